@@ -1,0 +1,41 @@
+# stria_test(NAME SOURCES a_test.cpp … [MPI] [RANKS 1 2 3] [LABELS …] [LIBS …])
+#   One GoogleTest program. Without RANKS it runs once, without MPI. With RANKS it is run under mpiexec at each of these
+#   rank counts; MPI programs get tests/support/mpi_main.cpp as their main, which initialises MPI and agrees on the outcome.
+if(STRIA_BUILD_TESTS)
+  enable_testing()
+  find_package(GTest 1.12 REQUIRED)
+  include(GoogleTest)
+endif()
+
+set(STRIA_TEST_ENV "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_btl_base_warn_component_unused=0"
+  "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_btl_vader_single_copy_mechanism=none" "UCX_MEM_EVENTS=n"
+  "ASAN_OPTIONS=detect_leaks=0" "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp:ignore_noninstrumented_modules=1"
+  "UBSAN_OPTIONS=print_stacktrace=1")
+
+function(stria_test name)
+  if(NOT STRIA_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(T "MPI" "TIMEOUT" "SOURCES;RANKS;LABELS;LIBS" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
+  if(T_RANKS OR T_MPI)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/mpi_main.cpp)
+    target_link_libraries(${name} PRIVATE stria_options stria ${T_LIBS} GTest::gtest MPI::MPI_CXX)
+  else()
+    target_link_libraries(${name} PRIVATE stria_options stria ${T_LIBS} GTest::gtest GTest::gtest_main)
+  endif()
+  if(T_RANKS)
+    foreach(ranks IN LISTS T_RANKS)
+      add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} -n ${ranks} $<TARGET_FILE:${name}>)
+      set_tests_properties(${name}.np${ranks} PROPERTIES ENVIRONMENT "${STRIA_TEST_ENV}" TIMEOUT ${T_TIMEOUT}
+        LABELS "mpi;${T_LABELS}" PROCESSORS 2)
+    endforeach()
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${STRIA_TEST_ENV}" TIMEOUT ${T_TIMEOUT} LABELS "unit;${T_LABELS}")
+  endif()
+endfunction()
