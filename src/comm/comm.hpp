@@ -1,0 +1,77 @@
+// The few collective operations that the engine needs, over MPI, over one process, or over N simulated ranks in one process.
+//
+// No call blocks the processor while it waits: waiting ranks test and sleep, because ranks often outnumber cores.
+// A failure of the transport itself (a dead rank) ends the job, as MPI does; every other failure travels as a Status through agree().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "stria/status.hpp"
+
+namespace stria {
+
+enum class ReduceOp { kSum, kMin, kMax };
+
+/// A message under way. Must be waited for before its buffer is reused; movable only.
+class CommRequest {
+ public:
+  virtual ~CommRequest() = default;
+  /// True once the message has been sent or has arrived; never blocks.
+  virtual bool test() = 0;
+};
+
+/// Memory that every rank of a node can address. Freed, collectively over the node, when the last handle goes.
+class SharedBuffer {
+ public:
+  virtual ~SharedBuffer() = default;
+  /// The part that the node's rank `node_rank` contributed.
+  virtual std::span<std::byte> part(int node_rank) const = 0;
+};
+
+class Comm {
+ public:
+  virtual ~Comm() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// The node of every rank, numbered from 0 in order of each node's lowest rank; node ranks follow rank order.
+  virtual std::span<const int> node_of_rank() const = 0;
+  virtual int node_rank() const = 0;
+  virtual int node_size() const = 0;
+
+  // Collective: yes, all of these.
+  virtual void barrier() = 0;
+  virtual void broadcast(std::span<std::byte> data, int root) = 0;
+  virtual void all_reduce(std::span<int64_t> values, ReduceOp op) = 0;
+  virtual void all_reduce(std::span<double> values, ReduceOp op) = 0;
+  /// Replaces each value by its sum over the ranks before this one.
+  virtual void exclusive_scan(std::span<int64_t> values) = 0;
+  /// `all` receives size() times mine.size() bytes, in rank order; mine.size() is the same everywhere.
+  virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Pieces of any size; the result is empty except on `root`, where entry r is rank r's piece.
+  virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) = 0;
+  /// Allocates `bytes` of this rank's own in memory shared by its node (page aligned, not cleared). Collective over the node at least.
+  virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;
+
+  // Point to point. Messages between two ranks with the same tag arrive in order; sizes must match; any size.
+  virtual std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) = 0;
+  virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
+  /// Waits without burning the processor.
+  virtual void wait(CommRequest& request) = 0;
+  /// Lets other ranks (or threads) run for a moment; the waiting loop of callers that poll several things. `attempt` counts from 0 and
+  /// lengthens the pause.
+  virtual void pause(int attempt) = 0;
+
+  /// Broadcasts a byte vector of any size from root. Collective: yes.
+  void broadcast_bytes(std::vector<std::byte>& data, int root);
+  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N: ".
+  /// One small reduction when all is well. Collective: yes.
+  Status agree(const Status& mine);
+};
+
+}  // namespace stria

@@ -1,0 +1,106 @@
+// Where bytes live: the one interface behind which every system call, server or test double stands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "stria/status.hpp"
+
+namespace stria::storage {
+
+/// What the storage of one open file can do, and the units in which it is fast.
+struct Capabilities {
+  int64_t stripe_bytes = 0;      ///< 0: not striped or not known
+  int stripe_count = 1;          ///< number of servers that hold the file
+  int64_t lock_unit_bytes = 1;   ///< writers of different units don't disturb each other
+  int64_t block_bytes = 4096;    ///< the file system's preferred unit
+  int64_t direct_align_bytes = 0;///< alignment of offset, length and memory for direct writes; 0: not offered
+  bool atomic_rename = true;
+  bool native_list = false;      ///< a list of ranges travels as one request
+  bool node_local_cache = true;  ///< writes land in this node's page cache (a local file system or tmpfs)
+  bool asynchronous = false;     ///< start_write() returns before the bytes are written
+};
+
+/// Bytes to be written at, or read from, `offset` of the file.
+struct WriteSegment {
+  int64_t offset = 0;
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+struct ReadSegment {
+  int64_t offset = 0;
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+/// A write under way.
+class PendingWrite {
+ public:
+  virtual ~PendingWrite() = default;
+  /// True when wait() would not block.
+  virtual bool done() = 0;
+  /// Blocks until every byte is handed over; the outcome of the whole list. Call once.
+  virtual Status wait() = 0;
+};
+
+/// An open file. Calls on one File from several threads must not overlap unless a call says otherwise; ranks open their own.
+/// Error messages name the file, the operation and the system's error.
+class File {
+ public:
+  virtual ~File() = default;
+  virtual const std::string& path() const = 0;
+  virtual const Capabilities& capabilities() const = 0;
+
+  /// Writes the whole list or fails; short writes and EINTR are continued inside. Segments may come in any order and must not overlap.
+  virtual Status write(std::span<const WriteSegment> segments) = 0;
+  /// Begins to write the list; data must stay until wait(). Drivers that can't do better write at once.
+  virtual std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments);
+  /// Reads the list; returns the number of bytes read, which is short only where the file ends. What lies past the end is not touched.
+  virtual Result<int64_t> read(std::span<const ReadSegment> segments) = 0;
+
+  virtual Result<int64_t> size() = 0;
+  /// Cuts or extends (with zeros) to exactly `bytes`.
+  virtual Status resize(int64_t bytes) = 0;
+  /// Reserves space for [0, bytes) so that later writes there can't run out of it, and extends the file; kUnsupported when the storage
+  /// can't, kNoSpace when there isn't that much.
+  virtual Status preallocate(int64_t bytes) = 0;
+  /// Starts writing cached bytes of the range to the device without waiting. A hint.
+  virtual Status start_writeback(ByteRange range) = 0;
+  /// Returns when everything written so far through any handle of this node survives a power loss.
+  virtual Status sync() = 0;
+  /// Closes; reports errors that the system kept until now. The destructor closes in silence.
+  virtual Status close() = 0;
+};
+
+struct OpenOptions {
+  enum class Mode { kRead, kReadWrite, kCreate /**< create or truncate */, kCreateNew /**< fail if it exists */ };
+  Mode mode = Mode::kRead;
+  /// Bypass the page cache: offsets, sizes and memory of writes must be multiples of capabilities().direct_align_bytes. kUnsupported when the
+  /// storage doesn't offer it.
+  bool direct = false;
+  /// Take an exclusive advisory lock; kAlreadyExists ("in use by another program") when somebody else holds it. Released by close or death.
+  bool exclusive_lock = false;
+};
+
+/// A kind of storage: the namespace operations. Thread-safe.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual const char* name() const = 0;
+  virtual Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) = 0;
+  /// Atomically gives `from` the name `to`, replacing what had it.
+  virtual Status rename(const std::string& from, const std::string& to) = 0;
+  virtual Status remove(const std::string& path) = 0;
+  virtual Result<bool> exists(const std::string& path) = 0;
+  /// Makes renames and creations in the directory of `path` survive a power loss.
+  virtual Status sync_directory(const std::string& path) = 0;
+  /// Names (without directory) of the entries of a directory, sorted.
+  virtual Result<std::vector<std::string>> list_directory(const std::string& directory) = 0;
+};
+
+}  // namespace stria::storage
