@@ -107,7 +107,7 @@ Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource
     Layout layout;
     {
       PhaseTimer timer(context.times, Phase::kPack);
-      layout = lay_out(batch, staging.data(), [&](int id) { return source.direct(id); });
+      layout = lay_out(batch, staging.data(), [&](int id) { return source.direct_source(id); });
       source.pack(layout.packed);
       for (const StreamPart& part : layout.direct) {
         source.passed_direct(part.stream_id, part.begin, part.end);
@@ -124,7 +124,7 @@ Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& s
   Buffer staging(staging_need_bytes(context, lanes));
   std::vector<storage::ReadSegment> segments;
   return for_each_batch(lanes, staging.size(), [&](std::span<const BatchPart> batch) -> Status {
-    Layout layout = lay_out(batch, staging.data(), [&](int id) { return sink.direct(id); });
+    Layout layout = lay_out(batch, staging.data(), [&](int id) { return sink.direct_target(id); });
     list_segments(batch, layout, segments);
     {
       PhaseTimer timer(context.times, Phase::kRead);
