@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +65,24 @@ bool lay_out(const std::vector<int64_t>& sizes, std::vector<ByteRange>* parts, i
   return true;
 }
 
+/// Bytes that the system can give without pushing others out; "unlimited" when it doesn't tell.
+int64_t available_memory() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::string word;
+  while (meminfo >> word) {
+    int64_t kibibytes = 0;
+    if (word == "MemAvailable:" && meminfo >> kibibytes) {
+      return kibibytes * 1024;
+    }
+  }
+  return std::numeric_limits<int64_t>::max();
+}
+
 Handle create_memory_file(int64_t bytes) {
+  // The kernel would rather kill a process than refuse pages to a memory file.
+  if (bytes > available_memory()) {
+    return {0, -1, ENOMEM};
+  }
   const int descriptor = memfd_create("stria", MFD_CLOEXEC);
   if (descriptor < 0) {
     return {0, -1, errno};
