@@ -78,7 +78,7 @@ class WriteBack {
       return Status();
     }
     for (const storage::WriteSegment& segment : segments) {
-      STRIA_RETURN_IF_ERROR(context_.file.start_writeback({segment.offset, segment.offset + segment.bytes}));
+      STRIA_RETURN_IF_ERROR(context_.file->start_writeback({segment.offset, segment.offset + segment.bytes}));
     }
     return Status();
   }
@@ -115,7 +115,7 @@ Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource
       list_segments(batch, layout, segments);
     }
     PhaseTimer timer(context.times, Phase::kWrite);
-    STRIA_RETURN_IF_ERROR(context.file.write(segments));
+    STRIA_RETURN_IF_ERROR(context.file->write(segments));
     return write_back.wrote(segments);
   });
 }
@@ -132,10 +132,10 @@ Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& s
       for (const storage::ReadSegment& segment : segments) {
         wanted_bytes += segment.bytes;
       }
-      STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context.file.read(segments));
+      STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context.file->read(segments));
       if (read_bytes < wanted_bytes) {
         return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends {} bytes before its data: the file is cut short",
-                                                         context.file.path(), wanted_bytes - read_bytes));
+                                                         context.file->path(), wanted_bytes - read_bytes));
       }
     }
     PhaseTimer timer(context.times, Phase::kUnpack);

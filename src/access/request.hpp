@@ -68,7 +68,7 @@ class StreamSink {
 /// What a method works with.
 struct Context {
   Comm& comm;
-  storage::File& file;           ///< this rank's handle
+  storage::File* file;           ///< this rank's handle; null only where the method needs none
   storage::File* direct_file;    ///< the same file past the page cache, or null
   const ResolvedHints& hints;
   PhaseTimes& times;

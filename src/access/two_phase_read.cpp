@@ -84,12 +84,12 @@ class TwoPhaseRead {
       return;
     }
     PhaseTimer timer(context_.times, Phase::kRead);
-    auto read_bytes = context_.file.read(segments);
+    auto read_bytes = context_.file->read(segments);
     if (!read_bytes.ok()) {
       status_ = read_bytes.status();
     } else if (*read_bytes < wanted_bytes) {
       status_ = Status(ErrorCode::kCorrupted, fmt::format("'{}' ends {} bytes before its data: the file is cut short",
-                                                          context_.file.path(), wanted_bytes - *read_bytes));
+                                                          context_.file->path(), wanted_bytes - *read_bytes));
     }
   }
 

@@ -167,7 +167,7 @@ class TwoPhaseWrite {
       flight.direct_pending = context_.direct_file->start_write(flight.direct);
     }
     if (!flight.cached.empty()) {
-      flight.cached_pending = context_.file.start_write(flight.cached);
+      flight.cached_pending = context_.file->start_write(flight.cached);
     }
   }
 
