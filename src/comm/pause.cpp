@@ -12,7 +12,7 @@ namespace {
 // A yield and a test cost about a microsecond when nobody else wants the core: some 100 µs of them cover the usual latency of a
 // small collective. What takes longer is another rank's computation or I/O, where a sleep costs nothing that anyone would
 // notice.
-constexpr int kYields = 100;
+constexpr int kYields = 400;
 constexpr int kFirstSleepMicroseconds = 10;
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -28,8 +29,10 @@ PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, bool 
 
 PosixFile::~PosixFile() {
   queue_.reset();
-  if (descriptor_ >= 0) {
-    calls_.close(descriptor_);
+  for (const int descriptor : {descriptor_, cached_descriptor_}) {
+    if (descriptor >= 0) {
+      calls_.close(descriptor);
+    }
   }
 }
 
@@ -63,10 +66,10 @@ Status PosixFile::write_run(const Run& run, std::span<iovec> pieces) {
   return {};
 }
 
-Result<int64_t> PosixFile::read_run(const Run& run, std::span<iovec> pieces) {
+Result<int64_t> PosixFile::read_run_from(int descriptor, const Run& run, std::span<iovec> pieces) {
   int64_t done = 0;
   while (done < run.bytes) {
-    const ssize_t now = calls_.preadv(descriptor_, pieces.data(), static_cast<int>(pieces.size()), run.offset + done);
+    const ssize_t now = calls_.preadv(descriptor, pieces.data(), static_cast<int>(pieces.size()), run.offset + done);
     if (now < 0 && errno == EINTR) {
       continue;
     }
@@ -80,6 +83,35 @@ Result<int64_t> PosixFile::read_run(const Run& run, std::span<iovec> pieces) {
     pieces = skip_bytes(pieces, now);
   }
   return done;
+}
+
+bool PosixFile::can_read_directly(const Run& run, std::span<const iovec> pieces, int64_t file_bytes) const {
+  const int64_t align = capabilities_.direct_align_bytes;
+  const bool pieces_aligned = std::all_of(pieces.begin(), pieces.end(), [&](const iovec& piece) {
+    return reinterpret_cast<uintptr_t>(piece.iov_base) % static_cast<uintptr_t>(align) == 0 &&
+           piece.iov_len % static_cast<size_t>(align) == 0;
+  });
+  return pieces_aligned && run.offset % align == 0 && run.offset + run.bytes <= file_bytes;
+}
+
+Result<int64_t> PosixFile::read_run_directly_or_not(const Run& run, std::span<iovec> pieces) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t file_bytes, size());
+  if (can_read_directly(run, pieces, file_bytes)) {
+    return read_run_from(descriptor_, run, pieces);
+  }
+  if (cached_descriptor_ < 0) {
+    // Not by path: the file may have another name by now.
+    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+    cached_descriptor_ = calls_.open(self.c_str(), O_RDONLY | O_CLOEXEC, 0);
+    if (cached_descriptor_ < 0) {
+      return transfer_error("read", run.offset, run.bytes, errno);
+    }
+  }
+  return read_run_from(cached_descriptor_, run, pieces);
+}
+
+Result<int64_t> PosixFile::read_run(const Run& run, std::span<iovec> pieces) {
+  return direct_ ? read_run_directly_or_not(run, pieces) : read_run_from(descriptor_, run, pieces);
 }
 
 Status PosixFile::write(std::span<const WriteSegment> segments) {
@@ -187,6 +219,9 @@ Status PosixFile::close() {
     return closed_file("close", path_);
   }
   queue_.reset();
+  if (cached_descriptor_ >= 0) {
+    calls_.close(std::exchange(cached_descriptor_, -1));
+  }
   const int result = calls_.close(std::exchange(descriptor_, -1));
   // Linux has closed the descriptor even when the call was interrupted.
   return result == 0 || errno == EINTR ? Status() : error("close", errno);

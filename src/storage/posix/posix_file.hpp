@@ -44,16 +44,22 @@ class PosixFile : public File {
   Status write_run(const Run& run, std::span<iovec> pieces);
   /// Reads one run up to its end or the file's; returns the bytes read.
   Result<int64_t> read_run(const Run& run, std::span<iovec> pieces);
+  /// True when direct I/O can read the run and all of it lies in the file: past the end, direct I/O overwrites the buffer with
+  /// zeros.
+  bool can_read_directly(const Run& run, std::span<const iovec> pieces, int64_t file_bytes) const;
   /// The error of a transfer: operation, file, place, reason and, where it is the likely cause, the alignment that direct I/O
   /// needs.
   Status transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const;
 
  private:
+  Result<int64_t> read_run_from(int descriptor, const Run& run, std::span<iovec> pieces);
+  Result<int64_t> read_run_directly_or_not(const Run& run, std::span<iovec> pieces);
   Status error(const char* operation, int error_number) const;
 
   SystemCalls& calls_;
   std::string path_;
   int descriptor_;
+  int cached_descriptor_ = -1;  ///< of a direct file: for reads that direct I/O can't do; opened by the first of them
   bool direct_;
   Capabilities capabilities_;
   std::unique_ptr<WriteQueue> queue_;  ///< made by the first start_write()
