@@ -63,7 +63,7 @@ apt_get() {
 
 install_missing() {
   local log
-  log=$(mktemp "${TMPDIR:-/tmp}/stria_install.XXXXXX")
+  log=$(mktemp --tmpdir stria_install.XXXXXX)
   echo "Installing ${#missing[@]} Debian packages: ${missing[*]}"
   if ! apt_get update >"$log" 2>&1 ||
     ! apt_get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null; then
