@@ -39,6 +39,12 @@ find "$work/prefix/include/stria" -name '*.hpp' | while read -r header; do
     { cat "$work/header.log" >&2 && exit 1; }
 done
 
+echo "== the README's program"
+sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/readme.cpp"
+[[ -s $work/readme.cpp ]]
+# shellcheck disable=SC2046
+"$cxx" -std=c++20 -Wall -Wextra -Werror -fsyntax-only "$work/readme.cpp" $(pkg-config --cflags stria)
+
 echo "== programs"
 shopt -s nullglob
 for program in "$work"/prefix/bin/*; do

@@ -9,13 +9,13 @@ import argparse
 import pathlib
 import sys
 
-import command_line
+import documented_names
 import function_length
 import include_graph
 import source_tree
 import text_rules
 
-CHECKS = [include_graph.check, text_rules.check, function_length.check, command_line.check]
+CHECKS = [include_graph.check, text_rules.check, function_length.check, documented_names.check]
 
 
 def violations_of(files):

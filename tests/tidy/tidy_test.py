@@ -3,7 +3,7 @@
 
 import unittest
 
-import command_line
+import documented_names
 import function_length
 import include_graph
 import text_rules
@@ -162,20 +162,31 @@ class TextRules(unittest.TestCase):
         self.assertIn("#pragma once", self.found("a.hpp", "// a\n")[0])
 
 
-class CommandLine(unittest.TestCase):
+class DocumentedNames(unittest.TestCase):
     SOURCE = 'app->add_option("-o,--output", file);\napp->add_flag(\n    "--sync,!--no-sync", sync);\n'
 
     def test_described(self):
         files = tree(tools__stria__a_cpp=self.SOURCE, docs__command_line_md="`--output`, `--sync`, `--no-sync`\n")
-        self.assertEqual(command_line.check(files), [])
+        self.assertEqual(documented_names.check(files), [])
 
     def test_not_described(self):
         files = tree(apps__flash__a_cpp=self.SOURCE, docs__command_line_md="`--output-all`, `--sync`\n")
         self.assertEqual(
-            texts_of(command_line.check(files)),
+            texts_of(documented_names.check(files)),
             [
                 "apps/flash/a.cpp:1: --output is not described in docs/command_line.md",
                 "apps/flash/a.cpp:2: --no-sync is not described in docs/command_line.md",
+            ],
+        )
+
+    def test_hints_both_ways(self):
+        source = 'table = {\n  {"cb_nodes", set_nodes},\n  {"stria_speed", set_speed},\n};\n'
+        table = "| hint | values |\n|---|---|\n| `cb_nodes` | 1 |\n| `stria_gone` | 2 |\n"
+        self.assertEqual(
+            sorted(texts_of(documented_names.check(tree(src__access__hints_cpp=source, docs__hints_md=table)))),
+            [
+                "docs/hints.md: no hint is called stria_gone",
+                "src/access/hints.cpp: the hint stria_speed is not described in docs/hints.md",
             ],
         )
 
