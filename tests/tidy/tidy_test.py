@@ -36,7 +36,8 @@ class IncludeGraph(unittest.TestCase):
             src__base__a_hpp='#include <vector>\n#include "stria/status.hpp"\n',
             src__comm__b_cpp='#include "base/a.hpp"\n#include <mpi.h>\n',
             apps__flash__mesh__c_cpp='#include "base/a.hpp"\n#include "apps/flash/mesh/d.hpp"\n',
-            apps__flash__mesh__d_hpp="",
+            apps__flash__mesh__d_hpp='#include "mesh/e.hpp"\n',
+            apps__flash__mesh__e_hpp="",
             tools__stria__e_cpp='#include "apps/flash/mesh/d.hpp"\n',
         )
         self.assertEqual(found, [])
