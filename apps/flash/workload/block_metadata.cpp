@@ -8,7 +8,8 @@
 namespace stria::flash {
 namespace {
 
-constexpr std::array<const char*, 10> kLabels = {"dens", "velx", "vely", "velz", "pres", "ener", "temp", "gamc", "game", "eint"};
+constexpr std::array<const char*, 10> kLabels = {"dens", "velx", "vely", "velz", "pres",
+                                                 "ener", "temp", "gamc", "game", "eint"};
 constexpr std::array<int64_t, 4> kPlotVariables = {0, 6, 4, 10};  // dens, temp, pres, the first species
 
 int64_t largest_divisor_up_to(int64_t value, int64_t limit) {
@@ -41,8 +42,8 @@ void append_gid(const BlockLattice& lattice, const std::array<int64_t, 3>& place
 
 template <typename T>
 MetadataList list_of(const char* hdf5_name, const char* netcdf_name, std::vector<int64_t> shape, const std::vector<T>& values) {
-  return {hdf5_name, netcdf_name, std::move(shape), std::is_same_v<T, int32_t>, values.data(),
-          static_cast<int64_t>(values.size())};
+  return {
+      hdf5_name, netcdf_name, std::move(shape), std::is_same_v<T, int32_t>, values.data(), static_cast<int64_t>(values.size())};
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 namespace stria::flash {
 namespace {
 
-WorkloadParameters small() { return {.nxb = 3, .nvar = 5, .blocks_per_rank = 4, .guard_cells = 2}; }
+WorkloadParameters small() {
+  return {.nxb = 3, .nvar = 5, .blocks_per_rank = 4, .guard_cells = 2};
+}
 
 template <typename Visit>
 void for_each_place(const WorkloadParameters& p, int64_t blocks, Visit visit) {

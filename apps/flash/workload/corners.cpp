@@ -12,8 +12,8 @@ void average_to_corners(const Unk& unk, int64_t block, int64_t variable, float* 
     for (int64_t j = 0; j < side; ++j) {
       const double* cell = first + k * dk + j * dj;
       for (int64_t i = 0; i < side; ++i, cell += di) {
-        const double sum = cell[0] + cell[di] + cell[dj] + cell[di + dj] + cell[dk] + cell[di + dk] + cell[dj + dk] +
-                           cell[di + dj + dk];
+        const double sum =
+            cell[0] + cell[di] + cell[dj] + cell[di + dj] + cell[dk] + cell[di + dk] + cell[dj + dk] + cell[di + dj + dk];
         *corners++ = static_cast<float>(sum * 0.125);
       }
     }

@@ -10,7 +10,9 @@
 namespace stria::flash {
 
 /// Corners of a block along one side and in all.
-inline int64_t corners_per_side(const WorkloadParameters& p) { return p.nxb + 1; }
+inline int64_t corners_per_side(const WorkloadParameters& p) {
+  return p.nxb + 1;
+}
 inline int64_t corners_per_block(const WorkloadParameters& p) {
   return corners_per_side(p) * corners_per_side(p) * corners_per_side(p);
 }
