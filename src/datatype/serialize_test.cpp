@@ -40,9 +40,13 @@ TEST(Serialize, ReadsBackWhatItWrote) {
     ASSERT_TRUE(*back == type);
     ASSERT_EQ(back->fingerprint(), type.fingerprint());
     ASSERT_EQ(back->is_sorted(), type.is_sorted());
+    // Equal sub-trees are shared after reading, so that the second form may be shorter; from then on it stays.
     std::vector<std::byte> again;
     back->serialize(again);
-    ASSERT_TRUE(std::equal(again.begin(), again.end(), bytes.begin() + 3));
+    ASSERT_LE(again.size(), written);
+    std::vector<std::byte> third;
+    Datatype::deserialize(again, &consumed).value().serialize(third);
+    ASSERT_EQ(third, again);
   }
 }
 
