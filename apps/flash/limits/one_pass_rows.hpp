@@ -27,51 +27,88 @@ struct VectorOf {
   typedef double Type __attribute__((vector_size(Width * sizeof(double))));
 };
 
+// The transposes are written out: in a loop the compiler keeps the rows on the stack and loses a factor of three.
+// Each stage exchanges ever larger pieces between two rows: neighbours, pairs, halves.
+
+template <typename Vector>
+[[gnu::always_inline]] inline void load(Vector* row, const double* from) {
+  std::memcpy(row, from, sizeof(Vector));
+}
+
+template <typename Vector>
+[[gnu::always_inline]] inline void store(const Vector& row, double* to) {
+  std::memcpy(to, &row, sizeof(Vector));
+}
+
+[[gnu::always_inline]] inline void transpose_2(const double* in, int64_t in_stride, double* out, int64_t out_stride) {
+  VectorOf<2>::Type a, b;
+  load(&a, in);
+  load(&b, in + in_stride);
+  store(__builtin_shufflevector(a, b, 0, 2), out);
+  store(__builtin_shufflevector(a, b, 1, 3), out + out_stride);
+}
+
+[[gnu::always_inline]] inline void transpose_4(const double* in, int64_t in_stride, double* out, int64_t out_stride) {
+  VectorOf<4>::Type a, b, c, d;
+  load(&a, in);
+  load(&b, in + in_stride);
+  load(&c, in + 2 * in_stride);
+  load(&d, in + 3 * in_stride);
+  const auto ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+  const auto ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const auto cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+  const auto cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  store(__builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5), out);
+  store(__builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5), out + out_stride);
+  store(__builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7), out + 2 * out_stride);
+  store(__builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7), out + 3 * out_stride);
+}
+
+/// The first two stages of an 8 x 8 transpose on four of its rows: `columns[n]` holds column n of them in its lower half of
+/// each pair of quarters and column n + 4 in the upper.
+[[gnu::always_inline]] inline void transpose_8_quarter(const double* in, int64_t in_stride, VectorOf<8>::Type columns[4]) {
+  VectorOf<8>::Type a, b, c, d;
+  load(&a, in);
+  load(&b, in + in_stride);
+  load(&c, in + 2 * in_stride);
+  load(&d, in + 3 * in_stride);
+  const auto ab_even = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+  const auto ab_odd = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+  const auto cd_even = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14);
+  const auto cd_odd = __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
+  columns[0] = __builtin_shufflevector(ab_even, cd_even, 0, 1, 8, 9, 4, 5, 12, 13);
+  columns[1] = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 8, 9, 4, 5, 12, 13);
+  columns[2] = __builtin_shufflevector(ab_even, cd_even, 2, 3, 10, 11, 6, 7, 14, 15);
+  columns[3] = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+[[gnu::always_inline]] inline void transpose_8(const double* in, int64_t in_stride, double* out, int64_t out_stride) {
+  VectorOf<8>::Type upper[4];
+  VectorOf<8>::Type lower[4];
+  transpose_8_quarter(in, in_stride, upper);
+  transpose_8_quarter(in + 4 * in_stride, in_stride, lower);
+  store(__builtin_shufflevector(upper[0], lower[0], 0, 1, 2, 3, 8, 9, 10, 11), out);
+  store(__builtin_shufflevector(upper[1], lower[1], 0, 1, 2, 3, 8, 9, 10, 11), out + out_stride);
+  store(__builtin_shufflevector(upper[2], lower[2], 0, 1, 2, 3, 8, 9, 10, 11), out + 2 * out_stride);
+  store(__builtin_shufflevector(upper[3], lower[3], 0, 1, 2, 3, 8, 9, 10, 11), out + 3 * out_stride);
+  store(__builtin_shufflevector(upper[0], lower[0], 4, 5, 6, 7, 12, 13, 14, 15), out + 4 * out_stride);
+  store(__builtin_shufflevector(upper[1], lower[1], 4, 5, 6, 7, 12, 13, 14, 15), out + 5 * out_stride);
+  store(__builtin_shufflevector(upper[2], lower[2], 4, 5, 6, 7, 12, 13, 14, 15), out + 6 * out_stride);
+  store(__builtin_shufflevector(upper[3], lower[3], 4, 5, 6, 7, 12, 13, 14, 15), out + 7 * out_stride);
+}
+
 /// Transposes a Width x Width matrix of doubles: `out[n][m] = in[m][n]`, strides in doubles.
 template <int Width>
-inline void transpose_square(const double* in, int64_t in_stride, double* out, int64_t out_stride) {
+[[gnu::always_inline]] inline void transpose_square(const double* in, int64_t in_stride, double* out, int64_t out_stride) {
   if constexpr (Width == 1) {
     *out = *in;
+  } else if constexpr (Width == 2) {
+    transpose_2(in, in_stride, out, out_stride);
+  } else if constexpr (Width == 4) {
+    transpose_4(in, in_stride, out, out_stride);
   } else {
-    using Vector = typename VectorOf<Width>::Type;
-    Vector rows[Width];
-    for (int n = 0; n < Width; ++n) {
-      std::memcpy(&rows[n], in + n * in_stride, sizeof(Vector));
-    }
-    if constexpr (Width == 2) {
-      const Vector first = __builtin_shufflevector(rows[0], rows[1], 0, 2);
-      rows[1] = __builtin_shufflevector(rows[0], rows[1], 1, 3);
-      rows[0] = first;
-    } else if constexpr (Width == 4) {
-      Vector pairs[4];
-      for (int n = 0; n < 4; n += 2) {  // exchange neighbours, then halves
-        pairs[n] = __builtin_shufflevector(rows[n], rows[n + 1], 0, 4, 2, 6);
-        pairs[n + 1] = __builtin_shufflevector(rows[n], rows[n + 1], 1, 5, 3, 7);
-      }
-      for (int n = 0; n < 2; ++n) {
-        rows[n] = __builtin_shufflevector(pairs[n], pairs[n + 2], 0, 1, 4, 5);
-        rows[n + 2] = __builtin_shufflevector(pairs[n], pairs[n + 2], 2, 3, 6, 7);
-      }
-    } else {
-      static_assert(Width == 8);
-      Vector pairs[8];
-      for (int n = 0; n < 8; n += 2) {  // exchange neighbours, then pairs, then halves
-        pairs[n] = __builtin_shufflevector(rows[n], rows[n + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        pairs[n + 1] = __builtin_shufflevector(rows[n], rows[n + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-      }
-      Vector quads[8];
-      for (int n = 0; n < 8; n += n % 4 == 1 ? 3 : 1) {
-        quads[n] = __builtin_shufflevector(pairs[n], pairs[n + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        quads[n + 2] = __builtin_shufflevector(pairs[n], pairs[n + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-      }
-      for (int n = 0; n < 4; ++n) {
-        rows[n] = __builtin_shufflevector(quads[n], quads[n + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        rows[n + 4] = __builtin_shufflevector(quads[n], quads[n + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-      }
-    }
-    for (int n = 0; n < Width; ++n) {
-      std::memcpy(out + n * out_stride, &rows[n], sizeof(Vector));
-    }
+    static_assert(Width == 8);
+    transpose_8(in, in_stride, out, out_stride);
   }
 }
 
