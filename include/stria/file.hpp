@@ -106,8 +106,11 @@ class File;
 class Dataset {
  public:
   const std::string& path() const;
-  ElementType element() const;
+  ElementType element() const;  ///< of numbers
   const std::vector<int64_t>& dims() const;
+  int64_t bytes() const;            ///< of all its elements
+  bool is_contiguous() const;       ///< raw data lie in one piece that the engine reads itself
+  std::string type_name() const;    ///< "float64", "string[4]", "record[84]" …
 
   /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing. Errors are local and thrown here; the file's next
   /// commit() then fails on every rank. Ranks must not put the same element. Collective: no.

@@ -66,6 +66,23 @@ const std::string& Dataset::path() const { return session_->dataset(index_).spec
 ElementType Dataset::element() const { return session_->dataset(index_).stored_element(); }
 const std::vector<int64_t>& Dataset::dims() const { return session_->dataset(index_).spec.dims; }
 
+int64_t Dataset::bytes() const { return session_->dataset(index_).data_bytes(); }
+bool Dataset::is_contiguous() const { return session_->dataset(index_).data_offset >= 0; }
+
+std::string Dataset::type_name() const {
+  const container::ElementSpec& element = session_->dataset(index_).spec.element;
+  switch (element.kind) {
+    case container::ElementSpec::Kind::kNumber:
+      return std::string(element_type_name(element.number)) + (element.big_endian ? " big-endian" : "");
+    case container::ElementSpec::Kind::kString:
+      return fmt::format("string[{}]", element.bytes);
+    case container::ElementSpec::Kind::kCompound:
+      return fmt::format("record[{}]", element.bytes);
+    default:
+      return fmt::format("other[{}]", element.bytes);
+  }
+}
+
 void Dataset::put(const Hyperslab& slab, const Memory& memory) {
   writing(session_, "put()");
   session_->record(index_, slab, memory).throw_if_error();
