@@ -16,6 +16,14 @@ constexpr int kStatesShown = 64;
 
 }  // namespace
 
+std::string WaitState::describe() const {
+  if (direction == nullptr) {
+    return what;
+  }
+  return std::string(what) + " " + std::to_string(bytes) + " bytes " + direction + " rank " + std::to_string(peer) +
+         " with tag " + std::to_string(tag);
+}
+
 Scheduler::Scheduler(uint64_t seed, int64_t stall_ms) : random_(seed), stall_(stall_ms) {}
 
 void Scheduler::add_rank(std::span<std::byte> stack, std::function<void()> body) {
@@ -105,12 +113,12 @@ void Scheduler::poll() {
       fail(deadlock());
     }
   }
-  ranks_[static_cast<size_t>(current_)].state = "polls";
+  ranks_[static_cast<size_t>(current_)].state = {.what = "polls"};
   yield();
 }
 
-void Scheduler::block(std::string state) {
-  ranks_[static_cast<size_t>(current_)].state = std::move(state);
+void Scheduler::block(const WaitState& state) {
+  ranks_[static_cast<size_t>(current_)].state = state;
   leave();
 }
 
@@ -153,7 +161,7 @@ Status Scheduler::deadlock() const {
       continue;
     }
     if (++shown <= kStatesShown) {
-      text += " rank " + std::to_string(rank) + " " + ranks_[rank].state + ";";
+      text += " rank " + std::to_string(rank) + " " + ranks_[rank].state.describe() + ";";
     }
   }
   text += " " + std::to_string(static_cast<int64_t>(ranks_.size()) - shown) + " ranks have ended";

@@ -18,6 +18,16 @@ namespace stria {
 /// What unwinds the ranks of a run that ends early. Not a std::exception, so that code which catches those lets it pass.
 struct SimulationCancelled {};
 
+/// What a rank waits for, put into words only when somebody asks.
+struct WaitState {
+  const char* what = "runs";        ///< "receives", "polls"
+  const char* direction = nullptr;  ///< "from" or "to" a peer; null: no message
+  int peer = 0;
+  int tag = 0;
+  int64_t bytes = 0;
+  std::string describe() const;
+};
+
 /// Fibers, one a rank, and events at later ticks of a clock that counts turns.
 class Scheduler {
  public:
@@ -37,7 +47,7 @@ class Scheduler {
   /// As yield(), for a caller that found nothing to do: enough of these without an event, and the run is a deadlock.
   void poll();
   /// Waits until wake(rank). `state` describes the wait, should it never end.
-  void block(std::string state);
+  void block(const WaitState& state);
   /// True when the run is being given up: the caller must not wait (it may be inside a destructor of an unwinding stack).
   bool cancelled() const { return cancelling_; }
 
@@ -53,7 +63,7 @@ class Scheduler {
   struct Rank {
     std::unique_ptr<Fiber> fiber;
     bool ready = true;
-    std::string state;
+    WaitState state;
   };
   struct Event {
     int64_t tick = 0;

@@ -37,18 +37,25 @@ struct NodeAllocation {
 /// What the ranks share.
 struct World {
   World(const SimulationOptions& options, std::vector<int> nodes)
-      : scheduler(options.seed, options.stall_ms), network(scheduler, options.ranks), node_of_rank(std::move(nodes)) {}
+      : scheduler(options.seed, options.stall_ms), network(scheduler, options.ranks), node_of_rank(std::move(nodes)) {
+    for (const int node : node_of_rank) {
+      node_sizes.resize(std::max(node_sizes.size(), static_cast<size_t>(node) + 1), 0);
+      node_rank_of_rank.push_back(node_sizes[static_cast<size_t>(node)]++);
+    }
+  }
   Scheduler scheduler;
   Network network;
   std::vector<int> node_of_rank;
+  std::vector<int> node_rank_of_rank;
+  std::vector<int> node_sizes;  ///< by node
   /// By node and by how many allocations the rank has made before.
   std::map<std::pair<int, int64_t>, std::shared_ptr<NodeAllocation>> allocations;
 };
 
 class SimulatedRequest : public CommRequest {
  public:
-  SimulatedRequest(World& world, std::shared_ptr<Transfer> transfer, std::string state)
-      : world_(world), transfer_(std::move(transfer)), state_(std::move(state)) {}
+  SimulatedRequest(World& world, std::shared_ptr<Transfer> transfer, const WaitState& state)
+      : world_(world), transfer_(std::move(transfer)), state_(state) {}
   bool test() override {
     if (!transfer_->done && !world_.scheduler.cancelled()) {
       world_.scheduler.poll();
@@ -68,49 +75,40 @@ class SimulatedRequest : public CommRequest {
  private:
   World& world_;
   std::shared_ptr<Transfer> transfer_;
-  std::string state_;
+  WaitState state_;
 };
 
 class SimulatedComm : public MessageCollectives {
  public:
-  SimulatedComm(World& world, int rank) : world_(world), rank_(rank), node_(world.node_of_rank[static_cast<size_t>(rank)]) {
-    const auto begin = world.node_of_rank.begin();
-    node_rank_ = static_cast<int>(std::count(begin, begin + rank, node_));
-    node_size_ = static_cast<int>(std::count(begin, world.node_of_rank.end(), node_));
-  }
+  SimulatedComm(World& world, int rank) : world_(world), rank_(rank), node_(world.node_of_rank[static_cast<size_t>(rank)]) {}
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(world_.node_of_rank.size()); }
   std::span<const int> node_of_rank() const override { return world_.node_of_rank; }
-  int node_rank() const override { return node_rank_; }
-  int node_size() const override { return node_size_; }
+  int node_rank() const override { return world_.node_rank_of_rank[static_cast<size_t>(rank_)]; }
+  int node_size() const override { return world_.node_sizes[static_cast<size_t>(node_)]; }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override;
 
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
     auto transfer = world_.network.send(data, rank_, to, tag);
     world_.scheduler.yield();
-    return request(std::move(transfer), "sends", data.size(), "to", to, tag);
+    return request(std::move(transfer), {"sends", "to", to, tag, static_cast<int64_t>(data.size())});
   }
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
     auto transfer = world_.network.receive(data, from, rank_, tag);
-    return request(std::move(transfer), "receives", data.size(), "from", from, tag);
+    return request(std::move(transfer), {"receives", "from", from, tag, static_cast<int64_t>(data.size())});
   }
   void wait(CommRequest& request) override { static_cast<SimulatedRequest&>(request).wait(); }
   void pause(int) override { world_.scheduler.poll(); }
 
  private:
-  std::unique_ptr<CommRequest> request(std::shared_ptr<Transfer> transfer, const char* verb, size_t bytes,
-                                       const char* direction, int peer, int tag) {
-    return std::make_unique<SimulatedRequest>(world_, std::move(transfer),
-                                              std::string(verb) + " " + std::to_string(bytes) + " bytes " + direction +
-                                                  " rank " + std::to_string(peer) + " with tag " + std::to_string(tag));
+  std::unique_ptr<CommRequest> request(std::shared_ptr<Transfer> transfer, const WaitState& state) {
+    return std::make_unique<SimulatedRequest>(world_, std::move(transfer), state);
   }
 
   World& world_;
   int rank_;
   int node_;
-  int node_rank_ = 0;
-  int node_size_ = 1;
   int64_t allocations_made_ = 0;
 };
 
@@ -119,24 +117,24 @@ Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(int64_t byt
   std::shared_ptr<NodeAllocation>& entry = world_.allocations[key];
   if (entry == nullptr) {
     entry = std::make_shared<NodeAllocation>();
-    entry->parts = std::make_shared<NodeParts>(node_size_);
+    entry->parts = std::make_shared<NodeParts>(node_size());
   }
   const std::shared_ptr<NodeAllocation> allocation = entry;
   Result<PrivateMemory> mine = PrivateMemory::allocate(bytes);
   if (mine.ok()) {
-    allocation->parts->set_part(node_rank_, std::move(*mine));
+    allocation->parts->set_part(node_rank(), std::move(*mine));
   } else {
     allocation->failure = mine.status();
   }
   allocation->waiting.push_back(rank_);
-  if (++allocation->present == node_size_) {
+  if (++allocation->present == node_size()) {
     world_.allocations.erase(key);
     for (const int rank : allocation->waiting) {
       world_.scheduler.wake(rank);
     }
   }
-  while (allocation->present < node_size_ && !world_.scheduler.cancelled()) {
-    world_.scheduler.block("allocates shared memory with its node");
+  while (allocation->present < node_size() && !world_.scheduler.cancelled()) {
+    world_.scheduler.block({.what = "allocates shared memory with its node"});
   }
   STRIA_RETURN_IF_ERROR(allocation->failure);
   return std::shared_ptr<SharedBuffer>(allocation->parts);
