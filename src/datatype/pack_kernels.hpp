@@ -28,6 +28,10 @@ inline constexpr int kFormCount = 4;
 
 inline constexpr int kMaxSlots = 8;
 
+/// Tiles with fewer operands than this are moved element by element: a transposition costs the same for one operand as for
+/// eight.
+inline constexpr int kMinTransposed = 3;
+
 /// Operands that lie within one vector register: slot i is i elements after the first operand's.
 struct Tile {
   int first = 0;                 ///< index of the first operand

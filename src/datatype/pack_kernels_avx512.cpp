@@ -11,10 +11,6 @@ namespace {
 
 constexpr int64_t kCells = 8;
 
-/// Tiles with fewer operands than this are moved element by element: a transposition costs the same for one operand as for
-/// eight.
-constexpr int kMinTransposed = 3;
-
 inline __mmask8 first_lanes(int64_t count) {
   return static_cast<__mmask8>((1u << count) - 1);
 }

@@ -85,6 +85,10 @@ void gather_pieces(const std::byte* memory, int64_t stride, int64_t piece_bytes,
       return gather_fixed<Bytes<24>>(memory, stride, count, packed);
     case 32:
       return gather_fixed<Bytes<32>>(memory, stride, count, packed);
+    case 64:
+      return gather_fixed<Bytes<64>>(memory, stride, count, packed);
+    case 128:
+      return gather_fixed<Bytes<128>>(memory, stride, count, packed);
     default:
       for (int64_t i = 0; i < count; ++i) {
         std::memcpy(packed + i * piece_bytes, memory + i * stride, static_cast<size_t>(piece_bytes));
@@ -108,6 +112,10 @@ void scatter_pieces(std::byte* memory, int64_t stride, int64_t piece_bytes, int6
       return scatter_fixed<Bytes<24>>(memory, stride, count, packed);
     case 32:
       return scatter_fixed<Bytes<32>>(memory, stride, count, packed);
+    case 64:
+      return scatter_fixed<Bytes<64>>(memory, stride, count, packed);
+    case 128:
+      return scatter_fixed<Bytes<128>>(memory, stride, count, packed);
     default:
       for (int64_t i = 0; i < count; ++i) {
         std::memcpy(memory + i * stride, packed + i * piece_bytes, static_cast<size_t>(piece_bytes));

@@ -1,6 +1,6 @@
 // One pass over the memory of operands that share a type tree: row by row of the tree, all operands of a row together.
 //
-// Cost: each cache line that holds wanted bytes is fetched once, ahead of use; the packed streams are written front to back.
+// Cost: each cache line that holds wanted bytes is fetched once; the packed streams are written front to back.
 #pragma once
 
 #include <cstddef>
@@ -51,10 +51,6 @@ class Pass {
   void unpack(int64_t begin_element, int64_t end_element);
 
  private:
-  template <bool is_pack>
-  void run(int64_t begin_element, int64_t end_element);
-  template <bool is_pack>
-  void row(const PieceRow& row, int64_t packed_offset);
   void gather_row(const PieceRow& row, int64_t packed_offset);
   void scatter_row(const PieceRow& row, int64_t packed_offset);
   void gather_raw(const PieceRow& row, int64_t packed_offset);
@@ -66,7 +62,6 @@ class Pass {
   void choose_kernels(const KernelTable& kernels);
   void make_tiles(int64_t width_bytes, int slots);
   void make_prefetch_points();
-  template <bool is_pack>
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
 
