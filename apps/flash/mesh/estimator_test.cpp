@@ -43,7 +43,10 @@ TEST_P(Estimator, RefinesAtAJumpAlsoJustOutsideTheBlock) {
     auto jump = fill(shape_, [&](int i, int, int) { return i < at ? 6.0 : 1.0; });
     EXPECT_EQ(estimate_mark(shape_, jump.data(), criteria_), Mark::kRefine) << "jump at cell " << at;
   }
-  auto far = fill(shape_, [](int i, int, int) { return i < 10 ? 6.0 : 1.0; });
+  // Out of sight for the block, but its parent would see it.
+  auto near = fill(shape_, [](int i, int, int) { return i < 10 ? 6.0 : 1.0; });
+  EXPECT_EQ(estimate_mark(shape_, near.data(), criteria_), Mark::kKeep);
+  auto far = fill(shape_, [](int i, int, int) { return i < 12 ? 6.0 : 1.0; });
   EXPECT_EQ(estimate_mark(shape_, far.data(), criteria_), Mark::kCoarsen);
 }
 
