@@ -8,6 +8,11 @@ MAIN_MODES = [
     "hdf5-independent+pack", "pnetcdf-blocking", "pnetcdf-nonblocking", "pnetcdf-nonblocking+pack",
     "mpiio-independent+pack",
 ]
+# The few that tell most where every byte goes to the device.
+SYNC_MODES = [
+    "limit-contig", "limit-pack-whole", "limit-pack-staged", "limit-direct", "hdf5-independent", "hdf5-independent+pack",
+    "pnetcdf-nonblocking", "mpiio-independent+pack",
+]
 SLOW_MODES = ["hdf5-independent-hyperslab", "hdf5-collective-hyperslab", "mpiio-collective-derived"]
 EXTRA_MODES = [
     "limit-fpp", "hdf5-collective+pack", "hdf5-independent-prepacked", "hdf5-collective-prepacked",
@@ -78,7 +83,7 @@ def quick_cases():
     return [
         large(4, "tmpfs", plot=True, modes=tuple(MAIN_MODES + SLOW_MODES)),
         small(2, "tmpfs"),
-        large(4, "disk", share=2, sync=True),
+        large(4, "disk", share=2, sync=True, modes=tuple(SYNC_MODES)),
     ]
 
 
@@ -97,13 +102,13 @@ def default_cases():
         small(2, "tmpfs", nxb=16),
         large(4, "disk"),
         small(4, "disk"),
-        large(4, "disk", sync=True),
+        large(4, "disk", sync=True, modes=tuple(MAIN_MODES + ["limit-direct"])),
     ]
 
 
 def full_cases():
     """Everything: hours."""
-    modes = tuple(MAIN_MODES + SLOW_MODES + EXTRA_MODES)
+    modes = tuple(MAIN_MODES + SLOW_MODES + EXTRA_MODES + ["limit-direct"])
     return [
         shape(ranks, place, nvar=nvar, sync=sync, modes=modes, plot=not sync, read=not sync)
         for place in ("tmpfs", "disk")
