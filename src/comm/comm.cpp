@@ -20,13 +20,15 @@ void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
 
 Status Comm::agree(const Status& mine) {
   constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
-  std::array<int64_t, 1> lowest_failed{mine.ok() ? kNobody : rank()};
+  // A rank that gave up because of another rank speaks only when nobody knows more.
+  const int64_t turn = rank() + (mine.code() == ErrorCode::kAborted ? int64_t{size()} : 0);
+  std::array<int64_t, 1> lowest_failed{mine.ok() ? kNobody : turn};
   all_reduce(std::span<int64_t>(lowest_failed), ReduceOp::kMin);
   if (lowest_failed[0] == kNobody) {
     return {};
   }
   // The code travels in front of the text, so that a failure costs one broadcast of a byte vector.
-  const int root = static_cast<int>(lowest_failed[0]);
+  const int root = static_cast<int>(lowest_failed[0] % size());
   std::vector<std::byte> wire;
   int32_t code = static_cast<int32_t>(mine.code());
   if (rank() == root) {

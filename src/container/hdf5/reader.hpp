@@ -1,5 +1,5 @@
-// Reads what an HDF5 file says of itself, with serial libhdf5 over a storage::File; raw data of plain contiguous datasets is left
-// to the engine, everything else (chunked, filtered, compact, virtual) is read through the library.
+// Reads what an HDF5 file says of itself, with serial libhdf5 over a storage::File; raw data of plain contiguous datasets is
+// left to the engine, everything else (chunked, filtered, compact, virtual) is read through the library.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ class Hdf5Reader {
   static Result<std::unique_ptr<Hdf5Reader>> open(storage::File& file);
   ~Hdf5Reader();
 
-  /// Paths of all datasets, groups ending with '/', in the order of their names, depth first. Links that lead nowhere are left out.
+  /// Paths of all datasets, groups ending with '/', in the order of their names, depth first. Links that lead nowhere are left
+  /// out.
   Result<std::vector<std::string>> list() const;
   /// kNotFound names the dataset.
   Result<DatasetInfo> dataset(const std::string& path) const;

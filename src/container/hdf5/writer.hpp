@@ -1,9 +1,9 @@
 // Makes the metadata of a new HDF5 file in memory, with serial libhdf5, on one rank; raw data goes around the library.
 //
 // Problem: parallel HDF5 makes every metadata change collective and passes raw data through its own selection and I/O layers.
-// Method: libhdf5 works on a file driver of ours that keeps all bytes it writes as a sparse image; datasets are allocated early and
-// never filled, so each has a fixed place in the file where ranks write with the engine. Cost: O(metadata), independent of data size.
-// See docs/formats/hdf5.md.
+// Method: libhdf5 works on a file driver of ours that keeps all bytes it writes as a sparse image; datasets are allocated early
+// and never filled, so each has a fixed place in the file where ranks write with the engine. Cost: O(metadata), independent of
+// data size. See docs/formats/hdf5.md.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@ class Hdf5Writer {
 
   /// Makes a group and those above it that are missing.
   Status create_group(const std::string& path);
-  /// Makes a contiguous dataset, allocated and unfilled; returns the file offset of its raw data (-1 if it has no bytes). kAlreadyExists,
-  /// kInvalidArgument with the dataset's name. Groups above it are made.
+  /// Makes a contiguous dataset, allocated and unfilled; returns the file offset of its raw data (-1 if it has no bytes).
+  /// kAlreadyExists, kInvalidArgument with the dataset's name. Groups above it are made.
   Result<int64_t> create_dataset(const DatasetSpec& spec);
   /// Makes a dataset whose whole content (in the machine's byte order) is given here and becomes part of the image.
   Status create_table(const DatasetSpec& spec, std::span<const std::byte> content);
   /// Sets an attribute, replacing one of that name.
   Status write_attribute(const AttributeSpec& attribute);
-  /// Closes the HDF5 file in memory and returns all its bytes that are not raw data of create_dataset. The writer can't be used afterwards.
+  /// Closes the HDF5 file in memory and returns all its bytes that are not raw data of create_dataset. The writer can't be used
+  /// afterwards.
   Result<SparseImage> finish();
 
  private:
