@@ -8,7 +8,9 @@ namespace stria::bench {
 namespace {
 
 // PnetCDF takes MPI_INT but not MPI_INT32_T.
-MPI_Datatype mpi_type(const flash::MetadataList& list) { return list.is_integer ? MPI_INT : MPI_DOUBLE; }
+MPI_Datatype mpi_type(const flash::MetadataList& list) {
+  return list.is_integer ? MPI_INT : MPI_DOUBLE;
+}
 
 int open_alone(const std::string& path) {
   int id = -1;

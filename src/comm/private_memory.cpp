@@ -15,7 +15,7 @@ Result<PrivateMemory> PrivateMemory::allocate(int64_t bytes) {
   PrivateMemory memory;
   if (bytes > 0) {
     const size_t length = static_cast<size_t>(bytes);
-    void* address = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* address = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) {
       return Status::from_errno(errno, "memory of " + std::to_string(bytes) + " bytes");
     }

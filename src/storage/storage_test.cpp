@@ -34,6 +34,12 @@ INSTANTIATE_TEST_SUITE_P(Posix, DriverTest,
                                            registered("posix_direct", "posix", testing::disk_directory(), true)),
                          testing::case_name);
 
+INSTANTIATE_TEST_SUITE_P(Uring, DriverTest,
+                         ::testing::Values(registered("uring_tmpfs", "uring", "/dev/shm"),
+                                           registered("uring_disk", "uring", testing::disk_directory()),
+                                           registered("uring_direct", "uring", testing::disk_directory(), true)),
+                         testing::case_name);
+
 TEST(Registry, KnowsItsDrivers) {
   EXPECT_STREQ((*make_driver("posix"))->name(), "posix");
   EXPECT_STREQ((*make_driver("memory"))->name(), "memory");

@@ -9,6 +9,7 @@ namespace stria::flash {
 namespace {
 
 constexpr int kRim = 2;
+constexpr double kStrongJump = 1.0 / 3;  // of the pressure over two cells, relative to the lower one
 
 double van_leer(double a, double b) {
   double product = a * b;
@@ -33,6 +34,7 @@ MusclHancock::MusclHancock(const BlockShape& shape, double gamma) : shape_(shape
   for (State* state : {&primitive_, &predicted_, &slope_[0], &slope_[1], &slope_[2], &flux_, &change_}) {
     resize(*state);
   }
+  shocked_.assign(static_cast<std::size_t>(cells), 0.0);
 }
 
 template <typename Body>
@@ -81,6 +83,23 @@ void MusclHancock::limit_slopes() {
       });
     }
   }
+}
+
+// A cell is within a strong shock where the flow converges and the pressure jumps along some dimension.
+void MusclHancock::find_shocks() {
+  for_each_row(1, 0, 0, [&](long first, long count) {
+    for (long c = first; c < first + count; ++c) {
+      double divergence = 0;
+      double jump = 0;
+      for (int d = 0; d < shape_.dim; ++d) {
+        const double below = primitive_[4][c - step_[d]];
+        const double above = primitive_[4][c + step_[d]];
+        divergence += primitive_[1 + d][c + step_[d]] - primitive_[1 + d][c - step_[d]];
+        jump = std::max(jump, std::abs(above - below) / std::min(above, below));
+      }
+      shocked_[c] = divergence < 0 && jump > kStrongJump ? 1.0 : 0.0;
+    }
+  });
 }
 
 // Half a step in time from the cell's own slopes, by the primitive form of the equations.
@@ -133,12 +152,14 @@ void MusclHancock::compute_fluxes(int d) {
                            q[4][b] + 0.5 * s[4][b]};
       const GasState above{q[0][c] - 0.5 * s[0][c], q[n][c] - 0.5 * s[n][c], q[t1][c] - 0.5 * s[t1][c], q[t2][c] - 0.5 * s[t2][c],
                            q[4][c] - 0.5 * s[4][c]};
-      const GasFlux flux = hllc_flux(gamma_, below, above);
-      flux_[0][c] = flux.mass;
-      flux_[n][c] = flux.normal;
-      flux_[t1][c] = flux.transverse1;
-      flux_[t2][c] = flux.transverse2;
-      flux_[4][c] = flux.energy;
+      const GasFlux sharp = hllc_flux(gamma_, below, above);
+      const GasFlux robust = hll_flux(gamma_, below, above);
+      const bool shock = shocked_[b] + shocked_[c] > 0;
+      flux_[0][c] = shock ? robust.mass : sharp.mass;
+      flux_[n][c] = shock ? robust.normal : sharp.normal;
+      flux_[t1][c] = shock ? robust.transverse1 : sharp.transverse1;
+      flux_[t2][c] = shock ? robust.transverse2 : sharp.transverse2;
+      flux_[4][c] = shock ? robust.energy : sharp.energy;
     }
   });
 }
@@ -190,6 +211,7 @@ void MusclHancock::advance(double* block, const std::array<double, 3>& cell_size
                            const std::array<double*, 6>& face_fluxes) {
   load(block);
   limit_slopes();
+  find_shocks();
   predict(cell_size, dt);
   for (Field& field : change_) {
     std::fill(field.begin(), field.end(), 0.0);

@@ -1,8 +1,8 @@
 // One time step of the Euler equations on one block.
 //
 // Method: unsplit MUSCL-Hancock (van Leer; Toro, "Riemann Solvers", ch. 14 and 16): van Leer-limited slopes of the primitive
-// variables, half a step in time within each cell with the slopes of all dimensions, HLLC fluxes between the faces' values, one
-// conservative update. Second order in space and time; stable while the sum over the dimensions of (|u|+c) dt/dx stays below 1.
+// variables, half a step in time within each cell with the slopes of all dimensions, HLLC fluxes between the faces' values (HLL next to
+// cells within a strong shock), one conservative update. Second order in space and time; stable while the sum over the dimensions of (|u|+c) dt/dx stays below 1.
 // A cell whose predicted face values would lose positivity falls back to first order.
 // Memory: unk's interleaved cells are spread into one array a variable first, so that the inner loops vectorise.
 #pragma once
@@ -33,6 +33,7 @@ class MusclHancock {
 
   void load(const double* block);
   void limit_slopes();
+  void find_shocks();
   void predict(const std::array<double, 3>& cell_size, double dt);
   void compute_fluxes(int d);
   void accumulate(int d, double ratio);
@@ -54,6 +55,7 @@ class MusclHancock {
   std::array<State, 3> slope_;
   State flux_;
   State change_;
+  Field shocked_;  // 1 in cells within a strong shock, 0 elsewhere
 };
 
 }  // namespace stria::flash

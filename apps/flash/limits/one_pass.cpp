@@ -99,9 +99,13 @@ void unpack_one_pass(const double* in, int64_t variable_stride, BlockSpan blocks
 void pack_one_pass_to_float(const Unk& unk, const std::vector<int64_t>& variables, BlockSpan blocks, float* out,
                             int64_t variable_stride) {
   const int64_t side = unk.parameters().nxb;
+  if (variables.empty()) {
+    return;
+  }
   for_each_row(unk, blocks, [&](int64_t offset, int64_t packed_cell) {
     const double* cell = unk.data() + offset;
     for (int64_t i = 0; i < side; ++i, cell += unk.stride_i()) {
+      __builtin_prefetch(cell + unk.stride_j() + variables.front(), 0, 3);
       float* value = out + packed_cell + i;
       for (const int64_t variable : variables) {
         *value = static_cast<float>(cell[variable]);

@@ -26,7 +26,7 @@ Share pair_share(const double* cell, int64_t step_d, int64_t step_e, double filt
 
 }  // namespace
 
-double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter) {
+double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter, int spacing) {
   double largest = 0;
   for_each_cell(shape.interior(), [&](int i, int j, int k) {
     const double* cell = block + shape.offset(i, j, k) + v;
@@ -34,7 +34,7 @@ double second_derivative_error(const BlockShape& shape, const double* block, int
     double denominator = 0;
     for (int d = 0; d < shape.dim; ++d) {
       for (int e = 0; e < shape.dim; ++e) {
-        Share share = pair_share(cell, shape.stride(d), shape.stride(e), filter);
+        Share share = pair_share(cell, spacing * shape.stride(d), spacing * shape.stride(e), filter);
         numerator += share.second * share.second;
         denominator += share.first * share.first;
       }
@@ -47,14 +47,18 @@ double second_derivative_error(const BlockShape& shape, const double* block, int
 }
 
 Mark estimate_mark(const BlockShape& shape, const double* block, const RefinementCriteria& criteria) {
-  double error = 0;
-  for (int v : criteria.variables) {
-    error = std::max(error, second_derivative_error(shape, block, v, criteria.filter));
-  }
+  auto largest_error = [&](int spacing) {
+    double error = 0;
+    for (int v : criteria.variables) {
+      error = std::max(error, second_derivative_error(shape, block, v, criteria.filter, spacing));
+    }
+    return error;
+  };
+  const double error = largest_error(1);
   if (error > criteria.refine_above) {
     return Mark::kRefine;
   }
-  return error < criteria.derefine_below ? Mark::kCoarsen : Mark::kKeep;
+  return error < criteria.derefine_below && largest_error(2) < criteria.derefine_below ? Mark::kCoarsen : Mark::kKeep;
 }
 
 }  // namespace stria::flash

@@ -5,7 +5,7 @@
 // between 0 and 1. Cost: about 30 operations a cell, dimension pair and variable.
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include "mesh/block_shape.hpp"
 #include "mesh/forest.hpp"
@@ -19,11 +19,13 @@ struct RefinementCriteria {
   double filter = 0.01;
 };
 
-/// The largest error of variable `v` over the interior cells of a block. Reads two guard cells around.
+/// The largest error of variable `v` over the interior cells of a block, from differences over `spacing` cells: 1, or 2 for
+/// what the block's parent would see. Reads 2 * spacing guard cells around.
 /// \param block first double of the block in unk
-double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter);
+double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter, int spacing = 1);
 
-/// What the estimator says about one block: refine if any variable wants it, coarsen if all allow it.
+/// What the estimator says about one block: refine if any variable wants it, coarsen if all allow it and would allow it after
+/// coarsening as well, so that the mesh doesn't flap.
 Mark estimate_mark(const BlockShape& shape, const double* block, const RefinementCriteria& criteria);
 
 }  // namespace stria::flash

@@ -145,28 +145,30 @@ RadialProfile density_profile(const Mesh& mesh) {
   return profile;
 }
 
-double numerical_shock_radius(const Mesh& mesh, double ambient_density) {
+double numerical_shock_radius(const Mesh& mesh) {
   const RadialProfile profile = density_profile(mesh);
-  const double peak = *std::max_element(profile.density.begin(), profile.density.end());
-  const double middle = 0.5 * (peak + ambient_density);
-  if (peak < 1.01 * ambient_density) {
+  std::vector<double> radii;
+  std::vector<double> densities;
+  for (std::size_t s = 0; s < profile.density.size(); ++s) {
+    if (profile.density[s] >= 0) {
+      radii.push_back((static_cast<double>(s) + 0.5) * profile.shell_width);
+      densities.push_back(profile.density[s]);
+    }
+  }
+  // The fall of the density across each gap between shells, at the gap's middle.
+  std::vector<double> fall;
+  for (std::size_t s = 0; s + 1 < radii.size(); ++s) {
+    fall.push_back((densities[s] - densities[s + 1]) / (radii[s + 1] - radii[s]));
+  }
+  const auto steepest = static_cast<std::size_t>(std::max_element(fall.begin(), fall.end()) - fall.begin());
+  if (steepest == 0 || steepest + 1 >= fall.size() || fall[steepest] <= 0) {
     return 0;
   }
-  double outer_radius = 0;
-  double outer_density = ambient_density;
-  for (std::size_t s = profile.density.size(); s-- > 0;) {
-    if (profile.density[s] < 0) {
-      continue;
-    }
-    double radius = (static_cast<double>(s) + 0.5) * profile.shell_width;
-    if (profile.density[s] >= middle) {
-      double share = (profile.density[s] - middle) / (profile.density[s] - outer_density);
-      return outer_radius == 0 ? radius : radius + share * (outer_radius - radius);
-    }
-    outer_radius = radius;
-    outer_density = profile.density[s];
-  }
-  return 0;
+  // The top of the parabola through the steepest gap and its neighbours.
+  const double below = fall[steepest - 1];
+  const double above = fall[steepest + 1];
+  const double shift = 0.5 * (below - above) / (below - 2 * fall[steepest] + above);
+  return 0.5 * (radii[steepest] + radii[steepest + 1]) + shift * profile.shell_width;
 }
 
 }  // namespace stria::flash

@@ -28,8 +28,8 @@ struct RadialProfile {
 };
 RadialProfile density_profile(const Mesh& mesh);
 
-/// Where the shock is: the outermost radius at which the angle-averaged density crosses the middle between the ambient gas
-/// and the profile's peak. 0 when there is no peak. Collective: yes.
-double numerical_shock_radius(const Mesh& mesh, double ambient_density);
+/// Where the shock is: the radius at which the angle-averaged density falls most steeply; 0 where it nowhere does.
+/// Collective: yes.
+double numerical_shock_radius(const Mesh& mesh);
 
 }  // namespace stria::flash

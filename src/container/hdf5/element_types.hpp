@@ -6,10 +6,16 @@
 
 namespace stria::container::h5 {
 
-/// The type as it is in the file. kInvalidArgument, kUnsupported (kOther).
-Result<Id> make_file_type(const ElementSpec& element);
-/// The type of the elements in a buffer: the same sizes and places, numbers in the machine's byte order.
-Result<Id> make_memory_type(const ElementSpec& element);
+/// The type of elements in the file, and in a buffer: there the same sizes and places, numbers in the machine's byte order.
+struct TypePair {
+  Id file;
+  Id converted;  ///< only where it differs
+
+  hid_t memory() const { return converted.valid() ? converted.get() : file.get(); }
+};
+
+/// Makes both types. kInvalidArgument, kUnsupported (kOther).
+Result<TypePair> make_types(const ElementSpec& element);
 
 /// What a file's type is in our terms; types that we have no word for (also nested too deep) are kOther. Enumerations count as
 /// the integers that they are stored as. A string of variable length is a kString of 0 bytes: only its values tell how long it

@@ -15,25 +15,26 @@ namespace {
 constexpr int64_t kBlockAlignment = 4096;
 // A table that wants more than this, or more room than a good part of a block, gets a block of its own.
 constexpr int64_t kPackedAlignmentMax = 512;
+constexpr int64_t kBlockBytesMax = int64_t{1} << 20;
 constexpr int64_t kPackedBytesMax = SparseFile::kBlockBytes / 4;
 // Metadata at the end of a block may grow in place while this much is left, which is more than they grow by at a time.
 constexpr int64_t kExtensionRoom = 2 * SparseFile::kExtensionBytesMax;
 
 }  // namespace
 
-void SparseFile::place_raw_data(int64_t alignment_bytes, bool in_image) {
+void SparseFile::place_raw_data(RawPlace place, int64_t alignment_bytes) {
+  raw_place_ = place;
   raw_alignment_ = alignment_bytes;
-  raw_in_image_ = in_image;
 }
 
 Result<int64_t> SparseFile::allocate(H5FD_mem_t kind, int64_t bytes) {
   if (kind != H5FD_MEM_DRAW) {
     return allocate_packed(bytes, 1);
   }
-  if (!raw_in_image_) {
+  if (raw_place_ == RawPlace::kOutside) {
     return allocate_at_end(bytes, raw_alignment_);
   }
-  const bool own_block = bytes > kPackedBytesMax || raw_alignment_ > kPackedAlignmentMax;
+  const bool own_block = raw_place_ == RawPlace::kOwnBlock || bytes > kPackedBytesMax || raw_alignment_ > kPackedAlignmentMax;
   return own_block ? add_block(bytes, bytes, raw_alignment_) : allocate_packed(bytes, raw_alignment_);
 }
 
@@ -46,7 +47,8 @@ Result<int64_t> SparseFile::allocate_packed(int64_t bytes, int64_t alignment_byt
       return block.offset + at;
     }
   }
-  STRIA_ASSIGN_OR_RETURN(const int64_t offset, add_block(bytes, std::max(bytes, kBlockBytes), kBlockAlignment));
+  STRIA_ASSIGN_OR_RETURN(const int64_t offset, add_block(bytes, std::max(bytes, next_block_bytes_), kBlockAlignment));
+  next_block_bytes_ = std::min(2 * next_block_bytes_, kBlockBytesMax);
   packing_ = static_cast<int64_t>(blocks_.size()) - 1;
   return offset;
 }
@@ -88,7 +90,7 @@ bool SparseFile::may_extend() const {
 // there is no room.
 int64_t SparseFile::allocated_end(H5FD_mem_t kind) const {
   if (kind == H5FD_MEM_DRAW) {
-    return raw_in_image_ ? 0 : file_end();
+    return raw_place_ == RawPlace::kWithMetadata ? 0 : file_end();
   }
   const bool whole_file = kind == H5FD_MEM_SUPER || kind == H5FD_MEM_DEFAULT || packing_ < 0;
   return whole_file ? file_end() : packed_end() + (may_extend() ? 0 : 1);
@@ -111,13 +113,13 @@ int64_t SparseFile::file_end() const {
   return block_is_last ? blocks_.back().offset + blocks_.back().used : end_;
 }
 
-std::byte* SparseFile::find(int64_t offset, int64_t bytes) {
-  auto after = std::upper_bound(blocks_.begin(), blocks_.end(), offset,
-                                [](int64_t value, const Block& block) { return value < block.offset; });
+const std::byte* SparseFile::find(int64_t offset, int64_t bytes) const {
+  const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), offset,
+                                      [](int64_t value, const Block& block) { return value < block.offset; });
   if (after == blocks_.begin()) {
     return nullptr;
   }
-  Block& block = *std::prev(after);
+  const Block& block = *std::prev(after);
   const int64_t at = offset - block.offset;
   return at <= block.used && bytes <= block.used - at ? block.bytes.data() + at : nullptr;
 }
@@ -132,7 +134,7 @@ Status SparseFile::read(H5FD_mem_t, int64_t offset, int64_t bytes, void* to) {
 }
 
 Status SparseFile::write(int64_t offset, int64_t bytes, const void* from) {
-  std::byte* to = find(offset, bytes);
+  std::byte* to = const_cast<std::byte*>(find(offset, bytes));
   if (to == nullptr) {
     return Status(ErrorCode::kInternal, "libhdf5 wrote outside the metadata at offset " + std::to_string(offset));
   }

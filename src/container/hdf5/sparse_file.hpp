@@ -2,8 +2,9 @@
 //
 // Problem: left to itself the library scatters object headers between the datasets, in many small writes, and aligns either
 // everything or nothing.
-// Method: metadata are packed one behind the other into blocks (64 KiB at the head of the file, more as needed); raw data of
-// each dataset gets a place past them with the alignment asked for it. Only the blocks exist in memory. Cost: O(metadata).
+// Method: metadata are packed one behind the other into blocks (64 KiB at the head of the file, then twice as much each up to 1
+// MiB); raw data of each dataset gets a place past them with the alignment asked for it. Only the blocks exist in memory. Cost:
+// O(metadata).
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,17 @@ class SparseFile final : public DriverFile {
   static constexpr int64_t kBlockBytes = int64_t{64} << 10;
   static constexpr int64_t kExtensionBytesMax = int64_t{2} << 10;
 
-  /// How the next raw data are placed: at a multiple of `alignment_bytes`, and in memory if `in_image`. Raw data are not
-  /// written while `in_image` is on.
-  void place_raw_data(int64_t alignment_bytes, bool in_image);
+  /// Where raw data get their place.
+  enum class RawPlace {
+    kOutside,       ///< past everything, not in memory: datasets whose data go around the library
+    kWithMetadata,  ///< in memory, between metadata if small; they may not be written while this is on
+    kOwnBlock       ///< in memory, past everything: what the library itself treats as raw data (large attributes)
+  };
+  /// Sets how the next raw data are placed, at a multiple of `alignment_bytes`.
+  void place_raw_data(RawPlace place, int64_t alignment_bytes);
   /// Whether metadata may grow where they are; to be switched off around a change by more than kExtensionBytesMax.
   void allow_extension(bool allowed) { extension_allowed_ = allowed; }
+  bool is_in_image(int64_t offset) const { return find(offset, 1) != nullptr; }
   /// All that was written; empties this. The space between metadata of one block reads as zeros.
   SparseImage take_image();
 
@@ -49,7 +56,7 @@ class SparseFile final : public DriverFile {
   Result<int64_t> allocate_at_end(int64_t bytes, int64_t alignment_bytes);
   Result<int64_t> add_block(int64_t bytes, int64_t capacity, int64_t alignment_bytes);
   /// The bytes of [offset, offset + bytes), which must lie in one block; null otherwise.
-  std::byte* find(int64_t offset, int64_t bytes);
+  const std::byte* find(int64_t offset, int64_t bytes) const;
   Block& packed() { return blocks_[static_cast<size_t>(packing_)]; }
   const Block& packed() const { return blocks_[static_cast<size_t>(packing_)]; }
   int64_t packed_end() const;
@@ -58,8 +65,9 @@ class SparseFile final : public DriverFile {
   std::vector<Block> blocks_;  // ascending offsets
   int64_t packing_ = -1;       // the block that is being filled
   int64_t end_ = 0;            // all places given out, whole blocks included
+  int64_t next_block_bytes_ = kBlockBytes;
   int64_t raw_alignment_ = 1;
-  bool raw_in_image_ = false;
+  RawPlace raw_place_ = RawPlace::kOwnBlock;
   bool extension_allowed_ = true;
 };
 

@@ -16,11 +16,42 @@ namespace {
 using h5::Id;
 using h5::last_error;
 using h5::LibraryScope;
+using h5::TypePair;
+using RawPlace = h5::SparseFile::RawPlace;
 
 // Attributes stay in the object's header up to this many; the library moves more to a B-tree.
 constexpr unsigned kCompactAttributesMax = 64;
 // Names and values below this can't make a header grow by more than the sparse file lets it grow in place.
 constexpr size_t kSmallBytes = h5::SparseFile::kExtensionBytesMax / 2;
+// Larger values don't fit into an object's header; the library would keep them as raw data of its own.
+constexpr int64_t kAttributeBytesMax = 60000;
+
+std::string naming(const AttributeSpec& attribute) {
+  return "cannot set attribute '" + attribute.name + "' of '" + attribute.object_path + "'";
+}
+
+// What both kinds of values have: types, and a shape that the content must fit.
+struct Prepared {
+  TypePair types;
+  Id space;
+  int64_t bytes = 0;
+};
+
+Result<Prepared> prepare(const ElementSpec& element, const std::vector<int64_t>& dims) {
+  Prepared prepared;
+  STRIA_ASSIGN_OR_RETURN(prepared.types, h5::make_types(element));
+  STRIA_RETURN_IF_ERROR(h5::total_bytes(dims, element.bytes, &prepared.bytes));
+  STRIA_ASSIGN_OR_RETURN(prepared.space, h5::make_space(dims));
+  return prepared;
+}
+
+Status check_size(size_t given_bytes, int64_t wanted_bytes) {
+  if (static_cast<int64_t>(given_bytes) == wanted_bytes) {
+    return Status();
+  }
+  return Status(ErrorCode::kInvalidArgument, "its type and shape make " + std::to_string(wanted_bytes) + " bytes, but " +
+                                                 std::to_string(given_bytes) + " are given");
+}
 
 }  // namespace
 
@@ -31,23 +62,48 @@ struct Hdf5Writer::Impl {
   Id datasets;  // dataset creation: allocated at once, never filled
   Id groups;    // group creation
   Id file;
+  // The object used last stays open: a dataset's attributes mostly follow it.
+  Id recent;
+  std::string recent_path;
   bool finished = false;
 
   ~Impl() {
     const LibraryScope scope;
-    links.reset();
-    datasets.reset();
-    groups.reset();
     static_cast<void>(close());
   }
 
   Status open();
   Status close();
   Status check_usable() const;
+  Status set_properties(hid_t file_access, hid_t file_creation);
   Status make_group(const std::string& path);
-  Result<Id> make_dataset(const DatasetSpec& spec, bool in_image, int64_t* bytes);
-  Status add_attribute(hid_t object, const AttributeSpec& attribute, hid_t type, hid_t memory_type, hid_t space);
+  Status make_dataset(const DatasetSpec& spec, const Prepared& prepared, RawPlace place);
+  Status open_recent(const std::string& path);
+  Status set_attribute(const AttributeSpec& attribute);
+  Status add_attribute(const AttributeSpec& attribute, const Prepared& prepared);
+  /// The status of a failed call; what the sparse file said comes first.
+  Status failure(ErrorCode code, const std::string& what);
 };
+
+Status Hdf5Writer::Impl::failure(ErrorCode code, const std::string& what) {
+  const Status cause = sparse.take_error();
+  const Status library = last_error(code, what);
+  return cause.ok() ? library : cause.with_context(what);
+}
+
+Status Hdf5Writer::Impl::set_properties(hid_t file_access, hid_t file_creation) {
+  // 1.8 bounds: checksums on all metadata, and none of the "open for writing" marks of later formats.
+  bool set = H5Pset_libver_bounds(file_access, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
+             H5Pset_create_intermediate_group(links.get(), 1) >= 0 && H5Pset_layout(datasets.get(), H5D_CONTIGUOUS) >= 0 &&
+             H5Pset_alloc_time(datasets.get(), H5D_ALLOC_TIME_EARLY) >= 0 &&
+             H5Pset_fill_time(datasets.get(), H5D_FILL_TIME_NEVER) >= 0;
+  // Without times of change the same content gives the same bytes.
+  for (const hid_t creation : {datasets.get(), groups.get(), file_creation}) {
+    set = set && H5Pset_obj_track_times(creation, false) >= 0 &&
+          H5Pset_attr_phase_change(creation, kCompactAttributesMax, 0) >= 0;
+  }
+  return set ? Status() : last_error(ErrorCode::kInternal, "cannot set up libhdf5");
+}
 
 Status Hdf5Writer::Impl::open() {
   STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(sparse));
@@ -55,31 +111,23 @@ Status Hdf5Writer::Impl::open() {
   links = Id(H5Pcreate(H5P_LINK_CREATE));
   datasets = Id(H5Pcreate(H5P_DATASET_CREATE));
   groups = Id(H5Pcreate(H5P_GROUP_CREATE));
-  // 1.8 bounds: checksums on all metadata, and none of the "open for writing" marks of later formats.
-  const bool set =
-      H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
-      H5Pset_create_intermediate_group(links.get(), 1) >= 0 && H5Pset_layout(datasets.get(), H5D_CONTIGUOUS) >= 0 &&
-      H5Pset_alloc_time(datasets.get(), H5D_ALLOC_TIME_EARLY) >= 0 &&
-      H5Pset_fill_time(datasets.get(), H5D_FILL_TIME_NEVER) >= 0 && H5Pset_obj_track_times(datasets.get(), false) >= 0 &&
-      H5Pset_attr_phase_change(datasets.get(), kCompactAttributesMax, 0) >= 0 &&
-      H5Pset_obj_track_times(groups.get(), false) >= 0 &&
-      H5Pset_attr_phase_change(groups.get(), kCompactAttributesMax, 0) >= 0 &&
-      H5Pset_obj_track_times(creation.get(), false) >= 0 &&
-      H5Pset_attr_phase_change(creation.get(), kCompactAttributesMax, 0) >= 0;
-  if (set) {
-    file = Id(H5Fcreate("stria", H5F_ACC_TRUNC, creation.get(), access.get()));
-  }
-  return file.valid() ? Status() : last_error(ErrorCode::kInternal, "cannot make an HDF5 file in memory");
+  STRIA_RETURN_IF_ERROR(set_properties(access.get(), creation.get()));
+  file = Id(H5Fcreate("stria", H5F_ACC_TRUNC, creation.get(), access.get()));
+  return file.valid() ? Status() : failure(ErrorCode::kInternal, "cannot make an HDF5 file in memory");
 }
 
 Status Hdf5Writer::Impl::close() {
+  recent.reset();
+  links.reset();
+  datasets.reset();
+  groups.reset();
   if (!file.valid() || H5Fclose(file.release()) >= 0) {
     return Status();
   }
   // The library may still have the file open: what is under it must stay for as long as the process.
+  const Status status = failure(ErrorCode::kInternal, "cannot finish the HDF5 file");
   static_cast<void>(sparse_owner.release());
-  const Status cause = sparse.take_error();
-  return cause.ok() ? last_error(ErrorCode::kInternal, "cannot finish the HDF5 file") : cause;
+  return status;
 }
 
 Status Hdf5Writer::Impl::check_usable() const {
@@ -93,7 +141,7 @@ Status Hdf5Writer::Impl::make_group(const std::string& path) {
   if (group.valid()) {
     return Status();
   }
-  Status status = last_error(ErrorCode::kInvalidArgument, "cannot make group '" + path + "'");
+  Status status = failure(ErrorCode::kInvalidArgument, "cannot make group '" + path + "'");
   if (status.code() != ErrorCode::kAlreadyExists) {
     return status;
   }
@@ -102,31 +150,75 @@ Status Hdf5Writer::Impl::make_group(const std::string& path) {
   return existing.valid() ? Status() : status;
 }
 
-Result<Id> Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, bool in_image, int64_t* bytes) {
-  const std::string what = "cannot make dataset '" + spec.path + "'";
+Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, const Prepared& prepared, RawPlace place) {
   STRIA_ASSIGN_OR_RETURN(const std::string path, h5::normal_path(spec.path));
   if (path.empty()) {
-    return Status(ErrorCode::kInvalidArgument, what + ": it has no name");
+    return Status(ErrorCode::kInvalidArgument, "it has no name");
   }
   if (spec.alignment_bytes < 1) {
-    return Status(ErrorCode::kInvalidArgument, what + ": an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
+    return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
   }
-  auto type = h5::make_file_type(spec.element);
-  Status checked = type.ok() ? h5::total_bytes(spec.dims, spec.element.bytes, bytes) : type.status();
-  if (!checked.ok()) {
-    return checked.with_context(what);
-  }
-  STRIA_ASSIGN_OR_RETURN(const Id space, h5::make_space(spec.dims));
   sparse.allow_extension(path.size() < kSmallBytes);
-  sparse.place_raw_data(spec.alignment_bytes, in_image);
-  Id dataset(H5Dcreate2(file.get(), path.c_str(), type->get(), space.get(), links.get(), datasets.get(), H5P_DEFAULT));
-  sparse.place_raw_data(1, false);
+  sparse.place_raw_data(place, spec.alignment_bytes);
+  recent.reset();  // now, as closing it later would clear the library's error
+  recent = Id(H5Dcreate2(file.get(), path.c_str(), prepared.types.file.get(), prepared.space.get(), links.get(), datasets.get(),
+                         H5P_DEFAULT));
+  sparse.place_raw_data(RawPlace::kOwnBlock, 1);
   sparse.allow_extension(true);
-  if (!dataset.valid()) {
-    const Status cause = sparse.take_error();
-    return cause.ok() ? last_error(ErrorCode::kInvalidArgument, what) : cause.with_context(what);
+  recent_path = path;
+  return recent.valid() ? Status() : failure(ErrorCode::kInvalidArgument, "libhdf5");
+}
+
+Status Hdf5Writer::Impl::open_recent(const std::string& path) {
+  if (recent.valid() && recent_path == path) {
+    return Status();
   }
-  return dataset;
+  recent.reset();
+  recent = Id(H5Oopen(file.get(), path.empty() ? "/" : path.c_str(), H5P_DEFAULT));
+  recent_path = path;
+  return recent.valid() ? Status() : failure(ErrorCode::kInvalidArgument, "no such object");
+}
+
+Status Hdf5Writer::Impl::set_attribute(const AttributeSpec& attribute) {
+  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos) {
+    return Status(ErrorCode::kInvalidArgument, "not a name");
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::string path, h5::normal_path(attribute.object_path));
+  STRIA_ASSIGN_OR_RETURN(const Prepared prepared, prepare(attribute.element, attribute.dims));
+  STRIA_RETURN_IF_ERROR(check_size(attribute.value.size(), prepared.bytes));
+  if (prepared.bytes > kAttributeBytesMax) {
+    return Status(ErrorCode::kUnsupported,
+                  "a value of more than " + std::to_string(kAttributeBytesMax) + " bytes; make it a dataset");
+  }
+  STRIA_RETURN_IF_ERROR(open_recent(path));
+  const bool is_small =
+      attribute.element.kind != ElementSpec::Kind::kCompound && attribute.name.size() + attribute.value.size() < kSmallBytes;
+  sparse.allow_extension(is_small);
+  const Status status = add_attribute(attribute, prepared);
+  sparse.allow_extension(true);
+  return status;
+}
+
+Status Hdf5Writer::Impl::add_attribute(const AttributeSpec& attribute, const Prepared& prepared) {
+  const auto make = [&] {
+    return Id(H5Acreate2(recent.get(), attribute.name.c_str(), prepared.types.file.get(), prepared.space.get(), H5P_DEFAULT,
+                         H5P_DEFAULT));
+  };
+  Id made = make();
+  if (!made.valid()) {
+    Status status = failure(ErrorCode::kInvalidArgument, "libhdf5");
+    if (status.code() != ErrorCode::kAlreadyExists) {
+      return status;
+    }
+    if (H5Adelete(recent.get(), attribute.name.c_str()) < 0) {
+      return failure(ErrorCode::kInternal, "the one of that name can't be replaced");
+    }
+    made = make();
+  }
+  if (!made.valid() || (prepared.bytes > 0 && H5Awrite(made.get(), prepared.types.memory(), attribute.value.data()) < 0)) {
+    return failure(ErrorCode::kInvalidArgument, "libhdf5");
+  }
+  return Status();
 }
 
 Hdf5Writer::Hdf5Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -151,14 +243,18 @@ Status Hdf5Writer::create_group(const std::string& path) {
 Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
   const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  int64_t bytes = 0;
-  STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->make_dataset(spec, false, &bytes));
-  if (bytes == 0) {
+  const std::string what = "cannot make dataset '" + spec.path + "'";
+  const auto prepared = prepare(spec.element, spec.dims);
+  const Status made = prepared.ok() ? impl_->make_dataset(spec, *prepared, RawPlace::kOutside) : prepared.status();
+  if (!made.ok()) {
+    return made.with_context(what);
+  }
+  if (prepared->bytes == 0) {
     return int64_t{-1};
   }
-  const haddr_t offset = H5Dget_offset(dataset.get());
-  if (offset == HADDR_UNDEF) {
-    return last_error(ErrorCode::kInternal, "dataset '" + spec.path + "' has no place in the file");
+  const haddr_t offset = H5Dget_offset(impl_->recent.get());
+  if (offset == HADDR_UNDEF || impl_->sparse.is_in_image(static_cast<int64_t>(offset))) {
+    return impl_->failure(ErrorCode::kInternal, what);
   }
   return static_cast<int64_t>(offset);
 }
@@ -166,40 +262,17 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
 Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {
   const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  int64_t bytes = 0;
-  STRIA_RETURN_IF_ERROR(h5::total_bytes(spec.dims, spec.element.bytes, &bytes).with_context("dataset '" + spec.path + "'"));
-  if (static_cast<int64_t>(content.size()) != bytes) {
-    return Status(ErrorCode::kInvalidArgument, "dataset '" + spec.path + "' has " + std::to_string(bytes) + " bytes, but " +
-                                                   std::to_string(content.size()) + " are given");
+  const std::string what = "cannot make dataset '" + spec.path + "'";
+  const auto prepared = prepare(spec.element, spec.dims);
+  Status status = prepared.ok() ? check_size(content.size(), prepared->bytes) : prepared.status();
+  if (status.ok()) {
+    status = impl_->make_dataset(spec, *prepared, RawPlace::kWithMetadata);
   }
-  STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->make_dataset(spec, true, &bytes));
-  if (bytes == 0) {
-    return Status();
+  if (!status.ok() || content.empty()) {
+    return status.with_context(what);
   }
-  STRIA_ASSIGN_OR_RETURN(const Id memory_type, h5::make_memory_type(spec.element));
-  if (H5Dwrite(dataset.get(), memory_type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, content.data()) < 0) {
-    const Status cause = impl_->sparse.take_error();
-    return cause.ok() ? last_error(ErrorCode::kInternal, "cannot write dataset '" + spec.path + "'") : cause;
-  }
-  return Status();
-}
-
-Status Hdf5Writer::Impl::add_attribute(hid_t object, const AttributeSpec& attribute, hid_t type, hid_t memory_type,
-                                       hid_t space) {
-  const std::string what = "cannot set attribute '" + attribute.name + "' of '" + attribute.object_path + "'";
-  Id made(H5Acreate2(object, attribute.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
-  if (!made.valid()) {
-    Status status = last_error(ErrorCode::kInvalidArgument, what);
-    if (status.code() != ErrorCode::kAlreadyExists) {
-      return status;
-    }
-    if (H5Adelete(object, attribute.name.c_str()) < 0) {
-      return last_error(ErrorCode::kInternal, what);
-    }
-    made = Id(H5Acreate2(object, attribute.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
-  }
-  if (!made.valid() || (!attribute.value.empty() && H5Awrite(made.get(), memory_type, attribute.value.data()) < 0)) {
-    return last_error(ErrorCode::kInternal, what);
+  if (H5Dwrite(impl_->recent.get(), prepared->types.memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, content.data()) < 0) {
+    return impl_->failure(ErrorCode::kInternal, what);
   }
   return Status();
 }
@@ -207,33 +280,8 @@ Status Hdf5Writer::Impl::add_attribute(hid_t object, const AttributeSpec& attrib
 Status Hdf5Writer::write_attribute(const AttributeSpec& attribute) {
   const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const std::string what = "cannot set attribute '" + attribute.name + "' of '" + attribute.object_path + "'";
-  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos) {
-    return Status(ErrorCode::kInvalidArgument, what + ": not a name");
-  }
-  STRIA_ASSIGN_OR_RETURN(const std::string path, h5::normal_path(attribute.object_path));
-  int64_t bytes = 0;
-  auto type = h5::make_file_type(attribute.element);
-  const Status checked = type.ok() ? h5::total_bytes(attribute.dims, attribute.element.bytes, &bytes) : type.status();
-  if (!checked.ok()) {
-    return checked.with_context(what);
-  }
-  if (static_cast<int64_t>(attribute.value.size()) != bytes) {
-    return Status(ErrorCode::kInvalidArgument, what + ": the value has " + std::to_string(attribute.value.size()) +
-                                                   " bytes instead of " + std::to_string(bytes));
-  }
-  STRIA_ASSIGN_OR_RETURN(const Id memory_type, h5::make_memory_type(attribute.element));
-  STRIA_ASSIGN_OR_RETURN(const Id space, h5::make_space(attribute.dims));
-  const Id object(H5Oopen(impl_->file.get(), path.empty() ? "/" : path.c_str(), H5P_DEFAULT));
-  if (!object.valid()) {
-    return last_error(ErrorCode::kInvalidArgument, what);
-  }
-  const bool is_small =
-      attribute.element.kind != ElementSpec::Kind::kCompound && attribute.name.size() + attribute.value.size() < kSmallBytes;
-  impl_->sparse.allow_extension(is_small);
-  const Status status = impl_->add_attribute(object.get(), attribute, type->get(), memory_type.get(), space.get());
-  impl_->sparse.allow_extension(true);
-  return status;
+  const Status status = impl_->set_attribute(attribute);
+  return status.ok() ? status : status.with_context(naming(attribute));
 }
 
 Result<SparseImage> Hdf5Writer::finish() {

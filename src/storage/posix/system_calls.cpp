@@ -46,7 +46,7 @@ int SystemCalls::rename(const char* from, const char* to) {
 int SystemCalls::unlink(const char* path) {
   return ::unlink(path);
 }
-int SystemCalls::admit_transfer(bool, int64_t, int64_t*) {
+int SystemCalls::admit_transfer(int, bool, int64_t, int64_t*) {
   return 0;
 }
 

@@ -30,7 +30,7 @@ class SystemCalls {
 
   /// Asked by drivers whose transfers don't pass through the calls above (a ring): returns an errno to fail the transfer with,
   /// or 0; may lower `*bytes` (not below 1) to make it short.
-  virtual int admit_transfer(bool is_write, int64_t offset, int64_t* bytes);
+  virtual int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes);
 };
 
 /// The real calls. Never destroyed.
