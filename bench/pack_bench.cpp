@@ -263,7 +263,24 @@ void add_case(const Case& c) {
     }
     add(verb + name + "/memcpy", [c, is_unpack](auto& s) { copy(s, c, is_unpack); });
   }
-  add("pack_range/" + name + "/stria", [c](auto& s) { stria_packer(s, c, Direction::kPackRange, stria::pack::best_isa()); });
+  add(std::string("pack_range/").append(name).append("/stria"),
+      [c](auto& s) { stria_packer(s, c, Direction::kPackRange, stria::pack::best_isa()); });
+}
+
+/// Every number of variables, all of them wanted: the Packer has to be at least as fast as the naive loop everywhere.
+void add_sweep() {
+  constexpr auto kReal = ElementType::kFloat64;
+  for (const int64_t cells : {8, 16}) {
+    for (int64_t variables = 1; variables <= 32; ++variables) {
+      const int64_t blocks = std::max<int64_t>(1, (cells == 8 ? 1200 : 360) / variables);
+      const Case c{"", cells, blocks, variables, first_variables(variables), kReal, kReal};
+      const std::string name = std::string(cells == 8 ? "sweep/8^3/" : "sweep/16^3/").append(std::to_string(variables));
+      add(name + "/stria", [c](auto& s) { stria_packer(s, c, Direction::kPack, stria::pack::best_isa()); });
+      add(name + "/naive", [c](auto& s) { naive(s, c, false); });
+      add(name + "/stria_unpack", [c](auto& s) { stria_packer(s, c, Direction::kUnpack, stria::pack::best_isa()); });
+      add(name + "/naive_unpack", [c](auto& s) { naive(s, c, true); });
+    }
+  }
 }
 
 }  // namespace
@@ -273,6 +290,7 @@ int main(int argc, char** argv) {
   for (const Case& c : all_cases()) {
     add_case(c);
   }
+  add_sweep();
   benchmark::Initialize(&argc, argv);
   if (!benchmark::ReportUnrecognizedArguments(argc, argv)) {
     benchmark::RunSpecifiedBenchmarks();
