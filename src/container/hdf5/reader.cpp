@@ -16,6 +16,12 @@ using h5::Id;
 using h5::last_error;
 using h5::LibraryScope;
 
+namespace {
+
+constexpr int64_t kSignatureBytes = 8;
+
+}  // namespace
+
 struct Hdf5Reader::Impl {
   Impl(storage::File& storage, int64_t bytes) : name(storage.path()), file_bytes(bytes), source(storage, bytes) {}
   ~Impl() {
@@ -45,6 +51,9 @@ Status Hdf5Reader::Impl::failure(ErrorCode code, const std::string& what) {
 }
 
 Status Hdf5Reader::Impl::open() {
+  if (file_bytes < kSignatureBytes) {
+    return Status(ErrorCode::kFormat, name + ": not an HDF5 file: it has only " + std::to_string(file_bytes) + " bytes");
+  }
   STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(source));
   file = Id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()));
   return file.valid() ? Status() : failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
