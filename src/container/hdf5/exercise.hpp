@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "container/hdf5/reader.hpp"
 
 namespace stria::container::test {
@@ -30,7 +31,10 @@ inline Result<std::vector<std::string>> read_everything(storage::File& storage, 
     STRIA_ASSIGN_OR_RETURN(const DatasetInfo info, reader->dataset(path));
     int64_t bytes = info.spec.element.bytes;
     for (const int64_t dim : info.spec.dims) {
-      bytes = __builtin_mul_overflow_p(bytes, dim, int64_t{0}) ? INT64_MAX : bytes * dim;
+      if (!checked_multiply(bytes, dim, &bytes)) {
+        bytes = INT64_MAX;
+        break;
+      }
     }
     std::string line = path + " kind " + std::to_string(static_cast<int>(info.spec.element.kind)) + " bytes " +
                        std::to_string(bytes) + " at " + std::to_string(info.data_offset);

@@ -23,11 +23,17 @@ constexpr int64_t kSignatureBytes = 8;
 }  // namespace
 
 struct Hdf5Reader::Impl {
-  Impl(storage::File& storage, int64_t bytes) : name(storage.path()), file_bytes(bytes), source(storage, bytes) {}
+  Impl(storage::File& storage, int64_t bytes)
+      : name(storage.path()),
+        file_bytes(bytes),
+        source_owner(std::make_unique<h5::StorageFile>(storage, bytes)),
+        source(*source_owner) {}
   ~Impl() {
     const LibraryScope scope;
-    if (file.valid()) {
-      H5Fclose(file.release());
+    if (file.valid() && H5Fclose(file.release()) < 0) {
+      // A damaged file that the library may still have open: what is under it must stay for as long as the process.
+      source.detach();
+      static_cast<void>(source_owner.release());
     }
   }
 
@@ -40,7 +46,8 @@ struct Hdf5Reader::Impl {
 
   std::string name;
   int64_t file_bytes;
-  h5::StorageFile source;
+  std::unique_ptr<h5::StorageFile> source_owner;
+  h5::StorageFile& source;
   Id file;
 };
 
