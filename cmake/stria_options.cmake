@@ -10,9 +10,21 @@ endif()
 add_library(stria_options INTERFACE)
 target_compile_options(stria_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of its own std::string concatenation (GCC bug 105651).
+  target_compile_options(stria_options INTERFACE -Wno-restrict)
+endif()
 if(STRIA_SANITIZE)
   target_compile_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE})
+endif()
+# Coverage for libFuzzer in all code of ours; its main comes with each fuzz target alone (stria_fuzz).
+if(STRIA_BUILD_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "STRIA_BUILD_FUZZ needs Clang")
+  endif()
+  target_compile_options(stria_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(stria_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 find_program(CCACHE ccache)

@@ -7,10 +7,17 @@ if(STRIA_BUILD_TESTS)
   include(GoogleTest)
 endif()
 
+# The environment of every test: Open MPI as root, with more ranks than cores, and without pinning each job's ranks to the same
+# first cores (tests run side by side); what the sanitizers must know of the MPI libraries, which leak and synchronise unseen.
+set(support ${CMAKE_SOURCE_DIR}/tests/support)
 set(STRIA_TEST_ENV "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_btl_base_warn_component_unused=0"
-  "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_btl_vader_single_copy_mechanism=none" "UCX_MEM_EVENTS=n"
-  "ASAN_OPTIONS=detect_leaks=0" "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp:ignore_noninstrumented_modules=1"
-  "UBSAN_OPTIONS=print_stacktrace=1")
+  "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_hwloc_base_binding_policy=none"
+  "OMPI_MCA_btl_vader_single_copy_mechanism=none" "UCX_MEM_EVENTS=n" "UBSAN_OPTIONS=print_stacktrace=1"
+  "LSAN_OPTIONS=suppressions=${support}/lsan.supp:print_suppressions=0"
+  "TSAN_OPTIONS=suppressions=${support}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1")
+set(STRIA_ASAN_OPTIONS "ASAN_OPTIONS=abort_on_error=0:strict_string_checks=1:detect_stack_use_after_return=1")
+set(STRIA_MPI_TEST_ENV ${STRIA_TEST_ENV} "${STRIA_ASAN_OPTIONS}:detect_leaks=0")
+list(APPEND STRIA_TEST_ENV "${STRIA_ASAN_OPTIONS}:detect_leaks=1")
 
 function(stria_test name)
   if(NOT STRIA_BUILD_TESTS)
@@ -31,11 +38,31 @@ function(stria_test name)
   if(T_RANKS)
     foreach(ranks IN LISTS T_RANKS)
       add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} -n ${ranks} $<TARGET_FILE:${name}>)
-      set_tests_properties(${name}.np${ranks} PROPERTIES ENVIRONMENT "${STRIA_TEST_ENV}" TIMEOUT ${T_TIMEOUT}
+      set_tests_properties(${name}.np${ranks} PROPERTIES ENVIRONMENT "${STRIA_MPI_TEST_ENV}" TIMEOUT ${T_TIMEOUT}
         LABELS "mpi;${T_LABELS}" PROCESSORS 2)
     endforeach()
   else()
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${STRIA_TEST_ENV}" TIMEOUT ${T_TIMEOUT} LABELS "unit;${T_LABELS}")
   endif()
+endfunction()
+
+# stria_fuzz(NAME SOURCES a_fuzz.cpp … [LIBS …])
+#   One LLVMFuzzerTestOneInput. With STRIA_BUILD_FUZZ a libFuzzer program for scripts/fuzz.sh; in every build a test that runs
+#   the inputs kept in tests/fuzz/corpus/NAME once. Inputs that ever failed are added there.
+function(stria_fuzz name)
+  if(NOT STRIA_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(F "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${F_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE stria_options stria ${F_LIBS})
+  if(STRIA_BUILD_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/fuzz_main.cpp)
+  endif()
+  add_test(NAME ${name}.corpus COMMAND ${name} -runs=0 ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  set_tests_properties(${name}.corpus PROPERTIES ENVIRONMENT "${STRIA_TEST_ENV}" TIMEOUT 120 LABELS "unit;fuzz")
 endfunction()

@@ -12,19 +12,19 @@ namespace stria {
 /// What kind of thing went wrong; each maps to one exit path in every binding.
 enum class ErrorCode : int {
   kOk = 0,
-  kInvalidArgument,   ///< the caller's input cannot be used: a message says which and why
-  kNotFound,          ///< no such file or dataset
-  kAlreadyExists,     ///< the name is taken
-  kPermissionDenied,  ///< the file system refused
-  kReadOnly,          ///< a read-only file, directory or file system
-  kNoSpace,           ///< the device is full, or a quota is used up
-  kIo,                ///< the storage failed to read or write
-  kFormat,            ///< the bytes are not the format that they should be
-  kCorrupted,         ///< a checksum does not match
-  kUnsupported,       ///< valid, but not something this build or storage can do
-  kResourceExhausted, ///< out of memory or of another limited resource
-  kAborted,           ///< given up because another rank failed
-  kInternal,          ///< a broken invariant of ours
+  kInvalidArgument,    ///< the caller's input cannot be used: a message says which and why
+  kNotFound,           ///< no such file or dataset
+  kAlreadyExists,      ///< the name is taken
+  kPermissionDenied,   ///< the file system refused
+  kReadOnly,           ///< a read-only file, directory or file system
+  kNoSpace,            ///< the device is full, or a quota is used up
+  kIo,                 ///< the storage failed to read or write
+  kFormat,             ///< the bytes are not the format that they should be
+  kCorrupted,          ///< a checksum does not match
+  kUnsupported,        ///< valid, but not something this build or storage can do
+  kResourceExhausted,  ///< out of memory or of another limited resource
+  kAborted,            ///< given up because another rank failed
+  kInternal,           ///< a broken invariant of ours
 };
 
 /// The stable lower-case name of a code, e.g. "no_space".
@@ -68,7 +68,7 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT: a value is a result
+  Result(T value) : value_(std::move(value)) {}                                  // NOLINT: a value is a result
   Result(Status status) : status_(std::move(status)) { assert(!status_.ok()); }  // NOLINT: so is an error
 
   bool ok() const { return value_.has_value(); }
@@ -104,9 +104,10 @@ class [[nodiscard]] Result {
 }  // namespace stria
 
 /// Returns early from the enclosing function when `expression`, a Status, is an error.
-#define STRIA_RETURN_IF_ERROR(expression)                        \
-  do {                                                           \
-    if (::stria::Status stria_status_ = (expression); !stria_status_.ok()) return stria_status_; \
+#define STRIA_RETURN_IF_ERROR(expression)                                  \
+  do {                                                                     \
+    if (::stria::Status stria_status_ = (expression); !stria_status_.ok()) \
+      return stria_status_;                                                \
   } while (false)
 
 /// Evaluates a Result; returns early on error, else moves the value into `target` (a declaration or an lvalue).
@@ -114,7 +115,8 @@ class [[nodiscard]] Result {
   STRIA_ASSIGN_OR_RETURN_IMPL_(STRIA_CONCAT_(stria_result_, __LINE__), target, expression)
 #define STRIA_ASSIGN_OR_RETURN_IMPL_(result, target, expression) \
   auto result = (expression);                                    \
-  if (!result.ok()) return result.status();                      \
+  if (!result.ok())                                              \
+    return result.status();                                      \
   target = std::move(*result)
 #define STRIA_CONCAT_(a, b) STRIA_CONCAT_INNER_(a, b)
 #define STRIA_CONCAT_INNER_(a, b) a##b

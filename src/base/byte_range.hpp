@@ -23,7 +23,11 @@ inline ByteRange intersect(ByteRange a, ByteRange b) {
 }
 
 /// `value` rounded down or up to a multiple of `unit`. \pre unit > 0, value >= 0
-inline int64_t align_down(int64_t value, int64_t unit) { return value - value % unit; }
-inline int64_t align_up(int64_t value, int64_t unit) { return align_down(value + unit - 1, unit); }
+inline int64_t align_down(int64_t value, int64_t unit) {
+  return value - value % unit;
+}
+inline int64_t align_up(int64_t value, int64_t unit) {
+  return align_down(value + unit - 1, unit);
+}
 
 }  // namespace stria

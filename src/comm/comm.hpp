@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "stria/status.hpp"
@@ -67,6 +68,10 @@ class Comm {
   /// lengthens the pause.
   virtual void pause(int attempt) = 0;
 
+  using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
+  /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a pair, to oneself
+  /// too. Nobody needs to know who will send. Cost: one gathering of the address lists. Collective: yes.
+  Messages sparse_exchange(const Messages& outgoing);
   /// Broadcasts a byte vector of any size from root. Collective: yes.
   void broadcast_bytes(std::vector<std::byte>& data, int root);
   /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N: ".

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
     class FailuresOnly : public testing::EmptyTestEventListener {
       void OnTestPartResult(const testing::TestPartResult& result) override {
         if (result.failed()) {
-          std::fprintf(stderr, "%s:%d: %s\n", result.file_name() ? result.file_name() : "?", result.line_number(), result.message());
+          std::fprintf(stderr, "%s:%d: %s\n", result.file_name() ? result.file_name() : "?", result.line_number(),
+                       result.message());
         }
       }
     };

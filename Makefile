@@ -1,0 +1,36 @@
+# Everything here calls a script or a CMake preset that can be used alone as well.
+.DEFAULT_GOAL := help
+.PHONY: help setup build build-mpich demo check check-long bench sanitize format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing: Debian packages, Python packages in build/venv
+	@scripts/setup.sh
+
+build: setup ## optimised programs in build/release/bin (Open MPI)
+	@cmake --preset release && cmake --build --preset release
+
+build-mpich: setup ## the same with MPICH in build/release-mpich/bin
+	@cmake --preset release-mpich && cmake --build --preset release-mpich
+
+demo: ## a Sedov blast on 4 ranks, written, checked and drawn in out/demo
+	@scripts/demo.sh
+
+check: ## every test, under Open MPI and MPICH, with sanitizers and a little fuzzing
+	@scripts/check.sh
+
+check-long: ## 200 kills, every test under every sanitizer, longer fuzzing
+	@scripts/check_long.sh
+
+bench: ## FLASH I/O through Stria and its peers, side by side; results in out/bench
+	@scripts/bench.sh
+
+sanitize: setup ## every test under the address and undefined-behaviour sanitizers
+	@cmake --preset asan && cmake --build --preset asan && ctest --preset asan -LE 'long|style'
+
+format: setup ## put every source file in form
+	@scripts/format.sh
+
+clean: ## remove what was built; results in out stay
+	rm -rf build

@@ -1,0 +1,232 @@
+#include "format/flash_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "format/lists.hpp"
+
+namespace stria::flash {
+
+namespace {
+
+constexpr int kVersionStandard = 9;
+constexpr int kVersionExperimental = 10;
+constexpr const char* kExperimentalName = "unknowns";
+constexpr int64_t kNameBytes = 4;
+constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time
+
+void put_rows(File& file, const BlockLists& blocks, const std::string& name, ElementType stored, std::vector<int64_t> entry,
+              const Memory& memory) {
+  std::vector<int64_t> dims = {blocks.global_count};
+  dims.insert(dims.end(), entry.begin(), entry.end());
+  Dataset dataset = file.create_dataset(name, stored, dims);
+  if (blocks.local_count == 0) {
+    return;
+  }
+  Hyperslab slab{std::vector<int64_t>(dims.size(), 0), dims};
+  slab.start[0] = blocks.first_block;
+  slab.count[0] = blocks.local_count;
+  dataset.put(slab, memory);
+}
+
+// Checkpoints keep geometry in double, plot files in single precision.
+void put_block_lists(File& file, const BlockLists& b, ElementType real) {
+  int64_t n = b.local_count;
+  put_rows(file, b, "refine level", ElementType::kInt32, {}, Memory(b.refine_level, n));
+  put_rows(file, b, "node type", ElementType::kInt32, {}, Memory(b.node_type, n));
+  put_rows(file, b, "gid", ElementType::kInt32, {b.gid_width()}, Memory(b.gid, n * b.gid_width()));
+  put_rows(file, b, "which child", ElementType::kInt32, {}, Memory(b.which_child, n));
+  put_rows(file, b, "processor number", ElementType::kInt32, {}, Memory(b.processor_number, n));
+  put_rows(file, b, "coordinates", real, {3}, Memory(b.coordinates, n * 3));
+  put_rows(file, b, "block size", real, {3}, Memory(b.block_size, n * 3));
+  put_rows(file, b, "bounding box", real, {3, 2}, Memory(b.bounding_box, n * 6));
+}
+
+void put_common(File& file, const BlockLists& blocks, const ScalarLists& scalars, const std::vector<std::string>& names, int version,
+                ElementType real) {
+  put_sim_info(file, version);
+  put_lists(file, scalars);
+  file.create_strings("unknown names", names, kNameBytes, true);
+  put_block_lists(file, blocks, real);
+}
+
+std::string padded_label(const std::string& name) {
+  std::string label = name.substr(0, kNameBytes);
+  label.resize(kNameBytes, ' ');
+  return label;
+}
+
+Dataset make_variable(File& file, const BlockLists& blocks, const std::string& name, const int64_t (&points)[3], ElementType stored) {
+  DatasetOptions options;
+  options.value_range = true;
+  return file.create_dataset(padded_label(name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
+}
+
+void put_variable(Dataset dataset, const BlockLists& blocks, const CellArray& cells, int variable) {
+  if (blocks.local_count > 0) {
+    dataset.put({{blocks.first_block, 0, 0, 0}, {blocks.local_count, cells.cells[2], cells.cells[1], cells.cells[0]}},
+                interior_memory(cells, variable, blocks.local_count));
+  }
+}
+
+// All variables of a cell together, for the experimental layout.
+Memory interior_memory_of_all(const CellArray& cells, int64_t count) {
+  auto nvar = static_cast<int64_t>(cells.names.size());
+  int64_t sizes[] = {count, cells.total(2), cells.total(1), cells.total(0)};
+  int64_t subsizes[] = {count, cells.cells[2], cells.cells[1], cells.cells[0]};
+  int64_t starts[] = {0, cells.guards[2], cells.guards[1], cells.guards[0]};
+  Datatype cell = Datatype::bytes(nvar * static_cast<int64_t>(sizeof(double)));
+  return {cells.data, Datatype::subarray(sizes, subsizes, starts, Order::kC, cell).value(), ElementType::kFloat64};
+}
+
+std::string numbered(const std::string& base, const char* kind, int number) { return fmt::format("{}hdf5_{}_{:04d}", base, kind, number); }
+
+Result<int64_t> need(const ScalarLists& lists, const std::string& name) {
+  const int64_t* value = find_value(lists.integer_scalars, name);
+  if (value == nullptr) {
+    return Status(ErrorCode::kFormat, fmt::format("not a FLASH file: it has no integer scalar '{}'", name));
+  }
+  return *value;
+}
+
+Status check_variables(File& file, const FlashHeader& header) {
+  std::vector<std::string> wanted = header.names;
+  if (header.experimental) {
+    wanted = {kExperimentalName};
+  }
+  for (const std::string& name : wanted) {
+    std::string path = header.experimental ? name : padded_label(name);
+    if (!file.has_dataset(path)) {
+      return Status(ErrorCode::kFormat, fmt::format("not a complete FLASH file: the variable '{}' is missing", name));
+    }
+    const auto& dims = file.dataset(path).dims();
+    if (dims.size() != (header.experimental ? 5u : 4u) || dims[0] != header.global_count) {
+      return Status(ErrorCode::kFormat, fmt::format("the variable '{}' doesn't have a row for each of {} blocks", name, header.global_count));
+    }
+  }
+  return Status();
+}
+
+}  // namespace
+
+std::string checkpoint_name(const std::string& base, int number) { return numbered(base, "chk", number); }
+std::string plot_name(const std::string& base, int number) { return numbered(base, "plt_cnt", number); }
+std::string corner_plot_name(const std::string& base, int number) { return numbered(base, "plt_crn", number); }
+
+Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
+  auto cell_bytes = static_cast<int64_t>(cells.names.size() * sizeof(double));
+  int64_t sizes[] = {count, cells.total(2), cells.total(1), cells.total(0)};
+  int64_t subsizes[] = {count, cells.cells[2], cells.cells[1], cells.cells[0]};
+  int64_t starts[] = {0, cells.guards[2], cells.guards[1], cells.guards[0]};
+  Datatype value = Datatype::resized(Datatype::bytes(sizeof(double)), 0, cell_bytes).value();
+  return {cells.data + variable, Datatype::subarray(sizes, subsizes, starts, Order::kC, value).value(), ElementType::kFloat64};
+}
+
+void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars, FileLayout layout) {
+  bool standard = layout == FileLayout::kStandard;
+  put_common(file, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
+  if (standard) {
+    for (size_t v = 0; v < cells.names.size(); ++v) {
+      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64), blocks, cells, static_cast<int>(v));
+    }
+    return;
+  }
+  std::vector<int64_t> dims = {blocks.global_count, cells.cells[2], cells.cells[1], cells.cells[0],
+                               static_cast<int64_t>(cells.names.size())};
+  Dataset dataset = file.create_dataset(kExperimentalName, ElementType::kFloat64, dims);
+  if (blocks.local_count > 0) {
+    Hyperslab slab{{blocks.first_block, 0, 0, 0, 0}, dims};
+    slab.count[0] = blocks.local_count;
+    dataset.put(slab, interior_memory_of_all(cells, blocks.local_count));
+  }
+}
+
+void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+              const std::vector<int>& variables) {
+  std::vector<std::string> names;
+  for (int v : variables) {
+    names.push_back(cells.names[static_cast<size_t>(v)]);
+  }
+  put_common(file, blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
+  for (int v : variables) {
+    put_variable(make_variable(file, blocks, cells.names[static_cast<size_t>(v)], cells.cells, ElementType::kFloat32), blocks, cells, v);
+  }
+}
+
+void put_corner_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+                     const std::vector<int>& variables, CornerFunction corners, const void* context) {
+  std::vector<std::string> names;
+  for (int v : variables) {
+    names.push_back(cells.names[static_cast<size_t>(v)]);
+  }
+  put_common(file, blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
+  const int64_t points[3] = {cells.cells[0] + 1, cells.cells[1] + 1, blocks.dim == 3 ? cells.cells[2] + 1 : 1};
+  int64_t block_points = points[0] * points[1] * points[2];
+  std::vector<Dataset> datasets;
+  for (const std::string& name : names) {
+    datasets.push_back(make_variable(file, blocks, name, points, ElementType::kFloat32));
+  }
+  auto block_bytes = block_points * static_cast<int64_t>(variables.size() * sizeof(float));
+  int64_t step = std::max<int64_t>(kCornerBytes / std::max<int64_t>(block_bytes, 1), 1);
+  // Every rank takes part in as many flushes as the fullest one needs.
+  int64_t rounds = (blocks.largest_count + step - 1) / step;
+  std::vector<float> values(static_cast<size_t>(std::min(step, blocks.local_count) * block_points) * variables.size());
+  for (int64_t round = 0; round < rounds; ++round) {
+    int64_t first = std::min(round * step, blocks.local_count);
+    int64_t count = std::min(step, blocks.local_count - first);
+    for (size_t n = 0; n < variables.size() && count > 0; ++n) {
+      float* out = values.data() + static_cast<int64_t>(n) * count * block_points;
+      for (int64_t b = 0; b < count; ++b) {
+        corners(context, first + b, variables[n], out + b * block_points);
+      }
+      datasets[n].put({{blocks.first_block + first, 0, 0, 0}, {count, points[2], points[1], points[0]}}, Memory(out, count * block_points));
+    }
+    file.flush();
+  }
+}
+
+Result<FlashHeader> read_header(File& file) {
+  FlashHeader header;
+  for (const char* name : {"integer scalars", "real scalars", "unknown names", "refine level", "bounding box"}) {
+    if (!file.has_dataset(name)) {
+      return Status(ErrorCode::kFormat, fmt::format("'{}' is not a FLASH file: it has no '{}'", file.path(), name));
+    }
+  }
+  try {
+    header.scalars = get_lists(file);
+    header.names = file.read_strings("unknown names");
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+  STRIA_ASSIGN_OR_RETURN(int64_t dim, need(header.scalars, "dimensionality"));
+  header.dim = static_cast<int>(dim);
+  STRIA_ASSIGN_OR_RETURN(header.cells[0], need(header.scalars, "nxb"));
+  STRIA_ASSIGN_OR_RETURN(header.cells[1], need(header.scalars, "nyb"));
+  STRIA_ASSIGN_OR_RETURN(header.cells[2], need(header.scalars, "nzb"));
+  STRIA_ASSIGN_OR_RETURN(header.global_count, need(header.scalars, "globalnumblocks"));
+  header.experimental = file.has_dataset(kExperimentalName);
+  STRIA_RETURN_IF_ERROR(check_variables(file, header));
+  return header;
+}
+
+void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells) {
+  if (header.experimental) {
+    Dataset dataset = file.dataset(kExperimentalName);
+    if (count > 0) {
+      Hyperslab slab{{first_block, 0, 0, 0, 0}, dataset.dims()};
+      slab.count[0] = count;
+      dataset.get(slab, interior_memory_of_all(cells, count));
+    }
+    return;
+  }
+  for (size_t v = 0; v < cells.names.size(); ++v) {
+    Dataset dataset = file.dataset(padded_label(cells.names[v]));
+    if (count > 0) {
+      dataset.get({{first_block, 0, 0, 0}, {count, cells.cells[2], cells.cells[1], cells.cells[0]}},
+                  interior_memory(cells, static_cast<int>(v), count));
+    }
+  }
+}
+
+}  // namespace stria::flash

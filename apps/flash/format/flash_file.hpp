@@ -1,0 +1,92 @@
+// The FLASH checkpoint and plot file, version 9 (and 10, the "experimental" layout of Latham 2012), written and read with Stria.
+//
+// The writer only names what lies where; one commit moves everything. What readers of such files look for is in docs/formats/flash.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/file.hpp"
+
+namespace stria::flash {
+
+/// Rows of the per-block lists; pointers to the local blocks' rows, which stay the caller's.
+struct BlockLists {
+  int dim = 3;
+  int64_t local_count = 0;
+  int64_t first_block = 0;  ///< 0-based number of the first local block in the file
+  int64_t global_count = 0;
+  int64_t largest_count = 0;  ///< blocks of the rank that has most
+  const int32_t* refine_level = nullptr;      ///< [blocks]
+  const int32_t* node_type = nullptr;         ///< [blocks]
+  const int32_t* gid = nullptr;               ///< [blocks][gid_width()]
+  const int32_t* which_child = nullptr;       ///< [blocks]
+  const int32_t* processor_number = nullptr;  ///< [blocks]
+  const double* coordinates = nullptr;        ///< [blocks][3]
+  const double* block_size = nullptr;         ///< [blocks][3]
+  const double* bounding_box = nullptr;       ///< [blocks][3][2]
+
+  int64_t gid_width() const { return 2 * dim + 1 + (int64_t{1} << dim); }
+};
+
+/// unk(var, i, j, k, block) as it lies in memory, that is double [block][k][j][i][var] with guard cells.
+struct CellArray {
+  double* data = nullptr;
+  int64_t cells[3] = {8, 8, 8};   ///< interior cells along x, y, z
+  int64_t guards[3] = {4, 4, 4};  ///< on each side
+  std::vector<std::string> names; ///< of all variables in the order of the array, four letters each
+
+  int64_t total(int d) const { return cells[d] + 2 * guards[d]; }
+};
+
+/// Names and values in the order in which they are stored. `real_scalars` begin with "time": readers rely on it.
+struct ScalarLists {
+  std::vector<std::pair<std::string, int64_t>> integer_scalars, integer_parameters, logical_scalars, logical_parameters;
+  std::vector<std::pair<std::string, double>> real_scalars, real_parameters;
+  std::vector<std::pair<std::string, std::string>> string_scalars, string_parameters;
+};
+
+enum class FileLayout { kStandard, kExperimental };
+
+/// The names of simulation output, numbered as FLASH does.
+std::string checkpoint_name(const std::string& base, int number);
+std::string plot_name(const std::string& base, int number);
+std::string corner_plot_name(const std::string& base, int number);
+
+/// Records a checkpoint: every variable as double, all lists. Collective: as File::create_dataset; the caller commits.
+void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars, FileLayout layout);
+
+/// Records a plot file: the chosen variables at cell centres, single precision. Collective: as put_checkpoint.
+void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+              const std::vector<int>& variables);
+
+/// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1) values (nz+1 only in 3-D), x fastest.
+using CornerFunction = void (*)(const void* context, int64_t block, int variable, float* corners);
+
+/// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the commit to do. Collective: yes.
+void put_corner_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+                     const std::vector<int>& variables, CornerFunction corners, const void* context);
+
+/// What a file says of itself, before its blocks are read.
+struct FlashHeader {
+  int dim = 0;
+  int64_t cells[3] = {0, 0, 0};
+  int64_t global_count = 0;
+  std::vector<std::string> names;
+  ScalarLists scalars;
+  bool experimental = false;
+};
+
+/// Reads the header. kFormat says what is missing when the file is HDF5 but not a FLASH file. Collective: yes.
+Result<FlashHeader> read_header(File& file);
+
+/// Records the reading of all variables of the blocks [first_block, first_block + count) into the interiors of `cells`, whose names say which
+/// variables. The caller commits. Collective: as File::dataset.
+void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
+
+/// The memory of one variable's interior cells of `count` blocks, in the file's order.
+Memory interior_memory(const CellArray& cells, int variable, int64_t count);
+
+}  // namespace stria::flash

@@ -1,0 +1,28 @@
+// The name-value lists of FLASH files: compounds whose byte layout readers expect.
+#pragma once
+
+#include "format/flash_file.hpp"
+
+namespace stria::flash {
+
+/// Makes the scalars and runtime parameters. Empty lists are left out.
+void put_lists(File& file, const ScalarLists& lists);
+
+/// Makes the compound "sim info", with the file format version.
+void put_sim_info(File& file, int format_version);
+
+/// Reads what is there of the lists. Collective: yes.
+ScalarLists get_lists(File& file);
+
+/// The value of a name, or null.
+template <typename Value>
+const Value* find_value(const std::vector<std::pair<std::string, Value>>& list, const std::string& name) {
+  for (const auto& entry : list) {
+    if (entry.first == name) {
+      return &entry.second;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace stria::flash

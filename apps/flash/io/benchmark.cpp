@@ -1,0 +1,115 @@
+#include "io/benchmark.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "io/modes.hpp"
+
+namespace stria::flash {
+
+namespace {
+
+// Everybody learns whether any rank failed or found something wrong, and throws alike.
+void agree(MPI_Comm comm, const std::string& problem, ErrorCode code) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  struct {
+    int bad;
+    int rank;
+  } mine{problem.empty() ? 0 : 1, rank}, worst{0, 0};
+  MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm);
+  if (worst.bad == 0) {
+    return;
+  }
+  auto length = static_cast<int>(problem.size());
+  MPI_Bcast(&length, 1, MPI_INT, worst.rank, comm);
+  std::string text = problem;
+  text.resize(static_cast<size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, worst.rank, comm);
+  throw Error(code, fmt::format("rank {}: {}", worst.rank, text));
+}
+
+class Benchmark {
+ public:
+  Benchmark(MPI_Comm comm, const IoOptions& options, const std::function<void(const std::string&)>& progress)
+      : comm_(comm), options_(options), progress_(progress), arrays_(comm, options), modes_(make_modes(arrays_)) {
+    MPI_Comm_size(comm_, &size_);
+    for (const auto& mode : modes_) {
+      results_.push_back({mode->name(), mode->useful_bytes(), {}, {}, "", "", ""});
+    }
+  }
+
+  std::vector<ModeResult> run() {
+    for (int round = 0; round <= options_.rounds; ++round) {
+      if (arrays_.rank == 0) {
+        progress_(round == 0 ? "warming up" : fmt::format("round {} of {}", round, options_.rounds));
+      }
+      for (size_t m = 0; m < modes_.size(); ++m) {
+        run_mode(round, *modes_[m], results_[m]);
+      }
+    }
+    return results_;
+  }
+
+ private:
+  void run_mode(int round, IoMode& mode, ModeResult& result) {
+    bool last = round == options_.rounds;
+    MPI_Barrier(comm_);
+    double start = MPI_Wtime();
+    std::map<std::string, double> phases;
+    std::string problem;
+    try {
+      mode.run(phases);
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    double seconds = MPI_Wtime() - start;
+    agree(comm_, problem, ErrorCode::kIo);
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    if (options_.verify && last) {
+      agree(comm_, mode.check(), ErrorCode::kCorrupted);
+    }
+    if (round > 0) {
+      note(seconds, phases, mode, result);
+    }
+    MPI_Barrier(comm_);
+    bool reads = mode.name() == "read" || mode.name() == "limit-read";
+    if (last && options_.keep) {
+      result.file = mode.file();
+    } else if (!reads || last) {
+      mode.clean();
+      if (last && arrays_.rank == 0) {
+        unlink(mode.file().c_str());
+      }
+    }
+  }
+
+  void note(double seconds, const std::map<std::string, double>& phases, const IoMode& mode, ModeResult& result) {
+    result.seconds.push_back(seconds);
+    for (const auto& [name, mine] : phases) {
+      double sum = mine;
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
+      result.phases[name].push_back(sum / size_);
+    }
+    result.method = mode.method();
+    result.reason = mode.reason();
+  }
+
+  MPI_Comm comm_;
+  const IoOptions& options_;
+  const std::function<void(const std::string&)>& progress_;
+  IoArrays arrays_;
+  std::vector<std::unique_ptr<IoMode>> modes_;
+  std::vector<ModeResult> results_;
+  int size_ = 1;
+};
+
+}  // namespace
+
+std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, const IoOptions& options,
+                                         const std::function<void(const std::string&)>& progress) {
+  validate(options.workload).throw_if_error();
+  return Benchmark(comm, options, progress).run();
+}
+
+}  // namespace stria::flash

@@ -1,0 +1,402 @@
+#include "io/modes.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "format/flash_file.hpp"
+#include "workload/block_check.hpp"
+#include "workload/corners.hpp"
+
+namespace stria::flash {
+
+namespace {
+
+CellArray cell_array(const Unk& unk) {
+  const WorkloadParameters& p = unk.parameters();
+  CellArray cells;
+  cells.data = const_cast<double*>(unk.data());
+  for (int d = 0; d < 3; ++d) {
+    cells.cells[d] = p.nxb;
+    cells.guards[d] = p.guard_cells;
+  }
+  for (int64_t v = 0; v < p.nvar; ++v) {
+    cells.names.push_back(variable_label(v));
+  }
+  return cells;
+}
+
+BlockLists block_lists(const IoArrays& a) {
+  const BlockMetadata& m = a.metadata;
+  BlockLists lists;
+  lists.dim = 3;
+  lists.local_count = a.partition.local;
+  lists.first_block = a.partition.first;
+  lists.global_count = a.partition.total;
+  lists.largest_count = a.largest_count;
+  lists.refine_level = m.refine_level.data();
+  lists.node_type = m.node_type.data();
+  lists.gid = m.gid.data();
+  lists.which_child = m.which_child.data();
+  lists.processor_number = m.processor_number.data();
+  lists.coordinates = m.coordinates.data();
+  lists.block_size = m.block_size.data();
+  lists.bounding_box = m.bounding_box.data();
+  return lists;
+}
+
+// The box that the benchmark's lattice of blocks fills, as readers need it.
+ScalarLists scalar_lists(const IoArrays& a, bool corners) {
+  const int64_t n = a.options.workload.nxb;
+  const BlockLattice lattice = near_cubic_lattice(std::max<int64_t>(a.partition.total, 1));
+  ScalarLists lists;
+  lists.integer_scalars = {{"nxb", n}, {"nyb", n}, {"nzb", n}, {"dimensionality", 3}, {"globalnumblocks", a.partition.total},
+                           {"nstep", 0}, {"nbegin", 1}, {"iprocs", 1}, {"jprocs", 1}, {"kprocs", 1},
+                           {"checkpointfilenumber", 0}, {"plotfilenumber", 0}, {"globalnumparticles", 0}};
+  lists.real_scalars = {{"time", 0.0}, {"dt", 0.0}, {"dtold", 0.0}, {"dtnew", 0.0}};
+  lists.logical_scalars = {{"corners", corners ? 1 : 0}, {"double_precision", 1}};
+  lists.string_scalars = {{"geometry", "cartesian"}};
+  lists.integer_parameters = {{"lrefine_min", 1}, {"lrefine_max", 1}, {"nblockx", lattice.nx}, {"nblocky", lattice.ny},
+                              {"nblockz", lattice.nz}};
+  lists.real_parameters = {{"xmin", 0.0}, {"xmax", static_cast<double>(lattice.nx)}, {"ymin", 0.0}, {"ymax", static_cast<double>(lattice.ny)},
+                           {"zmin", 0.0}, {"zmax", static_cast<double>(lattice.nz)}};
+  return lists;
+}
+
+void take_phases(const Report& report, std::map<std::string, double>& phases) {
+  for (size_t i = 0; i < kPhaseCount; ++i) {
+    phases[phase_name(static_cast<Phase>(i))] = report.phases.seconds[i];
+  }
+}
+
+// What the modes that go through Stria share.
+class StriaMode : public IoMode {
+ public:
+  StriaMode(IoArrays& arrays, std::string name, std::string path) : arrays_(arrays), name_(std::move(name)), path_(std::move(path)) {}
+
+  std::string name() const override { return name_; }
+  std::string file() const override { return path_; }
+  std::string method() const override { return method_; }
+  std::string reason() const override { return reason_; }
+  void clean() override {
+    if (arrays_.rank == 0) {
+      unlink(path_.c_str());
+    }
+  }
+
+ protected:
+  File create() const {
+    CreateOptions options;
+    options.hints = arrays_.options.hints;
+    options.sync = arrays_.options.sync;
+    options.checksums = arrays_.options.checksums;
+    return File::create(arrays_.comm, path_, options);
+  }
+
+  void finish(File& file, std::map<std::string, double>& phases) {
+    file.commit();
+    note(file, phases);
+  }
+
+  void note(const File& file, std::map<std::string, double>& phases) {
+    take_phases(file.report(), phases);
+    method_ = file.report().method;
+    reason_ = file.report().reason;
+  }
+
+  // Reads one variable's local blocks back as T and compares each block.
+  template <typename T, typename Check>
+  std::string check_variable(File& file, int64_t variable, int64_t points, Check&& check) {
+    Dataset dataset = file.dataset(variable_label(variable));
+    int64_t block_points = points * points * points;
+    std::vector<T> values(static_cast<size_t>(arrays_.partition.local * block_points));
+    if (!values.empty()) {
+      dataset.get({{arrays_.partition.first, 0, 0, 0}, {arrays_.partition.local, points, points, points}},
+                  Memory(values.data(), static_cast<int64_t>(values.size())));
+    }
+    file.commit();
+    for (int64_t b = 0; b < arrays_.partition.local; ++b) {
+      std::string wrong = check(arrays_.partition.first + b, values.data() + b * block_points);
+      if (!wrong.empty()) {
+        return wrong;
+      }
+    }
+    return "";
+  }
+
+  IoArrays& arrays_;
+  std::string name_;
+  std::string path_;
+  std::string method_;
+  std::string reason_;
+};
+
+class CheckpointMode : public StriaMode {
+ public:
+  CheckpointMode(IoArrays& arrays, FileLayout layout, const std::string& name, const std::string& path)
+      : StriaMode(arrays, name, path), layout_(layout) {}
+
+  int64_t useful_bytes() const override {
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+  }
+
+  void run(std::map<std::string, double>& phases) override {
+    File file = create();
+    put_checkpoint(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), layout_);
+    finish(file, phases);
+  }
+
+  std::string check() override {
+    File file = File::open(arrays_.comm, path_);
+    if (layout_ == FileLayout::kExperimental) {
+      return check_experimental(file);
+    }
+    const WorkloadParameters& p = arrays_.options.workload;
+    std::string wrong;
+    for (int64_t v = 0; v < p.nvar; ++v) {
+      std::string found = check_variable<double>(
+          file, v, p.nxb, [&](int64_t block, const double* values) { return check_packed_block(p, block, v, values); });
+      wrong = wrong.empty() ? found : wrong;
+    }
+    return wrong;
+  }
+
+ private:
+  std::string check_experimental(File& file) {
+    const WorkloadParameters& p = arrays_.options.workload;
+    Dataset dataset = file.dataset("unknowns");
+    int64_t cells = p.cells_per_block();
+    std::vector<double> values(static_cast<size_t>(arrays_.partition.local * cells * p.nvar));
+    if (!values.empty()) {
+      dataset.get({{arrays_.partition.first, 0, 0, 0, 0}, {arrays_.partition.local, p.nxb, p.nxb, p.nxb, p.nvar}},
+                  Memory(values.data(), static_cast<int64_t>(values.size())));
+    }
+    file.commit();
+    std::vector<double> one(static_cast<size_t>(cells));
+    for (int64_t b = 0; b < arrays_.partition.local; ++b) {
+      for (int64_t v = 0; v < p.nvar; ++v) {
+        for (int64_t c = 0; c < cells; ++c) {
+          one[static_cast<size_t>(c)] = values[static_cast<size_t>((b * cells + c) * p.nvar + v)];
+        }
+        std::string wrong = check_packed_block(p, arrays_.partition.first + b, v, one.data());
+        if (!wrong.empty()) {
+          return wrong;
+        }
+      }
+    }
+    return "";
+  }
+
+  FileLayout layout_;
+};
+
+class PlotMode : public StriaMode {
+ public:
+  PlotMode(IoArrays& arrays, const std::string& path) : StriaMode(arrays, "plotfile", path) {
+    for (int64_t v : plot_variables(arrays.options.workload, arrays.options.plot_variables)) {
+      variables_.push_back(static_cast<int>(v));
+    }
+  }
+
+  int64_t useful_bytes() const override {
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, static_cast<int64_t>(variables_.size()), sizeof(float));
+  }
+
+  void run(std::map<std::string, double>& phases) override {
+    File file = create();
+    put_plot(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), variables_);
+    finish(file, phases);
+  }
+
+  std::string check() override {
+    File file = File::open(arrays_.comm, path_);
+    const WorkloadParameters& p = arrays_.options.workload;
+    std::string wrong;
+    for (int v : variables_) {
+      std::string found = check_variable<float>(
+          file, v, p.nxb, [&](int64_t block, const float* values) { return check_packed_block(p, block, v, values); });
+      wrong = wrong.empty() ? found : wrong;
+    }
+    return wrong;
+  }
+
+ protected:
+  std::vector<int> variables_;
+};
+
+class CornerPlotMode : public PlotMode {
+ public:
+  CornerPlotMode(IoArrays& arrays, const std::string& path) : PlotMode(arrays, path) { name_ = "plotfile-corners"; }
+
+  int64_t useful_bytes() const override {
+    return arrays_.partition.total * static_cast<int64_t>(variables_.size()) * corners_per_block(arrays_.options.workload) *
+           static_cast<int64_t>(sizeof(float));
+  }
+
+  void run(std::map<std::string, double>& phases) override {
+    File file = create();
+    auto corners = [](const void* context, int64_t block, int variable, float* out) {
+      average_to_corners(*static_cast<const Unk*>(context), block, variable, out);
+    };
+    put_corner_plot(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, true), variables_, corners, &arrays_.unk);
+    finish(file, phases);
+  }
+
+  std::string check() override {
+    File file = File::open(arrays_.comm, path_);
+    const WorkloadParameters& p = arrays_.options.workload;
+    std::string wrong;
+    for (int v : variables_) {
+      std::string found = check_variable<float>(file, v, corners_per_side(p), [&](int64_t block, const float* values) {
+        return check_packed_corners(p, block, v, values);
+      });
+      wrong = wrong.empty() ? found : wrong;
+    }
+    return wrong;
+  }
+};
+
+// Reads a checkpoint, written once outside the timing, into guard-celled blocks.
+class ReadMode : public StriaMode {
+ public:
+  ReadMode(IoArrays& arrays, const std::string& path)
+      : StriaMode(arrays, "read", path), target_(Unk::create(arrays.options.workload, arrays.partition).value()) {
+    target_.poison();
+  }
+
+  int64_t useful_bytes() const override {
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+  }
+
+  void run(std::map<std::string, double>& phases) override {
+    OpenOptions options;
+    options.hints = arrays_.options.hints;
+    File file = File::open(arrays_.comm, path_, options);
+    FlashHeader header = read_header(file).value();
+    get_cells(file, header, arrays_.partition.first, arrays_.partition.local, cell_array(target_));
+    file.commit();
+    note(file, phases);
+  }
+
+  void write_source() {
+    CreateOptions options;
+    options.sync = false;
+    File file = File::create(arrays_.comm, path_, options);
+    put_checkpoint(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), FileLayout::kStandard);
+    file.commit();
+  }
+
+  std::string check() override {
+    std::string wrong = target_.check_interior();
+    return wrong.empty() ? target_.check_guard_cells_untouched() : wrong;
+  }
+
+ private:
+  Unk target_;
+};
+
+class LimitMode : public IoMode {
+ public:
+  LimitMode(IoArrays& arrays, LimitWay way, std::string name, std::string path)
+      : arrays_(arrays), way_(way), name_(std::move(name)), path_(std::move(path)) {}
+
+  std::string name() const override { return name_; }
+  std::string file() const override { return path_; }
+  int64_t useful_bytes() const override {
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+  }
+  void run(std::map<std::string, double>& phases) override {
+    LimitTimes times;
+    arrays_.limits.write(way_, path_, arrays_.options.sync, &times).throw_if_error();
+    phases = {{"open", times.open_s}, {"pack", times.pack_s}, {"write", times.transfer_s}, {"sync", times.sync_s}, {"commit", times.close_s}};
+  }
+  std::string check() override { return check_file_runs(arrays_.limits.runs(way_, path_), arrays_.unk); }
+  void clean() override {
+    if (arrays_.rank == 0) {
+      unlink(path_.c_str());
+    }
+  }
+
+ private:
+  IoArrays& arrays_;
+  LimitWay way_;
+  std::string name_;
+  std::string path_;
+};
+
+class LimitReadMode : public IoMode {
+ public:
+  LimitReadMode(IoArrays& arrays, std::string path)
+      : arrays_(arrays), path_(std::move(path)), target_(Unk::create(arrays.options.workload, arrays.partition).value()) {
+    target_.poison();
+  }
+  void write_source() {
+    LimitTimes times;
+    arrays_.limits.write(LimitWay::kPackStaged, path_, false, &times).throw_if_error();
+  }
+  std::string name() const override { return "limit-read"; }
+  std::string file() const override { return path_; }
+  int64_t useful_bytes() const override {
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+  }
+  void run(std::map<std::string, double>& phases) override {
+    LimitTimes times;
+    arrays_.limits.read(path_, &target_, &times).throw_if_error();
+    phases = {{"open", times.open_s}, {"unpack", times.pack_s}, {"read", times.transfer_s}, {"commit", times.close_s}};
+  }
+  std::string check() override { return target_.check_interior(); }
+
+ private:
+  IoArrays& arrays_;
+  std::string path_;
+  Unk target_;
+};
+
+}  // namespace
+
+IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
+    : comm(communicator),
+      options(run_options),
+      partition(partition_blocks(run_options.workload, communicator)),
+      unk(Unk::create(run_options.workload, partition).value()),
+      limits(unk) {
+  MPI_Comm_rank(comm, &rank);
+  metadata = make_block_metadata(partition, rank);
+  largest_count = partition.local;
+  MPI_Allreduce(MPI_IN_PLACE, &largest_count, 1, MPI_INT64_T, MPI_MAX, comm);
+}
+
+std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
+  const IoOptions& options = arrays.options;
+  std::string base = options.directory + "/flash_io_";
+  std::vector<std::unique_ptr<IoMode>> modes;
+  if (options.checkpoint && options.limits) {
+    arrays.limits.prepare_packed().throw_if_error();
+    modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kContig, "limit-contig", base + "limit_contig"));
+    modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kPackWhole, "limit-pack-whole", base + "limit_pack_whole"));
+    modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kPackStaged, "limit-pack", base + "limit_pack"));
+  }
+  if (options.checkpoint && options.standard) {
+    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0)));
+  }
+  if (options.checkpoint && options.experimental) {
+    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental", checkpoint_name(base, 1)));
+  }
+  if (options.plot_files) {
+    modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0)));
+    modes.push_back(std::make_unique<CornerPlotMode>(arrays, corner_plot_name(base, 0)));
+  }
+  if (options.read) {
+    if (options.limits) {
+      auto limit = std::make_unique<LimitReadMode>(arrays, base + "limit_read");
+      limit->write_source();
+      modes.push_back(std::move(limit));
+    }
+    auto read = std::make_unique<ReadMode>(arrays, checkpoint_name(base, 2));
+    read->write_source();
+    modes.push_back(std::move(read));
+  }
+  return modes;
+}
+
+}  // namespace stria::flash

@@ -1,0 +1,48 @@
+// The ways of moving the benchmark's arrays, one object each.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/benchmark.hpp"
+#include "limits/limit_files.hpp"
+#include "workload/block_metadata.hpp"
+#include "workload/unk.hpp"
+
+namespace stria::flash {
+
+/// The arrays of one rank, made once and used by every mode.
+struct IoArrays {
+  explicit IoArrays(MPI_Comm communicator, const IoOptions& run_options);
+
+  MPI_Comm comm;
+  int rank = 0;
+  const IoOptions& options;
+  BlockPartition partition;
+  Unk unk;
+  BlockMetadata metadata;
+  LimitFiles limits;
+  int64_t largest_count = 0;
+};
+
+class IoMode {
+ public:
+  virtual ~IoMode() = default;
+  virtual std::string name() const = 0;
+  virtual int64_t useful_bytes() const = 0;
+  /// One timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
+  virtual void run(std::map<std::string, double>& phases) = 0;
+  /// Checks what the last round wrote or read; empty when all values are right, else what is wrong. Collective: yes.
+  virtual std::string check() = 0;
+  /// Removes what the last round left. Called on every rank after all are done.
+  virtual void clean() {}
+  virtual std::string file() const { return ""; }
+  virtual std::string method() const { return ""; }
+  virtual std::string reason() const { return ""; }
+};
+
+/// Makes the modes that the options ask for, in the order of the report.
+std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays);
+
+}  // namespace stria::flash

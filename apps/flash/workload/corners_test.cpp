@@ -1,0 +1,38 @@
+#include "workload/corners.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace stria::flash {
+namespace {
+
+TEST(Corners, AverageTheEightCellsAroundThem) {
+  const WorkloadParameters p{.nxb = 4, .nvar = 3, .blocks_per_rank = 2, .guard_cells = 1};
+  const auto unk = Unk::create(p, {.local = 2, .first = 5, .total = 9});
+  ASSERT_TRUE(unk.ok());
+  std::vector<float> corners(static_cast<size_t>(corners_per_block(p)));
+  ASSERT_EQ(corners.size(), 125u);
+  for (int64_t block = 0; block < 2; ++block) {
+    for (int64_t variable = 0; variable < 3; ++variable) {
+      average_to_corners(*unk, block, variable, corners.data());
+      size_t index = 0;
+      for (int64_t k = 0; k < 5; ++k) {
+        for (int64_t j = 0; j < 5; ++j) {
+          for (int64_t i = 0; i < 5; ++i, ++index) {
+            ASSERT_EQ(corners[index], expected_corner(p, {5 + block, variable, i, j, k})) << index;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Corners, UseGuardCellsOnlyAtTheSurface) {
+  const WorkloadParameters p{.nxb = 4, .nvar = 1, .guard_cells = 1};
+  EXPECT_LT(expected_corner(p, {0, 0, 0, 0, 0}), 0.0F);  // 7 of its 8 cells are guard cells
+  EXPECT_GE(expected_corner(p, {0, 0, 2, 2, 2}), 1.0F);
+}
+
+}  // namespace
+}  // namespace stria::flash

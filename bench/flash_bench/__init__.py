@@ -1,0 +1,1 @@
+"""The parts of run_flash_bench.py: cases, runs, ratios and goals, table, chart."""

@@ -1,0 +1,138 @@
+"""What is measured: which sizes, rank counts, places and modes make up each profile."""
+
+from dataclasses import dataclass
+
+# The write modes that every case measures; slow and less telling ones are added where there is time for them.
+MAIN_MODES = [
+    "limit-contig", "limit-pack-whole", "limit-pack-staged", "hdf5-independent", "hdf5-collective",
+    "hdf5-independent+pack", "pnetcdf-blocking", "pnetcdf-nonblocking", "pnetcdf-nonblocking+pack",
+    "mpiio-independent+pack",
+]
+# The few that tell most where every byte goes to the device.
+SYNC_MODES = [
+    "limit-contig", "limit-pack-whole", "limit-pack-staged", "limit-direct", "hdf5-independent", "hdf5-independent+pack",
+    "pnetcdf-nonblocking", "mpiio-independent+pack",
+]
+SLOW_MODES = ["hdf5-independent-hyperslab", "hdf5-collective-hyperslab", "mpiio-collective-derived"]
+EXTRA_MODES = [
+    "limit-fpp", "hdf5-collective+pack", "hdf5-independent-prepacked", "hdf5-collective-prepacked",
+    "pnetcdf-nonblocking-prepacked", "pnetcdf-nonblocking-derived", "mpiio-independent-prepacked",
+    "mpiio-collective+pack",
+]
+PLOT_MODES = [
+    "plot-limit-pack", "plot-hdf5-independent-libconv", "plot-hdf5-collective-libconv",
+    "plot-hdf5-independent-appconv", "plot-hdf5-collective-appconv", "plot-pnetcdf-blocking-libconv",
+    "plot-pnetcdf-blocking-appconv", "plot-pnetcdf-nonblocking-libconv", "plot-pnetcdf-nonblocking-appconv",
+]
+READ_MODES = ["read-limit", "read-hdf5-independent", "read-hdf5-collective", "read-pnetcdf-blocking"]
+
+LARGE_BLOCKS = 688  # 16^3 blocks in all: 541 MB at 24 variables
+PADDED_SIDE_EXTRA = 8  # two layers of four guard cells
+
+
+@dataclass(frozen=True)
+class Case:
+    """One size on one number of ranks in one place."""
+
+    ranks: int
+    nxb: int
+    nvar: int
+    blocks: int  # on every rank; 0: 80 + mod(rank, 3)
+    place: str  # "tmpfs" or "disk"
+    sync: bool = False
+    modes: tuple = tuple(MAIN_MODES)
+    plot: bool = False
+    read: bool = False
+
+    def total_blocks(self):
+        """Blocks on all ranks."""
+        return sum(self.blocks or 80 + rank % 3 for rank in range(self.ranks))
+
+    def useful_bytes(self):
+        """Bytes of the interior cells of all variables, as double."""
+        return self.total_blocks() * self.nxb**3 * self.nvar * 8
+
+    def memory_bytes(self):
+        """What the arrays, the packed copies, the read target and a file on tmpfs take at most."""
+        arrays = self.total_blocks() * (self.nxb + PADDED_SIDE_EXTRA) ** 3 * self.nvar * 8
+        return arrays * (2 if self.read else 1) + 4 * self.useful_bytes()
+
+    def title(self):
+        """A short name for people; also the case's key in the JSON."""
+        size = f"{self.useful_bytes() / 1e6:.0f} MB"
+        synced = " fsync" if self.sync else ""
+        return f"{self.place}{synced} {self.ranks} ranks {self.nxb}^3 {self.nvar} vars {size}"
+
+    def all_modes(self):
+        """The peers' modes that this case asks for."""
+        return list(self.modes) + (PLOT_MODES if self.plot else []) + (READ_MODES if self.read else [])
+
+
+def large(ranks, place, nvar=24, share=1, **more):
+    """A file of 541 MB (at 24 variables) on any number of ranks, or a share of it."""
+    return Case(ranks, 16, nvar, LARGE_BLOCKS // ranks // share, place, **more)
+
+
+def small(ranks, place, nxb=8, nvar=24, **more):
+    """The original benchmark's blocks: 80 a rank of 8^3, or 32 a rank of 16^3."""
+    return Case(ranks, nxb, nvar, 0 if nxb == 8 else 32, place, **more)
+
+
+def quick_cases():
+    """About three minutes: the headline figures."""
+    return [
+        large(4, "tmpfs", plot=True, modes=tuple(MAIN_MODES + SLOW_MODES)),
+        small(2, "tmpfs"),
+        large(4, "disk", share=2, sync=True, modes=tuple(SYNC_MODES)),
+    ]
+
+
+def default_cases():
+    """About a quarter of an hour: every rank count and size on tmpfs, the main ones on disk."""
+    with_slow = tuple(MAIN_MODES + SLOW_MODES)
+    return [
+        large(2, "tmpfs", plot=True, read=True, modes=with_slow),
+        large(4, "tmpfs", plot=True, read=True, modes=with_slow),
+        large(8, "tmpfs"),
+        large(4, "tmpfs", nvar=10),
+        small(2, "tmpfs", plot=True, modes=with_slow),
+        small(4, "tmpfs", plot=True),
+        small(8, "tmpfs"),
+        small(4, "tmpfs", nvar=10),
+        small(2, "tmpfs", nxb=16),
+        large(4, "disk"),
+        small(4, "disk"),
+        large(4, "disk", sync=True, modes=tuple(MAIN_MODES + ["limit-direct"])),
+    ]
+
+
+def full_cases():
+    """Everything: hours."""
+    modes = tuple(MAIN_MODES + SLOW_MODES + EXTRA_MODES + ["limit-direct"])
+    return [
+        shape(ranks, place, nvar=nvar, sync=sync, modes=modes, plot=not sync, read=not sync)
+        for place in ("tmpfs", "disk")
+        for sync in (False, True)
+        for shape in (large, small)
+        for nvar in (24, 10)
+        for ranks in (2, 4, 8)
+    ]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much is measured. A cycle runs every program once with one warm-up and `rounds` measured rounds."""
+
+    name: str
+    cases: tuple
+    cycles: int
+    rounds: int
+
+
+def profile(name):
+    """The profile of that name: quick, default or full."""
+    if name == "quick":
+        return Profile(name, tuple(quick_cases()), 2, 3)
+    if name == "full":
+        return Profile(name, tuple(full_cases()), 3, 5)
+    return Profile(name, tuple(default_cases()), 2, 3)

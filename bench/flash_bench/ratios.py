@@ -1,0 +1,168 @@
+"""Medians over all rounds, ratios between modes, and the goals that they are held against.
+
+The programs run in turn, so that both see the same machine. A machine that is slower for a while would still bend the ratio
+of two programs; where both ran the same limit in their own process, each cycle's ratio is taken of the two distances
+from that limit instead of the two speeds."""
+
+from dataclasses import dataclass
+from statistics import median
+
+from .runs import mode_kind
+
+LARGE_BYTES = 100e6
+COMMON_LIMIT = "limit-pack"
+NOT_PEERS = ("limit", "stria", "plot-limit", "plot-stria", "read-limit", "read-stria", "corners")
+
+
+@dataclass
+class Summary:
+    """All measured rounds of one mode of one program, over all cycles."""
+
+    name: str
+    program: str
+    kind: str
+    useful_bytes: int
+    cycles: list  # seconds of the rounds, one list a cycle
+    verified: object  # True, False or None: not asked
+
+    def seconds(self):
+        """Every measured round."""
+        return [value for cycle in self.cycles for value in cycle]
+
+    def mbps(self):
+        """Median, minimum and maximum in 10^6 useful bytes a second."""
+        rates = [self.useful_bytes / 1e6 / value for value in self.seconds()]
+        return {"median": median(rates), "min": min(rates), "max": max(rates)}
+
+    def cycle_mbps(self):
+        """The median of each cycle."""
+        return [self.useful_bytes / 1e6 / median(cycle) for cycle in self.cycles]
+
+
+def rounds_of(mode, parameters_rounds):
+    """The seconds of a mode's rounds; a program that does not list them gives median, minimum and maximum only."""
+    if mode.get("rounds_seconds"):
+        return mode["rounds_seconds"]
+    seconds = mode["seconds"]
+    return [seconds["min"], seconds["median"], seconds["max"]] if parameters_rounds > 1 else [seconds["median"]]
+
+
+def mode_bytes(mode):
+    """Useful bytes of a mode: as it says, else from its own speed."""
+    return mode.get("useful_bytes") or round(mode["mbps"]["median"] * 1e6 * mode["seconds"]["median"])
+
+
+def summarise(results, rounds):
+    """Joins the results of the cycles, a list of (program, JSON), into {(program, mode): Summary}."""
+    summaries = {}
+    for program, result in results:
+        seen = set()
+        for mode in result["modes"]:
+            key = (program, mode["name"])
+            if key in seen:  # the same limit, run beside each layout
+                continue
+            seen.add(key)
+            summary = summaries.setdefault(
+                key, Summary(mode["name"], program, mode_kind(mode), mode_bytes(mode), [], mode.get("verified")))
+            summary.cycles.append(rounds_of(mode, rounds))
+            if mode.get("verified") is False:
+                summary.verified = False
+    return summaries
+
+
+def ratio(summaries, ours, theirs):
+    """Median over the cycles of ours / theirs, both keys (program, mode)."""
+    mine, other = summaries[ours].cycle_mbps(), summaries[theirs].cycle_mbps()
+    scale_mine = scale_other = [1.0] * max(len(mine), len(other))
+    limits = [(program, COMMON_LIMIT) for program in (ours[0], theirs[0])]
+    if ours[0] != theirs[0] and all(limit in summaries for limit in limits):
+        scale_mine, scale_other = (summaries[limit].cycle_mbps() for limit in limits)
+    return median((a / limit_a) / (b / limit_b) for a, b, limit_a, limit_b in zip(mine, other, scale_mine, scale_other))
+
+
+def is_peer(summary):
+    """True for what a library reached, as opposed to a limit or ourselves."""
+    return summary.program == "peers" and not summary.name.startswith(NOT_PEERS)
+
+
+def best_peer(summaries, kind):
+    """The key of the fastest peer of a kind, an ideal pack allowed if it is timed; None when there is none."""
+    keys = [key for key, value in summaries.items()
+            if is_peer(value) and value.kind == kind and "prepacked" not in value.name]
+    return max(keys, key=lambda key: summaries[key].mbps()["median"], default=None)
+
+
+def limit_key(summaries, name):
+    """The limit of our own process if it ran there, else the peers'."""
+    return next((key for key in (("stria", name), ("peers", name)) if key in summaries), None)
+
+
+def limit_goal(case, useful_bytes):
+    """The least share of the packed limit that a checkpoint must reach; None where none is set."""
+    if case.sync:
+        return 1.3 if case.place == "disk" and useful_bytes >= LARGE_BYTES else None
+    if case.ranks > 4:
+        return 0.85
+    if useful_bytes >= LARGE_BYTES:
+        return 0.95
+    return 0.85 if useful_bytes >= 15e6 else None
+
+
+def plot_goal(useful_bytes):
+    """The least multiple of the best peer that a plot file must reach."""
+    if useful_bytes >= 30e6:
+        return 1.5
+    return 1.0 if useful_bytes <= 2e6 else None
+
+
+PEER_GOALS = {
+    "hdf5-independent": 1.6,
+    "hdf5-collective": 2.0,
+    "pnetcdf-nonblocking": 1.6,
+    "hdf5-independent-hyperslab": 10.0,
+    "hdf5-collective-hyperslab": 10.0,
+    "mpiio-collective-derived": 10.0,
+}
+BEST_PEER_GOAL = 1.15
+READ_GOAL = 0.9
+
+
+@dataclass
+class Comparison:
+    """One ratio and the goal for it, if there is one."""
+
+    ours: str
+    against: str
+    ratio: float
+    goal: object = None
+
+    def met(self):
+        """True, False, or None without a goal."""
+        return None if self.goal is None else self.ratio >= self.goal
+
+
+def compare(case, summaries):
+    """Every ratio of ours to the limits and the peers of a case. Empty when ours did not run."""
+    comparisons = []
+
+    def add(ours, theirs, goal, label=None):
+        if theirs is not None and theirs in summaries:
+            comparisons.append(Comparison(ours[1], label or theirs[1], ratio(summaries, ours, theirs), goal))
+
+    for ours in [key for key, value in summaries.items() if key[0] == "stria" and "limit" not in value.name]:
+        kind, size = summaries[ours].kind, summaries[ours].useful_bytes
+        best = best_peer(summaries, kind)
+        best_label = f"best peer ({best[1]})" if best else None
+        if kind == "checkpoint":
+            standard = ours[1] == "stria-standard"  # the goals are for the standard layout
+            add(ours, limit_key(summaries, COMMON_LIMIT), limit_goal(case, size) if standard else None)
+            for name in sorted(value.name for value in summaries.values() if is_peer(value) and value.kind == kind):
+                add(ours, ("peers", name), PEER_GOALS.get(name) if standard and not case.sync else None)
+            add(ours, best, BEST_PEER_GOAL if standard and not case.sync else None, best_label)
+        elif kind == "plot":
+            add(ours, limit_key(summaries, "plot-limit-pack"), None)
+            add(ours, best, None if case.sync else plot_goal(size), best_label)
+        elif kind == "read":
+            add(ours, limit_key(summaries, "read-limit"), READ_GOAL)
+            add(ours, best, None, best_label)
+    return comparisons

@@ -1,0 +1,105 @@
+"""Runs the two programs and collects what they measured."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+TIMEOUT_S = 900
+LAYOUTS = ("standard", "experimental")
+
+
+class RunError(Exception):
+    """A program failed; the message says which and how."""
+
+
+def mpiexec():
+    """The launcher of the MPI that the peers are built on."""
+    return shutil.which("mpiexec.openmpi") or shutil.which("mpiexec") or "mpiexec"
+
+
+def run_program(command, ranks, timeout_s=TIMEOUT_S):
+    """Runs a command on some ranks. Raises RunError with the last lines of what it said."""
+    full = [mpiexec(), "--oversubscribe", "-n", str(ranks)] + command
+    try:
+        done = subprocess.run(full, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True,
+                              timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired as expired:
+        raise RunError(f"{' '.join(full)}: no end after {timeout_s} s") from expired
+    if done.returncode != 0:
+        lines = (done.stderr + done.stdout).strip().splitlines()
+        raise RunError(f"{' '.join(full)}: exit code {done.returncode}: {' | '.join(lines[:3])}")
+
+
+def run_with_json(command, ranks):
+    """Runs a command that takes --json and returns what it wrote there."""
+    with tempfile.TemporaryDirectory(prefix="stria-bench-") as place:
+        path = os.path.join(place, "result.json")
+        run_program(command + ["--json", path], ranks)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError) as error:
+            raise RunError(f"{' '.join(command)}: no usable JSON: {error}") from error
+
+
+def common_arguments(case, rounds, directory, verify):
+    """The options that both programs share."""
+    arguments = ["--nxb", str(case.nxb), "--nvar", str(case.nvar), "--rounds", str(rounds), "--dir", directory]
+    if case.blocks:
+        arguments += ["--blocks", str(case.blocks)]
+    return arguments + (["--sync"] if case.sync else []) + (["--verify"] if verify else [])
+
+
+def run_peers(program, case, rounds, directory, verify):
+    """Measures the peers' modes of a case."""
+    command = [program] + common_arguments(case, rounds, directory, verify)
+    return run_with_json(command + ["--modes", ",".join(case.all_modes())], case.ranks)
+
+
+def stria_options(program):
+    """The options that this build of `stria flash io` lists in its help: older ones measure less."""
+    done = subprocess.run([program, "flash", "io", "--help"], env={**os.environ, **ENVIRONMENT}, capture_output=True,
+                          text=True, timeout=60, check=False)
+    text = done.stdout + done.stderr
+    return {option for option in ("--limits", "--plotfile", "--read", "--layout") if option in text}
+
+
+def run_stria(program, options, case, rounds, directory, verify, layout):
+    """Measures `stria flash io` in one layout; its modes come back with `stria-<layout>` for the checkpoint."""
+    command = [program, "flash", "io"] + common_arguments(case, rounds, directory, verify)
+    if "--layout" in options:
+        command += ["--layout", layout]
+    if "--limits" in options:
+        command.append("--limits")
+    main = layout == LAYOUTS[0]
+    if case.plot and main and "--plotfile" in options:
+        command.append("--plotfile")
+    if case.read and main and "--read" in options:
+        command.append("--read")
+    result = run_with_json(command, case.ranks)
+    for mode in result["modes"]:
+        mode["name"] = stria_mode_name(mode, layout)
+    return result
+
+
+def mode_kind(mode):
+    """checkpoint, plot, corners or read: as the program says, else by the name."""
+    name = mode["name"].lower()
+    if "corner" in name:
+        return "corners"
+    if mode.get("kind") in ("checkpoint", "plot", "read"):
+        return mode["kind"]
+    if "plot" in name:
+        return "plot"
+    return "read" if "read" in name or "restart" in name else "checkpoint"
+
+
+def stria_mode_name(mode, layout):
+    """One name for each thing that the FLASH I/O command measures, however it calls it; limits keep theirs."""
+    if "limit" in mode["name"]:
+        return mode["name"]
+    return {"checkpoint": f"stria-{layout}", "plot": "plot-stria", "corners": "corners-stria",
+            "read": "read-stria"}[mode_kind(mode)]

@@ -1,0 +1,55 @@
+// The limits: the same bytes with plain system calls.
+#include "peers/modes.hpp"
+
+namespace stria::bench {
+namespace {
+
+using flash::LimitWay;
+
+Mode write_mode(const char* name, LimitWay way) {
+  Mode mode;
+  mode.name = name;
+  mode.prepare = [way](Round& r) {
+    if (way != LimitWay::kPackWhole && way != LimitWay::kPackStaged) {
+      r.data.ensure_packed();
+    }
+  };
+  mode.run = [way](Round& r) { require(r.data.limit.write(way, r.path, r.sync, &r.times)); };
+  mode.file_runs = [way](Round& r) { return r.data.limit.runs(way, r.path); };
+  return mode;
+}
+
+Mode plot_mode() {
+  Mode mode;
+  mode.name = "plot-limit-pack";
+  mode.kind = ModeKind::kPlot;
+  mode.run = [](Round& r) { require(r.data.limit.write_plot(r.data.plot_variables, r.path, r.sync, &r.times)); };
+  mode.file_runs = [](Round& r) { return r.data.limit.plot_runs(r.data.plot_variables, r.path); };
+  return mode;
+}
+
+Mode read_mode() {
+  Mode mode;
+  mode.name = "read-limit";
+  mode.kind = ModeKind::kRead;
+  mode.prepare = [](Round& r) {
+    LimitTimes untimed;
+    require(r.data.limit.write(LimitWay::kPackStaged, r.path, r.sync, &untimed));
+  };
+  mode.run = [](Round& r) { require(r.data.limit.read(r.path, r.target, &r.times)); };
+  return mode;
+}
+
+}  // namespace
+
+std::vector<Mode> limit_modes() {
+  return {write_mode("limit-contig", LimitWay::kContig),
+          write_mode("limit-pack-whole", LimitWay::kPackWhole),
+          write_mode("limit-pack-staged", LimitWay::kPackStaged),
+          write_mode("limit-fpp", LimitWay::kFilePerRank),
+          write_mode("limit-direct", LimitWay::kDirect),
+          plot_mode(),
+          read_mode()};
+}
+
+}  // namespace stria::bench

@@ -1,0 +1,57 @@
+#include "peers/modes.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace stria::bench {
+
+RankData::RankData(flash::Unk blocks, int rank, int64_t staging_bytes)
+    : unk(std::move(blocks)), metadata(make_block_metadata(unk.partition(), rank)), limit(unk, staging_bytes) {
+  one_variable.resize(static_cast<size_t>(run_values()));
+  all_variables.resize(static_cast<size_t>(run_values() * unk.parameters().nvar));
+}
+
+void RankData::ensure_packed() {
+  if (limit.packed() == nullptr) {
+    require(limit.prepare_packed());
+  }
+}
+
+const char* mode_kind_name(ModeKind kind) {
+  switch (kind) {
+    case ModeKind::kCheckpoint:
+      return "checkpoint";
+    case ModeKind::kPlot:
+      return "plot";
+    case ModeKind::kRead:
+      return "read";
+  }
+  return "unknown";
+}
+
+std::vector<Mode> all_modes() {
+  std::vector<Mode> modes;
+  for (const auto& family : {limit_modes, hdf5_modes, pnetcdf_modes, mpiio_modes}) {
+    const std::vector<Mode> some = family();
+    modes.insert(modes.end(), some.begin(), some.end());
+  }
+  return modes;
+}
+
+void require(bool ok, const std::string& what) {
+  if (ok) {
+    return;
+  }
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  fmt::print(stderr, "bench_flash_peers: rank {}: {}\n", rank, what);
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void require(const Status& status) {
+  require(status.ok(), status.message());
+}
+
+}  // namespace stria::bench

@@ -1,0 +1,82 @@
+// A mode is one way to get the FLASH pattern into or out of a file; the bench runs them in turn, round by round.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "limits/limit_files.hpp"
+#include "workload/block_metadata.hpp"
+#include "workload/unk.hpp"
+
+namespace stria::bench {
+
+using flash::LimitTimes;
+
+/// One rank's arrays, and the buffers that it keeps from round to round so that memory is touched once.
+struct RankData {
+  RankData(flash::Unk blocks, int rank, int64_t staging_bytes);
+  RankData(const RankData&) = delete;  // `limit` refers to `unk`
+  RankData& operator=(const RankData&) = delete;
+
+  /// Cells of all local blocks: the values of one variable.
+  int64_t run_values() const { return unk.blocks() * unk.parameters().cells_per_block(); }
+
+  /// Makes limit.packed() valid, outside any timing.
+  void ensure_packed();
+
+  flash::Unk unk;
+  flash::BlockMetadata metadata;
+  flash::LimitFiles limit;
+  std::vector<int64_t> plot_variables;
+  std::vector<double> one_variable;   ///< packed values of one variable
+  std::vector<double> all_variables;  ///< packed values of every variable, for writes that are still pending
+};
+
+/// One round of one mode on one rank.
+struct Round {
+  MPI_Comm comm = MPI_COMM_NULL;
+  RankData& data;
+  flash::Unk* target = nullptr;  ///< where a reading mode puts the values
+  std::string path;
+  bool sync = false;
+  LimitTimes times;
+};
+
+/// What a mode moves: it decides the useful bytes and which option selects it.
+enum class ModeKind { kCheckpoint, kPlot, kRead };
+
+const char* mode_kind_name(ModeKind kind);
+
+struct Mode {
+  std::string name;
+  ModeKind kind = ModeKind::kCheckpoint;
+  bool slow = false;                                 ///< runs on the smaller workload
+  std::function<void(Round&)> prepare;               ///< not timed; may be empty; for reading modes writes the file, once
+  std::function<void(Round&)> run;                   ///< timed, open to close
+  std::function<flash::FileRuns(Round&)> file_runs;  ///< where the values lie; empty for reading modes
+  std::function<std::string(Round&)> check_lists;    ///< compares the block lists; may be empty
+};
+
+/// Every mode of this program.
+std::vector<Mode> all_modes();
+std::vector<Mode> limit_modes();
+std::vector<Mode> hdf5_modes();
+std::vector<Mode> pnetcdf_modes();
+std::vector<Mode> mpiio_modes();
+
+/// Where the packed values of a checkpoint come from.
+enum class Source {
+  kOneVariable,  ///< packed one variable at a time within the measured time, as FLASH does
+  kOnePass,      ///< an ideal one-pass pack of everything, within the measured time: more than applications do
+  kPrepacked,    ///< packed before the clock starts: the library alone
+  kInPlace,      ///< described to the library as a memory selection or datatype, not packed by the caller
+};
+
+/// Ends the job with a message when `ok` is false: a rank that fails alone would leave the others waiting.
+void require(bool ok, const std::string& what);
+void require(const Status& status);
+
+}  // namespace stria::bench

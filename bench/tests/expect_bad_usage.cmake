@@ -1,0 +1,10 @@
+# Runs COMMAND; fails unless it exits with 2 and says so exactly once.
+execute_process(COMMAND ${COMMAND} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT code EQUAL 2)
+  message(FATAL_ERROR "exit code ${code}, expected 2:\n${out}${err}")
+endif()
+string(REGEX MATCHALL "bench_flash_peers: " said "${err}")
+list(LENGTH said count)
+if(NOT count EQUAL 1)
+  message(FATAL_ERROR "said ${count} times, expected once:\n${err}")
+endif()

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Checks the runner's arithmetic on made-up results: medians, ratios, normalising, goals, names, and bad usage."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, BENCH)
+from flash_bench import cases, ratios, runs, table  # noqa: E402
+
+
+def mode(name, rounds, useful_bytes=541_000_000, verified=True, kind="checkpoint"):
+    """One entry of a program's JSON."""
+    ordered = sorted(rounds)
+    middle = ordered[len(ordered) // 2]
+    return {"name": name, "kind": kind, "useful_bytes": useful_bytes, "rounds_seconds": rounds, "verified": verified,
+            "seconds": {"median": middle, "min": ordered[0], "max": ordered[-1]},
+            "mbps": {"median": useful_bytes / 1e6 / middle}}
+
+
+def program(*modes):
+    """A program's JSON."""
+    return {"modes": list(modes)}
+
+
+CASE = cases.large(4, "tmpfs")
+
+
+class Summaries(unittest.TestCase):
+    def test_joins_the_rounds_of_all_cycles(self):
+        results = [("peers", program(mode("a", [1.0, 2.0, 9.0]))), ("peers", program(mode("a", [3.0, 4.0, 5.0])))]
+        summary = ratios.summarise(results, 3)[("peers", "a")]
+        self.assertEqual(summary.seconds(), [1.0, 2.0, 9.0, 3.0, 4.0, 5.0])
+        self.assertAlmostEqual(summary.mbps()["max"], 541.0)
+        self.assertEqual([round(rate, 2) for rate in summary.cycle_mbps()], [270.5, 135.25])
+
+    def test_one_wrong_cycle_spoils_a_mode(self):
+        results = [("peers", program(mode("a", [1.0], verified=good))) for good in (True, False, True)]
+        self.assertIs(ratios.summarise(results, 1)[("peers", "a")].verified, False)
+
+    def test_takes_programs_that_list_no_rounds_or_bytes(self):
+        entry = mode("a", [1.0, 2.0, 3.0])
+        del entry["rounds_seconds"], entry["useful_bytes"]
+        summary = ratios.summarise([("stria", program(entry))], 5)[("stria", "a")]
+        self.assertEqual(summary.seconds(), [1.0, 2.0, 3.0])
+        self.assertEqual(summary.useful_bytes, 541_000_000)
+
+
+class Ratios(unittest.TestCase):
+    def test_compares_distances_from_the_common_limit(self):
+        # Our process met a machine at half speed: 2 s for the limit instead of 1 s.
+        results = [("peers", program(mode("limit-pack", [1.0]), mode("hdf5-independent", [2.0]))),
+                   ("stria", program(mode("limit-pack", [2.0]), mode("stria-standard", [2.0])))]
+        summaries = ratios.summarise(results, 1)
+        self.assertAlmostEqual(ratios.ratio(summaries, ("stria", "stria-standard"), ("peers", "hdf5-independent")), 2.0)
+        self.assertAlmostEqual(ratios.ratio(summaries, ("stria", "stria-standard"), ("stria", "limit-pack")), 1.0)
+
+    def test_takes_the_median_of_the_cycles(self):
+        results = []
+        for seconds in (1.0, 2.0, 10.0):
+            results += [("peers", program(mode("x", [10.0]))), ("stria", program(mode("stria-standard", [seconds])))]
+        summaries = ratios.summarise(results, 1)
+        self.assertAlmostEqual(ratios.ratio(summaries, ("stria", "stria-standard"), ("peers", "x")), 5.0)
+
+    def test_the_best_peer_is_no_limit_and_not_prepacked(self):
+        peers = program(mode("limit-contig", [0.1]), mode("hdf5-independent-prepacked", [0.2]),
+                        mode("mpiio-independent+pack", [0.3]), mode("hdf5-independent", [0.4]),
+                        mode("plot-hdf5-independent-libconv", [0.05], kind="plot"))
+        summaries = ratios.summarise([("peers", peers)], 1)
+        self.assertEqual(ratios.best_peer(summaries, "checkpoint"), ("peers", "mpiio-independent+pack"))
+        self.assertEqual(ratios.best_peer(summaries, "plot"), ("peers", "plot-hdf5-independent-libconv"))
+        self.assertIsNone(ratios.best_peer(summaries, "read"))
+
+
+class Goals(unittest.TestCase):
+    def test_depend_on_size_ranks_and_syncing(self):
+        self.assertEqual(ratios.limit_goal(CASE, 541e6), 0.95)
+        self.assertEqual(ratios.limit_goal(cases.large(8, "tmpfs"), 541e6), 0.85)
+        self.assertEqual(ratios.limit_goal(cases.small(4, "disk"), 32e6), 0.85)
+        self.assertIsNone(ratios.limit_goal(CASE, 5e6))
+        self.assertEqual(ratios.limit_goal(cases.large(4, "disk", sync=True), 541e6), 1.3)
+        self.assertIsNone(ratios.limit_goal(cases.large(4, "tmpfs", sync=True), 541e6))
+        self.assertEqual([ratios.plot_goal(size) for size in (34e6, 10e6, 1.5e6)], [1.5, None, 1.0])
+
+    def test_are_judged_for_the_standard_layout(self):
+        peers = program(mode("limit-pack", [1.0]), mode("hdf5-independent", [2.0]), mode("hdf5-collective", [1.5]))
+        ours = program(mode("stria-standard", [1.0]), mode("stria-experimental", [1.0]))
+        compared = ratios.compare(CASE, ratios.summarise([("peers", peers), ("stria", ours)], 1))
+        verdicts = {(item.ours, item.against): item.met() for item in compared}
+        self.assertIs(verdicts[("stria-standard", "limit-pack")], True)
+        self.assertIs(verdicts[("stria-standard", "hdf5-independent")], True)
+        self.assertIs(verdicts[("stria-standard", "hdf5-collective")], False)
+        self.assertIs(verdicts[("stria-standard", "best peer (hdf5-collective)")], True)
+        self.assertIsNone(verdicts[("stria-experimental", "hdf5-collective")])
+        self.assertEqual(table.closing_line(compared), "3 of 4 goals met.")
+
+    def test_nothing_is_judged_without_us(self):
+        summaries = ratios.summarise([("peers", program(mode("limit-pack", [1.0])))], 1)
+        self.assertEqual(ratios.compare(CASE, summaries), [])
+        self.assertIn("limit-pack", table.case_table(CASE, summaries, []))
+
+
+class Names(unittest.TestCase):
+    def test_of_stria_modes(self):
+        named = [runs.stria_mode_name({"name": name}, "standard")
+                 for name in ("checkpoint", "plotfile", "plotfile with corners", "restart", "limit-pack")]
+        self.assertEqual(named, ["stria-standard", "plot-stria", "corners-stria", "read-stria", "limit-pack"])
+
+    def test_of_all_modes_are_known_to_the_peers(self):
+        peers = os.environ.get("BENCH_FLASH_PEERS")
+        if not peers:
+            self.skipTest("BENCH_FLASH_PEERS is not set")
+        done = subprocess.run([peers, "--list-modes"], capture_output=True, text=True, check=True)
+        known = {line.split()[0].rstrip(",") for line in done.stdout.splitlines()}
+        for case in cases.full_cases() + cases.default_cases() + cases.quick_cases():
+            self.assertLessEqual(set(case.all_modes()), known)
+
+
+class Cases(unittest.TestCase):
+    def test_sizes(self):
+        self.assertEqual(CASE.blocks, 172)
+        self.assertEqual(CASE.useful_bytes(), 541065216)
+        self.assertEqual(cases.small(4, "tmpfs").total_blocks(), 80 + 81 + 82 + 80)
+
+    def test_titles_are_distinct(self):
+        for name in ("quick", "default", "full"):
+            titles = [case.title() for case in cases.profile(name).cases]
+            self.assertEqual(len(titles), len(set(titles)))
+            self.assertGreaterEqual(cases.profile(name).cycles * cases.profile(name).rounds, 5)
+
+
+class Usage(unittest.TestCase):
+    def run_bench(self, *arguments):
+        command = [sys.executable, os.path.join(BENCH, "run_flash_bench.py"), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_bad_usage_is_one_line_and_exit_code_2(self):
+        with tempfile.TemporaryDirectory() as out:
+            for arguments in (["--only", "no such case", "--out", out], ["--build", "/nonexistent", "--out", out]):
+                done = self.run_bench(*arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertEqual(self.run_bench("--no-such-option").returncode, 2)
+
+    def test_lists_its_cases(self):
+        self.assertIn("tmpfs 4 ranks 16^3 24 vars 541 MB", self.run_bench("--quick", "--list").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,35 @@
+// Where the time of an I/O operation goes: seconds a phase, gathered on every rank, always.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace stria {
+
+/// The phases that the life of a write or a read goes through.
+enum class Phase : int {
+  kOpen,      ///< opening and creating files
+  kMetadata,  ///< making or reading the self-describing part
+  kPack,      ///< memory to buffers, with conversion and checksums
+  kUnpack,    ///< buffers to memory
+  kExchange,  ///< descriptions, messages and waiting for other ranks
+  kWrite,     ///< handing bytes to the storage, or waiting until it took them
+  kRead,      ///< taking bytes from the storage
+  kSync,      ///< making them durable
+  kCommit,    ///< agreeing on the outcome, renaming
+};
+inline constexpr size_t kPhaseCount = 9;
+
+/// The stable lower-case name, e.g. "exchange".
+const char* phase_name(Phase phase);
+
+/// Seconds a phase. Phases don't overlap on one rank: their sum is at most the time of the whole.
+struct PhaseTimes {
+  std::array<double, kPhaseCount> seconds{};
+
+  double& operator[](Phase phase) { return seconds[static_cast<size_t>(phase)]; }
+  double operator[](Phase phase) const { return seconds[static_cast<size_t>(phase)]; }
+  double total() const;
+};
+
+}  // namespace stria

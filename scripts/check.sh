@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test: GCC with Open MPI, GCC with MPICH, Clang with sanitizers, fuzzing.
+# One line a stage, whole outputs in build/logs/, and at the end "N passed, N failed". Asks nothing.
+# usage: scripts/check.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+exec </dev/null
+source scripts/stages.sh
+source scripts/mpiexec_env.sh
+
+fuzz_seconds=${STRIA_FUZZ_SECONDS:-15} # for each target
+
+scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
+
+stage format scripts/format.sh --check || true
+stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
+
+# Label "long" is for check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks at the sources.
+if stage build build_preset release; then
+  stage test test_preset release -LE long || true
+fi
+if stage build_mpich build_preset release-mpich; then
+  stage test_mpich test_preset release-mpich -L '^mpi$' -LE long || true
+fi
+if stage build_clang build_preset clang; then
+  stage test_clang test_preset clang -L '^unit$' -LE long || true
+  stage fuzz scripts/fuzz.sh "$fuzz_seconds" || true
+fi
+finish

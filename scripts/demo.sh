@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The demonstration: installs and builds what is missing, runs a Sedov blast wave on an adaptive mesh on 4 ranks, checks every
+# file that it wrote, draws the last one. All results are in out/demo.
+# usage: scripts/demo.sh [OPTION of stria flash sedov ...]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/stages.sh
+source scripts/mpiexec_env.sh
+
+# What is run. Options given on the command line come after these and win.
+rank_count=4
+sedov_options=(
+  --dim 3               # space dimensions
+  --nxb 8               # cells of a block along each axis
+  --max-level 4         # finest level of the mesh; level 1 is one block a tree
+  --tend 0.05           # simulated time at the end
+  --checkpoint-every 20 # steps
+  --plot-every 20
+)
+
+out=out/demo
+stria=build/release/bin/stria
+
+fail() {
+  echo "demo: $*" >&2
+  exit 1
+}
+
+scripts/setup.sh
+stage build build_preset release stria_cli || fail "the build failed; its output is in build/logs/build.log"
+
+# Only what an earlier demo wrote is removed.
+mkdir -p "$out"
+find "$out" -maxdepth 1 -type f \( -name '*hdf5_chk_*' -o -name '*hdf5_plt_cnt_*' -o -name '*.json' -o -name '*.png' \) -delete
+
+echo
+echo "A Sedov blast on $rank_count ranks"
+run_ranks "$rank_count" "$stria" flash sedov "${sedov_options[@]}" --out "$out" --json "$out/run.json" "$@"
+
+echo
+echo "Checking every file"
+files=("$out"/*hdf5_chk_* "$out"/*hdf5_plt_cnt_*)
+for file in "${files[@]}"; do
+  [[ -f $file ]] || fail "the run wrote no ${file##*/}"
+  run_ranks 1 "$stria" verify "$file" || fail "$file is not what was written"
+done
+
+echo
+checkpoints=("$out"/*hdf5_chk_*)
+plots=("$out"/*hdf5_plt_cnt_*)
+run_ranks 1 "$stria" flash picture "${plots[-1]}" -o "$out/density.png"
+
+cat <<END
+
+What to look at next
+  $out/density.png    the density in a slice through the blast, with the mesh's blocks drawn on it
+  $out/run.json       every file written: bytes, seconds, where the time went
+  $stria inspect ${checkpoints[-1]}
+  h5ls ${plots[-1]}
+  build/venv/bin/python -c 'import yt; yt.load("${plots[-1]}").print_stats()'
+Go on from the last checkpoint on another number of ranks (as root, source scripts/mpiexec_env.sh first):
+  mpiexec.openmpi -n 3 $stria flash sedov --restart latest --out $out
+END

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of debian_packages.txt that are missing, and says which.
+# Silent, without touching the network, when nothing is missing. Needs root or sudo only when something is.
+#
+# usage: scripts/install_dependencies.sh [--missing] [GROUP...]
+#   --missing   print what is missing, install nothing; exit 1 when something is
+#   GROUP       build, run, test, bench; all of them when none is named
+# STRIA_SKIP_INSTALL=1 makes it do nothing: for systems whose packages have other names.
+set -euo pipefail
+
+list=$(dirname "${BASH_SOURCE[0]}")/debian_packages.txt
+
+fail() {
+  echo "install_dependencies: $*" >&2
+  exit 1
+}
+
+# Prints "package least-version" for every line of the groups asked for.
+wanted_packages() {
+  local group package version rest
+  while read -r group package version rest; do
+    if [[ $group == '' || $group == '#'* ]]; then continue; fi
+    if [[ " ${groups[*]} " == *" $group "* ]]; then echo "$package $version"; fi
+  done <"$list"
+}
+
+# Prints the packages that are absent or older than the list asks for. One dpkg-query for all of them.
+missing_packages() {
+  local -A installed=()
+  local -a wanted
+  local package version status line
+  mapfile -t wanted < <(wanted_packages)
+  while read -r package status version; do
+    if [[ $status == ii* ]]; then installed[$package]=$version; fi
+  done < <(dpkg-query -W -f='${Package} ${db:Status-Abbrev} ${Version}\n' "${wanted[@]%% *}" 2>/dev/null || true)
+  for line in "${wanted[@]}"; do
+    package=${line% *} version=${line#* }
+    if [[ -z ${installed[$package]:-} ]] || ! new_enough "${installed[$package]}" "$version"; then
+      echo "$package"
+    fi
+  done
+}
+
+# new_enough INSTALLED LEAST. An epoch ("1:14.0") says nothing about the release: compare without it.
+new_enough() {
+  [[ $2 == - ]] || dpkg --compare-versions "${1#*:}" ge "$2"
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    env "$@"
+  elif command -v sudo >/dev/null; then
+    sudo env "$@"
+  else
+    fail "neither root nor sudo: run this as root: apt-get install ${missing[*]}"
+  fi
+}
+
+apt_get() {
+  as_root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+    -o Dpkg::Use-Pty=0 "$@"
+}
+
+install_missing() {
+  local log
+  log=$(mktemp --tmpdir stria_install.XXXXXX)
+  echo "Installing ${#missing[@]} Debian packages: ${missing[*]}"
+  if ! apt_get update >"$log" 2>&1 ||
+    ! apt_get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null; then
+    tail -n 30 "$log" >&2
+    fail "apt-get failed; its whole output is in $log"
+  fi
+  rm -f "$log"
+  mapfile -t missing < <(missing_packages)
+  if ((${#missing[@]} > 0)); then
+    fail "still missing or too old: ${missing[*]} (Stria is built on Debian 12's versions)"
+  fi
+  echo "Installed."
+}
+
+groups=()
+only_report=0
+for argument in "$@"; do
+  case $argument in
+    --missing) only_report=1 ;;
+    build | run | test | bench) groups+=("$argument") ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    *) fail "unknown argument '$argument'; use --missing, build, run, test or bench" ;;
+  esac
+done
+if ((${#groups[@]} == 0)); then groups=(build run test bench); fi
+
+if [[ ${STRIA_SKIP_INSTALL:-0} == 1 ]]; then exit 0; fi
+command -v dpkg-query >/dev/null ||
+  fail "not a Debian system: install what $list names yourself, then set STRIA_SKIP_INSTALL=1"
+
+mapfile -t missing < <(missing_packages)
+if ((${#missing[@]} == 0)); then exit 0; fi
+if ((only_report)); then
+  printf '%s\n' "${missing[@]}"
+  exit 1
+fi
+install_missing

@@ -1,0 +1,67 @@
+# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log and prints one line: name,
+# time, outcome. A failed stage shows the end of its log; the script goes on. finish prints the sums and exits.
+#
+# Tests are counted from ctest's own summary. A failed stage without tests counts as one failure.
+
+stage_logs=$PWD/build/logs
+tests_passed=0
+tests_failed=0
+mkdir -p "$stage_logs"
+
+stage() {
+  local name=$1 log=$stage_logs/$1.log code=0 begin seconds counts
+  shift
+  begin=${EPOCHREALTIME/[.,]/}
+  "$@" >"$log" 2>&1 </dev/null || code=$?
+  seconds=$(((${EPOCHREALTIME/[.,]/} - begin) / 100000))
+  counts=$(count_tests "$log" "$code")
+  tests_passed=$((tests_passed + ${counts% *}))
+  tests_failed=$((tests_failed + ${counts#* }))
+  printf '%-22s %5d.%d s  %s%s\n' "$name" $((seconds / 10)) $((seconds % 10)) \
+    "$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")" "$(describe_counts "$counts")"
+  if [[ $code != 0 ]]; then
+    echo "---- the end of build/logs/$name.log"
+    tail -n 60 "$log"
+    echo "----"
+  fi
+  return "$code"
+}
+
+# Prints "passed failed" for one stage's log and exit status.
+count_tests() {
+  local log=$1 code=$2 line total=0 failed=0
+  # ctest: "98% tests passed, 1 tests failed out of 42"
+  while read -r line; do
+    [[ $line =~ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]] || continue
+    failed=$((failed + BASH_REMATCH[1]))
+    total=$((total + BASH_REMATCH[2]))
+  done < <(grep -E '^[0-9]+% tests passed' "$log" || true)
+  if ((code != 0 && failed == 0)); then
+    failed=1
+    total=$((total + 1))
+  fi
+  echo "$((total - failed)) $failed"
+}
+
+describe_counts() {
+  if [[ $1 != "0 "* || $1 != *" 0" ]]; then echo ", ${1% *} passed, ${1#* } failed"; fi
+}
+
+finish() {
+  echo "$tests_passed passed, $tests_failed failed"
+  [[ $tests_failed == 0 ]]
+}
+
+# build_preset PRESET [TARGET...]: configures and builds one of CMakePresets.json.
+build_preset() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
+}
+
+# test_preset PRESET [CTEST ARGUMENT...]
+test_preset() {
+  local preset=$1
+  shift
+  ctest --preset "$preset" --no-tests=error -j "$(nproc)" "$@"
+}

@@ -1,0 +1,88 @@
+// What collective writes and reads have in common: who meets whom, the aggregator's shared buffers, the tokens that pace the rounds.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "access/description.hpp"
+#include "access/file_domain.hpp"
+#include "access/request.hpp"
+#include "access/two_phase.hpp"
+
+namespace stria::access {
+
+/// One rank's side of a collective operation. Built collectively; then both methods walk the rounds in order.
+class Aggregation {
+ public:
+  static constexpr int kTwins = 2;  ///< buffers an aggregator: one is packed while the other is written
+
+  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes);
+
+  /// Exchanges the descriptions and allocates the buffers. Collective: yes; the outcome is the same everywhere.
+  Status prepare();
+
+  int round_count() const { return domains_.round_count(); }
+  bool is_aggregator() const { return my_index_ >= 0; }
+
+  /// What this rank brings to, or wants from, an aggregator in a round.
+  struct Share {
+    int rank = 0;             ///< the other side: the aggregator, or among contributors() the contributor
+    bool own = false;         ///< the aggregator and the contributor are this rank
+    bool shared = false;      ///< the aggregator's buffer can be addressed by the contributor
+    std::vector<Window> windows;
+    std::vector<std::pair<size_t, Overlap>> parts;  ///< window number and overlap
+    int64_t bytes = 0;
+  };
+  /// The shares of this rank in `round`, aggregators in order; those without bytes are left out.
+  std::vector<Share> my_shares(int round);
+  /// The shares that other ranks (and this one) have of this aggregator in `round`.
+  std::vector<Share> contributors(int round);
+  /// The windows of this aggregator in `round`.
+  std::vector<Window> my_windows(int round);
+
+  /// The buffer of an aggregator of this node for a round.
+  std::byte* buffer(int aggregator_rank, int round);
+
+  /// Begins to send; the message is kept until drain(). Nobody waits for a send within a round, so that two aggregators
+  /// that feed each other can't lock up.
+  void post_token(int to, int tag, int64_t value);
+  /// The same for a token that is received only in a later round: kept until finish().
+  void post_lasting_token(int to, int tag, int64_t value);
+  void post_bytes(std::vector<std::byte> data, int to, int tag);
+  /// Waits until everything posted was sent, but for lasting tokens; ends a round.
+  void drain();
+  /// Waits for the lasting tokens too; ends the operation.
+  void finish();
+  int64_t receive_token(int from, int tag);
+  void receive_bytes(std::span<std::byte> data, int from, int tag);
+
+ private:
+  void collect(std::span<const LaneDescription> description, int other_rank, Share& share);
+  Status exchange_descriptions();
+
+  Context& context_;
+  const TwoPhasePlan& plan_;
+  std::span<const Lane> lanes_;
+  FileDomains domains_;
+  int my_index_ = -1;
+  std::vector<LaneDescription> mine_;
+  std::vector<int> met_;                                        // aggregators that this rank meets
+  std::vector<std::pair<int, std::vector<LaneDescription>>> others_;  // contributors of this aggregator
+  std::shared_ptr<SharedBuffer> shared_;
+  int64_t twin_bytes_ = 0;
+  struct Posted {
+    std::vector<std::byte> data;
+    std::unique_ptr<CommRequest> request;
+  };
+  void post(std::vector<Posted>& list, std::vector<std::byte> data, int to, int tag);
+  void wait_for(std::vector<Posted>& list);
+  std::vector<Posted> posted_;
+  std::vector<Posted> lasting_;
+};
+
+/// Copies packed bytes of an overlap to their places in a window's buffer, and back.
+void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Window& window, std::byte* buffer);
+void gather_from_window(const Overlap& overlap, const Window& window, const std::byte* buffer, std::byte* packed);
+
+}  // namespace stria::access

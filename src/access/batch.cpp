@@ -1,0 +1,123 @@
+#include "access/batch.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/byte_range.hpp"
+
+namespace stria::access {
+
+namespace {
+
+using Panel = std::vector<const Stream*>;
+
+constexpr int64_t kElementAlignmentBytes = 8;
+
+// The panels of all groups, in the order of the groups and then of the streams' numbers within their lanes.
+std::vector<Panel> make_panels(std::span<const Lane> lanes) {
+  std::map<int, std::vector<const Lane*>> groups;
+  for (const Lane& lane : lanes) {
+    groups[lane.group].push_back(&lane);
+  }
+  std::vector<Panel> panels;
+  for (const auto& [group, members] : groups) {
+    size_t deepest = 0;
+    for (const Lane* lane : members) {
+      deepest = std::max(deepest, lane->streams.size());
+    }
+    for (size_t k = 0; k < deepest; ++k) {
+      Panel panel;
+      for (const Lane* lane : members) {
+        if (k < lane->streams.size() && lane->streams[k].file_type.size() > 0) {
+          panel.push_back(&lane->streams[k]);
+        }
+      }
+      if (!panel.empty()) {
+        panels.push_back(std::move(panel));
+      }
+    }
+  }
+  return panels;
+}
+
+// Collects parts until the next would not fit, then hands them on.
+class Collector {
+ public:
+  Collector(int64_t batch_bytes, const std::function<Status(std::span<const BatchPart>)>& flush)
+      : batch_bytes_(batch_bytes), flush_(flush) {}
+
+  int64_t room_bytes() const { return batch_bytes_ - used_bytes_; }
+  bool empty() const { return parts_.empty(); }
+
+  void add(const BatchPart& part) {
+    parts_.push_back(part);
+    used_bytes_ += part.end - part.begin;
+  }
+
+  Status flush() {
+    if (parts_.empty()) {
+      return Status();
+    }
+    Status status = flush_(parts_);
+    parts_.clear();
+    used_bytes_ = 0;
+    return status;
+  }
+
+ private:
+  int64_t batch_bytes_;
+  const std::function<Status(std::span<const BatchPart>)>& flush_;
+  std::vector<BatchPart> parts_;
+  int64_t used_bytes_ = 0;
+};
+
+// Bytes that each stream of the panel gives to one batch of `room_bytes`: whole granules, at least one.
+int64_t slice_bytes(const Panel& panel, int64_t room_bytes) {
+  int64_t share = room_bytes / static_cast<int64_t>(panel.size());
+  int64_t granule = 1;
+  for (const Stream* stream : panel) {
+    granule = std::max(granule, stream->granule_bytes);
+  }
+  if (share < granule) {
+    granule = std::min(kElementAlignmentBytes, share);  // rows don't fit: at least cut no element
+  }
+  return align_down(share, std::max<int64_t>(granule, 1));
+}
+
+Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) {
+  int64_t longest = 0;
+  int64_t remaining_bytes = 0;
+  for (const Stream* stream : panel) {
+    longest = std::max(longest, stream->file_type.size());
+    remaining_bytes += stream->file_type.size();
+  }
+  if (remaining_bytes > collector.room_bytes()) {
+    STRIA_RETURN_IF_ERROR(collector.flush());
+  }
+  int64_t slice = remaining_bytes <= batch_bytes ? longest : std::max<int64_t>(slice_bytes(panel, batch_bytes), 1);
+  for (int64_t begin = 0; begin < longest; begin += slice) {
+    for (const Stream* stream : panel) {
+      int64_t end = std::min(begin + slice, stream->file_type.size());
+      if (begin < end) {
+        collector.add({stream, begin, end});
+      }
+    }
+    if (begin + slice < longest) {
+      STRIA_RETURN_IF_ERROR(collector.flush());
+    }
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status for_each_batch(std::span<const Lane> lanes, int64_t batch_bytes,
+                      const std::function<Status(std::span<const BatchPart>)>& flush) {
+  Collector collector(batch_bytes, flush);
+  for (const Panel& panel : make_panels(lanes)) {
+    STRIA_RETURN_IF_ERROR(cut_panel(panel, batch_bytes, collector));
+  }
+  return collector.flush();
+}
+
+}  // namespace stria::access

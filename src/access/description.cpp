@@ -1,0 +1,112 @@
+#include "access/description.hpp"
+
+#include <cstring>
+
+namespace stria::access {
+
+namespace {
+
+void put_number(std::vector<std::byte>& message, int64_t value) {
+  size_t at = message.size();
+  message.resize(at + sizeof value);
+  std::memcpy(message.data() + at, &value, sizeof value);
+}
+
+class MessageReader {
+ public:
+  explicit MessageReader(std::span<const std::byte> message) : message_(message) {}
+
+  /// Reads a number within [0, maximum].
+  Result<int64_t> number(int64_t maximum) {
+    int64_t value = 0;
+    if (message_.size() < sizeof value) {
+      return Status(ErrorCode::kFormat, "file description is cut short");
+    }
+    std::memcpy(&value, message_.data(), sizeof value);
+    message_ = message_.subspan(sizeof value);
+    if (value < 0 || value > maximum) {
+      return Status(ErrorCode::kFormat, "file description holds an impossible number");
+    }
+    return value;
+  }
+
+  Result<Datatype> datatype() {
+    size_t consumed_bytes = 0;
+    auto type = Datatype::deserialize(message_, &consumed_bytes);
+    if (type.ok()) {
+      message_ = message_.subspan(consumed_bytes);
+    }
+    return type;
+  }
+
+  int64_t left_bytes() const { return static_cast<int64_t>(message_.size()); }
+
+ private:
+  std::span<const std::byte> message_;
+};
+
+}  // namespace
+
+void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message) {
+  put_number(message, static_cast<int64_t>(chosen.size()));
+  std::vector<Datatype> sent;
+  for (int lane : chosen) {
+    const auto& streams = lanes[static_cast<size_t>(lane)].streams;
+    put_number(message, lane);
+    put_number(message, static_cast<int64_t>(streams.size()));
+    for (const Stream& stream : streams) {
+      put_number(message, stream.displacement);
+      // Variables of a block share one file type: name the last one sent instead of repeating it.
+      bool repeated = !sent.empty() && sent.back() == stream.file_type;
+      put_number(message, repeated ? 1 : 0);
+      if (!repeated) {
+        stream.file_type.serialize(message);
+        sent.assign(1, stream.file_type);
+      }
+    }
+  }
+}
+
+Result<std::vector<LaneDescription>> decode_description(std::span<const std::byte> message, int lane_count) {
+  MessageReader reader(message);
+  std::vector<LaneDescription> description;
+  STRIA_ASSIGN_OR_RETURN(int64_t chosen_count, reader.number(lane_count));
+  Datatype last;
+  for (int64_t i = 0; i < chosen_count; ++i) {
+    LaneDescription lane;
+    STRIA_ASSIGN_OR_RETURN(int64_t number, reader.number(lane_count - 1));
+    lane.lane = static_cast<int>(number);
+    STRIA_ASSIGN_OR_RETURN(int64_t stream_count, reader.number(reader.left_bytes()));
+    for (int64_t k = 0; k < stream_count; ++k) {
+      Stream stream;
+      STRIA_ASSIGN_OR_RETURN(stream.displacement, reader.number(INT64_MAX));
+      STRIA_ASSIGN_OR_RETURN(int64_t repeated, reader.number(1));
+      if (repeated == 0) {
+        STRIA_ASSIGN_OR_RETURN(last, reader.datatype());
+      }
+      if (!last.is_sorted()) {
+        return Status(ErrorCode::kFormat, "file description is not in file order");
+      }
+      stream.file_type = last;
+      lane.streams.push_back(std::move(stream));
+    }
+    description.push_back(std::move(lane));
+  }
+  return description;
+}
+
+void overlaps(std::span<const Stream> streams, ByteRange window, std::vector<Overlap>& out) {
+  for (const Stream& stream : streams) {
+    ByteRange hull{stream.displacement + stream.file_type.true_lower_bound(),
+                   stream.displacement + stream.file_type.true_upper_bound()};
+    if (intersect(hull, window).empty()) {
+      continue;
+    }
+    ByteRange part = cut(stream.file_type, stream.displacement, window);
+    if (!part.empty()) {
+      out.push_back({&stream, part.begin, part.end});
+    }
+  }
+}
+
+}  // namespace stria::access

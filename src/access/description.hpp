@@ -1,0 +1,55 @@
+// The file description that a rank sends to an aggregator: for every lane its streams' file types, never a list of pieces.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "access/request.hpp"
+
+namespace stria::access {
+
+/// The streams of one lane, without what only their owner needs.
+struct LaneDescription {
+  int lane = 0;
+  std::vector<Stream> streams;
+};
+
+/// Appends the streams of the named lanes to a message; equal file types are sent once.
+void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message);
+
+/// Reads a message of encode_description. kFormat when it isn't one. `lane_count` bounds the lane numbers.
+Result<std::vector<LaneDescription>> decode_description(std::span<const std::byte> message, int lane_count);
+
+/// A stretch of a stream that lies in a window: where in the stream, and its bytes.
+struct Overlap {
+  const Stream* stream = nullptr;
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+/// The parts of the streams within `window`, in the order of the streams.
+void overlaps(std::span<const Stream> streams, ByteRange window, std::vector<Overlap>& out);
+
+/// Calls `visit(piece, packed_offset)` for each file piece of an overlap; packed_offset counts from the overlap's first byte.
+template <typename Visit>
+void for_each_piece(const Overlap& overlap, Visit&& visit);
+
+}  // namespace stria::access
+
+#include "datatype/cursor.hpp"
+
+template <typename Visit>
+void stria::access::for_each_piece(const Overlap& overlap, Visit&& visit) {
+  Cursor cursor(overlap.stream->file_type, overlap.stream->displacement);
+  cursor.seek(overlap.begin);
+  for (int64_t at = overlap.begin; at < overlap.end;) {
+    ByteRange piece = cursor.piece();
+    piece.end = std::min(piece.end, piece.begin + (overlap.end - at));
+    visit(piece, at - overlap.begin);
+    at += piece.size();
+    if (at < overlap.end) {
+      cursor.advance(piece.size());
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// File domains: which aggregator writes which bytes, in which round.
+//
+// Method (two-phase I/O: Thakur 1995; tunable aggregators: Yu 2008): each group of lanes is divided among the aggregators by the same fractions
+// of every lane, each boundary rounded down to the alignment unit; an aggregator's part is cut into rounds that fill its buffer with the same rows of all
+// lanes. Groups too small to be worth dividing are given whole to one aggregator, several in one round. Nothing is stored a round: windows are computed
+// on demand from O(lanes) state that is the same on every rank.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "access/request.hpp"
+#include "base/byte_range.hpp"
+
+namespace stria::access {
+
+/// A stretch of one lane within one round of one aggregator, and its place in the aggregator's buffer. `buffer_offset` and the file offset are
+/// congruent modulo Buffer::kAlignmentBytes, as direct I/O wants it.
+struct Window {
+  int lane = 0;
+  ByteRange file;
+  int64_t buffer_offset = 0;
+};
+
+class FileDomains {
+ public:
+  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' extents and groups are the same on every rank
+  FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes);
+
+  int aggregator_count() const { return aggregator_count_; }
+  int round_count() const { return round_count_; }
+  /// Bytes that a buffer for one round must have.
+  int64_t buffer_bytes() const { return needed_buffer_bytes_; }
+  /// Replaces `windows` by those of the aggregator in the round, by increasing lane; empty ones are left out.
+  void windows(int aggregator, int round, std::vector<Window>& windows) const;
+  /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
+  bool meets(int aggregator, int lane, ByteRange range) const;
+
+ private:
+  struct Group {
+    std::vector<int> lanes;
+    int64_t lane_bytes = 0;
+    int64_t slice_bytes = 0;  // of each lane, a round
+    int first_round = 0;
+    int round_count = 0;
+  };
+  struct Batch {  // small groups that share one round of one aggregator
+    int aggregator = 0;
+    int round = 0;
+    std::vector<int> lanes;
+    int64_t bytes = 0;
+  };
+
+  void divide(Group group, int64_t buffer_bytes);
+  void add_to_batch(const Group& group, int64_t buffer_bytes);
+  int64_t boundary(const Group& group, int aggregator) const;
+  ByteRange place(int lane, ByteRange relative) const;
+  ByteRange domain(const Group& group, int aggregator, int lane) const;
+  void append(int lane, ByteRange file, std::vector<Window>& windows) const;
+  int64_t measure_buffer() const;
+
+  std::vector<ByteRange> extents_;
+  int aggregator_count_;
+  int64_t unit_bytes_;
+  int round_count_ = 0;
+  int64_t needed_buffer_bytes_ = 0;
+  std::vector<Group> divided_;
+  std::vector<Batch> batches_;
+};
+
+}  // namespace stria::access

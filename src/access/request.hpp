@@ -1,0 +1,81 @@
+// What an access method is asked to move: streams of bytes, each with its place in the file, grouped into lanes.
+//
+// A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's part of a lane. Lanes of one group are
+// advanced in lockstep, so that variables which lie interleaved in memory are packed in one pass however far apart the file keeps
+// them: a round takes the same fraction of every lane of the group. One lane is the classic case.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "access/hints.hpp"
+#include "base/byte_range.hpp"
+#include "comm/comm.hpp"
+#include "storage/driver.hpp"
+#include "stria/datatype.hpp"
+#include "stria/phases.hpp"
+
+namespace stria::access {
+
+/// One rank's bytes within a lane. The packed stream `stream_id` has file_type.size() bytes, in the order of file_type's pieces.
+struct Stream {
+  int stream_id = 0;           ///< names the packed stream to the StreamSource or StreamSink
+  Datatype file_type;          ///< \pre file_type.is_sorted()
+  int64_t displacement = 0;    ///< file offset of file_type's origin
+  int64_t granule_bytes = 1;   ///< parts are cut at multiples of this where the method is free to choose
+};
+
+struct Lane {
+  ByteRange extent;             ///< file bytes that hold all ranks' streams of this lane; the same on every rank
+  int group = 0;                ///< lanes of one group have extents of the same size; the same on every rank
+  std::vector<Stream> streams;  ///< this rank's, by increasing first offset
+};
+
+/// A range of one packed stream, and where in a buffer its first byte goes or comes from.
+struct StreamPart {
+  int stream_id = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+  std::byte* packed = nullptr;
+};
+
+/// Where the bytes of a write come from.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;
+  /// Fills the parts. Parts of different streams with equal [begin, end) in one call are cheapest.
+  virtual void pack(std::span<const StreamPart> parts) = 0;
+  /// The whole stream, when memory holds it just as the file wants it, else null; spares the copy.
+  virtual const std::byte* direct_source(int /*stream_id*/) { return nullptr; }
+  /// Tells that [begin, end) of a stream was written straight from direct_source().
+  virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
+};
+
+/// Where the bytes of a read go.
+class StreamSink {
+ public:
+  virtual ~StreamSink() = default;
+  /// Takes the bytes of the parts.
+  virtual void unpack(std::span<const StreamPart> parts) = 0;
+  /// Where the whole stream may be read straight into memory, or null.
+  virtual std::byte* direct_target(int /*stream_id*/) { return nullptr; }
+  /// Tells that [begin, end) of a stream was read straight into direct_target().
+  virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
+};
+
+/// What a method works with.
+struct Context {
+  Comm& comm;
+  storage::File* file;           ///< this rank's handle; null only where the method needs none
+  storage::File* direct_file;    ///< the same file past the page cache, or null
+  const ResolvedHints& hints;
+  PhaseTimes& times;
+  int64_t write_back_bytes = 0;  ///< start write-back after this many bytes; 0: leave it to the system
+};
+
+/// The sum of the sizes of this rank's streams.
+int64_t total_bytes(std::span<const Lane> lanes);
+
+}  // namespace stria::access

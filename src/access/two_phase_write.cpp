@@ -1,0 +1,254 @@
+#include <algorithm>
+
+#include "access/aggregation.hpp"
+#include "access/two_phase.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::access {
+
+namespace {
+
+using Share = Aggregation::Share;
+
+constexpr int kGoTag = 32010;    // aggregator to contributor: the buffer for this round is free (1) or the write has failed (0)
+constexpr int kDoneTag = 32011;  // contributor to aggregator: packed into the shared buffer
+constexpr int kDataTag = 32012;  // contributor on another node to aggregator: the packed bytes
+
+// File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second copy.
+constexpr int64_t kShortPieceBytes = 256;
+
+class TwoPhaseWrite {
+ public:
+  TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
+      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes) {}
+
+  Status run() {
+    STRIA_RETURN_IF_ERROR(aggregation_.prepare());
+    for (int round = 0; round < aggregation_.round_count(); ++round) {
+      std::vector<Share> contributors = aggregation_.is_aggregator() ? aggregation_.contributors(round) : std::vector<Share>();
+      offer_buffer(round, contributors);
+      contribute(round);
+      if (aggregation_.is_aggregator()) {
+        collect(round, contributors);
+        start_write(round, contributors);
+      }
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.drain();
+    }
+    for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
+      finish_write(twin);
+    }
+    return status_;
+  }
+
+ private:
+  struct Flight {
+    std::vector<storage::WriteSegment> cached, direct;
+    std::unique_ptr<storage::PendingWrite> cached_pending, direct_pending;
+  };
+
+  // Aggregator: waits for the write that used this round's buffer, then lets the contributors in.
+  void offer_buffer(int round, const std::vector<Share>& contributors) {
+    if (round < Aggregation::kTwins) {
+      return;  // fresh buffers need no leave
+    }
+    if (aggregation_.is_aggregator()) {
+      finish_write(round % Aggregation::kTwins);
+    }
+    for (const Share& share : contributors) {
+      if (!share.own) {
+        aggregation_.post_token(share.rank, kGoTag, status_.ok() ? 1 : 0);
+      }
+    }
+  }
+
+  void contribute(int round) {
+    std::vector<Share> shares = aggregation_.my_shares(round);
+    for (const Share& share : shares) {
+      if (!share.own && round >= Aggregation::kTwins) {
+        PhaseTimer timer(context_.times, Phase::kExchange);
+        if (aggregation_.receive_token(share.rank, kGoTag) == 0 && status_.ok()) {
+          status_ = Status(ErrorCode::kAborted, "another rank could not write");
+        }
+      }
+      if (share.shared) {
+        pack_into(share, aggregation_.buffer(share.rank, round));
+        if (!share.own) {
+          aggregation_.post_token(share.rank, kDoneTag, share.bytes);
+        }
+      } else {
+        aggregation_.post_bytes(pack_message(share), share.rank, kDataTag);
+      }
+    }
+  }
+
+  // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
+  void pack_into(const Share& share, std::byte* buffer) {
+    if (!status_.ok()) {
+      return;
+    }
+    PhaseTimer timer(context_.times, Phase::kPack);
+    parts_.clear();
+    for (const auto& [w, overlap] : share.parts) {
+      const Window& window = share.windows[w];
+      int64_t pieces = std::max<int64_t>(overlap.stream->file_type.piece_count(), 1);
+      if (overlap.stream->file_type.size() / pieces < kShortPieceBytes) {
+        pack_short_pieces(overlap, window, buffer);
+        continue;
+      }
+      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
+        parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
+                          buffer + window.buffer_offset + (piece.begin - window.file.begin)});
+      });
+    }
+    source_.pack(parts_);
+  }
+
+  void pack_short_pieces(const Overlap& overlap, const Window& window, std::byte* buffer) {
+    std::vector<std::byte> dense(static_cast<size_t>(overlap.end - overlap.begin));
+    StreamPart part{overlap.stream->stream_id, overlap.begin, overlap.end, dense.data()};
+    source_.pack(std::span(&part, 1));
+    scatter_to_window(overlap, dense.data(), window, buffer);
+  }
+
+  std::vector<std::byte> pack_message(const Share& share) {
+    PhaseTimer timer(context_.times, Phase::kPack);
+    std::vector<std::byte> message(static_cast<size_t>(share.bytes));
+    if (!status_.ok()) {
+      return message;
+    }
+    parts_.clear();
+    std::byte* at = message.data();
+    for (const auto& [w, overlap] : share.parts) {
+      parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, at});
+      at += overlap.end - overlap.begin;
+    }
+    source_.pack(parts_);
+    return message;
+  }
+
+  // Aggregator: takes in what the contributors bring, in their order.
+  void collect(int round, const std::vector<Share>& contributors) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
+    std::vector<std::byte> message;
+    for (const Share& share : contributors) {
+      if (share.own) {
+        continue;
+      }
+      if (share.shared) {
+        aggregation_.receive_token(share.rank, kDoneTag);
+        continue;
+      }
+      message.resize(static_cast<size_t>(share.bytes));
+      aggregation_.receive_bytes(message, share.rank, kDataTag);
+      const std::byte* packed = message.data();
+      for (const auto& [w, overlap] : share.parts) {
+        scatter_to_window(overlap, packed, share.windows[w], buffer);
+        packed += overlap.end - overlap.begin;
+      }
+    }
+  }
+
+  void start_write(int round, const std::vector<Share>& contributors) {
+    if (!status_.ok()) {
+      return;
+    }
+    Flight& flight = flights_[round % Aggregation::kTwins];
+    const std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
+    std::vector<Window> windows = aggregation_.my_windows(round);
+    for (size_t w = 0; w < windows.size(); ++w) {
+      for (ByteRange range : covered(windows[w], w, contributors)) {
+        add_segment(flight, range, buffer + windows[w].buffer_offset + (range.begin - windows[w].file.begin));
+      }
+    }
+    PhaseTimer timer(context_.times, Phase::kWrite);
+    if (!flight.direct.empty()) {
+      flight.direct_pending = context_.direct_file->start_write(flight.direct);
+    }
+    if (!flight.cached.empty()) {
+      flight.cached_pending = context_.file->start_write(flight.cached);
+    }
+  }
+
+  // The ranges of a window that somebody fills. Full windows, the usual case, are told by their sums; others by their pieces.
+  static std::vector<ByteRange> covered(const Window& window, size_t w, const std::vector<Share>& contributors) {
+    int64_t sum = 0;
+    for (const Share& share : contributors) {
+      for (const auto& [number, overlap] : share.parts) {
+        sum += number == w ? overlap.end - overlap.begin : 0;
+      }
+    }
+    if (sum == window.file.size()) {
+      return {window.file};
+    }
+    std::vector<ByteRange> pieces;
+    for (const Share& share : contributors) {
+      for (const auto& [number, overlap] : share.parts) {
+        if (number == w) {
+          for_each_piece(overlap, [&](ByteRange piece, int64_t) { pieces.push_back(piece); });
+        }
+      }
+    }
+    std::sort(pieces.begin(), pieces.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
+    std::vector<ByteRange> merged;
+    for (ByteRange piece : pieces) {
+      if (!merged.empty() && piece.begin <= merged.back().end) {
+        merged.back().end = std::max(merged.back().end, piece.end);
+      } else {
+        merged.push_back(piece);
+      }
+    }
+    return merged;
+  }
+
+  // Splits off what direct I/O can take: the aligned middle.
+  void add_segment(Flight& flight, ByteRange range, const std::byte* data) {
+    auto add = [&](std::vector<storage::WriteSegment>& segments, ByteRange part) {
+      if (!part.empty()) {
+        segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
+      }
+    };
+    int64_t unit = plan_.direct && context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
+    ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
+    if (middle.empty()) {
+      add(flight.cached, range);
+      return;
+    }
+    add(flight.cached, {range.begin, middle.begin});
+    add(flight.direct, middle);
+    add(flight.cached, {middle.end, range.end});
+  }
+
+  void finish_write(int twin) {
+    PhaseTimer timer(context_.times, Phase::kWrite);
+    Flight& flight = flights_[twin];
+    for (auto* pending : {&flight.direct_pending, &flight.cached_pending}) {
+      if (*pending != nullptr) {
+        Status outcome = (*pending)->wait();
+        pending->reset();
+        if (!outcome.ok() && status_.ok()) {
+          status_ = outcome;
+        }
+      }
+    }
+    flight.cached.clear();
+    flight.direct.clear();
+  }
+
+  Context& context_;
+  const TwoPhasePlan& plan_;
+  StreamSource& source_;
+  Aggregation aggregation_;
+  Status status_;
+  std::vector<StreamPart> parts_;
+  Flight flights_[Aggregation::kTwins];
+};
+
+}  // namespace
+
+Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
+  return TwoPhaseWrite(context, plan, lanes, source).run();
+}
+
+}  // namespace stria::access

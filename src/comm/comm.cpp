@@ -1,0 +1,45 @@
+#include "comm/comm.hpp"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace stria {
+
+void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
+  int64_t bytes = static_cast<int64_t>(data.size());
+  broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
+  if (rank() != root) {
+    data.resize(static_cast<size_t>(bytes));
+  }
+  if (bytes > 0) {
+    broadcast(data, root);
+  }
+}
+
+Status Comm::agree(const Status& mine) {
+  constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
+  // A rank that gave up because of another rank speaks only when nobody knows more.
+  const int64_t turn = rank() + (mine.code() == ErrorCode::kAborted ? int64_t{size()} : 0);
+  std::array<int64_t, 1> lowest_failed{mine.ok() ? kNobody : turn};
+  all_reduce(std::span<int64_t>(lowest_failed), ReduceOp::kMin);
+  if (lowest_failed[0] == kNobody) {
+    return {};
+  }
+  // The code travels in front of the text, so that a failure costs one broadcast of a byte vector.
+  const int root = static_cast<int>(lowest_failed[0] % size());
+  std::vector<std::byte> wire;
+  int32_t code = static_cast<int32_t>(mine.code());
+  if (rank() == root) {
+    wire.resize(sizeof code + mine.message().size());
+    std::memcpy(wire.data(), &code, sizeof code);
+    std::memcpy(wire.data() + sizeof code, mine.message().data(), mine.message().size());
+  }
+  broadcast_bytes(wire, root);
+  std::memcpy(&code, wire.data(), sizeof code);
+  const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof code, wire.size() - sizeof code);
+  return Status(static_cast<ErrorCode>(code), "rank " + std::to_string(root) + ": " + text);
+}
+
+}  // namespace stria

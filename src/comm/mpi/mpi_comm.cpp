@@ -1,0 +1,239 @@
+#include "comm/mpi/mpi_comm.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "comm/mpi/mpi_request.hpp"
+#include "comm/mpi/node_memory.hpp"
+#include "comm/pause.hpp"
+
+namespace stria {
+
+namespace {
+
+// gather() sends its pieces point to point with a tag of its own; the caller's tags are moved up by one.
+constexpr int kGatherTag = 0;
+constexpr int kFirstUserTag = 1;
+// Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
+constexpr size_t kReduceValues = size_t{1} << 24;
+
+MPI_Op mpi_op(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return MPI_SUM;
+    case ReduceOp::kMin:
+      return MPI_MIN;
+    case ReduceOp::kMax:
+      return MPI_MAX;
+  }
+  return MPI_OP_NULL;
+}
+
+class MpiComm : public Comm {
+ public:
+  MpiComm(MPI_Comm world, MPI_Comm node);
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+  ~MpiComm() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::span<const int> node_of_rank() const override { return node_of_rank_; }
+  int node_rank() const override { return node_rank_; }
+  int node_size() const override { return node_size_; }
+
+  void barrier() override;
+  void broadcast(std::span<std::byte> data, int root) override;
+  void all_reduce(std::span<int64_t> values, ReduceOp op) override { reduce(values, MPI_INT64_T, op); }
+  void all_reduce(std::span<double> values, ReduceOp op) override { reduce(values, MPI_DOUBLE, op); }
+  void exclusive_scan(std::span<int64_t> values) override;
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override;
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return allocate_node_memory(node_, bytes); }
+  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
+  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
+  void wait(CommRequest& request) override;
+  void pause(int attempt) override { polite_pause(attempt); }
+
+ private:
+  template <typename T>
+  void reduce(std::span<T> values, MPI_Datatype type, ReduceOp op);
+  void find_nodes();
+
+  MPI_Comm world_;
+  MPI_Comm node_;
+  int rank_ = 0;
+  int size_ = 1;
+  int node_rank_ = 0;
+  int node_size_ = 1;
+  std::vector<int> node_of_rank_;
+};
+
+MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node) {
+  MPI_Comm_rank(world_, &rank_);
+  MPI_Comm_size(world_, &size_);
+  MPI_Comm_rank(node_, &node_rank_);
+  MPI_Comm_size(node_, &node_size_);
+  find_nodes();
+}
+
+MpiComm::~MpiComm() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) {
+    MPI_Comm_free(&node_);
+    MPI_Comm_free(&world_);
+  }
+}
+
+/// Numbers the nodes: a node is known by the world rank of its first rank, and those are numbered in ascending order.
+void MpiComm::find_nodes() {
+  int leader = rank_;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(&leader, 1, MPI_INT, 0, node_, &request);
+  wait_politely(request);
+  node_of_rank_.resize(static_cast<size_t>(size_));
+  MPI_Iallgather(&leader, 1, MPI_INT, node_of_rank_.data(), 1, MPI_INT, world_, &request);
+  wait_politely(request);
+  std::vector<int> leaders(node_of_rank_);
+  std::sort(leaders.begin(), leaders.end());
+  leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
+  for (int& node : node_of_rank_) {
+    node = static_cast<int>(std::lower_bound(leaders.begin(), leaders.end(), node) - leaders.begin());
+  }
+}
+
+void MpiComm::barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(world_, &request);
+  wait_politely(request);
+}
+
+void MpiComm::broadcast(std::span<std::byte> data, int root) {
+  for_each_piece(data.size(), [&](size_t first, int bytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(data.data() + first, bytes, MPI_BYTE, root, world_, &request);
+    wait_politely(request);
+  });
+}
+
+template <typename T>
+void MpiComm::reduce(std::span<T> values, MPI_Datatype type, ReduceOp op) {
+  for (size_t first = 0; first < values.size(); first += kReduceValues) {
+    const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, mpi_op(op), world_, &request);
+    wait_politely(request);
+  }
+}
+
+void MpiComm::exclusive_scan(std::span<int64_t> values) {
+  for (size_t first = 0; first < values.size(); first += kReduceValues) {
+    const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iexscan(MPI_IN_PLACE, values.data() + first, count, MPI_INT64_T, MPI_SUM, world_, &request);
+    wait_politely(request);
+  }
+  if (rank_ == 0) {
+    // MPI leaves the first rank's result undefined.
+    std::fill(values.begin(), values.end(), 0);
+  }
+}
+
+void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  const size_t bytes = mine.size();
+  if (bytes <= kMpiPieceBytes / static_cast<size_t>(size_)) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(mine.data(), static_cast<int>(bytes), MPI_BYTE, all.data(), static_cast<int>(bytes), MPI_BYTE, world_,
+                   &request);
+    wait_politely(request);
+    return;
+  }
+  // Too large for one call: a broadcast a rank moves the same bytes, and latency doesn't matter at this size.
+  std::memcpy(all.data() + bytes * static_cast<size_t>(rank_), mine.data(), bytes);
+  for (int root = 0; root < size_; ++root) {
+    broadcast(all.subspan(bytes * static_cast<size_t>(root), bytes), root);
+  }
+}
+
+std::vector<std::vector<std::byte>> MpiComm::gather(std::span<const std::byte> mine, int root) {
+  const int64_t bytes = static_cast<int64_t>(mine.size());
+  std::vector<int64_t> sizes(rank_ == root ? static_cast<size_t>(size_) : 0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Igather(&bytes, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, root, world_, &request);
+  wait_politely(request);
+  MpiMessage pieces;
+  if (rank_ != root) {
+    if (bytes > 0) {
+      pieces.start_send(world_, mine, root, kGatherTag);
+      wait(pieces);
+    }
+    return {};
+  }
+  std::vector<std::vector<std::byte>> all(sizes.size());
+  for (int from = 0; from < size_; ++from) {
+    std::vector<std::byte>& piece = all[static_cast<size_t>(from)];
+    if (from == root) {
+      piece.assign(mine.begin(), mine.end());
+    } else if (sizes[static_cast<size_t>(from)] > 0) {
+      piece.resize(static_cast<size_t>(sizes[static_cast<size_t>(from)]));
+      pieces.start_receive(world_, piece, from, kGatherTag);
+    }
+  }
+  wait(pieces);
+  return all;
+}
+
+std::unique_ptr<CommRequest> MpiComm::send(std::span<const std::byte> data, int to, int tag) {
+  auto message = std::make_unique<MpiMessage>();
+  message->start_send(world_, data, to, kFirstUserTag + tag);
+  return message;
+}
+
+std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int from, int tag) {
+  auto message = std::make_unique<MpiMessage>();
+  message->start_receive(world_, data, from, kFirstUserTag + tag);
+  return message;
+}
+
+void MpiComm::wait(CommRequest& request) {
+  for (int attempt = 0; !request.test(); ++attempt) {
+    polite_pause(attempt);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0) {
+    return Status(ErrorCode::kInvalidArgument, "MPI is not initialised, or already finalised");
+  }
+  if (parent == MPI_COMM_NULL) {
+    return Status(ErrorCode::kInvalidArgument, "the communicator is MPI_COMM_NULL");
+  }
+  int is_inter = 0;
+  MPI_Comm_test_inter(parent, &is_inter);
+  if (is_inter != 0) {
+    return Status(ErrorCode::kInvalidArgument, "the communicator is an intercommunicator");
+  }
+  // The nonblocking duplicate and a barrier of ours put off the blocking calls below until everybody is there.
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup(parent, &world, &request);
+  wait_politely(request);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_ARE_FATAL);
+  MPI_Ibarrier(world, &request);
+  wait_politely(request);
+  int rank = 0;
+  MPI_Comm_rank(world, &rank);
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  return std::unique_ptr<Comm>(std::make_unique<MpiComm>(world, node));
+}
+
+}  // namespace stria

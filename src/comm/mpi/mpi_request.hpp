@@ -1,0 +1,47 @@
+// Nonblocking MPI messages of any size: cut into pieces that fit MPI's `int` counts.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <vector>
+
+#include "comm/comm.hpp"
+
+namespace stria {
+
+/// The largest piece that one MPI call moves. Both ends cut alike, and pieces with one tag arrive in order.
+inline constexpr size_t kMpiPieceBytes = size_t{1} << 30;
+
+/// Calls `body(first, bytes)` for every piece of a message of `bytes`; once, with zero bytes, for an empty one.
+template <typename Body>
+void for_each_piece(size_t bytes, Body body) {
+  size_t first = 0;
+  do {
+    const size_t piece = bytes - first < kMpiPieceBytes ? bytes - first : kMpiPieceBytes;
+    body(first, static_cast<int>(piece));
+    first += piece;
+  } while (first < bytes);
+}
+
+/// Sends or receives under way; complete when every piece is.
+class MpiMessage : public CommRequest {
+ public:
+  MpiMessage() = default;
+  MpiMessage(const MpiMessage&) = delete;
+  MpiMessage& operator=(const MpiMessage&) = delete;
+  /// Waits for what is still under way: MPI would write into memory that no longer exists.
+  ~MpiMessage() override;
+
+  void start_send(MPI_Comm comm, std::span<const std::byte> data, int to, int mpi_tag);
+  void start_receive(MPI_Comm comm, std::span<std::byte> data, int from, int mpi_tag);
+  bool test() override;
+
+ private:
+  std::vector<MPI_Request> pieces_;
+};
+
+/// Waits for one MPI request with polite pauses.
+void wait_politely(MPI_Request& request);
+
+}  // namespace stria

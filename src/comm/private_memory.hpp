@@ -1,0 +1,28 @@
+// Page-aligned memory of one process, for the communicators whose ranks live in one process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "stria/status.hpp"
+
+namespace stria {
+
+/// Pages from the system, given back at the end. Movable only.
+class PrivateMemory {
+ public:
+  /// Allocates `bytes`, zero or more; kResourceExhausted when the system has no more.
+  static Result<PrivateMemory> allocate(int64_t bytes);
+  PrivateMemory() = default;
+  PrivateMemory(PrivateMemory&& other) noexcept;
+  PrivateMemory& operator=(PrivateMemory&& other) noexcept;
+  ~PrivateMemory();
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace stria

@@ -1,0 +1,111 @@
+#include "comm/self/self_comm.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "comm/pause.hpp"
+#include "comm/private_memory.hpp"
+
+namespace stria {
+
+namespace {
+
+/// The messages of one tag on their way from this rank to itself: either unread messages or unanswered receives, never both.
+struct Mailbox {
+  struct Receive {
+    std::span<std::byte> buffer;
+    std::shared_ptr<bool> done;
+  };
+  std::deque<std::vector<std::byte>> messages;
+  std::deque<Receive> receives;
+
+  void match() {
+    while (!messages.empty() && !receives.empty()) {
+      const std::span<std::byte> buffer = receives.front().buffer;
+      if (!buffer.empty()) {
+        std::memcpy(buffer.data(), messages.front().data(), std::min(buffer.size(), messages.front().size()));
+      }
+      *receives.front().done = true;
+      messages.pop_front();
+      receives.pop_front();
+    }
+  }
+};
+
+class SelfRequest : public CommRequest {
+ public:
+  explicit SelfRequest(std::shared_ptr<bool> done) : done_(std::move(done)) {}
+  bool test() override { return *done_; }
+
+ private:
+  std::shared_ptr<bool> done_;
+};
+
+class SelfMemory : public SharedBuffer {
+ public:
+  explicit SelfMemory(PrivateMemory memory) : memory_(std::move(memory)) {}
+  std::span<std::byte> part(int) const override { return memory_.bytes(); }
+
+ private:
+  PrivateMemory memory_;
+};
+
+class SelfComm : public Comm {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::span<const int> node_of_rank() const override { return {&kNode, 1}; }
+  int node_rank() const override { return 0; }
+  int node_size() const override { return 1; }
+
+  void barrier() override {}
+  void broadcast(std::span<std::byte>, int) override {}
+  void all_reduce(std::span<int64_t>, ReduceOp) override {}
+  void all_reduce(std::span<double>, ReduceOp) override {}
+  void exclusive_scan(std::span<int64_t> values) override { std::fill(values.begin(), values.end(), 0); }
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    std::copy(mine.begin(), mine.end(), all.begin());
+  }
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int) override {
+    return {std::vector<std::byte>(mine.begin(), mine.end())};
+  }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
+    STRIA_ASSIGN_OR_RETURN(PrivateMemory memory, PrivateMemory::allocate(bytes));
+    return std::shared_ptr<SharedBuffer>(std::make_shared<SelfMemory>(std::move(memory)));
+  }
+
+  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int, int tag) override {
+    Mailbox& mailbox = mailboxes_[tag];
+    mailbox.messages.emplace_back(data.begin(), data.end());
+    mailbox.match();
+    return std::make_unique<SelfRequest>(std::make_shared<bool>(true));
+  }
+  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int, int tag) override {
+    auto done = std::make_shared<bool>(false);
+    Mailbox& mailbox = mailboxes_[tag];
+    mailbox.receives.push_back({data, done});
+    mailbox.match();
+    return std::make_unique<SelfRequest>(done);
+  }
+  void wait(CommRequest& request) override {
+    for (int attempt = 0; !request.test(); ++attempt) {
+      pause(attempt);
+    }
+  }
+  void pause(int attempt) override { polite_pause(attempt); }
+
+ private:
+  static constexpr int kNode = 0;
+  std::map<int, Mailbox> mailboxes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> make_self_comm() {
+  return std::make_unique<SelfComm>();
+}
+
+}  // namespace stria

@@ -1,0 +1,56 @@
+// The messages of a simulation: delayed at random, in order between two ranks with one tag.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "comm/simulated/scheduler.hpp"
+#include "comm/simulated/simulated_comm.hpp"
+
+namespace stria {
+
+/// A send or receive under way, shared by its request and the network.
+struct Transfer {
+  bool done = false;
+  int waiting_rank = -1;  ///< blocked until this is done
+};
+
+class Network {
+ public:
+  Network(Scheduler& scheduler, int ranks) : scheduler_(scheduler), traffic_(static_cast<size_t>(ranks)) {}
+
+  std::shared_ptr<Transfer> send(std::span<const std::byte> data, int from, int to, int tag);
+  std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int to, int tag);
+  const std::vector<RankTraffic>& traffic() const { return traffic_; }
+
+ private:
+  struct Message {
+    std::vector<std::byte> copy;          ///< of a buffered message
+    std::span<const std::byte> original;  ///< of one that waits for its receiver
+    std::shared_ptr<Transfer> send;       ///< of one that waits for its receiver
+    std::span<const std::byte> data() const { return send != nullptr ? original : std::span<const std::byte>(copy); }
+  };
+  struct Receive {
+    std::span<std::byte> buffer;
+    std::shared_ptr<Transfer> transfer;
+  };
+  /// One direction between two ranks with one tag: three queues in order.
+  struct Channel {
+    std::deque<Message> under_way;
+    std::deque<Message> arrived;
+    std::deque<Receive> receives;
+  };
+  Channel& channel(int from, int to, int tag);
+  void match(Channel& channel, int from, int to, int tag);
+  void complete(Transfer& transfer);
+
+  Scheduler& scheduler_;
+  std::unordered_map<uint64_t, std::unique_ptr<Channel>> channels_;
+  std::vector<RankTraffic> traffic_;
+};
+
+}  // namespace stria

@@ -1,0 +1,97 @@
+// Runs the ranks of a simulation in turns: at each call of a rank, chance decides who is next.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "comm/simulated/fiber.hpp"
+#include "stria/status.hpp"
+
+namespace stria {
+
+/// What unwinds the ranks of a run that ends early. Not a std::exception, so that code which catches those lets it pass.
+struct SimulationCancelled {};
+
+/// What a rank waits for, put into words only when somebody asks.
+struct WaitState {
+  const char* what = "runs";        ///< "receives", "polls"
+  const char* direction = nullptr;  ///< "from" or "to" a peer; null: no message
+  int peer = 0;
+  int tag = 0;
+  int64_t bytes = 0;
+  std::string describe() const;
+};
+
+/// Fibers, one a rank, and events at later ticks of a clock that counts turns.
+class Scheduler {
+ public:
+  Scheduler(uint64_t seed, int64_t stall_ms);
+
+  void add_rank(std::span<std::byte> stack, std::function<void()> body);
+  /// Runs until every rank has ended; the error says why that can't be, or what fail() said. Afterwards no fiber is suspended.
+  Status run();
+  /// What a rank let out first, if any.
+  std::exception_ptr exception() const { return exception_; }
+  int64_t switches() const { return tick_; }
+
+  // Called by the running rank:
+  int current() const { return current_; }
+  /// Lets chance decide who runs next; the caller stays ready.
+  void yield();
+  /// As yield(), for a caller that found nothing to do: enough of these without an event, and the run is a deadlock.
+  void poll();
+  /// Waits until wake(rank). `state` describes the wait, should it never end.
+  void block(const WaitState& state);
+  /// True when the run is being given up: the caller must not wait (it may be inside a destructor of an unwinding stack).
+  bool cancelled() const { return cancelling_; }
+
+  // Called by anybody:
+  void wake(int rank);
+  /// Calls `event` in a random number of turns, few as a rule, sometimes many.
+  void schedule(std::function<void()> event);
+  /// Ends the run with this error.
+  void fail(Status why);
+  uint64_t random(uint64_t bound) { return random_() % bound; }
+
+ private:
+  struct Rank {
+    std::unique_ptr<Fiber> fiber;
+    bool ready = true;
+    WaitState state;
+  };
+  struct Event {
+    int64_t tick = 0;
+    int64_t number = 0;  ///< of two events at one tick the earlier made comes first: the same in every run
+    std::function<void()> action;
+    bool operator>(const Event& other) const { return std::pair(tick, number) > std::pair(other.tick, other.number); }
+  };
+  void run_due_events();
+  void turn();
+  void switch_to(int rank);
+  void leave();
+  void cancel();
+  Status deadlock() const;
+
+  std::mt19937_64 random_;
+  std::chrono::milliseconds stall_;
+  std::vector<Rank> ranks_;
+  std::vector<int> ready_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  int64_t event_count_ = 0;
+  int64_t tick_ = 0;
+  int current_ = -1;
+  int unfinished_ = 0;
+  bool cancelling_ = false;
+  Status failure_;
+  std::exception_ptr exception_;
+  int64_t idle_polls_ = 0;
+  std::chrono::steady_clock::time_point idle_since_;
+};
+
+}  // namespace stria

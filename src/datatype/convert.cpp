@@ -1,0 +1,145 @@
+#include "datatype/convert.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace stria {
+namespace {
+
+/// The numeric types in the order of ElementType, after kByte.
+using Numbers = std::tuple<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, float, double>;
+constexpr size_t kNumberCount = std::tuple_size_v<Numbers>;
+
+size_t number_index(ElementType type) {
+  return static_cast<size_t>(type) - 1;
+}
+
+template <typename T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename To, typename From>
+To convert_one(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // 2^digits is exact in floating point, whereas the largest integer may not be.
+    constexpr From kBeyond = static_cast<From>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * From{2};
+    constexpr From kLowest = static_cast<From>(std::numeric_limits<To>::min());
+    if (std::isnan(value)) {
+      return 0;
+    }
+    if (value >= kBeyond) {
+      return std::numeric_limits<To>::max();
+    }
+    return value <= kLowest ? std::numeric_limits<To>::min() : static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+using ConvertFunction = void (*)(const std::byte*, std::byte*, int64_t);
+
+template <typename From, typename To>
+void convert_array(const std::byte* source, std::byte* target, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const To value = convert_one<To>(load<From>(source + i * static_cast<int64_t>(sizeof(From))));
+    std::memcpy(target + i * static_cast<int64_t>(sizeof(To)), &value, sizeof value);
+  }
+}
+
+template <typename From, size_t... To>
+constexpr std::array<ConvertFunction, kNumberCount> conversions_from(std::index_sequence<To...>) {
+  return {&convert_array<From, std::tuple_element_t<To, Numbers>>...};
+}
+
+template <size_t... From>
+constexpr auto all_conversions(std::index_sequence<From...> indices) {
+  return std::array<std::array<ConvertFunction, kNumberCount>, kNumberCount>{
+      conversions_from<std::tuple_element_t<From, Numbers>>(indices)...};
+}
+
+constexpr auto kConversions = all_conversions(std::make_index_sequence<kNumberCount>());
+
+template <typename Bits>
+Bits reverse_bytes(Bits value) {
+  if constexpr (sizeof(Bits) == 2) {
+    return __builtin_bswap16(value);
+  } else if constexpr (sizeof(Bits) == 4) {
+    return __builtin_bswap32(value);
+  } else {
+    return __builtin_bswap64(value);
+  }
+}
+
+template <typename Bits>
+void swap_array(const std::byte* source, std::byte* target, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = i * static_cast<int64_t>(sizeof(Bits));
+    const Bits value = reverse_bytes(load<Bits>(source + at));
+    std::memcpy(target + at, &value, sizeof value);
+  }
+}
+
+using RangeFunction = void (*)(const std::byte*, int64_t, ValueRange&);
+
+template <typename T>
+void widen_by_array(const std::byte* source, int64_t count, ValueRange& range) {
+  double minimum = range.minimum;
+  double maximum = range.maximum;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(load<T>(source + i * static_cast<int64_t>(sizeof(T))));
+    minimum = value < minimum ? value : minimum;  // false for NaN
+    maximum = value > maximum ? value : maximum;
+  }
+  range.minimum = minimum;
+  range.maximum = maximum;
+}
+
+template <size_t... Index>
+constexpr std::array<RangeFunction, kNumberCount> all_ranges(std::index_sequence<Index...>) {
+  return {&widen_by_array<std::tuple_element_t<Index, Numbers>>...};
+}
+
+constexpr auto kRanges = all_ranges(std::make_index_sequence<kNumberCount>());
+
+}  // namespace
+
+bool can_convert(ElementType from, ElementType to) {
+  return from == to || (from != ElementType::kByte && to != ElementType::kByte);
+}
+
+void convert_elements(ElementType from, const std::byte* source, ElementType to, std::byte* target, int64_t count) {
+  if (from == to) {
+    std::memcpy(target, source, static_cast<size_t>(count * element_bytes(from)));
+  } else {
+    kConversions[number_index(from)][number_index(to)](source, target, count);
+  }
+}
+
+void swap_elements(int64_t width_bytes, const std::byte* source, std::byte* target, int64_t count) {
+  switch (width_bytes) {
+    case 2:
+      return swap_array<uint16_t>(source, target, count);
+    case 4:
+      return swap_array<uint32_t>(source, target, count);
+    case 8:
+      return swap_array<uint64_t>(source, target, count);
+    default:
+      std::memmove(target, source, static_cast<size_t>(count * width_bytes));
+  }
+}
+
+void widen_range(ElementType type, const std::byte* source, int64_t count, ValueRange& range) {
+  if (type != ElementType::kByte) {
+    kRanges[number_index(type)](source, count, range);
+  }
+}
+
+}  // namespace stria

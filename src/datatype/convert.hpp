@@ -1,0 +1,34 @@
+// Converts, swaps and measures arrays of numbers, at any alignment.
+//
+// Conversions are C++'s: integers wrap modulo 2^n, floating point rounds to nearest (a double beyond float's range becomes an
+// infinity), integers round to the nearest floating value. Where C++ leaves the outcome open, that is from floating point to an
+// integer that cannot hold the value, the nearest integer that can is taken, and 0 for NaN.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "stria/element_type.hpp"
+
+namespace stria {
+
+/// Smallest and largest value seen, as memory held them; NaN is ignored. Empty while minimum > maximum.
+struct ValueRange {
+  double minimum = std::numeric_limits<double>::infinity();
+  double maximum = -std::numeric_limits<double>::infinity();
+};
+
+/// True for equal types and for any two numeric ones.
+bool can_convert(ElementType from, ElementType to);
+
+/// Reads `count` elements at `source` and writes them as `to` at `target`. The arrays don't overlap. \pre can_convert(from, to)
+void convert_elements(ElementType from, const std::byte* source, ElementType to, std::byte* target, int64_t count);
+
+/// Copies `count` elements, reversing the bytes of each; `source` may equal `target`. \pre width_bytes is 1, 2, 4 or 8
+void swap_elements(int64_t width_bytes, const std::byte* source, std::byte* target, int64_t count);
+
+/// Widens `range` by `count` elements; 64-bit integers are rounded to double. Does nothing for kByte.
+void widen_range(ElementType type, const std::byte* source, int64_t count, ValueRange& range);
+
+}  // namespace stria

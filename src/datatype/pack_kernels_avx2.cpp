@@ -1,0 +1,240 @@
+// Kernels for AVX2: eight cells of four 8-byte operands, or of eight 4-byte ones, are transposed in registers.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "datatype/pack_kernels.hpp"
+#include "datatype/scalar_kernels.hpp"
+
+namespace stria::pack {
+namespace {
+
+constexpr int64_t kCells = 8;
+
+inline __m256d load_8(const std::byte* from) {
+  return _mm256_loadu_pd(reinterpret_cast<const double*>(from));
+}
+inline void store_8(std::byte* to, __m256d values) {
+  _mm256_storeu_pd(reinterpret_cast<double*>(to), values);
+}
+inline __m256 load_4(const std::byte* from) {
+  return _mm256_loadu_ps(reinterpret_cast<const float*>(from));
+}
+inline void store_4(std::byte* to, __m256 values) {
+  _mm256_storeu_ps(reinterpret_cast<float*>(to), values);
+}
+
+inline void transpose(__m256d (&r)[4]) {
+  const __m256d a0 = _mm256_unpacklo_pd(r[0], r[1]);
+  const __m256d a1 = _mm256_unpackhi_pd(r[0], r[1]);
+  const __m256d a2 = _mm256_unpacklo_pd(r[2], r[3]);
+  const __m256d a3 = _mm256_unpackhi_pd(r[2], r[3]);
+  r[0] = _mm256_permute2f128_pd(a0, a2, 0x20);
+  r[1] = _mm256_permute2f128_pd(a1, a3, 0x20);
+  r[2] = _mm256_permute2f128_pd(a0, a2, 0x31);
+  r[3] = _mm256_permute2f128_pd(a1, a3, 0x31);
+}
+
+inline void transpose(__m256 (&r)[8]) {
+  __m256 a[8];
+  for (int i = 0; i < 8; i += 2) {
+    a[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    a[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+  __m256 b[8];
+  for (int i = 0; i < 8; i += 4) {
+    b[i] = _mm256_shuffle_ps(a[i], a[i + 2], 0x44);
+    b[i + 1] = _mm256_shuffle_ps(a[i], a[i + 2], 0xee);
+    b[i + 2] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0x44);
+    b[i + 3] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+    r[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+  }
+}
+
+inline __m256i shuffle_bytes(__m256i value, __m128i order) {
+  return _mm256_shuffle_epi8(value, _mm256_broadcastsi128_si256(order));
+}
+
+inline __m256d swap(__m256d value) {
+  const __m128i order = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_castsi256_pd(shuffle_bytes(_mm256_castpd_si256(value), order));
+}
+
+inline __m256 swap(__m256 value) {
+  const __m128i order = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+  return _mm256_castsi256_ps(shuffle_bytes(_mm256_castps_si256(value), order));
+}
+
+/// Stores eight cells of one operand.
+template <Form form>
+inline void store(std::byte* packed, __m256d low, __m256d high) {
+  if constexpr (form == Form::kRaw) {
+    store_8(packed, low);
+    store_8(packed + 32, high);
+  } else if constexpr (form == Form::kSwapped) {
+    store_8(packed, swap(low));
+    store_8(packed + 32, swap(high));
+  } else {
+    const __m256 narrowed = _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
+    store_4(packed, form == Form::kFloat ? narrowed : swap(narrowed));
+  }
+}
+
+/// The comparisons keep their second operand where the first is NaN.
+inline void measure(LaneRange& range, __m256d low, __m256d high) {
+  _mm256_store_pd(range.minimum, _mm256_min_pd(low, _mm256_load_pd(range.minimum)));
+  _mm256_store_pd(range.minimum + 4, _mm256_min_pd(high, _mm256_load_pd(range.minimum + 4)));
+  _mm256_store_pd(range.maximum, _mm256_max_pd(low, _mm256_load_pd(range.maximum)));
+  _mm256_store_pd(range.maximum + 4, _mm256_max_pd(high, _mm256_load_pd(range.maximum + 4)));
+}
+
+/// Eight cells of four neighbours.
+template <Form form, bool measures>
+inline void gather_tile(const Comb& comb, const Tile& tile, const std::byte* memory, int64_t stride, int64_t packed_offset) {
+  __m256d low[4];
+  __m256d high[4];
+  for (int i = 0; i < 4; ++i) {
+    low[i] = load_8(memory + i * stride);
+    high[i] = load_8(memory + (i + 4) * stride);
+  }
+  transpose(low);
+  transpose(high);
+  for (int j = 0; j < 4; ++j) {
+    store<form>(comb.packed[tile.first + j] + packed_offset, low[j], high[j]);
+    if constexpr (measures) {
+      measure(comb.ranges[tile.first + j], low[j], high[j]);
+    }
+  }
+}
+
+template <Form form, bool measures>
+void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t done = 0; done < row.count; done += kCells) {
+    const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
+    const int64_t offset = row.offset + done * row.stride;
+    const int64_t packed = packed_offset + done * packed_width<uint64_t, form>();
+    for (int t = 0; t < comb.tile_count; ++t) {
+      const Tile& tile = comb.tiles[t];
+      if (tile.count == 4 && cells == kCells) {
+        gather_tile<form, measures>(comb, tile, comb.memory[tile.first] + offset, row.stride, packed);
+        continue;
+      }
+      for (int k = tile.first; k < tile.first + tile.count; ++k) {
+        gather_scalar<uint64_t, form, measures>(comb.memory[k] + offset, row.stride, cells, comb.packed[k] + packed,
+                                                measures ? &comb.ranges[k] : nullptr);
+      }
+    }
+  }
+}
+
+template <Form form>
+inline void scatter_tile(const Comb& comb, const Tile& tile, std::byte* memory, int64_t stride, int64_t packed_offset) {
+  __m256d low[4];
+  __m256d high[4];
+  for (int j = 0; j < 4; ++j) {
+    const std::byte* packed = comb.packed[tile.first + j] + packed_offset;
+    low[j] = form == Form::kSwapped ? swap(load_8(packed)) : load_8(packed);
+    high[j] = form == Form::kSwapped ? swap(load_8(packed + 32)) : load_8(packed + 32);
+  }
+  transpose(low);
+  transpose(high);
+  for (int i = 0; i < 4; ++i) {
+    store_8(memory + i * stride, low[i]);
+    store_8(memory + (i + 4) * stride, high[i]);
+  }
+}
+
+template <Form form>
+void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t done = 0; done < row.count; done += kCells) {
+    const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
+    const int64_t offset = row.offset + done * row.stride;
+    const int64_t packed = packed_offset + done * 8;
+    for (int t = 0; t < comb.tile_count; ++t) {
+      const Tile& tile = comb.tiles[t];
+      if (tile.count == 4 && cells == kCells) {
+        scatter_tile<form>(comb, tile, comb.memory[tile.first] + offset, row.stride, packed);
+        continue;
+      }
+      for (int k = tile.first; k < tile.first + tile.count; ++k) {
+        scatter_scalar<uint64_t, form>(comb.memory[k] + offset, row.stride, cells, comb.packed[k] + packed);
+      }
+    }
+  }
+}
+
+template <Form form>
+void gather_4(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t done = 0; done < row.count; done += kCells) {
+    const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
+    const int64_t offset = row.offset + done * row.stride;
+    const int64_t packed = packed_offset + done * 4;
+    for (int t = 0; t < comb.tile_count; ++t) {
+      const Tile& tile = comb.tiles[t];
+      if (tile.count == 8 && cells == kCells) {
+        __m256 rows[8];
+        for (int i = 0; i < 8; ++i) {
+          rows[i] = load_4(comb.memory[tile.first] + offset + i * row.stride);
+        }
+        transpose(rows);
+        for (int j = 0; j < 8; ++j) {
+          store_4(comb.packed[tile.first + j] + packed, form == Form::kSwapped ? swap(rows[j]) : rows[j]);
+        }
+        continue;
+      }
+      for (int k = tile.first; k < tile.first + tile.count; ++k) {
+        gather_scalar<uint32_t, form, false>(comb.memory[k] + offset, row.stride, cells, comb.packed[k] + packed, nullptr);
+      }
+    }
+  }
+}
+
+template <Form form>
+void scatter_4(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t done = 0; done < row.count; done += kCells) {
+    const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
+    const int64_t offset = row.offset + done * row.stride;
+    const int64_t packed = packed_offset + done * 4;
+    for (int t = 0; t < comb.tile_count; ++t) {
+      const Tile& tile = comb.tiles[t];
+      if (tile.count == 8 && cells == kCells) {
+        __m256 rows[8];
+        for (int j = 0; j < 8; ++j) {
+          const __m256 values = load_4(comb.packed[tile.first + j] + packed);
+          rows[j] = form == Form::kSwapped ? swap(values) : values;
+        }
+        transpose(rows);
+        for (int i = 0; i < 8; ++i) {
+          store_4(comb.memory[tile.first] + offset + i * row.stride, rows[i]);
+        }
+        continue;
+      }
+      for (int k = tile.first; k < tile.first + tile.count; ++k) {
+        scatter_scalar<uint32_t, form>(comb.memory[k] + offset, row.stride, cells, comb.packed[k] + packed);
+      }
+    }
+  }
+}
+
+constexpr KernelTable kTable = {
+    4,
+    8,
+    {gather<Form::kRaw, false>, gather<Form::kSwapped, false>, gather<Form::kFloat, false>, gather<Form::kFloatSwapped, false>},
+    {gather<Form::kRaw, true>, gather<Form::kSwapped, true>, gather<Form::kFloat, true>, gather<Form::kFloatSwapped, true>},
+    {gather_4<Form::kRaw>, gather_4<Form::kSwapped>},
+    {scatter<Form::kRaw>, scatter<Form::kSwapped>},
+    {scatter_4<Form::kRaw>, scatter_4<Form::kSwapped>},
+};
+
+}  // namespace
+
+const KernelTable& avx2_kernels() {
+  return kTable;
+}
+
+}  // namespace stria::pack
+
+#endif

@@ -1,0 +1,126 @@
+#include <cstring>
+
+#include "datatype/pack_kernels.hpp"
+#include "datatype/scalar_kernels.hpp"
+
+namespace stria::pack {
+namespace {
+
+/// Cells that are moved for one operand before the next takes its turn: their cache lines stay in the first-level cache.
+constexpr int64_t kCells = 16;
+
+template <typename Element, Form form, bool measures>
+void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t done = 0; done < row.count; done += kCells) {
+    const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
+    for (int k = 0; k < comb.count; ++k) {
+      gather_scalar<Element, form, measures>(comb.memory[k] + row.offset + done * row.stride, row.stride, cells,
+                                             comb.packed[k] + packed_offset + done * packed_width<Element, form>(),
+                                             measures ? &comb.ranges[k] : nullptr);
+    }
+  }
+}
+
+template <typename Element, Form form>
+void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t done = 0; done < row.count; done += kCells) {
+    const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
+    for (int k = 0; k < comb.count; ++k) {
+      scatter_scalar<Element, form>(comb.memory[k] + row.offset + done * row.stride, row.stride, cells,
+                                    comb.packed[k] + packed_offset + done * packed_width<Element, form>());
+    }
+  }
+}
+
+constexpr KernelTable kTable = {
+    1,
+    1,
+    {gather<uint64_t, Form::kRaw, false>, gather<uint64_t, Form::kSwapped, false>, gather<uint64_t, Form::kFloat, false>,
+     gather<uint64_t, Form::kFloatSwapped, false>},
+    {gather<uint64_t, Form::kRaw, true>, gather<uint64_t, Form::kSwapped, true>, gather<uint64_t, Form::kFloat, true>,
+     gather<uint64_t, Form::kFloatSwapped, true>},
+    {gather<uint32_t, Form::kRaw, false>, gather<uint32_t, Form::kSwapped, false>},
+    {scatter<uint64_t, Form::kRaw>, scatter<uint64_t, Form::kSwapped>},
+    {scatter<uint32_t, Form::kRaw>, scatter<uint32_t, Form::kSwapped>},
+};
+
+template <typename Piece>
+void gather_fixed(const std::byte* memory, int64_t stride, int64_t count, std::byte* packed) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(packed + i * static_cast<int64_t>(sizeof(Piece)), memory + i * stride, sizeof(Piece));
+  }
+}
+
+template <typename Piece>
+void scatter_fixed(std::byte* memory, int64_t stride, int64_t count, const std::byte* packed) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(memory + i * stride, packed + i * static_cast<int64_t>(sizeof(Piece)), sizeof(Piece));
+  }
+}
+
+template <int size>
+struct Bytes {
+  std::byte at[size];
+};
+
+}  // namespace
+
+const KernelTable& portable_kernels() {
+  return kTable;
+}
+
+void gather_pieces(const std::byte* memory, int64_t stride, int64_t piece_bytes, int64_t count, std::byte* packed) {
+  switch (piece_bytes) {
+    case 1:
+      return gather_fixed<Bytes<1>>(memory, stride, count, packed);
+    case 2:
+      return gather_fixed<Bytes<2>>(memory, stride, count, packed);
+    case 4:
+      return gather_fixed<Bytes<4>>(memory, stride, count, packed);
+    case 8:
+      return gather_fixed<Bytes<8>>(memory, stride, count, packed);
+    case 16:
+      return gather_fixed<Bytes<16>>(memory, stride, count, packed);
+    case 24:
+      return gather_fixed<Bytes<24>>(memory, stride, count, packed);
+    case 32:
+      return gather_fixed<Bytes<32>>(memory, stride, count, packed);
+    case 64:
+      return gather_fixed<Bytes<64>>(memory, stride, count, packed);
+    case 128:
+      return gather_fixed<Bytes<128>>(memory, stride, count, packed);
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        std::memcpy(packed + i * piece_bytes, memory + i * stride, static_cast<size_t>(piece_bytes));
+      }
+  }
+}
+
+void scatter_pieces(std::byte* memory, int64_t stride, int64_t piece_bytes, int64_t count, const std::byte* packed) {
+  switch (piece_bytes) {
+    case 1:
+      return scatter_fixed<Bytes<1>>(memory, stride, count, packed);
+    case 2:
+      return scatter_fixed<Bytes<2>>(memory, stride, count, packed);
+    case 4:
+      return scatter_fixed<Bytes<4>>(memory, stride, count, packed);
+    case 8:
+      return scatter_fixed<Bytes<8>>(memory, stride, count, packed);
+    case 16:
+      return scatter_fixed<Bytes<16>>(memory, stride, count, packed);
+    case 24:
+      return scatter_fixed<Bytes<24>>(memory, stride, count, packed);
+    case 32:
+      return scatter_fixed<Bytes<32>>(memory, stride, count, packed);
+    case 64:
+      return scatter_fixed<Bytes<64>>(memory, stride, count, packed);
+    case 128:
+      return scatter_fixed<Bytes<128>>(memory, stride, count, packed);
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        std::memcpy(memory + i * stride, packed + i * piece_bytes, static_cast<size_t>(piece_bytes));
+      }
+  }
+}
+
+}  // namespace stria::pack

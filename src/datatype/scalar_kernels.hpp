@@ -1,0 +1,70 @@
+// Element-at-a-time loops over one operand: the portable kernels, and the remainders of the vector ones.
+#pragma once
+
+#include "datatype/pack_kernels.hpp"
+
+namespace stria::pack {
+// Each kernel file is compiled for another instruction set. Internal linkage, and no inline function of the standard library,
+// keep the linker from sharing one file's code with the others.
+namespace {
+
+template <typename To, typename From>
+inline To same_bits(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  __builtin_memcpy(&result, &value, sizeof result);
+  return result;
+}
+
+inline uint64_t reverse(uint64_t value) {
+  return __builtin_bswap64(value);
+}
+inline uint32_t reverse(uint32_t value) {
+  return __builtin_bswap32(value);
+}
+
+/// Bytes of one element in the packed stream.
+template <typename Element, Form form>
+constexpr int64_t packed_width() {
+  return form == Form::kFloat || form == Form::kFloatSwapped ? 4 : static_cast<int64_t>(sizeof(Element));
+}
+
+template <typename Element, Form form>
+inline auto to_packed(Element bits) {
+  if constexpr (form == Form::kRaw) {
+    return bits;
+  } else if constexpr (form == Form::kSwapped) {
+    return reverse(bits);
+  } else {
+    const auto narrowed = same_bits<uint32_t>(static_cast<float>(same_bits<double>(bits)));
+    return form == Form::kFloat ? narrowed : reverse(narrowed);
+  }
+}
+
+template <typename Element, Form form, bool measures>
+inline void gather_scalar(const std::byte* memory, int64_t stride, int64_t count, std::byte* packed, LaneRange* range) {
+  for (int64_t i = 0; i < count; ++i) {
+    Element bits;
+    __builtin_memcpy(&bits, memory + i * stride, sizeof bits);
+    if constexpr (measures) {
+      const auto value = same_bits<double>(bits);
+      range->minimum[0] = value < range->minimum[0] ? value : range->minimum[0];
+      range->maximum[0] = value > range->maximum[0] ? value : range->maximum[0];
+    }
+    const auto out = to_packed<Element, form>(bits);
+    __builtin_memcpy(packed + i * packed_width<Element, form>(), &out, sizeof out);
+  }
+}
+
+template <typename Element, Form form>
+inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, const std::byte* packed) {
+  for (int64_t i = 0; i < count; ++i) {
+    Element bits;
+    __builtin_memcpy(&bits, packed + i * static_cast<int64_t>(sizeof bits), sizeof bits);
+    bits = form == Form::kSwapped ? reverse(bits) : bits;
+    __builtin_memcpy(memory + i * stride, &bits, sizeof bits);
+  }
+}
+
+}  // namespace
+}  // namespace stria::pack

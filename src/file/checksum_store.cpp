@@ -1,0 +1,222 @@
+#include "file/checksum_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace stria::file {
+
+namespace {
+
+Status nonsense(const std::string& what) {
+  return Status(ErrorCode::kFormat, "the file's checksum tables make no sense: " + what);
+}
+
+template <typename T>
+void put_value(std::vector<std::byte>& out, T value) {
+  size_t at = out.size();
+  out.resize(at + sizeof value);
+  std::memcpy(out.data() + at, &value, sizeof value);
+}
+
+template <typename T>
+bool take_value(std::span<const std::byte>& in, T& value) {
+  if (in.size() < sizeof value) {
+    return false;
+  }
+  std::memcpy(&value, in.data(), sizeof value);
+  in = in.subspan(sizeof value);
+  return true;
+}
+
+// The whole content of a small dataset.
+Result<std::vector<std::byte>> read_whole(const container::Hdf5Reader& reader, const container::DatasetInfo& info) {
+  STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
+  std::vector<std::byte> content(static_cast<size_t>(bytes));
+  std::vector<int64_t> start(info.spec.dims.size(), 0);
+  STRIA_RETURN_IF_ERROR(reader.read_hyperslab(info.spec.path, start, info.spec.dims, content));
+  return content;
+}
+
+Status read_paths(const container::Hdf5Reader& reader, ChecksumIndex& index) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(std::string(kChecksumGroup) + "/datasets"));
+  if (info.spec.element.kind != container::ElementSpec::Kind::kString || info.spec.dims.size() != 1 || info.spec.element.bytes < 1) {
+    return nonsense("'datasets' is not a list of names");
+  }
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> names, read_whole(reader, info));
+  auto width = static_cast<size_t>(info.spec.element.bytes);
+  for (size_t at = 0; at + width <= names.size(); at += width) {
+    std::string path(reinterpret_cast<const char*>(names.data()) + at, width);
+    index.paths.push_back(path.substr(0, path.find_last_not_of(std::string(" \0", 2)) + 1));
+  }
+  return Status();
+}
+
+Status read_placement(const container::Hdf5Reader& reader, ChecksumIndex& index) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(std::string(kChecksumGroup) + "/placement"));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(reader, info));
+  if (content.size() != index.paths.size() * 2 * sizeof(int64_t)) {
+    return nonsense("'placement' has another length than 'datasets'");
+  }
+  std::span<const std::byte> rest(content);
+  std::pair<int64_t, int64_t> place;
+  while (take_value(rest, place.first) && take_value(rest, place.second)) {
+    index.placement.push_back(place);
+  }
+  return Status();
+}
+
+Status read_tables(const container::Hdf5Reader& reader, ChecksumIndex& index) {
+  int64_t table_count = 0;
+  for (const auto& [table, column] : index.placement) {
+    table_count = std::max(table_count, table + 1);
+  }
+  for (int64_t number = 0; number < table_count; ++number) {
+    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(RowTable().path(static_cast<size_t>(number))));
+    if (info.spec.dims.size() != 2 || info.spec.element.bytes != sizeof(uint64_t) || info.data_offset < 0) {
+      return nonsense(fmt::format("row table {} has another shape", number));
+    }
+    index.tables.emplace_back(info.data_offset, info.spec.dims[1]);
+  }
+  for (const auto& [table, column] : index.placement) {
+    if (table >= 0 && (column < 0 || column >= index.tables[static_cast<size_t>(table)].second)) {
+      return nonsense("a dataset's column is outside of its row table");
+    }
+  }
+  return Status();
+}
+
+Status read_slabs(const container::Hdf5Reader& reader, ChecksumIndex& index) {
+  auto info = reader.dataset(std::string(kChecksumGroup) + "/slabs");
+  if (!info.ok()) {
+    return info.status().code() == ErrorCode::kNotFound ? Status() : info.status();
+  }
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(reader, *info));
+  STRIA_ASSIGN_OR_RETURN(index.slabs, decode_slab_sums(content, static_cast<int64_t>(index.paths.size())));
+  return Status();
+}
+
+}  // namespace
+
+std::string RowTable::path(size_t number) const { return fmt::format("{}/rows_{}", kChecksumGroup, number); }
+
+std::vector<RowTable> place_row_sums(std::vector<DatasetEntry>& datasets) {
+  std::vector<RowTable> tables;
+  std::map<int64_t, int> table_of_rows;
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    DatasetEntry& dataset = datasets[i];
+    dataset.checksum_group = -1;
+    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0) {
+      continue;
+    }
+    auto [found, added] = table_of_rows.emplace(dataset.row_count(), static_cast<int>(tables.size()));
+    if (added) {
+      tables.push_back({dataset.row_count(), {}, -1});
+    }
+    RowTable& table = tables[static_cast<size_t>(found->second)];
+    dataset.checksum_group = found->second;
+    dataset.checksum_column = static_cast<int>(table.datasets.size());
+    table.datasets.push_back(static_cast<int>(i));
+  }
+  return tables;
+}
+
+Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std::vector<RowSum> sums) {
+  std::sort(sums.begin(), sums.end(),
+            [](const RowSum& a, const RowSum& b) { return std::tie(a.table, a.index) < std::tie(b.table, b.index); });
+  std::vector<uint64_t> values(sums.size());
+  std::vector<storage::WriteSegment> segments;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    values[i] = sums[i].sum;
+    bool follows = i > 0 && sums[i].table == sums[i - 1].table && sums[i].index == sums[i - 1].index + 1;
+    if (follows) {
+      segments.back().bytes += static_cast<int64_t>(sizeof(uint64_t));
+    } else {
+      int64_t offset = tables[static_cast<size_t>(sums[i].table)].data_offset + sums[i].index * static_cast<int64_t>(sizeof(uint64_t));
+      segments.push_back({offset, reinterpret_cast<const std::byte*>(&values[i]), static_cast<int64_t>(sizeof(uint64_t))});
+    }
+  }
+  return segments.empty() ? Status() : file.write(segments);
+}
+
+void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record) {
+  put_value(record, static_cast<int64_t>(slab.dataset));
+  put_value(record, slab.sum);
+  put_value(record, slab.displacement);
+  slab.region.serialize(record);
+}
+
+Result<std::vector<SlabSum>> decode_slab_sums(std::span<const std::byte> records, int64_t dataset_count) {
+  std::vector<SlabSum> slabs;
+  while (!records.empty()) {
+    SlabSum slab;
+    int64_t dataset = 0;
+    if (!take_value(records, dataset) || !take_value(records, slab.sum) || !take_value(records, slab.displacement)) {
+      return nonsense("'slabs' is cut short");
+    }
+    if (dataset < 0 || dataset >= dataset_count || slab.displacement < 0) {
+      return nonsense("a record of 'slabs' names no dataset");
+    }
+    slab.dataset = static_cast<int>(dataset);
+    size_t consumed_bytes = 0;
+    STRIA_ASSIGN_OR_RETURN(slab.region, Datatype::deserialize(records, &consumed_bytes));
+    records = records.subspan(consumed_bytes);
+    slabs.push_back(std::move(slab));
+  }
+  return slabs;
+}
+
+Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader) {
+  ChecksumIndex index;
+  auto probe = reader.dataset(std::string(kChecksumGroup) + "/datasets");
+  if (!probe.ok()) {
+    if (probe.status().code() == ErrorCode::kNotFound) {
+      return index;
+    }
+    return probe.status();
+  }
+  index.present = true;
+  STRIA_RETURN_IF_ERROR(read_paths(reader, index));
+  STRIA_RETURN_IF_ERROR(read_placement(reader, index));
+  STRIA_RETURN_IF_ERROR(read_tables(reader, index));
+  STRIA_RETURN_IF_ERROR(read_slabs(reader, index));
+  return index;
+}
+
+std::vector<std::byte> encode_index(const ChecksumIndex& index) {
+  std::vector<std::byte> slabs;
+  for (const SlabSum& slab : index.slabs) {
+    encode_slab_sum(slab, slabs);
+  }
+  nlohmann::json document = {{"present", index.present},
+                             {"paths", index.paths},
+                             {"placement", index.placement},
+                             {"tables", index.tables},
+                             {"slabs", nlohmann::json::binary(std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(slabs.data()),
+                                                                                   reinterpret_cast<const uint8_t*>(slabs.data()) + slabs.size()))}};
+  std::vector<uint8_t> bytes = nlohmann::json::to_cbor(document);
+  auto* data = reinterpret_cast<const std::byte*>(bytes.data());
+  return {data, data + bytes.size()};
+}
+
+Result<ChecksumIndex> decode_index(std::span<const std::byte> message) {
+  auto* data = reinterpret_cast<const uint8_t*>(message.data());
+  nlohmann::json document = nlohmann::json::from_cbor(data, data + message.size(), true, false);
+  if (document.is_discarded()) {
+    return Status(ErrorCode::kInternal, "the checksum index was garbled on its way");
+  }
+  ChecksumIndex index;
+  document.at("present").get_to(index.present);
+  document.at("paths").get_to(index.paths);
+  document.at("placement").get_to(index.placement);
+  document.at("tables").get_to(index.tables);
+  const auto& slabs = document.at("slabs").get_binary();
+  STRIA_ASSIGN_OR_RETURN(index.slabs, decode_slab_sums(std::as_bytes(std::span(slabs.data(), slabs.size())),
+                                                       static_cast<int64_t>(index.paths.size())));
+  return index;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,75 @@
+// The checksums of a file, kept in the file: group ".stria", which other readers have no reason to look at. See docs/formats/hdf5.md.
+//
+//   .stria/datasets    one fixed-length string a dataset: its path; the position is the dataset's number
+//   .stria/placement   int64 {datasets, 2}: the row table that holds the dataset's row sums and the column in it, or -1, -1
+//   .stria/rows_<g>    uint64 {rows, columns}: XXH3-64 of each row of each dataset of the table; 0: never written
+//   .stria/slabs       uint8 {n}: records (dataset int64, sum uint64, region displacement int64, Datatype) of everything that was not put by whole rows
+//
+// Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written by the ranks that have them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "container/hdf5/reader.hpp"
+#include "file/catalog.hpp"
+#include "storage/driver.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+inline constexpr int64_t kLeastRowBytes = 512;
+inline constexpr const char* kChecksumGroup = ".stria";
+
+/// Datasets whose rows are summed in one table: they have the same number of rows.
+struct RowTable {
+  int64_t row_count = 0;
+  std::vector<int> datasets;
+  int64_t data_offset = -1;
+
+  std::string path(size_t number) const;
+};
+
+/// Groups the datasets into row tables and notes each one's place in its entry. Deterministic.
+std::vector<RowTable> place_row_sums(std::vector<DatasetEntry>& datasets);
+
+/// A sum of a row, with its table and its position there.
+struct RowSum {
+  int table = 0;
+  int64_t index = 0;
+  uint64_t sum = 0;
+};
+
+/// Writes row sums at their places, neighbours together.
+Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std::vector<RowSum> sums);
+
+/// A sum of a region of a dataset that is not made of whole rows.
+struct SlabSum {
+  int dataset = 0;
+  int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
+  Datatype region;
+  uint64_t sum = 0;
+};
+
+void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record);
+/// kFormat when the bytes are not records of datasets below `dataset_count`.
+Result<std::vector<SlabSum>> decode_slab_sums(std::span<const std::byte> records, int64_t dataset_count);
+
+/// All that a file says of its checksums; equal on every rank once it was broadcast.
+struct ChecksumIndex {
+  bool present = false;
+  std::vector<std::string> paths;
+  std::vector<std::pair<int64_t, int64_t>> placement;
+  std::vector<std::pair<int64_t, int64_t>> tables;  ///< data offset and columns of each row table
+  std::vector<SlabSum> slabs;
+};
+
+/// Reads the index of a file's checksums; `present` is false when it has none. kFormat when what is there makes no sense.
+Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader);
+std::vector<std::byte> encode_index(const ChecksumIndex& index);
+Result<ChecksumIndex> decode_index(std::span<const std::byte> message);
+
+}  // namespace stria::file

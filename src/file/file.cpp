@@ -1,0 +1,193 @@
+// The outermost edge: turns Status into stria::Error and public types into the session's.
+#include "stria/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "comm/mpi/mpi_comm.hpp"
+#include "file/read_session.hpp"
+#include "file/write_session.hpp"
+#include "storage/registry.hpp"
+
+namespace stria {
+
+namespace {
+
+file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
+  file::Environment environment;
+  environment.comm = make_mpi_comm(comm).value();
+  environment.hints = access::resolve_hints(hints, environment.hint_warnings);
+  auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
+  if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
+    environment.hint_warnings.push_back("stria_driver: " + driver.status().message() + "; posix is used");
+    environment.hints.driver = "posix";
+    driver = storage::make_driver("posix", environment.comm->rank());
+  }
+  environment.comm->agree(driver.status()).throw_if_error();
+  environment.driver = *driver;
+  return environment;
+}
+
+Status wrong_direction(const file::Session& session, const char* call) {
+  return Status(ErrorCode::kInvalidArgument, fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
+}
+
+file::WriteSession& writing(const std::shared_ptr<file::Session>& session, const char* call) {
+  auto* write = dynamic_cast<file::WriteSession*>(session.get());
+  if (write == nullptr) {
+    wrong_direction(*session, call).throw_if_error();
+  }
+  return *write;
+}
+
+file::ReadSession& reading(const std::shared_ptr<file::Session>& session, const char* call) {
+  auto* read = dynamic_cast<file::ReadSession*>(session.get());
+  if (read == nullptr) {
+    wrong_direction(*session, call).throw_if_error();
+  }
+  return *read;
+}
+
+container::ElementSpec element_of(const Column& column) {
+  return column.string_bytes > 0 ? container::ElementSpec::of_string(column.string_bytes, true)
+                                 : container::ElementSpec::of_number(column.number);
+}
+
+container::AttributeSpec number_attribute(const std::string& object, const std::string& name, ElementType type, const void* value) {
+  auto* bytes = static_cast<const std::byte*>(value);
+  return {object, name, container::ElementSpec::of_number(type), {}, {bytes, bytes + element_bytes(type)}};
+}
+
+}  // namespace
+
+const std::string& Dataset::path() const { return session_->dataset(index_).spec.path; }
+ElementType Dataset::element() const { return session_->dataset(index_).stored_element(); }
+const std::vector<int64_t>& Dataset::dims() const { return session_->dataset(index_).spec.dims; }
+
+int64_t Dataset::bytes() const { return session_->dataset(index_).data_bytes(); }
+bool Dataset::is_contiguous() const { return session_->dataset(index_).data_offset >= 0; }
+
+std::string Dataset::type_name() const {
+  const container::ElementSpec& element = session_->dataset(index_).spec.element;
+  switch (element.kind) {
+    case container::ElementSpec::Kind::kNumber:
+      return std::string(element_type_name(element.number)) + (element.big_endian ? " big-endian" : "");
+    case container::ElementSpec::Kind::kString:
+      return fmt::format("string[{}]", element.bytes);
+    case container::ElementSpec::Kind::kCompound:
+      return fmt::format("record[{}]", element.bytes);
+    default:
+      return fmt::format("other[{}]", element.bytes);
+  }
+}
+
+void Dataset::put(const Hyperslab& slab, const Memory& memory) {
+  writing(session_, "put()");
+  session_->record(index_, slab, memory).throw_if_error();
+}
+
+void Dataset::get(const Hyperslab& slab, const Memory& memory) {
+  reading(session_, "get()");
+  session_->record(index_, slab, memory).throw_if_error();
+}
+
+File::~File() = default;
+File::File(File&&) noexcept = default;
+File& File::operator=(File&&) noexcept = default;
+
+File File::create(MPI_Comm comm, const std::string& path, const CreateOptions& options) {
+  return File(file::WriteSession::create(make_environment(comm, options.hints), path, options).value());
+}
+
+File File::open(MPI_Comm comm, const std::string& path, const OpenOptions& options) {
+  return File(file::ReadSession::open(make_environment(comm, options.hints), path, options).value());
+}
+
+Dataset File::create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
+                             const DatasetOptions& options) {
+  container::DatasetSpec spec;
+  spec.path = path;
+  spec.element = container::ElementSpec::of_number(element);
+  spec.dims = dims;
+  return Dataset(session_, writing(session_, "create_dataset()").create_dataset(spec, options).value());
+}
+
+void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
+                        const void* rows) {
+  std::vector<container::ElementSpec::Member> members;
+  for (const Column& column : columns) {
+    members.push_back({column.name, column.offset_bytes, element_of(column)});
+  }
+  container::DatasetSpec spec;
+  spec.path = path;
+  spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
+  spec.dims = {row_count};
+  auto* bytes = static_cast<const std::byte*>(rows);
+  writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + row_bytes * row_count});
+}
+
+void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column) {
+  container::DatasetSpec spec;
+  spec.path = path;
+  spec.element = container::ElementSpec::of_string(string_bytes, true);
+  spec.dims = {static_cast<int64_t>(strings.size())};
+  if (as_column) {
+    spec.dims.push_back(1);
+  }
+  std::vector<std::byte> content(strings.size() * static_cast<size_t>(string_bytes), static_cast<std::byte>(' '));
+  for (size_t i = 0; i < strings.size(); ++i) {
+    std::memcpy(content.data() + i * static_cast<size_t>(string_bytes), strings[i].data(),
+                std::min(strings[i].size(), static_cast<size_t>(string_bytes)));
+  }
+  writing(session_, "create_strings()").create_table(std::move(spec), std::move(content));
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, double value) {
+  writing(session_, "set_attribute()").set_attribute(number_attribute(object, name, ElementType::kFloat64, &value));
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, int64_t value) {
+  writing(session_, "set_attribute()").set_attribute(number_attribute(object, name, ElementType::kInt64, &value));
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, const std::string& value) {
+  auto bytes = std::as_bytes(std::span(value.data(), value.size()));
+  container::AttributeSpec attribute{object, name,
+                                     container::ElementSpec::of_string(std::max<int64_t>(static_cast<int64_t>(value.size()), 1), false),
+                                     {},
+                                     {bytes.begin(), bytes.end()}};
+  attribute.value.resize(std::max<size_t>(value.size(), 1));
+  writing(session_, "set_attribute()").set_attribute(std::move(attribute));
+}
+
+std::vector<std::string> File::datasets() const { return reading(session_, "datasets()").dataset_paths(); }
+bool File::has_dataset(const std::string& path) const { return session_->find(path).ok(); }
+Dataset File::dataset(const std::string& path) const { return Dataset(session_, session_->find(path).value()); }
+
+std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
+  return reading(session_, "read_table()").read_table(path, *columns, *row_bytes).value();
+}
+
+std::vector<std::string> File::read_strings(const std::string& path) {
+  return reading(session_, "read_strings()").read_strings(path).value();
+}
+
+double File::attribute(const std::string& object, const std::string& name) {
+  return reading(session_, "attribute()").read_number_attribute(object, name).value();
+}
+
+bool File::has_checksums() const { return reading(session_, "has_checksums()").has_checksums(); }
+std::vector<Damage> File::verify() { return reading(session_, "verify()").verify().value(); }
+
+void File::flush() { session_->flush().throw_if_error(); }
+void File::commit() { session_->commit().throw_if_error(); }
+void File::abandon() { session_->abandon().throw_if_error(); }
+
+const std::string& File::path() const { return session_->path(); }
+const Report& File::report() const { return session_->report(); }
+Hints File::hints() const { return access::effective_hints(session_->environment().hints); }
+const std::vector<std::string>& File::hint_warnings() const { return session_->environment().hint_warnings; }
+
+}  // namespace stria

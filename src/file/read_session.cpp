@@ -1,0 +1,290 @@
+#include "file/read_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "access/list_io.hpp"
+#include "access/two_phase.hpp"
+#include "file/catalogue_message.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kLibraryReadBytes = 16 << 20;
+
+std::vector<std::byte> encode_status(const Status& status, std::vector<std::byte> content) {
+  std::vector<std::byte> message(sizeof(int));
+  int code = static_cast<int>(status.code());
+  std::memcpy(message.data(), &code, sizeof code);
+  if (!status.ok()) {
+    auto text = std::as_bytes(std::span(status.message().data(), status.message().size()));
+    content.assign(text.begin(), text.end());
+  }
+  message.insert(message.end(), content.begin(), content.end());
+  return message;
+}
+
+// The content of a message of encode_status(), or the status that it carries.
+Result<std::vector<std::byte>> decode_message(std::vector<std::byte> message) {
+  int code = 0;
+  std::memcpy(&code, message.data(), sizeof code);
+  message.erase(message.begin(), message.begin() + sizeof code);
+  if (code != 0) {
+    return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(message.data()), message.size()));
+  }
+  return message;
+}
+
+}  // namespace
+
+ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options)
+    : Session(std::move(environment), path), options_(options) {}
+
+Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, const std::string& path, const OpenOptions& options) {
+  std::shared_ptr<ReadSession> session(new ReadSession(std::move(environment), path, options));
+  STRIA_RETURN_IF_ERROR(session->share_catalogue());
+  session->capabilities_ =
+      session->share_capabilities(session->is_root() ? session->file_->capabilities() : storage::Capabilities());
+  session->note_time();
+  return session;
+}
+
+Status ReadSession::open_handle() {
+  if (file_ == nullptr) {
+    PhaseTimer timer(report_.phases, Phase::kOpen);
+    STRIA_ASSIGN_OR_RETURN(file_, environment_.driver->open(path_, storage::OpenOptions()));
+  }
+  return Status();
+}
+
+Status ReadSession::open_root() {
+  STRIA_RETURN_IF_ERROR(open_handle());
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  STRIA_ASSIGN_OR_RETURN(reader_, container::Hdf5Reader::open(*file_));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::string> paths, reader_->list());
+  for (const std::string& path : paths) {
+    if (path.empty() || path.back() == '/') {
+      continue;
+    }
+    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader_->dataset(path));
+    DatasetEntry entry;
+    entry.spec = info.spec;
+    entry.spec.path = path;
+    entry.data_offset = info.data_offset;
+    STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
+    add(std::move(entry));
+  }
+  STRIA_ASSIGN_OR_RETURN(checksums_, read_checksum_index(*reader_));
+  STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
+  return Status();
+}
+
+Status ReadSession::share_catalogue() {
+  std::vector<std::byte> message;
+  if (is_root()) {
+    Status status = open_root();
+    message = encode_status(status, status.ok() ? encode_catalogue({datasets_, checksums_}) : std::vector<std::byte>());
+  }
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  comm().broadcast_bytes(message, 0);
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, decode_message(std::move(message)));
+  if (!is_root()) {
+    STRIA_ASSIGN_OR_RETURN(Catalogue catalogue, decode_catalogue(content));
+    for (DatasetEntry& entry : catalogue.datasets) {
+      add(std::move(entry));
+    }
+    checksums_ = std::move(catalogue.checksums);
+  }
+  for (size_t i = 0; i < checksums_.paths.size(); ++i) {
+    if (auto found = find(checksums_.paths[i]); found.ok()) {
+      datasets_[static_cast<size_t>(*found)].checksum_group = static_cast<int>(checksums_.placement[i].first);
+      datasets_[static_cast<size_t>(*found)].checksum_column = static_cast<int>(checksums_.placement[i].second);
+    }
+  }
+  return Status();
+}
+
+std::vector<std::string> ReadSession::dataset_paths() const {
+  std::vector<std::string> paths;
+  std::string own = std::string(kChecksumGroup) + "/";
+  for (const DatasetEntry& entry : datasets_) {
+    if (entry.spec.path.compare(0, own.size(), own) != 0) {
+      paths.push_back(entry.spec.path);
+    }
+  }
+  return paths;
+}
+
+Status ReadSession::commit() {
+  auto shape = agree_on_request(false, false, 0);
+  Status status = shape.ok() ? move(*shape) : shape.status();
+  pending_.clear();
+  poisoned_ = Status();
+  note_time();
+  return status;
+}
+
+Status ReadSession::move(const access::RequestShape& shape) {
+  access::Plan plan = access::make_plan(shape, capabilities_, environment_.hints, comm());
+  report_.method = access::method_name(plan.method);
+  report_.reason = plan.reason;
+  std::vector<Transfer> direct;
+  std::vector<Transfer> through_library;
+  for (Transfer& transfer : pending_) {
+    bool raw = datasets_[static_cast<size_t>(transfer.dataset)].data_offset >= 0;
+    (raw ? direct : through_library).push_back(std::move(transfer));
+  }
+  Status status = open_handle();
+  bool sums = options_.verify && checksums_.present;
+  auto set = TransferSet::create(direct, datasets_, {sums, false});
+  status = status.ok() ? set.status() : status;
+  if (plan.method == access::Method::kTwoPhase) {
+    STRIA_RETURN_IF_ERROR(comm().agree(status));
+  }
+  if (status.ok()) {
+    status = read_engine(plan, **set);
+  }
+  for (const Transfer& transfer : through_library) {
+    if (status.ok()) {
+      status = read_through_library(transfer);
+    }
+  }
+  if (status.ok() && sums) {
+    status = check_sums(direct, **set);
+  }
+  return comm().agree(status);
+}
+
+Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
+  try {
+    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases, 0};
+    return plan.method == access::Method::kTwoPhase ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
+                                                    : access::read_list_io(context, set.lanes(), set);
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kResourceExhausted, fmt::format("reading '{}': out of memory", path_));
+  }
+}
+
+// Chunked, filtered, compact: libhdf5 reads rows into a buffer, the packer converts from there.
+Status ReadSession::read_through_library(const Transfer& transfer) {
+  if (transfer.start.empty() && !datasets_[static_cast<size_t>(transfer.dataset)].spec.dims.empty()) {
+    return Status(ErrorCode::kUnsupported, fmt::format("dataset '{}' is chunked or filtered: read it without strides",
+                                                       datasets_[static_cast<size_t>(transfer.dataset)].spec.path));
+  }
+  if (reader_ == nullptr) {
+    STRIA_ASSIGN_OR_RETURN(reader_, container::Hdf5Reader::open(*file_));
+  }
+  DatasetEntry entry = datasets_[static_cast<size_t>(transfer.dataset)];
+  entry.spec.element.big_endian = false;  // the library has turned the numbers
+  entry.data_offset = 0;
+  std::vector<Transfer> one = {transfer};
+  one[0].dataset = 0;
+  STRIA_ASSIGN_OR_RETURN(auto set, TransferSet::create(one, std::span(&entry, 1), {}));
+  int64_t rows = transfer.count.empty() ? 1 : transfer.count[0];
+  int64_t row_bytes = transfer.region.size() / std::max<int64_t>(rows, 1);
+  int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);
+  std::vector<std::byte> buffer;
+  for (int64_t row = 0; row < rows; row += step) {
+    int64_t step_rows = std::min(step, rows - row);
+    std::vector<int64_t> start = transfer.start;
+    std::vector<int64_t> count = transfer.count;
+    if (!start.empty()) {
+      start[0] += row;
+      count[0] = step_rows;
+    }
+    buffer.resize(static_cast<size_t>(step_rows * row_bytes));
+    {
+      PhaseTimer timer(report_.phases, Phase::kRead);
+      STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, count, buffer));
+    }
+    PhaseTimer timer(report_.phases, Phase::kUnpack);
+    access::StreamPart part{0, row * row_bytes, (row + step_rows) * row_bytes, buffer.data()};
+    set->unpack(std::span(&part, 1));
+  }
+  return Status();
+}
+
+Status ReadSession::abandon() { return Status(); }
+
+// Rank 0's whole content of a small dataset, on every rank.
+Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path) {
+  STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
+  const DatasetEntry& entry = dataset(number);
+  std::vector<std::byte> message;
+  if (is_root()) {
+    PhaseTimer timer(report_.phases, Phase::kRead);
+    std::vector<std::byte> content(static_cast<size_t>(entry.data_bytes()));
+    std::vector<int64_t> start(entry.spec.dims.size(), 0);
+    Status status = reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content);
+    message = encode_status(status, std::move(content));
+  }
+  comm().broadcast_bytes(message, 0);
+  return decode_message(std::move(message));
+}
+
+Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {
+  STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
+  if (dataset(number).spec.element.kind != container::ElementSpec::Kind::kString) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' holds no strings of fixed length", dataset(number).spec.path));
+  }
+  auto width = static_cast<size_t>(dataset(number).spec.element.bytes);
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_small(dataset_path));
+  std::vector<std::string> strings;
+  for (size_t at = 0; width > 0 && at + width <= content.size(); at += width) {
+    std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
+    strings.push_back(text.substr(0, text.find_last_not_of(std::string(" \0", 2)) + 1));
+  }
+  return strings;
+}
+
+Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
+                                                       int64_t& row_bytes) {
+  STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
+  // The columns are known to rank 0 alone: they go first.
+  std::vector<std::byte> message;
+  if (is_root()) {
+    std::vector<Column> own;
+    auto info = reader_->dataset(dataset(number).spec.path);
+    Status status = info.status();
+    if (info.ok()) {
+      status = list_columns(info->spec, own);
+    }
+    message = encode_status(status, encode_columns(own));
+  }
+  comm().broadcast_bytes(message, 0);
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> encoded, decode_message(std::move(message)));
+  columns = decode_columns(encoded);
+  row_bytes = dataset(number).spec.element.bytes;
+  return read_small(dataset_path);
+}
+
+Result<double> ReadSession::read_number_attribute(const std::string& object, const std::string& name) {
+  Status status;
+  double value = 0;
+  if (is_root()) {
+    auto attribute = reader_->attribute(object, name);
+    status = attribute.status();
+    if (attribute.ok() && attribute->element.kind != container::ElementSpec::Kind::kNumber) {
+      status = Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not a number", name, object));
+    } else if (attribute.ok()) {
+      PackOperand operand;
+      operand.memory = reinterpret_cast<std::byte*>(&value);
+      operand.type = Datatype::bytes(sizeof value);
+      operand.memory_element = ElementType::kFloat64;
+      operand.stored_element = attribute->element.number;
+      auto packer = Packer::create({operand});
+      PackPart part{0, 0, static_cast<int64_t>(attribute->value.size()), attribute->value.data()};
+      packer->unpack(std::span(&part, 1));
+    }
+  }
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  comm().broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+  return value;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,82 @@
+// One open file as all ranks see it: the only place that strings the layers together.
+//
+// State is the same on every rank but for the pending transfers. Every collective member validates locally, agrees, and returns the same outcome on all
+// ranks. The life of a write: put() → Transfer; flush(): definitions become HDF5 objects with offsets (rank 0, one broadcast) → TransferSet →
+// planner → access method; commit(): flush, checksums, attributes, metadata image, sync, rename.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "access/hints.hpp"
+#include "access/planner.hpp"
+#include "comm/comm.hpp"
+#include "container/hdf5/reader.hpp"
+#include "container/hdf5/writer.hpp"
+#include "file/catalog.hpp"
+#include "file/checksum_store.hpp"
+#include "file/transfer_set.hpp"
+#include "storage/driver.hpp"
+#include "stria/file.hpp"
+
+namespace stria::file {
+
+/// Where a session runs and on what; a test can bring its own.
+struct Environment {
+  std::unique_ptr<Comm> comm;
+  std::shared_ptr<storage::Driver> driver;
+  access::ResolvedHints hints;
+  std::vector<std::string> hint_warnings;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Moves what is pending. Collective: yes.
+  virtual Status flush() = 0;
+  /// Moves what is pending and completes. Collective: yes.
+  virtual Status commit() = 0;
+  virtual Status abandon() = 0;
+
+  /// Records a transfer; an error poisons the next flush. Collective: no.
+  Status record(int dataset, const Hyperslab& slab, const Memory& memory);
+
+  const std::string& path() const { return path_; }
+  const DatasetEntry& dataset(int index) const { return datasets_[static_cast<size_t>(index)]; }
+  Result<int> find(const std::string& dataset_path) const;
+  std::span<const DatasetEntry> datasets() const { return datasets_; }
+  Comm& comm() const { return *environment_.comm; }
+  const Report& report() const { return report_; }
+  const Environment& environment() const { return environment_; }
+
+ protected:
+  Session(Environment environment, std::string path);
+
+  int add(DatasetEntry entry);
+  bool is_root() const { return comm().rank() == 0; }
+  /// Says that a pending call failed on this rank.
+  void poison(const Status& status);
+  /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra` differs among them. Collective: yes.
+  Result<access::RequestShape> agree_on_request(bool write, bool durable, int64_t extra_hash);
+  /// Tells everybody what rank 0's file can do. Collective: yes.
+  storage::Capabilities share_capabilities(storage::Capabilities mine);
+  void note_time();
+
+  Environment environment_;
+  std::string path_;
+  std::vector<DatasetEntry> datasets_;
+  std::unordered_map<std::string, int> index_of_path_;
+  std::vector<Transfer> pending_;
+  Status poisoned_;
+  Report report_;
+  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace stria::file

@@ -1,0 +1,233 @@
+// Checking data against the stored sums: on the way of a read, and for a whole file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "datatype/cursor.hpp"
+#include "file/read_session.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kVerifyBytes = 4 << 20;
+
+Status damaged(const std::string& path, const std::string& dataset, int64_t first_row, int64_t last_row) {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum", path, dataset,
+                                                   first_row, last_row - 1));
+}
+
+uint64_t known(uint64_t sum) { return sum == 0 ? 1 : sum; }
+
+void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row) {
+  if (!found.empty() && found.back().dataset == dataset && found.back().last_row == first_row) {
+    found.back().last_row = last_row;
+  } else {
+    found.push_back({dataset, first_row, last_row});
+  }
+}
+
+}  // namespace
+
+int ReadSession::entry_of(int checksum_dataset) const {
+  auto found = find(checksums_.paths[static_cast<size_t>(checksum_dataset)]);
+  return found.ok() ? *found : -1;
+}
+
+Result<std::vector<uint64_t>> ReadSession::read_row_sums(int number, int64_t first_row, int64_t row_count) {
+  const DatasetEntry& entry = dataset(number);
+  auto [offset, columns] = checksums_.tables[static_cast<size_t>(entry.checksum_group)];
+  std::vector<uint64_t> rows(static_cast<size_t>(row_count * columns));
+  storage::ReadSegment segment{offset + first_row * columns * static_cast<int64_t>(sizeof(uint64_t)),
+                               reinterpret_cast<std::byte*>(rows.data()), static_cast<int64_t>(rows.size() * sizeof(uint64_t))};
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
+  if (read_bytes < segment.bytes) {
+    return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends before its checksums: the file is cut short", path_));
+  }
+  std::vector<uint64_t> sums;
+  for (int64_t row = 0; row < row_count; ++row) {
+    sums.push_back(rows[static_cast<size_t>(row * columns + entry.checksum_column)]);
+  }
+  return sums;
+}
+
+Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hasher) {
+  STRIA_ASSIGN_OR_RETURN(std::vector<uint64_t> stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
+  for (int64_t row = 0; row < transfer.row_count; ++row) {
+    uint64_t expected = stored[static_cast<size_t>(row)];
+    uint64_t seen = hasher.sums()[static_cast<size_t>(row)];
+    if (expected != 0 && seen != 0 && expected != seen) {
+      return damaged(path_, dataset(transfer.dataset).spec.path, transfer.first_row + row, transfer.first_row + row + 1);
+    }
+  }
+  return Status();
+}
+
+// Whole rows are compared with what passed by; everything else that the transfers touch is read once more, whole.
+Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    const Transfer& transfer = transfers[i];
+    const DatasetEntry& entry = dataset(transfer.dataset);
+    if (summed_by_rows(transfer, entry) && set.sums(i)->torn_units().empty()) {
+      STRIA_RETURN_IF_ERROR(check_rows(transfer, *set.sums(i)));
+      continue;
+    }
+    std::vector<Damage> found;
+    Status status;
+    if (entry.checksum_group >= 0) {
+      for (int64_t row = transfer.first_row; row < transfer.first_row + transfer.row_count && status.ok(); ++row) {
+        STRIA_ASSIGN_OR_RETURN(std::vector<uint64_t> stored, read_row_sums(transfer.dataset, row, 1));
+        STRIA_ASSIGN_OR_RETURN(uint64_t seen, hash_region(Datatype::bytes(entry.row_bytes()), entry.data_offset + row * entry.row_bytes()));
+        if (stored[0] != 0 && stored[0] != seen) {
+          return damaged(path_, entry.spec.path, row, row + 1);
+        }
+      }
+    }
+    for (const SlabSum& slab : checksums_.slabs) {
+      if (entry_of(slab.dataset) == transfer.dataset && status.ok()) {
+        verify_slab(slab, found, status);
+      }
+    }
+    STRIA_RETURN_IF_ERROR(status);
+    if (!found.empty()) {
+      return damaged(path_, found[0].dataset, found[0].first_row, found[0].last_row);
+    }
+  }
+  return Status();
+}
+
+Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displacement) {
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(kVerifyBytes, std::max<int64_t>(region.size(), 1))));
+  StreamingHash hash;
+  Cursor cursor(region, displacement);
+  std::vector<storage::ReadSegment> segments;
+  while (!cursor.done()) {
+    segments.clear();
+    int64_t filled = 0;
+    while (!cursor.done() && filled < static_cast<int64_t>(buffer.size())) {
+      ByteRange piece = cursor.piece();
+      int64_t bytes = std::min(piece.size(), static_cast<int64_t>(buffer.size()) - filled);
+      segments.push_back({piece.begin, buffer.data() + filled, bytes});
+      filled += bytes;
+      cursor.advance(bytes);
+    }
+    STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(segments));
+    if (read_bytes < filled) {
+      return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends before its data: the file is cut short", path_));
+    }
+    hash.update({buffer.data(), static_cast<size_t>(filled)});
+  }
+  return known(hash.digest());
+}
+
+void ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found, Status& status) {
+  int number = entry_of(slab.dataset);
+  if (number < 0 || dataset(number).data_offset < 0) {
+    return;
+  }
+  const DatasetEntry& entry = dataset(number);
+  if (slab.displacement + slab.region.true_upper_bound() > entry.data_bytes() || slab.displacement + slab.region.true_lower_bound() < 0) {
+    status = Status(ErrorCode::kFormat, fmt::format("'{}': a checksum record lies outside of dataset '{}'", path_, entry.spec.path));
+    return;
+  }
+  auto seen = hash_region(slab.region, entry.data_offset + slab.displacement);
+  if (!seen.ok()) {
+    status = seen.status();
+  } else if (*seen != slab.sum) {
+    int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
+    add_damage(found, entry.spec.path, (slab.displacement + slab.region.true_lower_bound()) / row_bytes,
+               (slab.displacement + slab.region.true_upper_bound() + row_bytes - 1) / row_bytes);
+  }
+}
+
+// This rank's share of a dataset's rows.
+void ReadSession::verify_rows(int number, std::vector<Damage>& found, Status& status) {
+  const DatasetEntry& entry = dataset(number);
+  int64_t first = entry.row_count() / comm().size() * comm().rank() + std::min<int64_t>(entry.row_count() % comm().size(), comm().rank());
+  int64_t count = entry.row_count() / comm().size() + (comm().rank() < entry.row_count() % comm().size() ? 1 : 0);
+  if (count == 0) {
+    return;
+  }
+  auto stored = read_row_sums(number, first, count);
+  if (!stored.ok()) {
+    status = stored.status();
+    return;
+  }
+  for (int64_t row = first; row < first + count; ++row) {
+    uint64_t expected = (*stored)[static_cast<size_t>(row - first)];
+    if (expected == 0) {
+      continue;  // never written
+    }
+    auto seen = hash_region(Datatype::bytes(entry.row_bytes()), entry.data_offset + row * entry.row_bytes());
+    if (!seen.ok()) {
+      status = seen.status();
+      return;
+    }
+    if (*seen != expected) {
+      add_damage(found, entry.spec.path, row, row + 1);
+    }
+  }
+}
+
+Result<std::vector<Damage>> ReadSession::share_damage(const std::vector<Damage>& mine) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Damage& damage : mine) {
+    list.push_back({damage.dataset, damage.first_row, damage.last_row});
+  }
+  std::vector<uint8_t> encoded = nlohmann::json::to_cbor(list);
+  auto parts = comm().gather(std::as_bytes(std::span(encoded)), 0);
+  std::vector<std::byte> message;
+  if (is_root()) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const auto& part : parts) {
+      auto* data = reinterpret_cast<const uint8_t*>(part.data());
+      for (auto& entry : nlohmann::json::from_cbor(data, data + part.size())) {
+        all.push_back(entry);
+      }
+    }
+    std::vector<uint8_t> bytes = nlohmann::json::to_cbor(all);
+    auto view = std::as_bytes(std::span(bytes));
+    message.assign(view.begin(), view.end());
+  }
+  comm().broadcast_bytes(message, 0);
+  auto* data = reinterpret_cast<const uint8_t*>(message.data());
+  std::vector<Damage> all;
+  for (const auto& entry : nlohmann::json::from_cbor(data, data + message.size())) {
+    all.push_back({entry[0].get<std::string>(), entry[1].get<int64_t>(), entry[2].get<int64_t>()});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Damage& a, const Damage& b) {
+    return std::tie(a.dataset, a.first_row) < std::tie(b.dataset, b.first_row);
+  });
+  std::vector<Damage> merged;
+  for (const Damage& damage : all) {
+    add_damage(merged, damage.dataset, damage.first_row, damage.last_row);
+  }
+  return merged;
+}
+
+Result<std::vector<Damage>> ReadSession::verify() {
+  if (!checksums_.present) {
+    return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
+  }
+  Status status = open_handle();
+  std::vector<Damage> found;
+  for (size_t i = 0; i < datasets_.size() && status.ok(); ++i) {
+    if (datasets_[i].checksum_group >= 0 && datasets_[i].data_offset >= 0) {
+      PhaseTimer timer(report_.phases, Phase::kRead);
+      verify_rows(static_cast<int>(i), found, status);
+    }
+  }
+  for (size_t i = 0; i < checksums_.slabs.size() && status.ok(); ++i) {
+    if (static_cast<int>(i % static_cast<size_t>(comm().size())) == comm().rank()) {
+      PhaseTimer timer(report_.phases, Phase::kRead);
+      verify_slab(checksums_.slabs[i], found, status);
+    }
+  }
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  return share_damage(found);
+}
+
+}  // namespace stria::file

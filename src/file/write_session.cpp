@@ -1,0 +1,505 @@
+#include "file/write_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "access/list_io.hpp"
+#include "access/two_phase.hpp"
+#include "base/hash.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+uint64_t combine(uint64_t seed, uint64_t value) {
+  uint64_t both[2] = {seed, value};
+  return hash_bytes(std::as_bytes(std::span(both)));
+}
+
+uint64_t hash_text(const std::string& text) { return hash_bytes(std::as_bytes(std::span(text.data(), text.size()))); }
+
+uint64_t fingerprint(const container::DatasetSpec& spec) {
+  uint64_t hash = hash_text(spec.path);
+  hash = combine(hash, static_cast<uint64_t>(spec.element.kind) * 64 + static_cast<uint64_t>(spec.element.number));
+  hash = combine(hash, static_cast<uint64_t>(spec.element.bytes));
+  for (int64_t size : spec.dims) {
+    hash = combine(hash, static_cast<uint64_t>(size));
+  }
+  return hash;
+}
+
+// The writeable form of a number of ours as an attribute of the dataset's type.
+std::vector<std::byte> number_as(ElementType type, double value) {
+  std::vector<std::byte> bytes(static_cast<size_t>(element_bytes(type)));
+  PackOperand operand;
+  operand.memory = reinterpret_cast<std::byte*>(&value);
+  operand.type = Datatype::bytes(sizeof value);
+  operand.memory_element = ElementType::kFloat64;
+  operand.stored_element = type;
+  auto packer = Packer::create({operand});
+  if (packer.ok()) {
+    PackPart part{0, 0, element_bytes(type), bytes.data()};
+    packer->pack(std::span(&part, 1));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string WriteSession::partial_path(const std::string& path) {
+  size_t slash = path.find_last_of('/');
+  size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return path.substr(0, name) + "." + path.substr(name) + ".partial";
+}
+
+WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options)
+    : Session(std::move(environment), path), options_(options), partial_path_(partial_path(path)) {}
+
+WriteSession::~WriteSession() {
+  if (!finished_) {
+    discard();
+  }
+}
+
+Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
+                                                           const CreateOptions& options) {
+  std::shared_ptr<WriteSession> session(new WriteSession(std::move(environment), path, options));
+  Status status;
+  if (session->is_root()) {
+    PhaseTimer timer(session->report_.phases, Phase::kOpen);
+    status = session->create_partial();
+  }
+  status = session->comm().agree(status);
+  if (!status.ok()) {
+    session->fail(status).message();
+    return status;
+  }
+  return session;
+}
+
+Status WriteSession::create_partial() {
+  if (path_.empty() || path_.back() == '/') {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a file name", path_));
+  }
+  storage::OpenOptions open;
+  open.mode = storage::OpenOptions::Mode::kCreate;
+  open.exclusive_lock = true;
+  STRIA_ASSIGN_OR_RETURN(created_, environment_.driver->open(partial_path_, open));
+  STRIA_ASSIGN_OR_RETURN(writer_, container::Hdf5Writer::create());
+  return Status();
+}
+
+void WriteSession::define(uint64_t fingerprint, Definition definition) {
+  definitions_hash_ = combine(definitions_hash_, fingerprint);
+  if (is_root()) {
+    definitions_.push_back(std::move(definition));
+  }
+}
+
+Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
+  DatasetEntry entry;
+  entry.spec = given;
+  entry.spec.path.erase(0, std::min(entry.spec.path.find_first_not_of('/'), entry.spec.path.size()));
+  entry.spec.element.big_endian = options.big_endian;
+  entry.value_range = options.value_range;
+  Status status = dataset_bytes(entry.spec).status();
+  if (status.ok() && (entry.spec.path.empty() || find(entry.spec.path).ok())) {
+    status = Status(ErrorCode::kAlreadyExists, fmt::format("'{}': the dataset name '{}' is empty or taken", path_, entry.spec.path));
+  }
+  if (!status.ok()) {
+    poison(status);
+    return status;
+  }
+  int64_t hint_bytes = environment_.hints.alignment_bytes;
+  entry.spec.alignment_bytes =
+      options.alignment_bytes > 0 ? options.alignment_bytes : (entry.data_bytes() >= hint_bytes ? hint_bytes : 8);
+  definitions_hash_ = combine(definitions_hash_, fingerprint(entry.spec));
+  value_ranges_.emplace_back();
+  return add(std::move(entry));
+}
+
+void WriteSession::create_table(container::DatasetSpec spec, std::vector<std::byte> content) {
+  define(fingerprint(spec), [spec = std::move(spec), content = std::move(content)](container::Hdf5Writer& writer) {
+    return writer.create_table(spec, content);
+  });
+}
+
+void WriteSession::set_attribute(container::AttributeSpec attribute) {
+  define(combine(hash_text(attribute.object_path), hash_text(attribute.name)),
+         [attribute = std::move(attribute)](container::Hdf5Writer& writer) { return writer.write_attribute(attribute); });
+}
+
+Status WriteSession::run_definitions(std::vector<int64_t>& offsets) {
+  for (size_t i = placed_datasets_; i < datasets_.size(); ++i) {
+    STRIA_ASSIGN_OR_RETURN(int64_t offset, writer_->create_dataset(datasets_[i].spec));
+    offsets.push_back(offset);
+  }
+  for (RowTable& table : row_tables_) {
+    container::DatasetSpec spec;
+    spec.path = table.path(static_cast<size_t>(&table - row_tables_.data()));
+    spec.element = container::ElementSpec::of_number(ElementType::kUint64);
+    spec.dims = {table.row_count, static_cast<int64_t>(table.datasets.size())};
+    spec.alignment_bytes = 8;
+    STRIA_ASSIGN_OR_RETURN(int64_t offset, writer_->create_dataset(spec));
+    offsets.push_back(offset);
+  }
+  for (const Definition& definition : definitions_) {
+    STRIA_RETURN_IF_ERROR(definition(*writer_));
+  }
+  definitions_.clear();
+  return Status();
+}
+
+// Rank 0 makes the HDF5 objects; all ranks learn where their raw data go. One broadcast when all is well.
+Status WriteSession::materialize() {
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  std::vector<int64_t> offsets;
+  Status status = is_root() ? run_definitions(offsets) : Status();
+  size_t expected = datasets_.size() - placed_datasets_ + row_tables_.size();
+  offsets.resize(expected, -1);
+  STRIA_RETURN_IF_ERROR(share_offsets(status, offsets));
+  size_t at = 0;
+  for (; placed_datasets_ < datasets_.size(); ++placed_datasets_) {
+    datasets_[placed_datasets_].data_offset = offsets[at++];
+  }
+  for (RowTable& table : row_tables_) {
+    table.data_offset = offsets[at++];
+  }
+  return Status();
+}
+
+Status WriteSession::share_offsets(const Status& mine, std::vector<int64_t>& offsets) {
+  offsets.push_back(mine.ok() ? 0 : 1);
+  comm().broadcast(std::as_writable_bytes(std::span(offsets)), 0);
+  bool failed = offsets.back() != 0;
+  offsets.pop_back();
+  return failed ? comm().agree(mine) : Status();
+}
+
+Status WriteSession::flush() {
+  auto shape = agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
+  Status status = shape.status();
+  if (status.ok()) {
+    status = materialize();
+  }
+  if (status.ok()) {
+    status = move(*shape);
+  }
+  note_time();
+  return status.ok() ? status : fail(status);
+}
+
+Status WriteSession::move(const access::RequestShape& shape) {
+  storage::Capabilities capabilities = share_capabilities(is_root() ? created_->capabilities() : storage::Capabilities());
+  access::Plan plan = access::make_plan(shape, capabilities, environment_.hints, comm());
+  report_.method = access::method_name(plan.method);
+  report_.reason = plan.reason;
+  Status opened = open_handles(plan);
+  if (options_.checksums) {
+    place_row_sums(datasets_);
+  }
+  auto set = TransferSet::create(pending_, datasets_, {options_.checksums, true});
+  Status status = opened.ok() ? set.status() : opened;
+  if (plan.method == access::Method::kTwoPhase) {
+    // The exchange needs everybody: agree before anyone stays away.
+    STRIA_RETURN_IF_ERROR(comm().agree(status));
+  }
+  if (status.ok()) {
+    status = transfer(plan, **set);
+  }
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  keep_value_ranges(**set);
+  keep_sums(**set);
+  pending_.clear();
+  return Status();
+}
+
+Status WriteSession::open_handles(const access::Plan& plan) {
+  PhaseTimer timer(report_.phases, Phase::kOpen);
+  storage::OpenOptions open;
+  open.mode = storage::OpenOptions::Mode::kReadWrite;
+  const auto& aggregators = plan.two_phase.aggregators;
+  bool aggregates = std::find(aggregators.begin(), aggregators.end(), comm().rank()) != aggregators.end();
+  bool writes = plan.method == access::Method::kListIo ? !pending_.empty() : aggregates;
+  if (is_root()) {
+    file_ = created_.get();
+  } else if (file_ == nullptr && (writes || !pending_.empty())) {
+    STRIA_ASSIGN_OR_RETURN(opened_file_, environment_.driver->open(partial_path_, open));
+    file_ = opened_file_.get();
+  }
+  if (plan.two_phase.direct && plan.method == access::Method::kTwoPhase && aggregates && direct_file_ == nullptr) {
+    open.direct = true;
+    auto direct = environment_.driver->open(partial_path_, open);
+    if (direct.ok()) {  // not offered: the cached handle does
+      direct_file_ = std::move(*direct);
+    }
+  }
+  return Status();
+}
+
+Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
+  if (file_ == nullptr && plan.method == access::Method::kListIo) {
+    return Status();  // nothing to write here
+  }
+  try {
+    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, 0};
+    Status status = plan.method == access::Method::kTwoPhase ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
+                                                              : access::write_list_io(context, set.lanes(), set);
+    if (status.ok()) {
+      PhaseTimer timer(report_.phases, Phase::kPack);
+      set.finish_sums();
+    }
+    return status;
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kResourceExhausted, fmt::format("writing '{}': out of memory", path_));
+  }
+}
+
+void WriteSession::keep_value_ranges(const TransferSet& set) {
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    ValueRange& total = value_ranges_[static_cast<size_t>(pending_[i].dataset)];
+    total.minimum = std::min(total.minimum, set.value_ranges()[i].minimum);
+    total.maximum = std::max(total.maximum, set.value_ranges()[i].maximum);
+  }
+}
+
+void WriteSession::keep_sums(const TransferSet& set) {
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    const UnitHasher* hasher = set.sums(i);
+    if (hasher == nullptr) {
+      continue;
+    }
+    const Transfer& transfer = pending_[i];
+    if (summed_by_rows(transfer, datasets_[static_cast<size_t>(transfer.dataset)])) {
+      for (int64_t row = 0; row < hasher->unit_count(); ++row) {
+        row_sums_.push_back({transfer.dataset, transfer.first_row + row, hasher->sums()[static_cast<size_t>(row)]});
+      }
+    } else if (hasher->unit_count() == 1) {
+      encode_slab_sum({transfer.dataset, transfer.displacement, transfer.region, hasher->sums()[0]}, slab_records_);
+    }
+  }
+}
+
+void WriteSession::define_checksum_tables() {
+  if (!options_.checksums || datasets_.empty()) {
+    return;
+  }
+  row_tables_ = place_row_sums(datasets_);
+  size_t longest = 1;
+  for (const DatasetEntry& dataset : datasets_) {
+    longest = std::max(longest, dataset.spec.path.size());
+  }
+  container::DatasetSpec names;
+  names.path = std::string(kChecksumGroup) + "/datasets";
+  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), true);
+  names.dims = {static_cast<int64_t>(datasets_.size())};
+  std::vector<std::byte> name_bytes(longest * datasets_.size(), static_cast<std::byte>(' '));
+  container::DatasetSpec placement;
+  placement.path = std::string(kChecksumGroup) + "/placement";
+  placement.element = container::ElementSpec::of_number(ElementType::kInt64);
+  placement.dims = {static_cast<int64_t>(datasets_.size()), 2};
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < datasets_.size(); ++i) {
+    const std::string& path = datasets_[i].spec.path;
+    std::memcpy(name_bytes.data() + i * longest, path.data(), path.size());
+    places.push_back(datasets_[i].checksum_group);
+    places.push_back(datasets_[i].checksum_group >= 0 ? datasets_[i].checksum_column : -1);
+  }
+  auto place_bytes = std::as_bytes(std::span(places));
+  create_table(names, std::move(name_bytes));
+  create_table(placement, {place_bytes.begin(), place_bytes.end()});
+}
+
+// Row sums go to their tables; slab sums are gathered, being few.
+Status WriteSession::finish_checksums() {
+  if (!options_.checksums) {
+    return Status();
+  }
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  for (RowSum& sum : row_sums_) {
+    const DatasetEntry& dataset = datasets_[static_cast<size_t>(sum.table)];
+    sum.index = sum.index * static_cast<int64_t>(row_tables_[static_cast<size_t>(dataset.checksum_group)].datasets.size()) +
+                dataset.checksum_column;
+    sum.table = dataset.checksum_group;
+  }
+  gather_slab_sums();
+  return row_sums_.empty() ? Status() : write_row_sums(*file_, row_tables_, std::move(row_sums_));
+}
+
+void WriteSession::gather_slab_sums() {
+  for (const auto& records : comm().gather(slab_records_, 0)) {
+    all_slab_records_.insert(all_slab_records_.end(), records.begin(), records.end());
+  }
+}
+
+void WriteSession::share_value_ranges() {
+  std::vector<double> both;  // maxima, then negated minima: one reduction
+  for (size_t i = 0; i < datasets_.size(); ++i) {
+    if (datasets_[i].value_range) {
+      both.push_back(value_ranges_[i].maximum);
+      both.push_back(-value_ranges_[i].minimum);
+    }
+  }
+  if (both.empty()) {
+    return;
+  }
+  comm().all_reduce(std::span<double>(both), ReduceOp::kMax);
+  size_t at = 0;
+  for (size_t i = 0; i < datasets_.size(); ++i) {
+    if (datasets_[i].value_range) {
+      value_ranges_[i].maximum = both[at++];
+      value_ranges_[i].minimum = -both[at++];
+    }
+  }
+}
+
+Status WriteSession::write_value_ranges() {
+  for (size_t i = 0; i < datasets_.size(); ++i) {
+    if (!datasets_[i].value_range || value_ranges_[i].minimum > value_ranges_[i].maximum) {
+      continue;  // nothing was put
+    }
+    ElementType type = datasets_[i].stored_element();
+    for (auto [name, value] : {std::pair("minimum", value_ranges_[i].minimum), std::pair("maximum", value_ranges_[i].maximum)}) {
+      container::AttributeSpec attribute{datasets_[i].spec.path, name, container::ElementSpec::of_number(type), {1}, number_as(type, value)};
+      STRIA_RETURN_IF_ERROR(writer_->write_attribute(attribute));
+    }
+  }
+  return Status();
+}
+
+Status WriteSession::write_image() {
+  if (!all_slab_records_.empty()) {
+    container::DatasetSpec slabs;
+    slabs.path = std::string(kChecksumGroup) + "/slabs";
+    slabs.element = container::ElementSpec::of_number(ElementType::kUint8);
+    slabs.dims = {static_cast<int64_t>(all_slab_records_.size())};
+    STRIA_RETURN_IF_ERROR(writer_->create_table(slabs, all_slab_records_));
+  }
+  STRIA_ASSIGN_OR_RETURN(container::SparseImage image, writer_->finish());
+  std::vector<storage::WriteSegment> segments;
+  for (const auto& extent : image.extents) {
+    segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
+  }
+  STRIA_RETURN_IF_ERROR(created_->write(segments));
+  report_.file_bytes = image.file_bytes;
+  STRIA_ASSIGN_OR_RETURN(int64_t size_bytes, created_->size());
+  return size_bytes == image.file_bytes ? Status() : created_->resize(image.file_bytes);
+}
+
+// After all data were handed over: checksums, attributes and metadata.
+Status WriteSession::seal() {
+  Status status = finish_checksums();
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  share_value_ranges();
+  if (is_root() && status.ok()) {
+    status = write_value_ranges();
+    if (status.ok()) {
+      status = write_image();
+    }
+  }
+  return comm().agree(status);
+}
+
+// One rank a node makes the node's writes durable.
+Status WriteSession::sync() {
+  if (!options_.sync) {
+    return Status();
+  }
+  PhaseTimer timer(report_.phases, Phase::kSync);
+  bool first_of_node = comm().node_rank() == 0;
+  Status status;
+  if (first_of_node && file_ == nullptr) {
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kReadWrite;
+    auto opened = environment_.driver->open(partial_path_, open);
+    status = opened.status();
+    if (opened.ok()) {
+      opened_file_ = std::move(*opened);
+      file_ = opened_file_.get();
+    }
+  }
+  if (first_of_node && status.ok()) {
+    status = file_->sync();
+  }
+  return comm().agree(status);
+}
+
+// Closes everywhere, then the file takes its name.
+Status WriteSession::publish() {
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  Status status;
+  if (direct_file_ != nullptr) {
+    status = direct_file_->close();
+  }
+  if (opened_file_ != nullptr) {
+    Status closed = opened_file_->close();
+    status = status.ok() ? closed : status;
+  }
+  direct_file_.reset();
+  opened_file_.reset();
+  file_ = nullptr;
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  if (is_root()) {
+    status = environment_.driver->rename(partial_path_, path_);
+    if (status.ok()) {
+      status = created_->close();
+      created_.reset();
+    }
+    if (status.ok() && options_.sync) {
+      status = environment_.driver->sync_directory(path_);
+    }
+  }
+  return comm().agree(status);
+}
+
+Status WriteSession::commit() {
+  if (finished_) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
+  }
+  define_checksum_tables();
+  STRIA_RETURN_IF_ERROR(flush());
+  Status status = seal();
+  if (status.ok()) {
+    status = sync();
+  }
+  if (status.ok()) {
+    status = publish();
+  }
+  if (!status.ok()) {
+    return fail(status);
+  }
+  finished_ = true;
+  note_time();
+  return Status();
+}
+
+Status WriteSession::abandon() {
+  if (!finished_) {
+    discard();
+  }
+  return comm().agree(Status());
+}
+
+Status WriteSession::fail(const Status& status) {
+  discard();
+  return status.with_context(fmt::format("'{}' was not written", path_));
+}
+
+// Leaves nothing behind. Local: rank 0 removes the temporary file, which other ranks may still have open.
+void WriteSession::discard() {
+  finished_ = true;
+  direct_file_.reset();
+  opened_file_.reset();
+  file_ = nullptr;
+  if (created_ != nullptr) {
+    // The outcome of the removal can't matter any more: the reason of the failure is what the caller needs.
+    (void)environment_.driver->remove(partial_path_);
+    created_.reset();
+  }
+}
+
+}  // namespace stria::file

@@ -1,0 +1,81 @@
+// A new file being written: definitions, puts, the commit.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "file/session.hpp"
+
+namespace stria::file {
+
+class WriteSession : public Session {
+ public:
+  /// Creates the temporary file. Collective: yes; the same outcome everywhere.
+  static Result<std::shared_ptr<WriteSession>> create(Environment environment, const std::string& path, const CreateOptions& options);
+  ~WriteSession() override;
+
+  // Definitions: recorded on every rank, carried out by rank 0 at the next flush.
+  Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
+  void create_table(container::DatasetSpec spec, std::vector<std::byte> content);
+  void set_attribute(container::AttributeSpec attribute);
+
+  Status flush() override;
+  Status commit() override;
+  Status abandon() override;
+
+  /// The name under which the file at `path` is written until its commit.
+  static std::string partial_path(const std::string& path);
+
+ private:
+  using Definition = std::function<Status(container::Hdf5Writer&)>;
+
+  WriteSession(Environment environment, const std::string& path, const CreateOptions& options);
+
+  Status create_partial();
+  void define(uint64_t fingerprint, Definition definition);
+  Status materialize();
+  Status run_definitions(std::vector<int64_t>& offsets);
+  Status share_offsets(const Status& mine, std::vector<int64_t>& offsets);
+  Status move(const access::RequestShape& shape);
+  Status open_handles(const access::Plan& plan);
+  Status transfer(const access::Plan& plan, TransferSet& set);
+  void keep_sums(const TransferSet& set);
+  void keep_value_ranges(const TransferSet& set);
+  void define_checksum_tables();
+  Status finish_checksums();
+  void gather_slab_sums();
+  void share_value_ranges();
+  Status seal();
+  Status write_value_ranges();
+  Status write_image();
+  Status sync();
+  Status publish();
+  Status fail(const Status& status);
+  void discard();
+
+  CreateOptions options_;
+  std::string partial_path_;
+  bool finished_ = false;
+
+  // Rank 0 only.
+  std::unique_ptr<storage::File> created_;
+  std::unique_ptr<container::Hdf5Writer> writer_;
+
+  // Opened when the first transfer needs them; on rank 0 `created_` serves.
+  std::unique_ptr<storage::File> opened_file_;
+  std::unique_ptr<storage::File> direct_file_;
+  storage::File* file_ = nullptr;
+
+  std::vector<Definition> definitions_;  // not yet carried out
+  uint64_t definitions_hash_ = 0;
+  size_t placed_datasets_ = 0;           // datasets that have their offsets
+  std::vector<RowTable> row_tables_;
+  std::vector<RowSum> row_sums_;         // .table holds the dataset and .index the row until the tables are placed
+  std::vector<std::byte> slab_records_;
+  std::vector<std::byte> all_slab_records_;
+  std::vector<ValueRange> value_ranges_;  // a dataset
+};
+
+}  // namespace stria::file

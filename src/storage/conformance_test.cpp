@@ -1,0 +1,328 @@
+// What every storage driver must do: the same tests over each driver and each kind of directory. The oracle is a vector of
+// bytes.
+#include "storage/conformance_test.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "storage/driver.hpp"
+
+namespace stria::storage {
+namespace {
+
+using testing::AlignedBytes;
+using testing::DriverCase;
+using testing::DriverTest;
+
+/// A random list of `count` or fewer disjoint segments of random units in [0, end_unit), in random order, over slices of
+/// `memory`.
+std::vector<WriteSegment> random_disjoint_list(std::mt19937_64& random, int64_t end_unit, int64_t unit, size_t count,
+                                               AlignedBytes& memory) {
+  std::vector<int64_t> cuts;
+  for (size_t i = 0; i < 2 * count; ++i) {
+    cuts.push_back(static_cast<int64_t>(random() % static_cast<uint64_t>(end_unit + 1)));
+  }
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<WriteSegment> segments;
+  int64_t used = 0;
+  for (size_t i = 0; i + 1 < cuts.size(); i += random() % 3 == 0 ? 1 : 2) {  // a third of them touch their neighbour
+    const int64_t bytes = (cuts[i + 1] - cuts[i]) * unit;
+    segments.push_back({cuts[i] * unit, memory.data() + used, bytes});
+    used += bytes;
+  }
+  std::shuffle(segments.begin(), segments.end(), random);
+  return segments;
+}
+
+void apply(std::vector<std::byte>& model, const std::vector<WriteSegment>& segments) {
+  for (const WriteSegment& segment : segments) {
+    const size_t end = static_cast<size_t>(segment.offset + segment.bytes);
+    if (segment.bytes > 0 && model.size() < end) {
+      model.resize(end, std::byte{0});
+    }
+    std::copy_n(segment.data, segment.bytes, model.begin() + segment.offset);
+  }
+}
+
+/// Reads random, overlapping segments, some past the end, and compares with the model; bytes past the end must stay as they
+/// were.
+void check_random_reads(File& file, const std::vector<std::byte>& model, int64_t unit, std::mt19937_64& random) {
+  const int64_t size = static_cast<int64_t>(model.size());
+  AlignedBytes memory(static_cast<size_t>(8 * 20 * unit));
+  std::fill_n(memory.data(), memory.size(), std::byte{0x5A});
+  std::vector<ReadSegment> segments;
+  int64_t used = 0;
+  int64_t expected_total = 0;
+  for (int i = 0; i < 8; ++i) {
+    const int64_t offset = static_cast<int64_t>(random() % static_cast<uint64_t>(size / unit + 5)) * unit;
+    const int64_t bytes = static_cast<int64_t>(random() % 20) * unit;
+    segments.push_back({offset, memory.data() + used, bytes});
+    used += bytes;
+    expected_total += std::clamp<int64_t>(size - offset, 0, bytes);
+  }
+  const auto total = file.read(segments);
+  ASSERT_TRUE(total.ok()) << total.status().message();
+  EXPECT_EQ(*total, expected_total);
+  for (const ReadSegment& segment : segments) {
+    for (int64_t i = 0; i < segment.bytes; ++i) {
+      const std::byte expected = segment.offset + i < size ? model[static_cast<size_t>(segment.offset + i)] : std::byte{0x5A};
+      ASSERT_EQ(segment.data[i], expected) << "at file offset " << segment.offset + i << " of " << size;
+    }
+  }
+}
+
+TEST_P(DriverTest, RandomListsMatchTheModel) {
+  for (uint64_t seed = 1; seed <= 25; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const auto file = open("random", OpenOptions::Mode::kCreate);
+    std::vector<std::byte> model;
+    for (int step = 0; step < 10; ++step) {
+      AlignedBytes memory(static_cast<size_t>(100 * unit()));
+      memory.fill_random(random);
+      const auto segments = random_disjoint_list(random, 100, unit(), 1 + random() % 12, memory);
+      if (step % 2 == 0) {
+        STRIA_EXPECT_OK(file->write(segments));
+      } else {
+        STRIA_EXPECT_OK(file->start_write(segments)->wait());
+      }
+      apply(model, segments);
+      if (random() % 4 == 0) {
+        model.resize(static_cast<size_t>(random() % 110) * static_cast<size_t>(unit()), std::byte{0});
+        STRIA_EXPECT_OK(file->resize(static_cast<int64_t>(model.size())));
+      }
+      const auto size = file->size();
+      ASSERT_TRUE(size.ok());
+      ASSERT_EQ(*size, static_cast<int64_t>(model.size()));
+      check_random_reads(*file, model, unit(), random);
+    }
+    STRIA_EXPECT_OK(file->close());
+  }
+}
+
+TEST_P(DriverTest, ShortAtAnOddEnd) {
+  const auto file = open("odd", OpenOptions::Mode::kCreate);
+  AlignedBytes data(static_cast<size_t>(2 * block()));
+  std::fill_n(data.data(), data.size(), std::byte{7});
+  STRIA_EXPECT_OK(file->write(std::vector<WriteSegment>{{0, data.data(), 2 * block()}}));
+  STRIA_EXPECT_OK(file->resize(block() + 13));
+  AlignedBytes back(static_cast<size_t>(3 * block()));
+  std::fill_n(back.data(), back.size(), std::byte{0x5A});
+  const auto total = file->read(std::vector<ReadSegment>{{0, back.data(), 3 * block()}});
+  ASSERT_TRUE(total.ok()) << total.status().message();
+  EXPECT_EQ(*total, block() + 13);
+  EXPECT_EQ(back.data()[block() + 12], std::byte{7});
+  EXPECT_EQ(back.data()[block() + 13], std::byte{0x5A});
+  EXPECT_EQ(back.data()[3 * block() - 1], std::byte{0x5A});
+}
+
+TEST_P(DriverTest, ReadsNeedNoAlignment) {
+  const auto file = open("unaligned", OpenOptions::Mode::kCreate);
+  AlignedBytes data(static_cast<size_t>(2 * block()));
+  std::mt19937_64 random(5);
+  data.fill_random(random);
+  STRIA_EXPECT_OK(file->write(std::vector<WriteSegment>{{0, data.data(), 2 * block()}}));
+  AlignedBytes back(1000);
+  ASSERT_EQ(*file->read(std::vector<ReadSegment>{{block() - 300, back.data() + 3, 900}}), 900);
+  EXPECT_EQ(std::memcmp(back.data() + 3, data.data() + block() - 300, 900), 0);
+}
+
+TEST_P(DriverTest, HolesAreZeroBeyondFourGibibytes) {
+  const auto file = open("sparse", OpenOptions::Mode::kCreate);
+  const int64_t far = (int64_t{5} << 30) + 3 * block();
+  AlignedBytes data(static_cast<size_t>(block()));
+  std::fill_n(data.data(), data.size(), std::byte{9});
+  STRIA_EXPECT_OK(file->write(std::vector<WriteSegment>{{far, data.data(), block()}, {block(), data.data(), block()}}));
+  EXPECT_EQ(*file->size(), far + block());
+  AlignedBytes back(static_cast<size_t>(3 * block()));
+  std::fill_n(back.data(), back.size(), std::byte{0x5A});
+  const auto total = file->read(std::vector<ReadSegment>{{far - block(), back.data(), 3 * block()}});
+  ASSERT_TRUE(total.ok()) << total.status().message();
+  EXPECT_EQ(*total, 2 * block());
+  EXPECT_EQ(back.data()[0], std::byte{0});
+  EXPECT_EQ(back.data()[block() - 1], std::byte{0});
+  EXPECT_EQ(back.data()[block()], std::byte{9});
+  EXPECT_EQ(back.data()[2 * block()], std::byte{0x5A});
+  STRIA_EXPECT_OK(file->resize(far + (int64_t{1} << 32)));
+  EXPECT_EQ(*file->size(), far + (int64_t{1} << 32));
+}
+
+TEST_P(DriverTest, NothingIsValidInput) {
+  const auto file = open("empty", OpenOptions::Mode::kCreate);
+  STRIA_EXPECT_OK(file->write({}));
+  STRIA_EXPECT_OK(file->write(std::vector<WriteSegment>{{int64_t{1} << 40, nullptr, 0}}));
+  STRIA_EXPECT_OK(file->start_write({})->wait());
+  EXPECT_EQ(*file->size(), 0);
+  EXPECT_EQ(*file->read({}), 0);
+  EXPECT_EQ(*file->read(std::vector<ReadSegment>{{0, nullptr, 0}}), 0);
+  STRIA_EXPECT_OK(file->preallocate(0));
+  STRIA_EXPECT_OK(file->start_writeback({0, 0}));
+}
+
+TEST_P(DriverTest, ManyNeighboursInOneList) {
+  const auto file = open("neighbours", OpenOptions::Mode::kCreate);
+  constexpr int64_t kCount = 2500;  // more than one vectored call takes
+  AlignedBytes data(static_cast<size_t>(kCount * unit()));
+  std::mt19937_64 random(11);
+  data.fill_random(random);
+  std::vector<WriteSegment> segments;
+  std::vector<ReadSegment> reads;
+  AlignedBytes back(data.size());
+  for (int64_t i = 0; i < kCount; ++i) {
+    segments.push_back({i * unit(), data.data() + (kCount - 1 - i) * unit(), unit()});
+    reads.push_back({i * unit(), back.data() + (kCount - 1 - i) * unit(), unit()});
+  }
+  STRIA_EXPECT_OK(file->write(segments));
+  EXPECT_EQ(*file->read(reads), kCount * unit());
+  EXPECT_EQ(std::memcmp(back.data(), data.data(), data.size()), 0);
+}
+
+TEST_P(DriverTest, SeveralWritesUnderWay) {
+  const auto file = open("concurrent", OpenOptions::Mode::kCreate);
+  constexpr int kWrites = 7;
+  const int64_t bytes = 64 * block();
+  std::vector<AlignedBytes> data;
+  std::vector<std::unique_ptr<PendingWrite>> pending;
+  std::mt19937_64 random(3);
+  for (int i = 0; i < kWrites; ++i) {
+    data.emplace_back(static_cast<size_t>(bytes)).fill_random(random);
+  }
+  for (int i = 0; i < kWrites; ++i) {
+    std::byte* memory = data[static_cast<size_t>(i)].data();
+    // The list itself may go before the write is over.
+    pending.push_back(file->start_write(std::vector<WriteSegment>{{(2 * i + 1) * bytes / 2, memory + bytes / 2, bytes / 2},
+                                                                  {2 * i * bytes / 2, memory, bytes / 2}}));
+  }
+  for (int i = kWrites - 1; i > 0; --i) {
+    STRIA_EXPECT_OK(pending[static_cast<size_t>(i)]->wait());
+    EXPECT_TRUE(pending[static_cast<size_t>(i)]->done());
+  }
+  pending.clear();  // the first is dropped without wait(): it must be over all the same
+  AlignedBytes back(static_cast<size_t>(bytes));
+  for (int i = 0; i < kWrites; ++i) {
+    EXPECT_EQ(*file->read(std::vector<ReadSegment>{{i * bytes, back.data(), bytes}}), bytes);
+    EXPECT_EQ(std::memcmp(back.data(), data[static_cast<size_t>(i)].data(), static_cast<size_t>(bytes)), 0) << i;
+  }
+  auto last = file->start_write(std::vector<WriteSegment>{{0, data[1].data(), bytes}});
+  while (!last->done()) {
+  }
+  STRIA_EXPECT_OK(last->wait());
+  STRIA_EXPECT_OK(file->close());
+}
+
+TEST_P(DriverTest, PlacesThatNoFileHasAreRefused) {
+  const auto file = open("bad", OpenOptions::Mode::kCreate);
+  AlignedBytes data(static_cast<size_t>(block()));
+  for (const auto& [offset, bytes] : {std::pair<int64_t, int64_t>{-1, 1}, {0, -1}, {std::numeric_limits<int64_t>::max(), 2}}) {
+    const Status written = file->write(std::vector<WriteSegment>{{0, data.data(), block()}, {offset, data.data(), bytes}});
+    EXPECT_EQ(written.code(), ErrorCode::kInvalidArgument) << written.message();
+    EXPECT_FALSE(file->start_write(std::vector<WriteSegment>{{offset, data.data(), bytes}})->wait().ok());
+    EXPECT_EQ(file->read(std::vector<ReadSegment>{{offset, data.data(), bytes}}).status().code(), ErrorCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(file->resize(-1).ok());
+  EXPECT_EQ(*file->size(), 0) << "a refused list writes nothing";
+}
+
+TEST_P(DriverTest, ClosedFilesSayNo) {
+  const auto file = open("closed", OpenOptions::Mode::kCreate);
+  STRIA_EXPECT_OK(file->close());
+  AlignedBytes data(static_cast<size_t>(block()));
+  EXPECT_FALSE(file->write(std::vector<WriteSegment>{{0, data.data(), block()}}).ok());
+  EXPECT_FALSE(file->start_write(std::vector<WriteSegment>{{0, data.data(), block()}})->wait().ok());
+  EXPECT_FALSE(file->read(std::vector<ReadSegment>{{0, data.data(), block()}}).ok());
+  EXPECT_FALSE(file->size().ok());
+  EXPECT_FALSE(file->resize(1).ok());
+  EXPECT_FALSE(file->preallocate(1).ok());
+  EXPECT_FALSE(file->start_writeback({0, 1}).ok());
+  EXPECT_FALSE(file->sync().ok());
+  EXPECT_FALSE(file->close().ok());
+}
+
+TEST_P(DriverTest, ModesDoWhatTheySay) {
+  EXPECT_EQ(try_open("mode", OpenOptions::Mode::kRead).status().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(try_open("mode", OpenOptions::Mode::kReadWrite).status().code(), ErrorCode::kNotFound);
+  write_block("mode", std::byte{1}, OpenOptions::Mode::kCreateNew);
+  const auto again = try_open("mode", OpenOptions::Mode::kCreateNew);
+  EXPECT_EQ(again.status().code(), ErrorCode::kAlreadyExists);
+  EXPECT_NE(again.status().message().find(path("mode")), std::string::npos) << again.status().message();
+  EXPECT_EQ(*open("mode", OpenOptions::Mode::kReadWrite)->size(), block());
+  AlignedBytes data(static_cast<size_t>(block()));
+  const auto reader = open("mode", OpenOptions::Mode::kRead);
+  EXPECT_FALSE(reader->write(std::vector<WriteSegment>{{0, data.data(), block()}}).ok());
+  EXPECT_EQ(*open("mode", OpenOptions::Mode::kCreate)->size(), 0);
+}
+
+TEST_P(DriverTest, NamesAreReplacedAtOnce) {
+  write_block("old", std::byte{1}, OpenOptions::Mode::kCreate);
+  write_block("new", std::byte{2}, OpenOptions::Mode::kCreate);
+  const auto held = open("old", OpenOptions::Mode::kRead);
+  STRIA_EXPECT_OK(driver().rename(path("new"), path("old")));
+  STRIA_EXPECT_OK(driver().sync_directory(path("old")));
+  EXPECT_FALSE(*driver().exists(path("new")));
+  EXPECT_TRUE(*driver().exists(path("old")));
+  EXPECT_EQ(first_byte(*held), std::byte{1}) << "an open file stays what it was";
+  EXPECT_EQ(first_byte(*open("old", OpenOptions::Mode::kRead)), std::byte{2});
+  write_block("another", std::byte{3}, OpenOptions::Mode::kCreate);
+  const auto names = driver().list_directory(directory());
+  ASSERT_TRUE(names.ok()) << names.status().message();
+  EXPECT_EQ(*names, (std::vector<std::string>{"another", "old"}));
+  STRIA_EXPECT_OK(driver().remove(path("old")));
+  EXPECT_EQ(driver().remove(path("old")).code(), ErrorCode::kNotFound);
+  EXPECT_EQ(driver().rename(path("old"), path("x")).code(), ErrorCode::kNotFound);
+  EXPECT_FALSE(*driver().exists(path("old")));
+}
+
+TEST_P(DriverTest, LocksKeepOthersOut) {
+  write_block("locked", std::byte{4}, OpenOptions::Mode::kCreate);
+  auto holder = try_open("locked", OpenOptions::Mode::kReadWrite, true);
+  ASSERT_TRUE(holder.ok()) << holder.status().message();
+  for (const auto mode : {OpenOptions::Mode::kReadWrite, OpenOptions::Mode::kCreate}) {
+    const auto second = try_open("locked", mode, true);
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.status().code(), ErrorCode::kAlreadyExists);
+    EXPECT_NE(second.status().message().find("in use by another program"), std::string::npos) << second.status().message();
+  }
+  EXPECT_EQ(*(*holder)->size(), block()) << "a refused kCreate must not cut the file";
+  EXPECT_EQ(first_byte(*open("locked", OpenOptions::Mode::kRead)), std::byte{4}) << "the lock is advisory";
+  STRIA_EXPECT_OK((*holder)->close());
+  auto next = try_open("locked", OpenOptions::Mode::kCreate, true);
+  ASSERT_TRUE(next.ok()) << next.status().message();
+  EXPECT_EQ(*(*next)->size(), 0);
+}
+
+TEST_P(DriverTest, SyncsAndReserves) {
+  write_block("synced", std::byte{5}, OpenOptions::Mode::kCreate);
+  const auto file = open("synced", OpenOptions::Mode::kReadWrite);
+  STRIA_EXPECT_OK(file->start_writeback({0, block()}));
+  STRIA_EXPECT_OK(file->sync());
+  const Status reserved = file->preallocate(10 * block());
+  if (reserved.code() != ErrorCode::kUnsupported) {
+    STRIA_EXPECT_OK(reserved);
+    EXPECT_EQ(*file->size(), 10 * block());
+    STRIA_EXPECT_OK(file->preallocate(block()));
+    EXPECT_EQ(*file->size(), 10 * block()) << "reserving less must not cut";
+  }
+  EXPECT_EQ(first_byte(*file), std::byte{5});
+  STRIA_EXPECT_OK(file->close());
+}
+
+TEST_P(DriverTest, CapabilitiesMakeSense) {
+  const auto file = open("able", OpenOptions::Mode::kCreate);
+  const Capabilities& able = file->capabilities();
+  EXPECT_GT(able.block_bytes, 0);
+  EXPECT_GT(able.lock_unit_bytes, 0);
+  EXPECT_GE(able.stripe_count, 1);
+  EXPECT_EQ(able.direct_align_bytes & (able.direct_align_bytes - 1), 0);
+  EXPECT_EQ(file->path(), path("able"));
+  if (GetParam().direct) {
+    EXPECT_GT(able.direct_align_bytes, 0);
+  }
+}
+
+}  // namespace
+}  // namespace stria::storage

@@ -1,0 +1,40 @@
+// A file with faults, wrapped around a real one.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "storage/driver.hpp"
+#include "storage/fault/fault_script.hpp"
+#include "storage/posix/system_calls.hpp"
+
+namespace stria::storage {
+
+class FaultFile : public File {
+ public:
+  FaultFile(std::unique_ptr<File> file, std::shared_ptr<FaultScript> script, std::shared_ptr<SystemCalls> calls);
+
+  const std::string& path() const override { return file_->path(); }
+  const Capabilities& capabilities() const override { return file_->capabilities(); }
+  Status write(std::span<const WriteSegment> segments) override;
+  std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  Result<int64_t> size() override;
+  Status resize(int64_t bytes) override;
+  Status preallocate(int64_t bytes) override;
+  Status start_writeback(ByteRange range) override;
+  Status sync() override;
+  Status close() override;
+
+ private:
+  Status decide(Operation operation) const;
+  /// Decides each segment of a write as part of one operation: the segments to write, and the outcome to report after that.
+  std::pair<std::vector<WriteSegment>, Status> admit(std::span<const WriteSegment> segments);
+
+  std::shared_ptr<SystemCalls> calls_;  ///< that `file_` calls through
+  std::unique_ptr<File> file_;
+  std::shared_ptr<FaultScript> script_;
+};
+
+}  // namespace stria::storage

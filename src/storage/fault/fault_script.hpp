@@ -1,0 +1,133 @@
+// Faults on demand: which storage operations fail, and how.
+//
+// Problem: a full disk, a dying device, a half-done call or a killed process must happen at a chosen place, in a unit test as
+// well as in a real program under mpiexec. Method: a script of rules; every operation asks the script, which counts the
+// operations that a rule speaks of and answers with what should happen to this one.
+//
+// Grammar (also of the environment variable STRIA_FAULT), without spaces:
+//   script    = rule *( ";" rule )
+//   rule      = operation *( ":" condition ) ":" action *( ":" condition )
+//   operation = "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate" | "start_writeback" | "sync" | "close" |
+//   "rename"
+//             | "remove" | "exists" | "sync_directory" | "list_directory"                      a driver's or a file's
+//             operation, or | "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate" | "sys_sync" |
+//             "sys_close" | "sys_rename" | "sys_remove"                                                     a system call of
+//             the posix and uring drivers
+//   condition = "rank=" N                only in the process of that rank
+//             | "nth=" N                 from the N-th such operation on, counted from 1 (default 1)
+//             | "count=" N | "count=all" so many of them (default 1; "all" for "after=")
+//             | "path=" TEXT             only files whose path contains TEXT
+//             | "range=" BEGIN "-" END   only transfers that touch bytes [BEGIN, END) of the file
+//             | "after=" BYTES           only once so many bytes were written; the write that crosses writes up to there
+//             (write, sys_write)
+//   action    = "errno=" NAME-or-number  the operation fails: ENOSPC, EIO, EINTR (sys_ only) and so on
+//             | "short=" BYTES           the system call transfers at most so many (sys_write, sys_read)
+//             | "delay_ms=" N            the operation takes so much longer
+//             | "kill"                   the process gets SIGKILL before the operation
+// Sizes may end in k, m or g (2^10, 2^20, 2^30). "any" matches the driver's and the files' operations, not the system calls.
+// Example: STRIA_FAULT="write:rank=1:nth=3:errno=ENOSPC;sys_write:short=100:count=all"
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "stria/status.hpp"
+
+namespace stria::storage {
+
+enum class Operation {
+  kOpen,
+  kWrite,
+  kRead,
+  kSize,
+  kResize,
+  kPreallocate,
+  kStartWriteback,
+  kSync,
+  kClose,
+  kRename,
+  kRemove,
+  kExists,
+  kSyncDirectory,
+  kListDirectory,
+  kSysOpen,
+  kSysWrite,
+  kSysRead,
+  kSysResize,
+  kSysPreallocate,
+  kSysSync,
+  kSysClose,
+  kSysRename,
+  kSysRemove,
+};
+
+inline constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+/// One rule, as in the grammar above.
+struct FaultRule {
+  enum class Action { kError, kShort, kDelay, kKill, kCallback };
+  std::vector<Operation> operations;  ///< any of these
+  int rank = -1;                      ///< -1: every rank
+  int64_t nth = 1;
+  int64_t count = 1;
+  std::string path_part;
+  ByteRange range{0, kUnlimited};
+  int64_t after_bytes = -1;  ///< -1: no budget
+  Action action = Action::kError;
+  int error_number = 0;
+  int64_t short_bytes = 0;
+  int64_t delay_ms = 0;
+  std::function<void()> callback;  ///< for kCallback, which only programs can ask for
+};
+
+/// What an operation is about.
+struct OperationPlace {
+  const std::string& path;
+  std::span<const ByteRange> ranges =
+      {};  ///< that a transfer moves; empty for other operations, which rules with a range don't meet
+};
+
+/// What shall happen to an operation: nothing, or an error, possibly after a part of the transfer.
+struct FaultVerdict {
+  int error_number = 0;
+  int64_t allowed_bytes = kUnlimited;  ///< of the transfer, before the error or the short end
+};
+
+/// Thread-safe.
+class FaultScript {
+ public:
+  /// Rules for other ranks are dropped.
+  FaultScript(std::vector<FaultRule> rules, int rank);
+  /// kInvalidArgument says which part of the text is wrong, and why.
+  static Result<std::shared_ptr<FaultScript>> parse(const std::string& text, int rank);
+
+  /// Counts the operation and says what shall happen to it. Delays, kills and calls callbacks itself.
+  FaultVerdict decide(Operation operation, const OperationPlace& place);
+  /// Operations decided so far, the sys_ ones not among them: what "fail each in turn" has to run through.
+  int64_t operation_count() const;
+  int64_t operation_count(Operation operation) const;
+
+ private:
+  struct Armed {
+    FaultRule rule;
+    int64_t matches = 0;
+    int64_t bytes_seen = 0;
+  };
+  bool fires(Armed& armed, Operation operation, const OperationPlace& place, int64_t* allowed_bytes);
+
+  mutable std::mutex mutex_;
+  std::vector<Armed> rules_;
+  std::vector<int64_t> counts_;
+};
+
+/// The operation's word in scripts, e.g. "sync_directory".
+const char* operation_name(Operation operation);
+
+}  // namespace stria::storage

@@ -1,0 +1,150 @@
+#include "storage/memory/memory_driver.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "storage/memory/memory_file.hpp"
+#include "storage/messages.hpp"
+#include "storage/path.hpp"
+
+namespace stria::storage {
+
+MemoryDriver::MemoryDriver() : MemoryDriver(Options{}) {}
+MemoryDriver::MemoryDriver(const Options& options) : options_(options) {}
+MemoryDriver::~MemoryDriver() = default;
+
+Result<std::shared_ptr<MemoryInode>> MemoryDriver::find_or_create(const std::string& path, const OpenOptions& options) {
+  const auto found = names_.find(path);
+  const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
+  if (found == names_.end()) {
+    if (!creates) {
+      return Status::from_errno(ENOENT, describe("open", path));
+    }
+    return names_[path] = std::make_shared<MemoryInode>();
+  }
+  if (options.mode == OpenOptions::Mode::kCreateNew) {
+    return Status::from_errno(EEXIST, describe("create", path));
+  }
+  return found->second;
+}
+
+Result<std::unique_ptr<File>> MemoryDriver::open(const std::string& path, const OpenOptions& options) {
+  if (options.direct) {
+    return Status(ErrorCode::kUnsupported, describe("open", path) + ": memory offers no direct I/O");
+  }
+  const std::lock_guard lock(mutex_);
+  STRIA_ASSIGN_OR_RETURN(const std::shared_ptr<MemoryInode> inode, find_or_create(path, options));
+  const std::lock_guard inode_lock(inode->mutex);
+  if (options.exclusive_lock && inode->locked) {
+    return file_in_use(path);
+  }
+  inode->locked = inode->locked || options.exclusive_lock;
+  if (options.mode == OpenOptions::Mode::kCreate) {
+    inode->content.resize(0);
+  }
+  const bool writable = options.mode != OpenOptions::Mode::kRead;
+  return std::unique_ptr<File>(
+      std::make_unique<MemoryFile>(path, inode, writable, options.exclusive_lock, options_.track_unsynced));
+}
+
+Status MemoryDriver::rename(const std::string& from, const std::string& to) {
+  const std::lock_guard lock(mutex_);
+  const auto found = names_.find(from);
+  if (found == names_.end()) {
+    return Status::from_errno(ENOENT, describe("rename", from) + " to '" + to + "'");
+  }
+  if (from != to) {
+    names_[to] = found->second;
+    names_.erase(from);
+  }
+  return {};
+}
+
+Status MemoryDriver::remove(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return names_.erase(path) == 1 ? Status() : Status::from_errno(ENOENT, describe("remove", path));
+}
+
+Result<bool> MemoryDriver::exists(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return names_.contains(path);
+}
+
+Status MemoryDriver::sync_directory(const std::string& path) {
+  if (!options_.track_unsynced) {
+    return {};
+  }
+  const std::lock_guard lock(mutex_);
+  const std::string directory = directory_of(path);
+  std::erase_if(durable_names_, [&](const auto& entry) { return directory_of(entry.first) == directory; });
+  for (const auto& entry : names_) {
+    if (directory_of(entry.first) == directory) {
+      durable_names_.insert(entry);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> MemoryDriver::list_directory(const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [path, inode] : names_) {
+    if (directory_of(path) == directory) {
+      names.push_back(file_name_of(path));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void MemoryDriver::crash(std::optional<uint64_t> seed) {
+  const std::lock_guard lock(mutex_);
+  std::mt19937_64 random(seed.value_or(0));
+  // A directory's names change in order, as in a journal: here all of its unsynced changes survive, or none.
+  std::map<std::string, bool> directory_survives;
+  for (const Names* names : {&names_, &durable_names_}) {
+    for (const auto& entry : *names) {
+      directory_survives.try_emplace(directory_of(entry.first), seed.has_value() && random() % 2 == 0);
+    }
+  }
+  Names survivors;
+  const auto keep = [&](const Names& names, bool surviving) {
+    for (const auto& entry : names) {
+      if (directory_survives[directory_of(entry.first)] == surviving) {
+        survivors.insert(entry);
+      }
+    }
+  };
+  keep(names_, true);
+  keep(durable_names_, false);
+
+  std::set<std::shared_ptr<MemoryInode>> all;
+  for (const Names* names : {&names_, &durable_names_}) {
+    for (const auto& entry : *names) {
+      all.insert(entry.second);
+    }
+  }
+  std::map<std::shared_ptr<MemoryInode>, std::shared_ptr<MemoryInode>> reborn;
+  for (auto& [path, inode] : survivors) {
+    std::shared_ptr<MemoryInode>& fresh = reborn[inode];
+    if (fresh == nullptr) {
+      const std::lock_guard inode_lock(inode->mutex);
+      fresh = std::make_shared<MemoryInode>();
+      fresh->content =
+          seed.has_value() ? SparseBytes::mix(inode->durable_content, inode->content, random) : inode->durable_content;
+      fresh->durable_content = fresh->content;
+    }
+    inode = fresh;
+  }
+  for (const std::shared_ptr<MemoryInode>& inode : all) {
+    const std::lock_guard inode_lock(inode->mutex);
+    inode->lost = true;
+  }
+  names_ = survivors;
+  durable_names_ = std::move(survivors);
+}
+
+}  // namespace stria::storage

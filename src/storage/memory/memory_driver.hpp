@@ -1,0 +1,52 @@
+// Files in the memory of the process: for tests, for simulated ranks, and as the model of what a power loss leaves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "storage/driver.hpp"
+
+namespace stria::storage {
+
+struct MemoryInode;
+
+/// Named files in memory. Paths are opaque names; a directory exists when asked for, with what lies directly in it.
+/// Thread-safe, also between files opened several times.
+class MemoryDriver : public Driver {
+ public:
+  struct Options {
+    /// Remember what sync() and sync_directory() have made durable, so that crash() can drop the rest. Costs a copy of the page
+    /// table a sync.
+    bool track_unsynced = false;
+  };
+  MemoryDriver();
+  explicit MemoryDriver(const Options& options);
+  ~MemoryDriver() override;
+
+  const char* name() const override { return "memory"; }
+  Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  Result<bool> exists(const std::string& path) override;
+  Status sync_directory(const std::string& path) override;
+  Result<std::vector<std::string>> list_directory(const std::string& directory) override;
+
+  /// The power fails: names and bytes that were not synced are gone, or (with a seed) each page of unsynced bytes and each
+  /// directory's unsynced names survive at random. Files open now give errors from now on. \pre options.track_unsynced
+  void crash(std::optional<uint64_t> seed = std::nullopt);
+
+ private:
+  using Names = std::map<std::string, std::shared_ptr<MemoryInode>>;
+  Result<std::shared_ptr<MemoryInode>> find_or_create(const std::string& path, const OpenOptions& options);
+
+  const Options options_;
+  std::mutex mutex_;
+  Names names_;
+  Names durable_names_;
+};
+
+}  // namespace stria::storage

@@ -1,0 +1,123 @@
+#include "storage/memory/memory_file.hpp"
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "storage/messages.hpp"
+
+namespace stria::storage {
+
+MemoryFile::MemoryFile(std::string path, std::shared_ptr<MemoryInode> inode, bool writable, bool holds_lock,
+                       bool track_unsynced)
+    : path_(std::move(path)),
+      inode_(std::move(inode)),
+      writable_(writable),
+      holds_lock_(holds_lock),
+      track_unsynced_(track_unsynced) {
+  capabilities_.native_list = true;
+}
+
+MemoryFile::~MemoryFile() {
+  release();
+}
+
+void MemoryFile::release() {
+  const std::lock_guard lock(inode_->mutex);
+  if (open_ && holds_lock_) {
+    inode_->locked = false;
+  }
+  open_ = false;
+}
+
+Status MemoryFile::check(const char* operation, bool writes) const {
+  if (!open_) {
+    return closed_file(operation, path_);
+  }
+  if (inode_->lost) {
+    return Status::from_errno(EIO, describe(operation, path_));
+  }
+  if (writes && !writable_) {
+    return Status::from_errno(EBADF, describe(operation, path_));
+  }
+  return {};
+}
+
+Status MemoryFile::write(std::span<const WriteSegment> segments) {
+  STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("write", true));
+  for (const WriteSegment& segment : segments) {
+    try {
+      inode_->content.write(segment.offset, segment.data, segment.bytes);
+    } catch (const std::bad_alloc&) {
+      return Status::from_errno(ENOSPC, describe("write", path_, segment.offset, segment.bytes));
+    }
+  }
+  return {};
+}
+
+Result<int64_t> MemoryFile::read(std::span<const ReadSegment> segments) {
+  STRIA_RETURN_IF_ERROR(check_segments("read", path_, segments));
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("read", false));
+  int64_t total = 0;
+  for (const ReadSegment& segment : segments) {
+    total += inode_->content.read(segment.offset, segment.data, segment.bytes);
+  }
+  return total;
+}
+
+Result<int64_t> MemoryFile::size() {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("size", false));
+  return inode_->content.size();
+}
+
+Status MemoryFile::resize(int64_t bytes) {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("resize", true));
+  if (bytes < 0) {
+    return Status::from_errno(EINVAL, describe("resize", path_, bytes, 0));
+  }
+  inode_->content.resize(bytes);
+  return {};
+}
+
+Status MemoryFile::preallocate(int64_t bytes) {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("preallocate", true));
+  if (bytes < 0) {
+    return Status::from_errno(EINVAL, describe("preallocate", path_, 0, bytes));
+  }
+  if (bytes > inode_->content.size()) {
+    inode_->content.resize(bytes);
+  }
+  return {};
+}
+
+Status MemoryFile::start_writeback(ByteRange) {
+  const std::lock_guard lock(inode_->mutex);
+  return check("start_writeback", false);
+}
+
+Status MemoryFile::sync() {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("sync", false));
+  if (track_unsynced_) {
+    inode_->durable_content = inode_->content;
+  }
+  return {};
+}
+
+Status MemoryFile::close() {
+  Status outcome;
+  {
+    const std::lock_guard lock(inode_->mutex);
+    outcome = check("close", false);
+  }
+  release();
+  return outcome;
+}
+
+}  // namespace stria::storage

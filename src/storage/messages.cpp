@@ -1,0 +1,25 @@
+#include "storage/messages.hpp"
+
+namespace stria::storage {
+
+std::string describe(const char* operation, const std::string& path) {
+  return std::string(operation) + " '" + path + "'";
+}
+
+std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes) {
+  return describe(operation, path) + " at offset " + std::to_string(offset) + " (" + std::to_string(bytes) + " bytes)";
+}
+
+Status closed_file(const char* operation, const std::string& path) {
+  return Status(ErrorCode::kInvalidArgument, describe(operation, path) + ": the file is closed");
+}
+
+Status bad_segment(const char* operation, const std::string& path, int64_t offset, int64_t bytes) {
+  return Status(ErrorCode::kInvalidArgument, describe(operation, path, offset, bytes) + ": not a place in a file");
+}
+
+Status file_in_use(const std::string& path) {
+  return Status(ErrorCode::kAlreadyExists, describe("lock", path) + ": in use by another program");
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,39 @@
+// The words of storage errors: operation, file, place, and the system's reason. One wording for every driver, so that people
+// can search for it and tests can rely on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "stria/status.hpp"
+
+namespace stria::storage {
+
+/// "write 'PATH'"
+std::string describe(const char* operation, const std::string& path);
+/// "write 'PATH' at offset N (M bytes)"
+std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
+
+/// The errors that are no system call's: a closed handle, a segment that no file can hold.
+Status closed_file(const char* operation, const std::string& path);
+Status bad_segment(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
+/// The error of a file that another program has locked.
+Status file_in_use(const std::string& path);
+
+/// True when [offset, offset + bytes) can be a place in a file.
+inline bool is_valid_segment(int64_t offset, int64_t bytes) {
+  return offset >= 0 && bytes >= 0 && bytes <= INT64_MAX - offset;
+}
+
+/// Checks every segment of a list; an error names the first that no file can hold.
+template <typename Segments>
+Status check_segments(const char* operation, const std::string& path, const Segments& segments) {
+  for (const auto& segment : segments) {
+    if (!is_valid_segment(segment.offset, segment.bytes)) {
+      return bad_segment(operation, path, segment.offset, segment.bytes);
+    }
+  }
+  return {};
+}
+
+}  // namespace stria::storage

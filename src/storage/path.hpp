@@ -1,0 +1,23 @@
+// The two halves of a path.
+#pragma once
+
+#include <string>
+
+namespace stria::storage {
+
+/// The directory that holds the last component of `path`: "." when there is none, "/" for what lies in the root.
+inline std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) {
+    return ".";
+  }
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// The last component of `path`.
+inline std::string file_name_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,79 @@
+#include "storage/posix/file_system.hpp"
+
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace stria::storage {
+
+namespace {
+
+// Magic numbers of statfs(2).
+constexpr uint32_t kExt4 = 0xEF53;
+constexpr uint32_t kXfs = 0x58465342;
+constexpr uint32_t kBtrfs = 0x9123683E;
+constexpr uint32_t kF2fs = 0xF2F52010;
+constexpr uint32_t kZfs = 0x2FC12FC1;
+constexpr uint32_t kTmpfs = 0x01021994;
+constexpr uint32_t kRamfs = 0x858458F6;
+constexpr uint32_t kOverlay = 0x794C7630;
+
+// Aligned to pages, direct I/O works wherever it works at all; on ext4 a write that cuts a block takes the file's lock alone.
+constexpr int64_t kCommonDirectAlign = 4096;
+
+bool is_node_local(uint32_t magic) {
+  switch (magic) {
+    case kExt4:
+    case kXfs:
+    case kBtrfs:
+    case kF2fs:
+    case kZfs:
+    case kTmpfs:
+    case kRamfs:
+    case kOverlay:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int64_t direct_alignment(int descriptor, uint32_t magic) {
+  if (magic == kTmpfs || magic == kRamfs) {
+    return 0;  // there is no device behind the page cache
+  }
+#ifdef STATX_DIOALIGN
+  struct statx details = {};
+  if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &details) == 0 &&
+      (details.stx_mask & STATX_DIOALIGN) != 0) {
+    const int64_t needed = std::max(details.stx_dio_mem_align, details.stx_dio_offset_align);
+    return needed == 0 ? 0 : std::max(needed, kCommonDirectAlign);
+  }
+#endif
+  return kCommonDirectAlign;
+}
+
+}  // namespace
+
+Capabilities probe_capabilities(int descriptor) {
+  Capabilities capabilities;
+  capabilities.asynchronous = true;
+  struct stat basics = {};
+  if (fstat(descriptor, &basics) == 0 && basics.st_blksize > 0) {
+    capabilities.block_bytes = basics.st_blksize;
+  }
+  struct statfs system = {};
+  const uint32_t magic = fstatfs(descriptor, &system) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
+  capabilities.node_local_cache = is_node_local(magic);
+  // The page cache is shared by page; a network file system's lock unit isn't known here, and its block size is the best guess.
+  capabilities.lock_unit_bytes = capabilities.node_local_cache ? 1 : capabilities.block_bytes;
+  capabilities.direct_align_bytes = direct_alignment(descriptor, magic);
+  return capabilities;
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,13 @@
+// What the kernel tells about the file system under an open file.
+#pragma once
+
+#include "storage/driver.hpp"
+
+namespace stria::storage {
+
+/// Asks for the preferred block size, the alignment of direct I/O, and whether the page cache holds the file's only current
+/// copy on this node (local file systems) or other nodes write it as well (NFS, Lustre, GPFS, BeeGFS, FUSE: assumed whenever
+/// the kind isn't known).
+Capabilities probe_capabilities(int descriptor);
+
+}  // namespace stria::storage

@@ -1,0 +1,31 @@
+// The operating system's files and names, as a driver.
+#pragma once
+
+#include <memory>
+
+#include "storage/driver.hpp"
+#include "storage/posix/system_calls.hpp"
+
+namespace stria::storage {
+
+class PosixDriver : public Driver {
+ public:
+  /// `calls` must outlive the driver and every file of it.
+  explicit PosixDriver(SystemCalls& calls = real_system_calls()) : calls_(calls) {}
+
+  const char* name() const override { return "posix"; }
+  Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  Result<bool> exists(const std::string& path) override;
+  Status sync_directory(const std::string& path) override;
+  Result<std::vector<std::string>> list_directory(const std::string& directory) override;
+
+ protected:
+  SystemCalls& calls() const { return calls_; }
+
+ private:
+  SystemCalls& calls_;
+};
+
+}  // namespace stria::storage

@@ -1,0 +1,230 @@
+#include "storage/posix/posix_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "storage/messages.hpp"
+#include "storage/posix/file_system.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+// The kernel cuts calls near 2 GiB; a run of this size keeps a failed call's message near the place of the failure.
+constexpr int64_t kLargestRunBytes = int64_t{1} << 30;
+
+}  // namespace
+
+PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, bool direct)
+    : calls_(calls),
+      path_(std::move(path)),
+      descriptor_(descriptor),
+      direct_(direct),
+      capabilities_(probe_capabilities(descriptor)) {}
+
+PosixFile::~PosixFile() {
+  queue_.reset();
+  for (const int descriptor : {descriptor_, cached_descriptor_}) {
+    if (descriptor >= 0) {
+      calls_.close(descriptor);
+    }
+  }
+}
+
+Status PosixFile::error(const char* operation, int error_number) const {
+  return Status::from_errno(error_number, describe(operation, path_));
+}
+
+Status PosixFile::transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const {
+  Status status = Status::from_errno(error_number, describe(operation, path_, offset, bytes));
+  if (direct_ && error_number == EINVAL) {
+    status = Status(status.code(), status.message() + " (direct I/O: offset, size and memory must be multiples of " +
+                                       std::to_string(capabilities_.direct_align_bytes) + " bytes)");
+  }
+  return status;
+}
+
+Status PosixFile::write_run(const Run& run, std::span<iovec> pieces) {
+  int64_t done = 0;
+  while (done < run.bytes) {
+    const ssize_t now = calls_.pwritev(descriptor_, pieces.data(), static_cast<int>(pieces.size()), run.offset + done);
+    if (now < 0 && errno == EINTR) {
+      continue;
+    }
+    if (now <= 0) {
+      // A call that writes nothing and says nothing would be repeated for ever.
+      return transfer_error("write", run.offset + done, run.bytes - done, now < 0 ? errno : EIO);
+    }
+    done += now;
+    pieces = skip_bytes(pieces, now);
+  }
+  return {};
+}
+
+Result<int64_t> PosixFile::read_run_from(int descriptor, const Run& run, std::span<iovec> pieces) {
+  int64_t done = 0;
+  while (done < run.bytes) {
+    const ssize_t now = calls_.preadv(descriptor, pieces.data(), static_cast<int>(pieces.size()), run.offset + done);
+    if (now < 0 && errno == EINTR) {
+      continue;
+    }
+    if (now < 0) {
+      return transfer_error("read", run.offset + done, run.bytes - done, errno);
+    }
+    if (now == 0) {
+      break;
+    }
+    done += now;
+    pieces = skip_bytes(pieces, now);
+  }
+  return done;
+}
+
+bool PosixFile::can_read_directly(const Run& run, std::span<const iovec> pieces, int64_t file_bytes) const {
+  const int64_t align = capabilities_.direct_align_bytes;
+  const bool pieces_aligned = std::all_of(pieces.begin(), pieces.end(), [&](const iovec& piece) {
+    return reinterpret_cast<uintptr_t>(piece.iov_base) % static_cast<uintptr_t>(align) == 0 &&
+           piece.iov_len % static_cast<size_t>(align) == 0;
+  });
+  return pieces_aligned && run.offset % align == 0 && run.offset + run.bytes <= file_bytes;
+}
+
+Result<int64_t> PosixFile::read_run_directly_or_not(const Run& run, std::span<iovec> pieces) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t file_bytes, size());
+  if (can_read_directly(run, pieces, file_bytes)) {
+    return read_run_from(descriptor_, run, pieces);
+  }
+  if (cached_descriptor_ < 0) {
+    // Not by path: the file may have another name by now.
+    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+    cached_descriptor_ = calls_.open(self.c_str(), O_RDONLY | O_CLOEXEC, 0);
+    if (cached_descriptor_ < 0) {
+      return transfer_error("read", run.offset, run.bytes, errno);
+    }
+  }
+  return read_run_from(cached_descriptor_, run, pieces);
+}
+
+Result<int64_t> PosixFile::read_run(const Run& run, std::span<iovec> pieces) {
+  return direct_ ? read_run_directly_or_not(run, pieces) : read_run_from(descriptor_, run, pieces);
+}
+
+Status PosixFile::write(std::span<const WriteSegment> segments) {
+  if (descriptor_ < 0) {
+    return closed_file("write", path_);
+  }
+  STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
+  RunList list = make_runs(segments, kLargestRunBytes);
+  for (const Run& run : list.runs) {
+    STRIA_RETURN_IF_ERROR(write_run(run, std::span(list.pieces).subspan(run.first_piece, run.piece_count)));
+  }
+  return {};
+}
+
+std::unique_ptr<PendingWrite> PosixFile::start_write(std::span<const WriteSegment> segments) {
+  if (descriptor_ < 0) {
+    return File::start_write(segments);
+  }
+  if (queue_ == nullptr) {
+    queue_ = std::make_unique<WriteQueue>();
+  }
+  // The caller keeps the data, not necessarily the list. The call is this class's own write: a derived class's may not be
+  // thread-safe.
+  return queue_->start(
+      [this, list = std::vector<WriteSegment>(segments.begin(), segments.end())] { return PosixFile::write(list); });
+}
+
+Result<int64_t> PosixFile::read(std::span<const ReadSegment> segments) {
+  if (descriptor_ < 0) {
+    return closed_file("read", path_);
+  }
+  STRIA_RETURN_IF_ERROR(check_segments("read", path_, segments));
+  RunList list = make_runs(segments, kLargestRunBytes);
+  int64_t total = 0;
+  for (const Run& run : list.runs) {
+    STRIA_ASSIGN_OR_RETURN(const int64_t now, read_run(run, std::span(list.pieces).subspan(run.first_piece, run.piece_count)));
+    total += now;
+  }
+  return total;
+}
+
+Result<int64_t> PosixFile::size() {
+  if (descriptor_ < 0) {
+    return closed_file("size", path_);
+  }
+  struct stat details = {};
+  if (calls_.fstat(descriptor_, &details) != 0) {
+    return error("size", errno);
+  }
+  return static_cast<int64_t>(details.st_size);
+}
+
+Status PosixFile::resize(int64_t bytes) {
+  if (descriptor_ < 0) {
+    return closed_file("resize", path_);
+  }
+  int result = 0;
+  do {
+    result = calls_.ftruncate(descriptor_, bytes);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? Status() : transfer_error("resize", bytes, 0, errno);
+}
+
+Status PosixFile::preallocate(int64_t bytes) {
+  if (descriptor_ < 0) {
+    return closed_file("preallocate", path_);
+  }
+  if (bytes == 0) {
+    return {};
+  }
+  int result = 0;
+  do {
+    result = calls_.fallocate(descriptor_, 0, 0, bytes);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? Status() : transfer_error("preallocate", 0, bytes, errno);
+}
+
+Status PosixFile::start_writeback(ByteRange range) {
+  if (descriptor_ < 0) {
+    return closed_file("start_writeback", path_);
+  }
+  if (range.empty() || direct_) {
+    return {};
+  }
+  if (calls_.sync_file_range(descriptor_, range.begin, range.size(), SYNC_FILE_RANGE_WRITE) != 0 && errno != ESPIPE &&
+      errno != ENOSYS && errno != EINVAL) {
+    return transfer_error("start_writeback", range.begin, range.size(), errno);
+  }
+  return {};
+}
+
+Status PosixFile::sync() {
+  if (descriptor_ < 0) {
+    return closed_file("sync", path_);
+  }
+  int result = 0;
+  do {
+    result = calls_.fdatasync(descriptor_);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? Status() : error("sync", errno);
+}
+
+Status PosixFile::close() {
+  if (descriptor_ < 0) {
+    return closed_file("close", path_);
+  }
+  queue_.reset();
+  if (cached_descriptor_ >= 0) {
+    calls_.close(std::exchange(cached_descriptor_, -1));
+  }
+  const int result = calls_.close(std::exchange(descriptor_, -1));
+  // Linux has closed the descriptor even when the call was interrupted.
+  return result == 0 || errno == EINTR ? Status() : error("close", errno);
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,68 @@
+// A file of the operating system's own.
+//
+// Problem: lists of ranges, of which a system call takes only neighbours, and calls that stop half-way.
+// Method: segments sorted, neighbours joined into vectored calls, interrupted and short calls continued; start_write() hands
+// the list to a thread of the file's own. Cost: one system call a run of neighbours (up to 1,024 pieces).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/driver.hpp"
+#include "storage/posix/runs.hpp"
+#include "storage/posix/system_calls.hpp"
+#include "storage/posix/write_queue.hpp"
+
+namespace stria::storage {
+
+class PosixFile : public File {
+ public:
+  /// Opens as asked, the lock taken before anything is cut.
+  static Result<std::unique_ptr<PosixFile>> open(SystemCalls& calls, const std::string& path, const OpenOptions& options);
+
+  PosixFile(SystemCalls& calls, std::string path, int descriptor, bool direct);
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+  ~PosixFile() override;
+
+  const std::string& path() const override { return path_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Status write(std::span<const WriteSegment> segments) override;
+  std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  Result<int64_t> size() override;
+  Status resize(int64_t bytes) override;
+  Status preallocate(int64_t bytes) override;
+  Status start_writeback(ByteRange range) override;
+  Status sync() override;
+  Status close() override;
+
+  bool direct() const { return direct_; }
+  int descriptor() const { return descriptor_; }
+  SystemCalls& calls() const { return calls_; }
+  /// Writes one run of neighbours to its end.
+  Status write_run(const Run& run, std::span<iovec> pieces);
+  /// Reads one run up to its end or the file's; returns the bytes read.
+  Result<int64_t> read_run(const Run& run, std::span<iovec> pieces);
+  /// True when direct I/O can read the run and all of it lies in the file: past the end, direct I/O overwrites the buffer with
+  /// zeros.
+  bool can_read_directly(const Run& run, std::span<const iovec> pieces, int64_t file_bytes) const;
+  /// The error of a transfer: operation, file, place, reason and, where it is the likely cause, the alignment that direct I/O
+  /// needs.
+  Status transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const;
+
+ private:
+  Result<int64_t> read_run_from(int descriptor, const Run& run, std::span<iovec> pieces);
+  Result<int64_t> read_run_directly_or_not(const Run& run, std::span<iovec> pieces);
+  Status error(const char* operation, int error_number) const;
+
+  SystemCalls& calls_;
+  std::string path_;
+  int descriptor_;
+  int cached_descriptor_ = -1;  ///< of a direct file: for reads that direct I/O can't do; opened by the first of them
+  bool direct_;
+  Capabilities capabilities_;
+  std::unique_ptr<WriteQueue> queue_;  ///< made by the first start_write()
+};
+
+}  // namespace stria::storage

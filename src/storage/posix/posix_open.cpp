@@ -1,0 +1,115 @@
+// Opening: mode, lock and direct I/O, in the order that leaves no gap for another program.
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "storage/messages.hpp"
+#include "storage/posix/posix_file.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+constexpr mode_t kNewFileMode = 0666;  // less the umask
+// How often to look again when the locked file turns out to have lost its name between open and lock.
+constexpr int kLockAttempts = 10;
+
+int open_flags(const OpenOptions& options) {
+  int flags = O_CLOEXEC | (options.direct ? O_DIRECT : 0);
+  switch (options.mode) {
+    case OpenOptions::Mode::kRead:
+      return flags | O_RDONLY;
+    case OpenOptions::Mode::kReadWrite:
+      return flags | O_RDWR;
+    case OpenOptions::Mode::kCreate:
+      // A file that somebody else has locked must not be cut: with a lock, cutting comes after locking.
+      return flags | O_RDWR | O_CREAT | (options.exclusive_lock ? 0 : O_TRUNC);
+    case OpenOptions::Mode::kCreateNew:
+      return flags | O_RDWR | O_CREAT | O_EXCL;
+  }
+  return flags;
+}
+
+const char* open_verb(const OpenOptions& options) {
+  const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
+  return creates ? "create" : "open";
+}
+
+int open_without_interruption(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
+  int descriptor = -1;
+  do {
+    descriptor = calls.open(path.c_str(), open_flags(options), kNewFileMode);
+  } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+Status open_error(const std::string& path, const OpenOptions& options, int error_number) {
+  if (options.direct && error_number == EINVAL) {
+    return Status(ErrorCode::kUnsupported, describe(open_verb(options), path) + ": this file system offers no direct I/O");
+  }
+  return Status::from_errno(error_number, describe(open_verb(options), path));
+}
+
+/// True while `path` still names the open file: a program that held the lock before may have renamed or removed it.
+bool still_named(const std::string& path, const struct stat& opened) {
+  struct stat named = {};
+  return stat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+/// Locks the descriptor. Sets `*stale` when the file has lost its name meanwhile.
+Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* stale) {
+  int result = 0;
+  do {
+    result = calls.flock(descriptor, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) {
+    return errno == EWOULDBLOCK ? file_in_use(path) : Status::from_errno(errno, describe("lock", path));
+  }
+  struct stat opened = {};
+  *stale = calls.fstat(descriptor, &opened) != 0 || !still_named(path, opened);
+  return {};
+}
+
+/// Opens and locks; the descriptor is closed again on error.
+Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
+    const int descriptor = open_without_interruption(calls, path, options);
+    if (descriptor < 0) {
+      return open_error(path, options, errno);
+    }
+    bool stale = false;
+    Status locked = lock(calls, path, descriptor, &stale);
+    if (locked.ok() && !stale && options.mode == OpenOptions::Mode::kCreate && calls.ftruncate(descriptor, 0) != 0) {
+      locked = Status::from_errno(errno, describe("create", path));
+    }
+    if (locked.ok() && !stale) {
+      return descriptor;
+    }
+    calls.close(descriptor);
+    STRIA_RETURN_IF_ERROR(locked);
+  }
+  return file_in_use(path);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
+  int descriptor = -1;
+  if (options.exclusive_lock) {
+    STRIA_ASSIGN_OR_RETURN(descriptor, open_locked(calls, path, options));
+  } else {
+    descriptor = open_without_interruption(calls, path, options);
+    if (descriptor < 0) {
+      return open_error(path, options, errno);
+    }
+  }
+  auto file = std::make_unique<PosixFile>(calls, path, descriptor, options.direct);
+  if (options.direct && file->capabilities().direct_align_bytes == 0) {
+    return open_error(path, options, EINVAL);
+  }
+  return file;
+}
+
+}  // namespace stria::storage

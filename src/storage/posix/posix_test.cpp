@@ -1,0 +1,154 @@
+// What only real files have: full and read-only file systems, alignment, and the joining of neighbours into runs.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "storage/conformance_test.hpp"
+#include "storage/posix/posix_driver.hpp"
+#include "storage/posix/runs.hpp"
+#include "storage/uring/uring_driver.hpp"
+
+namespace stria::storage {
+namespace {
+
+using Mode = OpenOptions::Mode;
+using testing::AlignedBytes;
+
+/// A small tmpfs for as long as this lives; `mounted` is false where that isn't allowed.
+class SmallMount {
+ public:
+  explicit SmallMount(const char* options) {
+    std::string pattern = testing::disk_directory() + "/stria-mount-XXXXXX";
+    path = mkdtemp(pattern.data());
+    mounted = mount("stria", path.c_str(), "tmpfs", 0, options) == 0;
+    reason = std::strerror(errno);
+  }
+  SmallMount(const SmallMount&) = delete;
+  SmallMount& operator=(const SmallMount&) = delete;
+  ~SmallMount() {
+    if (mounted) {
+      umount2(path.c_str(), MNT_DETACH);
+    }
+    std::filesystem::remove(path);
+  }
+  bool make_read_only() const { return mount(nullptr, path.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0; }
+
+  std::string path;
+  std::string reason;
+  bool mounted = false;
+};
+
+std::vector<std::shared_ptr<Driver>> real_drivers() {
+  std::vector<std::shared_ptr<Driver>> drivers{std::make_shared<PosixDriver>()};
+  if (auto uring = UringDriver::make(); uring.ok()) {
+    drivers.push_back(*uring);
+  }
+  return drivers;
+}
+
+TEST(RealFiles, FullFileSystem) {
+  for (const auto& driver : real_drivers()) {
+    const SmallMount small("size=64k");
+    if (!small.mounted) {
+      GTEST_SKIP() << "no tmpfs can be mounted here: " << small.reason;
+    }
+    const std::string path = small.path + "/f";
+    const auto file = driver->open(path, {.mode = Mode::kCreate}).value();
+    AlignedBytes data(100000);
+    const Status full = file->write(std::vector<WriteSegment>{{0, data.data(), 100000}});
+    EXPECT_EQ(full.code(), ErrorCode::kNoSpace);
+    EXPECT_EQ(full.message(), "write '" + path + "' at offset 65536 (34464 bytes): No space left on device") << driver->name();
+    EXPECT_EQ(file->start_write(std::vector<WriteSegment>{{65536, data.data(), 5000}})->wait().code(), ErrorCode::kNoSpace);
+    STRIA_EXPECT_OK(file->resize(0));
+    STRIA_EXPECT_OK(file->preallocate(40000));
+    EXPECT_EQ(file->preallocate(100000).code(), ErrorCode::kNoSpace);
+    STRIA_EXPECT_OK(file->close());
+  }
+}
+
+TEST(RealFiles, ReadOnlyFileSystem) {
+  for (const auto& driver : real_drivers()) {
+    const SmallMount small("size=64k");
+    if (!small.mounted) {
+      GTEST_SKIP() << "no tmpfs can be mounted here: " << small.reason;
+    }
+    const std::string path = small.path + "/f";
+    STRIA_EXPECT_OK((*driver->open(path, {.mode = Mode::kCreate}))->close());
+    ASSERT_TRUE(small.make_read_only()) << std::strerror(errno);
+    EXPECT_EQ(driver->open(path + "2", {.mode = Mode::kCreate}).status().code(), ErrorCode::kReadOnly);
+    EXPECT_EQ(driver->open(path, {.mode = Mode::kReadWrite}).status().code(), ErrorCode::kReadOnly);
+    EXPECT_EQ(driver->rename(path, path + "2").code(), ErrorCode::kReadOnly);
+    EXPECT_EQ(driver->remove(path).message(), "remove '" + path + "': Read-only file system");
+    EXPECT_TRUE(driver->open(path, {.mode = Mode::kRead}).ok());
+  }
+}
+
+TEST(RealFiles, MissingDirectories) {
+  for (const auto& driver : real_drivers()) {
+    const auto made = driver->open("/nowhere/at/all", {.mode = Mode::kCreate});
+    EXPECT_EQ(made.status().code(), ErrorCode::kNotFound);
+    EXPECT_EQ(made.status().message(), "create '/nowhere/at/all': No such file or directory");
+    EXPECT_EQ(driver->list_directory("/nowhere/at/all").status().code(), ErrorCode::kNotFound);
+    EXPECT_EQ(driver->sync_directory("/nowhere/at/all").code(), ErrorCode::kNotFound);
+    EXPECT_FALSE(*driver->exists("/nowhere/at/all"));
+  }
+}
+
+TEST(RealFiles, DirectWritesSayWhatAlignmentTheyNeed) {
+  const std::string path = testing::disk_directory() + "/stria-direct-" + std::to_string(getpid());
+  for (const auto& driver : real_drivers()) {
+    auto file = driver->open(path, {.mode = Mode::kCreate, .direct = true});
+    if (!file.ok()) {
+      GTEST_SKIP() << file.status().message();
+    }
+    AlignedBytes data(8192);
+    const Status crooked = (*file)->write(std::vector<WriteSegment>{{100, data.data() + 1, 100}});
+    EXPECT_EQ(crooked.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(crooked.message().find("must be multiples of 4096 bytes"), std::string::npos) << crooked.message();
+    file = Status(ErrorCode::kAborted, "closed");
+    STRIA_EXPECT_OK(driver->remove(path));
+  }
+}
+
+TEST(RealFiles, TmpfsOffersNoDirectWrites) {
+  const std::string path = "/dev/shm/stria-direct-" + std::to_string(getpid());
+  for (const auto& driver : real_drivers()) {
+    EXPECT_EQ(driver->open(path, {.mode = Mode::kCreate, .direct = true}).status().code(), ErrorCode::kUnsupported);
+    static_cast<void>(driver->remove(path));
+  }
+}
+
+TEST(Runs, JoinNeighboursAndKeepTheRestApart) {
+  std::byte memory[100];
+  const RunList list = make_runs(std::vector<WriteSegment>{{50, memory + 60, 10},
+                                                           {0, memory, 10},
+                                                           {10, memory + 10, 5},
+                                                           {20, memory + 40, 5},
+                                                           {15, memory + 30, 5},
+                                                           {90, memory, 0}},
+                                 1 << 20);
+  ASSERT_EQ(list.runs.size(), 2u);
+  EXPECT_EQ(list.runs[0].offset, 0);
+  EXPECT_EQ(list.runs[0].bytes, 25);
+  EXPECT_EQ(list.runs[0].piece_count, 3u) << "[0, 15) is one piece of memory too";
+  EXPECT_EQ(list.runs[1].offset, 50);
+  EXPECT_EQ(list.runs[1].first_piece, 3u);
+}
+
+TEST(Runs, AreCutAtTheLargestSize) {
+  std::byte memory[100];
+  const RunList list = make_runs(std::vector<WriteSegment>{{0, memory, 35}, {35, memory + 50, 10}}, 20);
+  ASSERT_EQ(list.runs.size(), 3u);
+  EXPECT_EQ(list.runs[1].bytes, 20);
+  EXPECT_EQ(list.runs[1].piece_count, 2u);
+  EXPECT_EQ(list.runs[2].offset, 40);
+  EXPECT_EQ(list.runs[2].bytes, 5);
+}
+
+}  // namespace
+}  // namespace stria::storage

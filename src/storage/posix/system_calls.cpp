@@ -1,0 +1,58 @@
+#include "storage/posix/system_calls.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace stria::storage {
+
+int SystemCalls::open(const char* path, int flags, mode_t mode) {
+  return ::open(path, flags, mode);
+}
+int SystemCalls::close(int descriptor) {
+  return ::close(descriptor);
+}
+ssize_t SystemCalls::pwritev(int descriptor, const iovec* pieces, int count, int64_t offset) {
+  return ::pwritev(descriptor, pieces, count, offset);
+}
+ssize_t SystemCalls::preadv(int descriptor, const iovec* pieces, int count, int64_t offset) {
+  return ::preadv(descriptor, pieces, count, offset);
+}
+int SystemCalls::fstat(int descriptor, struct stat* result) {
+  return ::fstat(descriptor, result);
+}
+int SystemCalls::ftruncate(int descriptor, int64_t bytes) {
+  return ::ftruncate(descriptor, bytes);
+}
+int SystemCalls::fallocate(int descriptor, int mode, int64_t offset, int64_t bytes) {
+  return ::fallocate(descriptor, mode, offset, bytes);
+}
+int SystemCalls::sync_file_range(int descriptor, int64_t offset, int64_t bytes, unsigned flags) {
+  return ::sync_file_range(descriptor, offset, bytes, flags);
+}
+int SystemCalls::fdatasync(int descriptor) {
+  return ::fdatasync(descriptor);
+}
+int SystemCalls::fsync(int descriptor) {
+  return ::fsync(descriptor);
+}
+int SystemCalls::flock(int descriptor, int operation) {
+  return ::flock(descriptor, operation);
+}
+int SystemCalls::rename(const char* from, const char* to) {
+  return ::rename(from, to);
+}
+int SystemCalls::unlink(const char* path) {
+  return ::unlink(path);
+}
+int SystemCalls::admit_transfer(int, bool, int64_t, int64_t*) {
+  return 0;
+}
+
+SystemCalls& real_system_calls() {
+  static SystemCalls* const calls = new SystemCalls;
+  return *calls;
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,39 @@
+// The system calls that the posix driver makes, as a table that tests can replace: the only way to see how the driver continues
+// after an interrupted or a short call is to make one happen.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstdint>
+
+namespace stria::storage {
+
+/// Each function is the system call of its name, with its return value and errno.
+class SystemCalls {
+ public:
+  virtual ~SystemCalls() = default;
+  virtual int open(const char* path, int flags, mode_t mode);
+  virtual int close(int descriptor);
+  virtual ssize_t pwritev(int descriptor, const iovec* pieces, int count, int64_t offset);
+  virtual ssize_t preadv(int descriptor, const iovec* pieces, int count, int64_t offset);
+  virtual int fstat(int descriptor, struct stat* result);
+  virtual int ftruncate(int descriptor, int64_t bytes);
+  virtual int fallocate(int descriptor, int mode, int64_t offset, int64_t bytes);
+  virtual int sync_file_range(int descriptor, int64_t offset, int64_t bytes, unsigned flags);
+  virtual int fdatasync(int descriptor);
+  virtual int fsync(int descriptor);
+  virtual int flock(int descriptor, int operation);
+  virtual int rename(const char* from, const char* to);
+  virtual int unlink(const char* path);
+
+  /// Asked by drivers whose transfers don't pass through the calls above (a ring): returns an errno to fail the transfer with,
+  /// or 0; may lower `*bytes` (not below 1) to make it short.
+  virtual int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes);
+};
+
+/// The real calls. Never destroyed.
+SystemCalls& real_system_calls();
+
+}  // namespace stria::storage

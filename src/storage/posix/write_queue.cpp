@@ -1,0 +1,111 @@
+#include "storage/posix/write_queue.hpp"
+
+#include <signal.h>
+
+#include <system_error>
+#include <utility>
+
+namespace stria::storage {
+
+struct WriteQueue::Job {
+  std::function<Status()> work;
+  std::mutex mutex;
+  std::condition_variable finished;
+  bool done = false;
+  Status outcome;
+
+  void run() {
+    Status result = work();
+    const std::lock_guard lock(mutex);
+    outcome = std::move(result);
+    done = true;
+    finished.notify_all();
+  }
+};
+
+class WriteQueue::Pending : public PendingWrite {
+ public:
+  explicit Pending(std::shared_ptr<Job> job) : job_(std::move(job)) {}
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() override { wait_until_done(); }
+
+  bool done() override {
+    const std::lock_guard lock(job_->mutex);
+    return job_->done;
+  }
+  Status wait() override {
+    wait_until_done();
+    return job_->outcome;
+  }
+
+ private:
+  void wait_until_done() {
+    std::unique_lock lock(job_->mutex);
+    job_->finished.wait(lock, [&] { return job_->done; });
+  }
+
+  std::shared_ptr<Job> job_;
+};
+
+WriteQueue::~WriteQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wake_.notify_one();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+std::unique_ptr<PendingWrite> WriteQueue::start(std::function<Status()> work) {
+  auto job = std::make_shared<Job>();
+  job->work = std::move(work);
+  auto pending = std::make_unique<Pending>(job);
+  std::unique_lock lock(mutex_);
+  if (!start_thread()) {
+    lock.unlock();
+    job->run();
+    return pending;
+  }
+  jobs_.push_back(std::move(job));
+  wake_.notify_one();
+  return pending;
+}
+
+/// Starts the thread if there is none; the application's signals stay with the application's threads.
+bool WriteQueue::start_thread() {
+  if (thread_.joinable()) {
+    return true;
+  }
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // Out of threads: the caller writes by itself.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread_.joinable();
+}
+
+void WriteQueue::run() {
+  while (true) {
+    std::shared_ptr<Job> job;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+      if (jobs_.empty()) {
+        return;
+      }
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    job->run();
+  }
+}
+
+}  // namespace stria::storage

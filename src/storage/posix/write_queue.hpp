@@ -1,0 +1,41 @@
+// A thread that writes lists in the background, one after another, so that the file's owner packs the next buffer meanwhile.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "storage/driver.hpp"
+
+namespace stria::storage {
+
+/// Runs jobs in order on one thread, started with the first job. Thread-safe.
+class WriteQueue {
+ public:
+  WriteQueue() = default;
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+  /// Finishes every job first.
+  ~WriteQueue();
+
+  /// Appends a job. The result's wait() gives the job's outcome; destroying it without wait() waits in silence. Runs the job at
+  /// once, on this thread, when the system can't start another.
+  std::unique_ptr<PendingWrite> start(std::function<Status()> job);
+
+ private:
+  struct Job;
+  class Pending;
+  bool start_thread();
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> jobs_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace stria::storage

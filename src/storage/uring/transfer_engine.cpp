@@ -1,0 +1,155 @@
+#include "storage/uring/transfer_engine.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace stria::storage {
+
+namespace {
+
+constexpr unsigned kDepth = 32;
+
+/// The first `bytes` of `pieces`.
+std::vector<iovec> first_bytes(std::span<const iovec> pieces, int64_t bytes) {
+  std::vector<iovec> head;
+  for (size_t left = static_cast<size_t>(bytes); left > 0; pieces = pieces.subspan(1)) {
+    const size_t now = std::min(left, pieces.front().iov_len);
+    head.push_back({pieces.front().iov_base, now});
+    left -= now;
+  }
+  return head;
+}
+
+}  // namespace
+
+TransferEngine::TransferEngine(SystemCalls& calls, int descriptor, TransferError error)
+    : calls_(calls), descriptor_(descriptor), error_(std::move(error)) {}
+
+Result<std::unique_ptr<TransferEngine>> TransferEngine::make(SystemCalls& calls, int descriptor, TransferError error) {
+  std::unique_ptr<TransferEngine> engine(new TransferEngine(calls, descriptor, std::move(error)));
+  const int result = io_uring_queue_init(kDepth, &engine->ring_, 0);
+  if (result < 0) {
+    engine->ring_.ring_fd = -1;
+    return Status(ErrorCode::kUnsupported, Status::from_errno(-result, "io_uring is not available here").message());
+  }
+  return engine;
+}
+
+TransferEngine::~TransferEngine() {
+  if (ring_.ring_fd >= 0) {
+    finish_all();
+    io_uring_queue_exit(&ring_);
+  }
+}
+
+void TransferEngine::start(WriteBatch& batch) {
+  batch.unfinished = batch.list.runs.size();
+  for (const Run& run : batch.list.runs) {
+    auto transfer = std::make_unique<Transfer>();
+    transfer->batch = &batch;
+    transfer->offset = run.offset;
+    transfer->bytes = run.bytes;
+    transfer->pieces = std::span(batch.list.pieces).subspan(run.first_piece, run.piece_count);
+    waiting_.push_back(std::move(transfer));
+  }
+  submit();
+}
+
+/// Moves waiting transfers into the ring while it has room, and tells the kernel.
+void TransferEngine::submit() {
+  while (!waiting_.empty() && under_way_ < kDepth) {
+    std::unique_ptr<Transfer> transfer = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (!transfer->batch->outcome.ok()) {
+      --transfer->batch->unfinished;
+    } else if (prepare(*transfer)) {
+      ++under_way_;
+      transfer.release();  // the completion brings it back
+    }
+  }
+  // A failure to submit (a full completion queue, an interruption) leaves the entries in the ring for the next call.
+  io_uring_submit(&ring_);
+}
+
+/// Fills a submission entry. False when the transfer ended here instead, because a test had it fail.
+bool TransferEngine::prepare(Transfer& transfer) {
+  int64_t bytes = transfer.bytes;
+  int error_number = calls_.admit_transfer(descriptor_, true, transfer.offset, &bytes);
+  while (error_number == EINTR) {
+    bytes = transfer.bytes;
+    error_number = calls_.admit_transfer(descriptor_, true, transfer.offset, &bytes);
+  }
+  if (error_number != 0) {
+    give_up(transfer, error_number);
+    return false;
+  }
+  transfer.shortened.clear();
+  if (bytes < transfer.bytes) {
+    transfer.shortened = first_bytes(transfer.pieces, bytes);
+  }
+  const std::span<const iovec> pieces =
+      transfer.shortened.empty() ? std::span<const iovec>(transfer.pieces) : transfer.shortened;
+  io_uring_sqe* entry = io_uring_get_sqe(&ring_);  // there is room: never more under way than the ring's depth
+  io_uring_prep_writev(entry, descriptor_, pieces.data(), static_cast<unsigned>(pieces.size()),
+                       static_cast<uint64_t>(transfer.offset));
+  io_uring_sqe_set_data(entry, &transfer);
+  return true;
+}
+
+void TransferEngine::give_up(Transfer& transfer, int error_number) {
+  if (transfer.batch->outcome.ok()) {
+    transfer.batch->outcome = error_(transfer.offset, transfer.bytes, error_number);
+  }
+  --transfer.batch->unfinished;
+}
+
+/// Takes one completion: the transfer is written, failed, or goes on with what remains.
+void TransferEngine::complete(Transfer& transfer, int result) {
+  std::unique_ptr<Transfer> owned(&transfer);
+  --under_way_;
+  if (result == 0 || (result < 0 && result != -EINTR && result != -EAGAIN)) {
+    give_up(transfer, result == 0 ? EIO : -result);
+    return;
+  }
+  if (result > 0) {
+    transfer.offset += result;
+    transfer.bytes -= result;
+    transfer.pieces = skip_bytes(transfer.pieces, result);
+  }
+  if (transfer.bytes == 0) {
+    --transfer.batch->unfinished;
+  } else {
+    waiting_.push_front(std::move(owned));
+  }
+}
+
+void TransferEngine::progress(bool wait) {
+  submit();
+  io_uring_cqe* entry = nullptr;
+  // One call for both, so that entries which the kernel had no room for are offered again before anybody waits for them.
+  if (wait && under_way_ > 0 && io_uring_submit_and_wait(&ring_, 1) < 0) {
+    return;  // interrupted, or still no room: the caller asks again
+  }
+  while (io_uring_peek_cqe(&ring_, &entry) == 0) {
+    Transfer* transfer = static_cast<Transfer*>(io_uring_cqe_get_data(entry));
+    const int result = entry->res;
+    io_uring_cqe_seen(&ring_, entry);
+    complete(*transfer, result);
+  }
+  submit();
+}
+
+void TransferEngine::finish(const WriteBatch& batch) {
+  while (!batch.finished()) {
+    progress(true);
+  }
+}
+
+void TransferEngine::finish_all() {
+  while (under_way_ > 0 || !waiting_.empty()) {
+    progress(true);
+  }
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,68 @@
+// Writes of one file through an io_uring: several under way at once, continued after short completions.
+#pragma once
+
+#include <liburing.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/posix/runs.hpp"
+#include "storage/posix/system_calls.hpp"
+#include "stria/status.hpp"
+
+namespace stria::storage {
+
+/// Makes the words of a failed transfer from its offset, size and errno.
+using TransferError = std::function<Status(int64_t offset, int64_t bytes, int error_number)>;
+
+/// A list on its way: finished when every run is written, or when one has failed and none is under way.
+struct WriteBatch {
+  RunList list;
+  size_t unfinished = 0;  ///< runs neither written nor given up
+  Status outcome;         ///< of the first failure
+  bool finished() const { return unfinished == 0; }
+};
+
+/// Not thread-safe. Runs beyond the ring's depth are submitted as earlier ones complete, whenever somebody polls or waits.
+class TransferEngine {
+ public:
+  /// kUnsupported when the kernel (or its policy) offers no io_uring.
+  static Result<std::unique_ptr<TransferEngine>> make(SystemCalls& calls, int descriptor, TransferError error);
+  TransferEngine(const TransferEngine&) = delete;
+  TransferEngine& operator=(const TransferEngine&) = delete;
+  /// Waits for everything first.
+  ~TransferEngine();
+
+  /// Begins to write the batch, which must stay until it is finished.
+  void start(WriteBatch& batch);
+  /// Handles the completions that are there; with `wait`, blocks for one at least. Returns at once when nothing is under way.
+  void progress(bool wait);
+  void finish(const WriteBatch& batch);
+  void finish_all();
+
+ private:
+  struct Transfer {
+    WriteBatch* batch = nullptr;
+    int64_t offset = 0;  ///< of what remains
+    int64_t bytes = 0;
+    std::span<iovec> pieces;
+    std::vector<iovec> shortened;  ///< what is submitted instead of `pieces` when a test asks for a short write
+  };
+  TransferEngine(SystemCalls& calls, int descriptor, TransferError error);
+  void submit();
+  bool prepare(Transfer& transfer);
+  void complete(Transfer& transfer, int result);
+  void give_up(Transfer& transfer, int error_number);
+
+  SystemCalls& calls_;
+  int descriptor_;
+  TransferError error_;
+  io_uring ring_{};
+  unsigned under_way_ = 0;
+  std::deque<std::unique_ptr<Transfer>> waiting_;
+};
+
+}  // namespace stria::storage

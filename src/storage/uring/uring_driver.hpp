@@ -1,0 +1,28 @@
+// Posix files whose background and direct writes go through io_uring.
+//
+// Problem: one writer thread keeps one request under way; a disk wants several, and direct writes don't overlap by themselves.
+// Method: runs of neighbours, cut to kRunBytes, several in the ring at once. Cached writes and all reads stay ordinary calls:
+// for what the page cache takes at memory speed a ring only adds cost. Cost: a ring a file, made by the first write that wants
+// it; a file that can't have one falls back to the posix way.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/posix/posix_driver.hpp"
+
+namespace stria::storage {
+
+class UringDriver : public PosixDriver {
+ public:
+  /// kUnsupported, with the reason, where the kernel or its policy offers no io_uring. `calls` must outlive the driver.
+  static Result<std::shared_ptr<Driver>> make(SystemCalls& calls = real_system_calls());
+
+  const char* name() const override { return "uring"; }
+  Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override;
+
+ private:
+  using PosixDriver::PosixDriver;
+};
+
+}  // namespace stria::storage

@@ -1,0 +1,40 @@
+// A posix file with a ring.
+#pragma once
+
+#include <memory>
+
+#include "storage/posix/posix_file.hpp"
+#include "storage/uring/transfer_engine.hpp"
+
+namespace stria::storage {
+
+class UringFile : public File {
+ public:
+  explicit UringFile(std::unique_ptr<PosixFile> file) : file_(std::move(file)) {}
+
+  UringFile(const UringFile&) = delete;
+  UringFile& operator=(const UringFile&) = delete;
+  /// Finishes what is under way while the descriptor is still ours.
+  ~UringFile() override;
+
+  const std::string& path() const override { return file_->path(); }
+  const Capabilities& capabilities() const override { return file_->capabilities(); }
+  Status write(std::span<const WriteSegment> segments) override;
+  std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const ReadSegment> segments) override { return file_->read(segments); }
+  Result<int64_t> size() override { return file_->size(); }
+  Status resize(int64_t bytes) override { return file_->resize(bytes); }
+  Status preallocate(int64_t bytes) override { return file_->preallocate(bytes); }
+  Status start_writeback(ByteRange range) override { return file_->start_writeback(range); }
+  Status sync() override { return file_->sync(); }
+  Status close() override;
+
+ private:
+  bool has_engine();
+
+  std::unique_ptr<PosixFile> file_;
+  std::shared_ptr<TransferEngine> engine_;  ///< shared with pending writes, which may outlive the file
+  bool tried_ = false;
+};
+
+}  // namespace stria::storage

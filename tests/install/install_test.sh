@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs a build into a fresh prefix, moves the prefix, and builds and runs a program against it both ways:
+# find_package(stria) and pkg-config.
+# usage: install_test.sh BUILD_DIR C++_COMPILER MPIEXEC
+set -euo pipefail
+
+build=$1 cxx=$2 mpiexec=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d --tmpdir stria_install_test.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >"$work/install.log"
+# Moved, so that nothing may have kept the place where it was first installed.
+mv "$work/first" "$work/prefix"
+if grep -rIl -e "$work/first" -e "$build" "$work/prefix"; then
+  echo "the files above name the build tree or the first prefix" >&2
+  exit 1
+fi
+
+echo "== find_package"
+cmake -S "$here/consumer" -B "$work/cmake" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/prefix"
+cmake --build "$work/cmake"
+"$mpiexec" -n 1 "$work/cmake/consumer"
+
+echo "== pkg-config"
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name stria.pc)")
+export PKG_CONFIG_PATH
+library_dir=$(pkg-config --variable=libdir stria)
+# shellcheck disable=SC2046
+"$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/consumer" $(pkg-config --cflags --libs stria) \
+  "-Wl,-rpath,$library_dir"
+"$mpiexec" -n 1 "$work/consumer"
+
+echo "== headers"
+# Each public header compiles alone.
+find "$work/prefix/include/stria" -name '*.hpp' | while read -r header; do
+  # shellcheck disable=SC2046
+  "$cxx" -std=c++20 -fsyntax-only -x c++ "$header" $(pkg-config --cflags stria) 2>"$work/header.log" ||
+    { cat "$work/header.log" >&2 && exit 1; }
+done
+
+echo "== the README's program"
+sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/readme.cpp"
+[[ -s $work/readme.cpp ]]
+# shellcheck disable=SC2046
+"$cxx" -std=c++20 -fsyntax-only "$work/readme.cpp" $(pkg-config --cflags stria)
+
+echo "== programs"
+shopt -s nullglob
+for program in "$work"/prefix/bin/*; do
+  "$program" --version || { echo "$program does not start from its new place" >&2 && exit 1; }
+done

@@ -1,0 +1,111 @@
+"""One folder, one layer, dependencies one way: reads every #include and reports those that go up, sideways or in a circle."""
+
+import posixpath
+import re
+
+from source_tree import Violation
+
+# Lower first. A file includes its own folder and lower layers; two folders on one line know nothing of each other.
+LAYERS = [
+    ["src/base"],
+    ["src/trace"],
+    ["src/datatype"],
+    ["src/comm"],
+    ["src/storage"],
+    ["src/access"],
+    ["src/container"],
+    ["src/file"],
+    ["bindings", "apps"],
+    ["bench", "tools"],
+]
+PUBLIC = "include/stria"
+TEST_SUPPORT = "tests/support"
+SEARCH_FOLDERS = ["src", "include", "tests", "apps/flash", "bench", "tools/stria", ""]
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def check(files):
+    paths = {file.path for file in files}
+    violations = []
+    edges = {}
+    for file in files:
+        if not file.is_cpp:
+            continue
+        edges[file.path] = {}
+        for number, line in file.lines():
+            match = _INCLUDE.match(line)
+            if not match:
+                continue
+            target = _resolve(file.path, match.group(2), paths)
+            if target:
+                edges[file.path][target] = number
+                reason = _forbidden(file, target)
+                if reason:
+                    violations.append(Violation(file.path, number, f"includes {target}: {reason}"))
+            elif match.group(1) == '"':
+                text = f'"{match.group(2)}" is no file of ours; other libraries are included with <>'
+                violations.append(Violation(file.path, number, text))
+        if file.path.startswith("src/") and _layer(file.path) is None:
+            violations.append(Violation(file.path, 0, "its folder is no layer; give it a place in tests/tidy/include_graph.py"))
+    return violations + _circles(edges)
+
+
+def _resolve(path, included, paths):
+    """The file of ours that the include names, or None."""
+    for folder in [posixpath.dirname(path), *SEARCH_FOLDERS]:
+        candidate = posixpath.normpath(posixpath.join(folder, included))
+        if candidate in paths:
+            return candidate
+    return None
+
+
+def _layer(path):
+    """(height, folder) of the layer that a file is in, or None for files outside the layers."""
+    for height, folders in enumerate(LAYERS):
+        for folder in folders:
+            if path.startswith(folder + "/"):
+                return height, folder
+    return None
+
+
+def _forbidden(file, target):
+    """Why this file may not include the target, or None when it may."""
+    if target.startswith(PUBLIC + "/"):
+        return None
+    if file.path.startswith(PUBLIC + "/"):
+        return "a public header includes public headers only"
+    if file.path.startswith("tests/"):
+        return None
+    if target.startswith("tests/"):
+        if file.is_test and target.startswith(TEST_SUPPORT + "/"):
+            return None
+        return f"only unit tests (*_test.cpp) include {TEST_SUPPORT}"
+    here, there = _layer(file.path), _layer(target)
+    if here is None or there is None or here[1] == there[1]:
+        return None
+    if there[0] > here[0]:
+        return f"{there[1]} is above {here[1]}"
+    if there[0] == here[0]:
+        return f"{there[1]} and {here[1]} stand side by side"
+    return None
+
+
+def _circles(edges):
+    """Headers that include one another in a circle: one violation for each edge that closes one."""
+    violations = []
+    state = {}  # absent: not seen; 1: on the path walked now; 2: done
+
+    def walk(path):
+        state[path] = 1
+        for target, number in edges.get(path, {}).items():
+            if state.get(target) == 1:
+                violations.append(Violation(path, number, f"includes {target}, which includes this file again"))
+            elif target not in state:
+                walk(target)
+        state[path] = 2
+
+    for path in edges:
+        if path not in state:
+            walk(path)
+    return violations

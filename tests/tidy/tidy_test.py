@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Plants each kind of violation in a small tree and sees that it is found, and that nothing else is."""
+
+import unittest
+
+import documented_names
+import function_length
+import include_graph
+import text_rules
+import tidy
+from source_tree import SourceFile
+
+HEADER = "// What it is for.\n#pragma once\n"
+
+
+def tree(**texts):
+    """Source files from keywords: src__base__a_hpp="…" is src/base/a.hpp."""
+    files = []
+    for key, text in texts.items():
+        stem, suffix = key.replace("__", "/").rsplit("_", 1)
+        files.append(SourceFile(f"{stem}.{suffix}", text))
+    return files
+
+
+def texts_of(violations):
+    return [str(violation) for violation in violations]
+
+
+class IncludeGraph(unittest.TestCase):
+    def found(self, **texts):
+        return texts_of(include_graph.check(tree(**texts)))
+
+    def test_lower_layers_public_headers_and_other_libraries_are_free(self):
+        found = self.found(
+            include__stria__status_hpp="",
+            src__base__a_hpp='#include <vector>\n#include "stria/status.hpp"\n',
+            src__comm__b_cpp='#include "base/a.hpp"\n#include <mpi.h>\n',
+            apps__flash__mesh__c_cpp='#include "base/a.hpp"\n#include "apps/flash/mesh/d.hpp"\n',
+            apps__flash__mesh__d_hpp='#include "mesh/e.hpp"\n',
+            apps__flash__mesh__e_hpp="",
+            tools__stria__e_cpp='#include "apps/flash/mesh/d.hpp"\n',
+        )
+        self.assertEqual(found, [])
+
+    def test_upward(self):
+        found = self.found(src__base__a_cpp='\n#include "comm/b.hpp"\n', src__comm__b_hpp="")
+        self.assertEqual(found, ["src/base/a.cpp:2: includes src/comm/b.hpp: src/comm is above src/base"])
+
+    def test_upward_in_angle_brackets_and_by_relative_path(self):
+        found = self.found(
+            src__base__a_cpp="#include <comm/b.hpp>\n", src__base__c_cpp='#include "../comm/b.hpp"\n', src__comm__b_hpp=""
+        )
+        self.assertEqual(len(found), 2)
+
+    def test_sideways(self):
+        found = self.found(bench__a_cpp='#include "tools/stria/b.hpp"\n', tools__stria__b_hpp="")
+        self.assertIn("stand side by side", found[0])
+
+    def test_folders_of_one_layer_know_each_other(self):
+        found = self.found(src__storage__posix__a_cpp='#include "storage/driver.hpp"\n', src__storage__driver_hpp="")
+        self.assertEqual(found, [])
+
+    def test_public_header_includes_private_one(self):
+        found = self.found(include__stria__a_hpp='#include "base/b.hpp"\n', src__base__b_hpp="")
+        self.assertIn("public headers only", found[0])
+
+    def test_test_support_is_for_tests(self):
+        source = '#include "support/oracle.hpp"\n'
+        found = self.found(src__base__a_test_cpp=source, src__base__a_cpp=source, tests__support__oracle_hpp="")
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("src/base/a.cpp:1:"))
+
+    def test_unknown_quoted_include_and_unknown_layer(self):
+        self.assertIn("no file of ours", self.found(src__base__a_cpp='#include "gone.hpp"\n')[0])
+        self.assertIn("no layer", self.found(src__novel__a_cpp="")[0])
+
+    def test_circle(self):
+        found = self.found(src__base__a_hpp='#include "base/b.hpp"\n', src__base__b_hpp='#include "base/a.hpp"\n')
+        self.assertEqual(len(found), 1)
+        self.assertIn("includes this file again", found[0])
+
+
+class FunctionLength(unittest.TestCase):
+    def measured(self, text):
+        return [(name, line, length) for name, line, length in function_length.functions(text)]
+
+    def test_counts_signature_and_body(self):
+        text = "namespace a {\n\nint f(int x,\n      int y) {\n  if (x) {\n    y = 1;\n  }\n  return y;\n}\n}\n"
+        self.assertEqual(self.measured(text), [("f", 3, 7)])
+
+    def test_members_and_initialiser_lists(self):
+        text = "class A {\n public:\n  A() : a_{1}, b_(2) {\n    go();\n  }\n  int get() const { return a_; }\n};\n"
+        lengths = {name: length for name, _, length in self.measured(text)}
+        self.assertEqual(lengths["get"], 1)
+        self.assertEqual(max(lengths.values()), 3)
+
+    def test_braces_in_strings_comments_and_characters_do_not_count(self):
+        text = 'void f() {\n  g("}", \'}\');  // }\n  /* } */\n  h(R"(}\n})");\n  int n = 1\'000;\n}\n'
+        self.assertEqual(self.measured(text), [("f", 1, 7)])
+
+    def test_tables_and_types_are_not_functions(self):
+        self.assertEqual(self.measured("const Row kRows[] = {\n  {f(1)},\n  {f(2)},\n};\nstruct B {\n  int c;\n};\n"), [])
+
+    def test_gtest_bodies_and_operators_count(self):
+        text = "TEST(A, b) {\n  c();\n}\nbool operator==(A a, A b) {\n  return true;\n}\n"
+        self.assertEqual([length for _, _, length in self.measured(text)], [3, 3])
+
+    def test_lambdas_belong_to_their_function(self):
+        self.assertEqual(len(self.measured("void f() {\n  auto g = [](int x) {\n    return x;\n  };\n}\n")), 1)
+
+    def test_ceiling(self):
+        limit = function_length.MAX_FUNCTION_LINES
+        good = "void f() {\n" + "  g();\n" * (limit - 2) + "}\n"
+        bad = "void f() {\n" + "  g();\n" * (limit - 1) + "}\n"
+        self.assertEqual(function_length.check(tree(src__base__a_cpp=good)), [])
+        found = texts_of(function_length.check(tree(src__base__a_cpp=bad)))
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("src/base/a.cpp:1: f has"))
+
+
+class TextRules(unittest.TestCase):
+    def found(self, path, text):
+        return texts_of(text_rules.check([SourceFile(path, text)]))
+
+    def test_clean(self):
+        self.assertEqual(self.found("src/base/a_b.hpp", HEADER), [])
+        self.assertEqual(self.found("CMakeLists.txt", "a\n"), [])
+        self.assertEqual(self.found("docs/picture.png", None), [])
+
+    def test_names(self):
+        for path in ["src/base/ByteRange.hpp", "src/Base/a.hpp", "docs/two-words.md"]:
+            self.assertIn("not snake_case", self.found(path, HEADER)[0], path)
+        self.assertEqual(self.found("tests/fuzz/corpus/datatype/0A-b", "x"), [])
+
+    def test_length(self):
+        limit = text_rules.MAX_FILE_LINES
+        self.assertEqual(self.found("a.py", "a\n" * limit), [])
+        self.assertIn("split it", self.found("a.py", "a\n" * (limit + 1))[0])
+
+    def test_white_space(self):
+        self.assertEqual(self.found("a.md", "a \n"), ["a.md:1: white space at the end of the line"])
+        self.assertEqual(self.found("a.cpp", "a\tb\n"), ["a.cpp:1: a tab"])
+        self.assertEqual(self.found("Makefile", "a:\n\tb\n"), [])
+        self.assertEqual(self.found("a.md", "a"), ["a.md: the last line does not end"])
+
+    def test_unfinished_words(self):
+        for word in ["TO" + "DO", "FIX" + "ME", "X" + "XX"]:
+            self.assertIn("finish it", self.found("a.py", f"# {word}: later\n")[0])
+        self.assertEqual(self.found("a.sh", "mktemp a.X" + "XXXXX\n"), [])
+
+    def test_places_on_one_machine(self):
+        for folder in ["ro" + "ot", "ho" + "me/me", "wo" + "rk/x"]:
+            for path in ["a.md", "tests/a.py"]:
+                self.assertIn("one machine", self.found(path, f"see /{folder}/a\n")[0])
+        temporary = "cd /t" + "mp/a\n"
+        self.assertIn("TMPDIR", self.found("scripts/a.sh", temporary)[0])
+        self.assertEqual(self.found("tests/a.sh", temporary), [])
+        self.assertEqual(self.found("src/base/a_test.cpp", temporary), [])
+        self.assertEqual(self.found("a.sh", "build/tmp/x\nhttps://a.org/ho" + "me\n"), [])
+
+    def test_headers(self):
+        self.assertIn("begins with a comment", self.found("a.hpp", "#pragma once\n")[0])
+        self.assertIn("#pragma once", self.found("a.hpp", "// a\n")[0])
+
+
+class DocumentedNames(unittest.TestCase):
+    SOURCE = 'app->add_option("-o,--output", file);\napp->add_flag(\n    "--sync,!--no-sync", sync);\n'
+
+    def test_described(self):
+        files = tree(tools__stria__a_cpp=self.SOURCE, docs__command_line_md="`--output`, `--sync`, `--no-sync`\n")
+        self.assertEqual(documented_names.check(files), [])
+
+    def test_not_described(self):
+        files = tree(apps__flash__a_cpp=self.SOURCE, docs__command_line_md="`--output-all`, `--sync`\n")
+        self.assertEqual(
+            texts_of(documented_names.check(files)),
+            [
+                "apps/flash/a.cpp:1: --output is not described in docs/command_line.md",
+                "apps/flash/a.cpp:2: --no-sync is not described in docs/command_line.md",
+            ],
+        )
+
+    def test_hints_both_ways(self):
+        source = 'table = {\n  {"cb_nodes", set_nodes},\n  {"stria_speed", set_speed},\n};\n'
+        table = "| hint | values |\n|---|---|\n| `cb_nodes` | 1 |\n| `stria_gone` | 2 |\n"
+        self.assertEqual(
+            sorted(texts_of(documented_names.check(tree(src__access__hints_cpp=source, docs__hints_md=table)))),
+            [
+                "docs/hints.md: no hint is called stria_gone",
+                "src/access/hints.cpp: the hint stria_speed is not described in docs/hints.md",
+            ],
+        )
+
+
+class Whole(unittest.TestCase):
+    def test_all_checks_run(self):
+        files = tree(
+            src__base__a_hpp='#include "comm/b.hpp"\n',
+            src__comm__b_hpp=HEADER + "inline void f() {\n" + "g();\n" * 100 + "}\n",
+            tools__stria__c_cpp='app->add_flag("--quiet");\n',
+        )
+        self.assertEqual(len(tidy.violations_of(files)), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

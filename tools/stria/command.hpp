@@ -1,0 +1,42 @@
+// What the subcommands of `stria` share: how they register, how they speak.
+#pragma once
+
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stria::tool {
+
+/// Exit statuses of every subcommand.
+inline constexpr int kDone = 0;
+inline constexpr int kAnswerIsNo = 1;
+inline constexpr int kUnusableInput = 2;
+
+/// The subcommand that the command line chose; returns the exit status. Runs on all ranks. Throws stria::Error alike on all ranks.
+using Action = std::function<int(MPI_Comm)>;
+
+void add_flash_io(CLI::App& flash, Action& action);
+void add_inspect(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+#ifdef STRIA_WITH_SEDOV
+void add_flash_sedov(CLI::App& flash, Action& action);
+#endif
+void add_flash_picture(CLI::App& flash, Action& action);
+
+/// Prints on rank 0 only.
+void print(MPI_Comm comm, const std::string& text);
+
+/// Splits "name=value" entries. Throws stria::Error (kInvalidArgument).
+std::map<std::string, std::string> parse_hints(const std::vector<std::string>& entries);
+
+/// Writes a text file on rank 0; throws on all ranks when that fails. Collective: yes.
+void write_text(MPI_Comm comm, const std::string& path, const std::string& text);
+
+/// Runs `action` on rank 0 and throws on all ranks what it threw there. Collective: yes.
+void on_root(MPI_Comm comm, const std::function<void()>& action);
+
+}  // namespace stria::tool

@@ -1,0 +1,159 @@
+// stria flash io: the FLASH I/O benchmark.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "io/benchmark.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using flash::IoOptions;
+using flash::ModeResult;
+using nlohmann::json;
+
+struct Arguments {
+  IoOptions options;
+  std::string layout = "both";
+  bool plot_only = false;
+  bool no_checksums = false;
+  std::vector<std::string> hints;
+  std::string json_path;
+};
+
+struct Spread {
+  double median = 0, minimum = 0, maximum = 0;
+};
+
+Spread spread(std::vector<double> values) {
+  if (values.empty()) {
+    return {};
+  }
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {median, values.front(), values.back()};
+}
+
+json as_json(const Spread& s) { return {{"median", s.median}, {"min", s.minimum}, {"max", s.maximum}}; }
+
+json mode_json(const ModeResult& mode) {
+  std::vector<double> rates;
+  for (double seconds : mode.seconds) {
+    rates.push_back(static_cast<double>(mode.useful_bytes) / seconds / 1e6);
+  }
+  json phases = json::object();
+  for (const auto& [name, values] : mode.phases) {
+    phases[name] = spread(values).median;
+  }
+  json result = {{"name", mode.name},          {"useful_bytes", mode.useful_bytes}, {"seconds", as_json(spread(mode.seconds))},
+                 {"mbps", as_json(spread(rates))}, {"phases", phases},              {"rounds", mode.seconds}};
+  if (!mode.method.empty()) {
+    result["method"] = mode.method;
+    result["reason"] = mode.reason;
+  }
+  if (!mode.file.empty()) {
+    result["file"] = mode.file;
+  }
+  return result;
+}
+
+json report_json(const std::vector<ModeResult>& modes, const IoOptions& options, int ranks) {
+  json list = json::array();
+  for (const ModeResult& mode : modes) {
+    list.push_back(mode_json(mode));
+  }
+  return {{"ranks", ranks},
+          {"parameters",
+           {{"nxb", options.workload.nxb},
+            {"nvar", options.workload.nvar},
+            {"blocks", options.workload.blocks_per_rank},
+            {"guard_cells", options.workload.guard_cells},
+            {"rounds", options.rounds},
+            {"dir", options.directory},
+            {"sync", options.sync},
+            {"checksums", options.checksums},
+            {"verified", options.verify},
+            {"plot_variables", options.plot_variables},
+            {"hints", options.hints}}},
+          {"modes", list}};
+}
+
+std::string phase_text(const ModeResult& mode) {
+  std::string text;
+  for (const char* name : {"open", "metadata", "pack", "exchange", "write", "read", "unpack", "sync", "commit"}) {
+    auto found = mode.phases.find(name);
+    double ms = found == mode.phases.end() ? 0 : spread(found->second).median * 1e3;
+    if (ms >= 0.05) {
+      text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name, ms);
+    }
+  }
+  return text;
+}
+
+std::string table(const std::vector<ModeResult>& modes) {
+  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "ms a rank and phase");
+  for (const ModeResult& mode : modes) {
+    json j = mode_json(mode);
+    text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}   {}\n", mode.name, static_cast<double>(mode.useful_bytes) / 1e6,
+                        j["mbps"]["median"].get<double>(), j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
+                        phase_text(mode));
+  }
+  return text;
+}
+
+int run(MPI_Comm comm, Arguments& arguments) {
+  IoOptions& options = arguments.options;
+  options.standard = arguments.layout != "experimental";
+  options.experimental = arguments.layout != "standard";
+  options.checkpoint = !arguments.plot_only;
+  options.checksums = !arguments.no_checksums;
+  options.hints = parse_hints(arguments.hints);
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  print(comm, fmt::format("FLASH I/O: {} ranks, blocks of {}^3 cells, {} variables, {} rounds, in {}\n", ranks, options.workload.nxb,
+                          options.workload.nvar, options.rounds, options.directory));
+  auto modes = flash::run_io_benchmark(comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); });
+  print(comm, "\n" + table(modes));
+  if (options.verify) {
+    print(comm, "every value of every file was checked\n");
+  }
+  if (!arguments.json_path.empty()) {
+    write_text(comm, arguments.json_path, report_json(modes, options, ranks).dump(2) + "\n");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_flash_io(CLI::App& flash, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  IoOptions& options = arguments->options;
+  CLI::App* command = flash.add_subcommand("io", "the FLASH I/O benchmark: checkpoint, plot file, plot file with corners");
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command->add_option("--nxb", options.workload.nxb, "cells of a block along each axis")->check(CLI::Range(2, 256));
+  command->add_option("--nvar", options.workload.nvar, "variables of a cell")->check(CLI::Range(1, 1000));
+  command->add_option("--blocks", options.workload.blocks_per_rank, "blocks on every rank (default: 80 + rank mod 3)")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--guard-cells", options.workload.guard_cells, "layers of guard cells")->check(CLI::Range(1, 16));
+  command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(CLI::Range(1, 10000));
+  command->add_option("--dir", options.directory, "where the files go");
+  command->add_option("--layout", arguments->layout, "of the checkpoint")->check(CLI::IsMember({"standard", "experimental", "both"}));
+  command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(CLI::Range(1, 1000));
+  command->add_flag("--plotfile", arguments->plot_only, "write the plot files only");
+  command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");
+  command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
+  command->add_flag("--sync", options.sync, "make every file survive a power loss");
+  command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
+  command->add_flag("--verify", options.verify, "check every value of every file");
+  command->add_flag("--keep", options.keep, "leave the files of the last round");
+  command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--json", arguments->json_path, "write the results there too");
+  command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
+}
+
+}  // namespace stria::tool
