@@ -100,6 +100,10 @@ struct Damage {
   int64_t last_row = 0;
 };
 
+/// Removes files that begin with `prefix` in `directory` which a killed program left under their temporary names, but none that a live program still
+/// writes; returns their paths. Local: one rank calls it.
+std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
+
 class File;
 
 /// A dataset of an open file; valid as long as the file is.

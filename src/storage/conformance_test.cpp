@@ -41,8 +41,11 @@ std::vector<WriteSegment> random_disjoint_list(std::mt19937_64& random, int64_t 
 
 void apply(std::vector<std::byte>& model, const std::vector<WriteSegment>& segments) {
   for (const WriteSegment& segment : segments) {
+    if (segment.bytes == 0) {
+      continue;
+    }
     const size_t end = static_cast<size_t>(segment.offset + segment.bytes);
-    if (segment.bytes > 0 && model.size() < end) {
+    if (model.size() < end) {
       model.resize(end, std::byte{0});
     }
     std::copy_n(segment.data, segment.bytes, model.begin() + segment.offset);

@@ -40,7 +40,7 @@ Spread spread(std::vector<double> values) {
 
 json as_json(const Spread& s) { return {{"median", s.median}, {"min", s.minimum}, {"max", s.maximum}}; }
 
-json mode_json(const ModeResult& mode) {
+json mode_json(const ModeResult& mode, bool verified) {
   std::vector<double> rates;
   for (double seconds : mode.seconds) {
     rates.push_back(static_cast<double>(mode.useful_bytes) / seconds / 1e6);
@@ -49,8 +49,8 @@ json mode_json(const ModeResult& mode) {
   for (const auto& [name, values] : mode.phases) {
     phases[name] = spread(values).median;
   }
-  json result = {{"name", mode.name},          {"useful_bytes", mode.useful_bytes}, {"seconds", as_json(spread(mode.seconds))},
-                 {"mbps", as_json(spread(rates))}, {"phases", phases},              {"rounds", mode.seconds}};
+  json result = {{"name", mode.name},   {"kind", mode.kind},   {"useful_bytes", mode.useful_bytes}, {"seconds", as_json(spread(mode.seconds))},
+                 {"mbps", as_json(spread(rates))}, {"phases", phases}, {"rounds_seconds", mode.seconds}, {"verified", verified}};
   if (!mode.method.empty()) {
     result["method"] = mode.method;
     result["reason"] = mode.reason;
@@ -64,7 +64,7 @@ json mode_json(const ModeResult& mode) {
 json report_json(const std::vector<ModeResult>& modes, const IoOptions& options, int ranks) {
   json list = json::array();
   for (const ModeResult& mode : modes) {
-    list.push_back(mode_json(mode));
+    list.push_back(mode_json(mode, options.verify));
   }
   return {{"ranks", ranks},
           {"parameters",
@@ -97,7 +97,7 @@ std::string phase_text(const ModeResult& mode) {
 std::string table(const std::vector<ModeResult>& modes) {
   std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "ms a rank and phase");
   for (const ModeResult& mode : modes) {
-    json j = mode_json(mode);
+    json j = mode_json(mode, false);
     text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}   {}\n", mode.name, static_cast<double>(mode.useful_bytes) / 1e6,
                         j["mbps"]["median"].get<double>(), j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
                         phase_text(mode));

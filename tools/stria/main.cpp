@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
 #ifdef STRIA_WITH_SEDOV
   add_flash_sedov(*flash, action);
 #endif
+  add_flash_picture(*flash, action);
   add_inspect(app, action);
   add_verify(app, action);
   try {

@@ -45,7 +45,7 @@ void Hydro::advance(Mesh* mesh, double dt) {
   }
   mesh->fluxes().exchange();
   correct_coarse_faces(mesh, dt);
-  derive(mesh);
+  derive_interiors(mesh);
 }
 
 void Hydro::correct_coarse_faces(Mesh* mesh, double dt) const {
@@ -74,11 +74,18 @@ void Hydro::correct_coarse_faces(Mesh* mesh, double dt) const {
 
 void Hydro::fill_guards(Mesh* mesh) const {
   mesh->fill_guards();
-  derive(mesh);
+  apply_equation_of_state(gamma_, mesh->unk(), static_cast<long>(mesh->block_count() * mesh->shape().total_cells()));
 }
 
-void Hydro::derive(Mesh* mesh) const {
-  apply_equation_of_state(gamma_, mesh->unk(), static_cast<long>(mesh->block_count() * mesh->shape().total_cells()));
+void Hydro::derive_interiors(Mesh* mesh) const {
+  const BlockShape& shape = mesh->shape();
+  for (int64_t b = 0; b < mesh->block_count(); ++b) {
+    for (int k = 0; k < shape.cells[2]; ++k) {
+      for (int j = 0; j < shape.cells[1]; ++j) {
+        apply_equation_of_state(gamma_, mesh->block(b) + shape.offset(0, j, k), shape.cells[0]);
+      }
+    }
+  }
 }
 
 }  // namespace stria::flash

@@ -14,14 +14,15 @@ class Hydro {
   /// same bits on every rank and for every number of ranks.
   double stable_time_step(const Mesh& mesh, double cfl) const;
 
-  /// Advances all blocks by dt and makes the fluxes at refinement jumps agree. \pre guard cells are filled. Collective: yes.
+  /// Advances the interiors of all blocks by dt, with the fluxes at refinement jumps made to agree.
+  /// \pre the mesh's guard cells are filled; dependent variables aren't read. Collective: yes.
   void advance(Mesh* mesh, double dt);
 
   /// Fills all guard cells and derives the dependent variables everywhere. Collective: yes.
   void fill_guards(Mesh* mesh) const;
 
-  /// Derives the dependent variables of all cells from density, velocity and total energy.
-  void derive(Mesh* mesh) const;
+  /// Derives the dependent variables of all interior cells from density, velocity and total energy.
+  void derive_interiors(Mesh* mesh) const;
 
  private:
   void correct_coarse_faces(Mesh* mesh, double dt) const;

@@ -139,27 +139,36 @@ void MusclHancock::predict(const std::array<double, 3>& cell_size, double dt) {
 
 // Fluxes through the lower face of each cell in dimension d, up to the upper face of the last one.
 void MusclHancock::compute_fluxes(int d) {
-  const int n = 1 + d;
-  const int t1 = 1 + (d + 1) % 3;
-  const int t2 = 1 + (d + 2) % 3;
-  const State& q = predicted_;
-  const State& s = slope_[d];
+  const std::array<int, 5> order{0, 1 + d, 1 + (d + 1) % 3, 1 + (d + 2) % 3, 4};  // the normal velocity first
   const long step = step_[d];
   for_each_row(0, d, 1, [&](long first, long count) {
-    for (long c = first; c < first + count; ++c) {
+    // Plain pointers, without which the compiler sees possible aliases everywhere and doesn't vectorise.
+    std::array<const double*, 5> q{};
+    std::array<const double*, 5> s{};
+    for (int v = 0; v < 5; ++v) {
+      q[v] = predicted_[order[v]].data() + first;
+      s[v] = slope_[d][order[v]].data() + first;
+    }
+    double* __restrict__ mass = flux_[0].data() + first;
+    double* __restrict__ normal = flux_[order[1]].data() + first;
+    double* __restrict__ transverse1 = flux_[order[2]].data() + first;
+    double* __restrict__ transverse2 = flux_[order[3]].data() + first;
+    double* __restrict__ energy = flux_[4].data() + first;
+    const double* shocked = shocked_.data() + first;
+    for (long c = 0; c < count; ++c) {
       const long b = c - step;
-      const GasState below{q[0][b] + 0.5 * s[0][b], q[n][b] + 0.5 * s[n][b], q[t1][b] + 0.5 * s[t1][b], q[t2][b] + 0.5 * s[t2][b],
+      const GasState below{q[0][b] + 0.5 * s[0][b], q[1][b] + 0.5 * s[1][b], q[2][b] + 0.5 * s[2][b], q[3][b] + 0.5 * s[3][b],
                            q[4][b] + 0.5 * s[4][b]};
-      const GasState above{q[0][c] - 0.5 * s[0][c], q[n][c] - 0.5 * s[n][c], q[t1][c] - 0.5 * s[t1][c], q[t2][c] - 0.5 * s[t2][c],
+      const GasState above{q[0][c] - 0.5 * s[0][c], q[1][c] - 0.5 * s[1][c], q[2][c] - 0.5 * s[2][c], q[3][c] - 0.5 * s[3][c],
                            q[4][c] - 0.5 * s[4][c]};
       const GasFlux sharp = hllc_flux(gamma_, below, above);
       const GasFlux robust = hll_flux(gamma_, below, above);
-      const bool shock = shocked_[b] + shocked_[c] > 0;
-      flux_[0][c] = shock ? robust.mass : sharp.mass;
-      flux_[n][c] = shock ? robust.normal : sharp.normal;
-      flux_[t1][c] = shock ? robust.transverse1 : sharp.transverse1;
-      flux_[t2][c] = shock ? robust.transverse2 : sharp.transverse2;
-      flux_[4][c] = shock ? robust.energy : sharp.energy;
+      const bool shock = shocked[b] + shocked[c] > 0;
+      mass[c] = shock ? robust.mass : sharp.mass;
+      normal[c] = shock ? robust.normal : sharp.normal;
+      transverse1[c] = shock ? robust.transverse1 : sharp.transverse1;
+      transverse2[c] = shock ? robust.transverse2 : sharp.transverse2;
+      energy[c] = shock ? robust.energy : sharp.energy;
     }
   });
 }

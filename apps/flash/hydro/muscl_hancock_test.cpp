@@ -88,7 +88,8 @@ struct Tube {
     }
     auto inside = [&](int c, int n) { return periodic ? (c + n) % n : std::clamp(c, 0, n - 1); };
     for_each_cell(all, [&](int i, int j, int k) {
-      const double* from = block.data() + shape.offset(inside(i, shape.cells[0]), inside(j, shape.cells[1]), inside(k, shape.cells[2]));
+      const double* from =
+          block.data() + shape.offset(inside(i, shape.cells[0]), inside(j, shape.cells[1]), inside(k, shape.cells[2]));
       std::copy(from, from + kEulerVariables, block.data() + shape.offset(i, j, k));
     });
   }

@@ -1,7 +1,7 @@
 // The flux between two gas states.
 //
-// Method: HLLC (Toro, Spruce, Speares, Shock Waves 4, 1994) with Einfeldt's bounds for the outer waves (SIAM J. Numer. Anal. 25,
-// 1988): the Roe average guards against waves that are slower than a strong shock. HLL, without the contact wave, for faces
+// Method: HLLC (Toro, Spruce, Speares, Shock Waves 4, 1994) with Einfeldt's bounds for the outer waves (SIAM J. Numer. Anal.
+// 25, 1988): the Roe average guards against waves that are slower than a strong shock. HLL, without the contact wave, for faces
 // within strong shocks, where HLLC lets shocks along the grid break up (Quirk, Int. J. Numer. Methods Fluids 18, 1994).
 // Written without branches, so that a loop over faces vectorises; used together, the two share most of their work.
 // Cost: 4 square roots and 8 divisions a face.
@@ -81,8 +81,7 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   const double star_energy =
       star_density * (energy / density + (middle - normal) * (middle + pressure / (density * (wave - normal))));
   const double mass = density * normal;
-  return {mass + jump * (star_density - density),
-          mass * normal + pressure + jump * (star_density * middle - density * normal),
+  return {mass + jump * (star_density - density), mass * normal + pressure + jump * (star_density * middle - density * normal),
           mass * transverse1 + jump * (star_density - density) * transverse1,
           mass * transverse2 + jump * (star_density - density) * transverse2,
           (energy + pressure) * normal + jump * (star_energy - energy)};

@@ -35,7 +35,7 @@ class Benchmark {
       : comm_(comm), options_(options), progress_(progress), arrays_(comm, options), modes_(make_modes(arrays_)) {
     MPI_Comm_size(comm_, &size_);
     for (const auto& mode : modes_) {
-      results_.push_back({mode->name(), mode->useful_bytes(), {}, {}, "", "", ""});
+      results_.push_back({mode->name(), mode->kind(), mode->useful_bytes(), {}, {}, "", "", ""});
     }
   }
 
@@ -73,7 +73,7 @@ class Benchmark {
       note(seconds, phases, mode, result);
     }
     MPI_Barrier(comm_);
-    bool reads = mode.name() == "read" || mode.name() == "limit-read";
+    bool reads = mode.kind() == "read";
     if (last && options_.keep) {
       result.file = mode.file();
     } else if (!reads || last) {

@@ -38,6 +38,7 @@ struct IoOptions {
 /// One mode's rounds. Phases: mean over the ranks, a round.
 struct ModeResult {
   std::string name;
+  std::string kind;  ///< "checkpoint", "plot" or "read"
   int64_t useful_bytes = 0;
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;

@@ -192,6 +192,7 @@ class CheckpointMode : public StriaMode {
 
 class PlotMode : public StriaMode {
  public:
+  std::string kind() const override { return "plot"; }
   PlotMode(IoArrays& arrays, const std::string& path) : StriaMode(arrays, "plotfile", path) {
     for (int64_t v : plot_variables(arrays.options.workload, arrays.options.plot_variables)) {
       variables_.push_back(static_cast<int>(v));
@@ -259,6 +260,7 @@ class CornerPlotMode : public PlotMode {
 // Reads a checkpoint, written once outside the timing, into guard-celled blocks.
 class ReadMode : public StriaMode {
  public:
+  std::string kind() const override { return "read"; }
   ReadMode(IoArrays& arrays, const std::string& path)
       : StriaMode(arrays, "read", path), target_(Unk::create(arrays.options.workload, arrays.partition).value()) {
     target_.poison();
@@ -334,7 +336,8 @@ class LimitReadMode : public IoMode {
     LimitTimes times;
     arrays_.limits.write(LimitWay::kPackStaged, path_, false, &times).throw_if_error();
   }
-  std::string name() const override { return "limit-read"; }
+  std::string name() const override { return "read-limit"; }
+  std::string kind() const override { return "read"; }
   std::string file() const override { return path_; }
   int64_t useful_bytes() const override {
     return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
@@ -388,7 +391,7 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
   }
   if (options.read) {
     if (options.limits) {
-      auto limit = std::make_unique<LimitReadMode>(arrays, base + "limit_read");
+      auto limit = std::make_unique<LimitReadMode>(arrays, base + "read_limit");
       limit->write_source();
       modes.push_back(std::move(limit));
     }

@@ -30,6 +30,7 @@ class IoMode {
  public:
   virtual ~IoMode() = default;
   virtual std::string name() const = 0;
+  virtual std::string kind() const { return "checkpoint"; }
   virtual int64_t useful_bytes() const = 0;
   /// One timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
   virtual void run(std::map<std::string, double>& phases) = 0;

@@ -17,8 +17,8 @@ struct GuardedArray {
   double* origin = nullptr;  ///< cell (0,0,0)
   std::array<int, 3> cells{};
   std::array<int, 3> guards{};
-  std::array<int64_t, 3> stride{};         ///< in doubles
-  const int* variable_index = nullptr;     ///< of each transferred variable within a cell
+  std::array<int64_t, 3> stride{};      ///< in doubles
+  const int* variable_index = nullptr;  ///< of each transferred variable within a cell
 };
 
 /// Fills the cells of `array` that lie outside the domain: outflow copies the outermost cell, reflect mirrors and turns the

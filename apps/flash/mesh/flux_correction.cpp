@@ -16,7 +16,9 @@ int64_t FluxCorrection::face_cells(int face) const {
   return static_cast<int64_t>(shape_.cells[inner]) * shape_.cells[outer];
 }
 
-int64_t FluxCorrection::part_doubles(int face) const { return face_cells(face) / (1 << (shape_.dim - 1)) * components_; }
+int64_t FluxCorrection::part_doubles(int face) const {
+  return face_cells(face) / (1 << (shape_.dim - 1)) * components_;
+}
 
 double* FluxCorrection::face_fluxes(int32_t block, int face) {
   int64_t offset = offset_[block][face];
@@ -70,8 +72,8 @@ void FluxCorrection::rebuild(std::span<const Leaf> leaves, const NeighborTable& 
       const Neighbor& neighbor = neighbors.of[b][direction_number(face_direction(face))];
       auto ghost = static_cast<std::size_t>(neighbor.source) - neighbors.of.size();
       if (neighbor.kind == NeighborKind::kCoarse && neighbor.source >= static_cast<int32_t>(neighbors.of.size())) {
-        sends_.push_back({ghosts.owner[ghost], first_block + static_cast<int64_t>(b), face, leaves[b].child_number(),
-                          offset_[b][face], 0});
+        sends_.push_back(
+            {ghosts.owner[ghost], first_block + static_cast<int64_t>(b), face, leaves[b].child_number(), offset_[b][face], 0});
       }
     }
   }

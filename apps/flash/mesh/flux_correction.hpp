@@ -24,9 +24,9 @@ class FluxCorrection {
   /// A face of a local block whose neighbours are finer: its corrections are applied by the physics.
   struct CoarseFace {
     int32_t block = 0;
-    int face = 0;              ///< 2*dimension + side
-    int64_t own_offset = 0;    ///< in `fluxes_`
-    int64_t fine_offset = 0;   ///< in `fine_`
+    int face = 0;             ///< 2*dimension + side
+    int64_t own_offset = 0;   ///< in `fluxes_`
+    int64_t fine_offset = 0;  ///< in `fine_`
   };
 
   FluxCorrection(MPI_Comm comm, const BlockShape& shape, int component_count);
@@ -55,12 +55,12 @@ class FluxCorrection {
  private:
   // One fine face and the coarse face that it is part of, on the same rank (`peer` < 0) or on another.
   struct Part {
-    int peer = -1;               // rank
-    int64_t fine_block = 0;      // number in the order of all leaves
-    int face = 0;                // of the fine block
-    int child_number = 0;        // of the fine block: where its part of the coarse face lies
-    int64_t own_offset = 0;      // of the fine block's fluxes, when that is here
-    int64_t coarse_offset = 0;   // of the coarse face's sums, when that is here
+    int peer = -1;              // rank
+    int64_t fine_block = 0;     // number in the order of all leaves
+    int face = 0;               // of the fine block
+    int child_number = 0;       // of the fine block: where its part of the coarse face lies
+    int64_t own_offset = 0;     // of the fine block's fluxes, when that is here
+    int64_t coarse_offset = 0;  // of the coarse face's sums, when that is here
   };
 
   void average(const Part& part, double* out) const;

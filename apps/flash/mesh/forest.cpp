@@ -215,8 +215,8 @@ Status check(const Domain& domain, int level) {
     return {ErrorCode::kInvalidArgument, "a mesh has 2 or 3 dimensions, not " + std::to_string(domain.dim)};
   }
   if (level < 0 || level > kMaxLevel) {
-    return {ErrorCode::kInvalidArgument, "refinement level " + std::to_string(level + 1) + " is not in [1, " +
-                                             std::to_string(kMaxLevel + 1) + "]"};
+    return {ErrorCode::kInvalidArgument,
+            "refinement level " + std::to_string(level + 1) + " is not in [1, " + std::to_string(kMaxLevel + 1) + "]"};
   }
   int64_t roots = 1;
   for (int d = 0; d < domain.dim; ++d) {
@@ -235,8 +235,8 @@ template <int Dim>
 Result<std::unique_ptr<Forest>> make_from_leaves(MPI_Comm comm, const Domain& domain, std::span<const Leaf> leaves) {
   auto forest = std::make_unique<P4Forest<Dim>>(comm, domain, 0);
   if (!forest->refine_to(leaves)) {
-    return Status(ErrorCode::kFormat, "the list of " + std::to_string(leaves.size()) +
-                                          " blocks is not a complete mesh in Morton order");
+    return Status(ErrorCode::kFormat,
+                  "the list of " + std::to_string(leaves.size()) + " blocks is not a complete mesh in Morton order");
   }
   return std::unique_ptr<Forest>(std::move(forest));
 }

@@ -43,7 +43,8 @@ class Forest {
  public:
   virtual ~Forest() = default;
 
-  /// Makes a forest whose leaves all have `level`. Collective: yes. Errors: kInvalidArgument for a domain or level that cannot be.
+  /// Makes a forest whose leaves all have `level`. Collective: yes. Errors: kInvalidArgument for a domain or level that cannot
+  /// be.
   static Result<std::unique_ptr<Forest>> uniform(MPI_Comm comm, const Domain& domain, int level);
 
   /// Makes the forest that has exactly the given leaves. Collective: yes; every rank passes the whole list, in order.

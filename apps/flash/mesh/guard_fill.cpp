@@ -164,8 +164,8 @@ void GuardFill::run(std::span<const Leaf> leaves, const NeighborTable& neighbors
         prolong(block, direction(n));
       }
     }
-    GuardedArray array{origin, shape_.cells, shape_.guards, {shape_.stride(0), shape_.stride(1), shape_.stride(2)},
-                       unk_index_.data()};
+    GuardedArray array{
+        origin, shape_.cells, shape_.guards, {shape_.stride(0), shape_.stride(1), shape_.stride(2)}, unk_index_.data()};
     fill_outside(domain_, leaves[b], variables_, array);
   }
 }

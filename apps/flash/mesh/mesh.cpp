@@ -11,7 +11,8 @@ namespace {
 
 Status check(const MeshOptions& options) {
   if (options.nxb < 2 * kGuardCells || options.nxb > 64 || options.nxb % 2 != 0) {
-    return {ErrorCode::kInvalidArgument, "blocks have an even number of cells from 8 to 64 a side, not " + std::to_string(options.nxb)};
+    return {ErrorCode::kInvalidArgument,
+            "blocks have an even number of cells from 8 to 64 a side, not " + std::to_string(options.nxb)};
   }
   if (options.min_level < 0 || options.max_level < options.min_level || options.max_level > kMaxLevel) {
     return {ErrorCode::kInvalidArgument, "refinement levels " + std::to_string(options.min_level + 1) + " to " +
@@ -68,7 +69,8 @@ Status Mesh::rebuild_topology() {
   leaves_.insert(leaves_.end(), ghosts_.leaves.begin(), ghosts_.leaves.end());
   auto neighbors = NeighborTable::build(options_.domain, leaves_, static_cast<int32_t>(local_count_));
   if (any_rank(comm_, !neighbors.ok())) {
-    return neighbors.ok() ? Status(ErrorCode::kFormat, "another rank found the mesh incomplete or unbalanced") : neighbors.status();
+    return neighbors.ok() ? Status(ErrorCode::kFormat, "another rank found the mesh incomplete or unbalanced")
+                          : neighbors.status();
   }
   neighbors_ = std::move(*neighbors);
   fluxes_.rebuild(leaves_, neighbors_, ghosts_, first_block());

@@ -21,17 +21,18 @@ namespace stria::flash {
 
 struct MeshOptions {
   Domain domain;
-  int nxb = 8;           ///< cells across a block: even, 8 to 64
-  int min_level = 0;     ///< 0-based
+  int nxb = 8;        ///< cells across a block: even, 8 to 64
+  int min_level = 0;  ///< 0-based
   int max_level = 0;
   VariableSet variables;
-  int flux_count = 0;    ///< components that the physics corrects at refinement jumps
+  int flux_count = 0;  ///< components that the physics corrects at refinement jumps
 };
 
 /// Blocks of one rank. The cells of all of them lie in one array, unk(nvar,i,j,k,block), guard cells included.
 class Mesh {
  public:
-  /// Makes a mesh of blocks that all have min_level, cells zero. Collective: yes. Errors: kInvalidArgument, the same on all ranks.
+  /// Makes a mesh of blocks that all have min_level, cells zero. Collective: yes. Errors: kInvalidArgument, the same on all
+  /// ranks.
   static Result<std::unique_ptr<Mesh>> create(MPI_Comm comm, const MeshOptions& options);
 
   /// Makes the mesh with exactly these leaves, cells zero. Collective: yes; every rank passes all leaves in Morton order.
@@ -43,8 +44,8 @@ class Mesh {
   const BlockShape& shape() const { return shape_; }
   const MeshOptions& options() const { return options_; }
 
-  int64_t block_count() const { return local_count_; }               ///< of this rank
-  int64_t first_block() const { return first_blocks_[rank_]; }       ///< 0-based place of this rank's first block
+  int64_t block_count() const { return local_count_; }          ///< of this rank
+  int64_t first_block() const { return first_blocks_[rank_]; }  ///< 0-based place of this rank's first block
   int64_t global_block_count() const { return first_blocks_.back(); }
   std::span<const int64_t> first_blocks() const { return first_blocks_; }  ///< [ranks + 1]
   std::span<const Leaf> leaves() const { return {leaves_.data(), static_cast<std::size_t>(local_count_)}; }

@@ -82,8 +82,9 @@ Result<NeighborTable> NeighborTable::build(const Domain& domain, std::span<const
         continue;
       }
       if (!finder.find(leaves[b], o, &table.of[b][n], &table.fine_sources)) {
-        return Status(ErrorCode::kFormat, "block " + std::to_string(b) + " of this rank has a neighbour that is missing or "
-                                          "differs by more than one refinement level");
+        return Status(ErrorCode::kFormat, "block " + std::to_string(b) +
+                                              " of this rank has a neighbour that is missing or "
+                                              "differs by more than one refinement level");
       }
     }
   }

@@ -19,8 +19,12 @@ inline constexpr int kDirections = 27;
 
 /// A step to one of the 26 neighbours (or 0 to stay): components -1, 0 or 1, numbered 0..26 with x fastest.
 using Direction = std::array<int, 3>;
-inline int direction_number(const Direction& o) { return (o[0] + 1) + 3 * (o[1] + 1) + 9 * (o[2] + 1); }
-inline Direction direction(int number) { return {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1}; }
+inline int direction_number(const Direction& o) {
+  return (o[0] + 1) + 3 * (o[1] + 1) + 9 * (o[2] + 1);
+}
+inline Direction direction(int number) {
+  return {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1};
+}
 /// The step over face 2*d + side.
 inline Direction face_direction(int face) {
   Direction o{0, 0, 0};

@@ -40,8 +40,8 @@ void for_each_row(const BlockShape& shape, Body&& body) {
 
 }  // namespace
 
-void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_t> from_first, std::span<const int64_t> to_first,
-                  const double* from, double* to) {
+void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_t> from_first,
+                  std::span<const int64_t> to_first, const double* from, double* to) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const int64_t row = static_cast<int64_t>(shape.cells[0]) * shape.variable_count;
@@ -57,8 +57,8 @@ void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_
   std::vector<MPI_Request> requests;
   for (const Run& run : receives) {
     requests.emplace_back();
-    MPI_Irecv(incoming.data() + (run.begin - to_begin) * packed, static_cast<int>(run.end - run.begin), block_type.get(), run.rank,
-              kTag, comm, &requests.back());
+    MPI_Irecv(incoming.data() + (run.begin - to_begin) * packed, static_cast<int>(run.end - run.begin), block_type.get(),
+              run.rank, kTag, comm, &requests.back());
   }
   for (const Run& run : sends) {
     double* out = outgoing.data() + (run.begin - from_begin) * packed;

@@ -17,7 +17,7 @@ namespace stria::flash {
 /// \param from_first, to_first index of each rank's first leaf, and the number of leaves. Shape: [ranks + 1]
 /// \param from blocks of this rank in the old partition \param to in the new one, as large as it must be
 /// Collective: yes.
-void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_t> from_first, std::span<const int64_t> to_first,
-                  const double* from, double* to);
+void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_t> from_first,
+                  std::span<const int64_t> to_first, const double* from, double* to);
 
 }  // namespace stria::flash

@@ -55,7 +55,9 @@ CoarseBuffer::CoarseBuffer(const BlockShape& shape, int transferred_count, int r
   values_.resize(static_cast<std::size_t>(doubles));
 }
 
-void CoarseBuffer::clear() { std::fill(values_.begin(), values_.end(), std::numeric_limits<double>::quiet_NaN()); }
+void CoarseBuffer::clear() {
+  std::fill(values_.begin(), values_.end(), std::numeric_limits<double>::quiet_NaN());
+}
 
 void load_conserved(const VariableSet& variables, const double* cell, const int* variable_index, double* conserved) {
   double density = cell[variable_index[0]];
@@ -91,7 +93,8 @@ void restrict_cell(const VariableSet& variables, const CellSource& source, int d
   }
 }
 
-void prolong_cell(const VariableSet& variables, const CoarseBuffer& buffer, int dim, std::array<int, 3> at, ChildCells* children) {
+void prolong_cell(const VariableSet& variables, const CoarseBuffer& buffer, int dim, std::array<int, 3> at,
+                  ChildCells* children) {
   const double* center = buffer.cell(at[0], at[1], at[2]);
   double slopes[3][kMaxTransferred];
   for (int d = 0; d < dim; ++d) {

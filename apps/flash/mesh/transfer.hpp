@@ -17,9 +17,9 @@ namespace stria::flash {
 
 /// Cells to read transferred values from: the interior of a local block within unk, or a ghost block's compact copy.
 struct CellSource {
-  const double* origin = nullptr;      ///< cell (0,0,0)
-  std::array<int64_t, 3> stride{};     ///< doubles from a cell to its neighbour, a dimension each
-  const int* variable_index = nullptr; ///< where in a cell each transferred variable is
+  const double* origin = nullptr;       ///< cell (0,0,0)
+  std::array<int64_t, 3> stride{};      ///< doubles from a cell to its neighbour, a dimension each
+  const int* variable_index = nullptr;  ///< where in a cell each transferred variable is
 
   const double* cell(int i, int j, int k) const { return origin + i * stride[0] + j * stride[1] + k * stride[2]; }
 };
@@ -56,12 +56,14 @@ void load_conserved(const VariableSet& variables, const double* cell, const int*
 void store_conserved(const VariableSet& variables, const double* conserved, double* cell);
 
 /// Averages the 2^dim cells of `source` whose lowest is (i,j,k) into `conserved`. The order of the sum is fixed.
-void restrict_cell(const VariableSet& variables, const CellSource& source, int dim, std::array<int, 3> lowest, double* conserved);
+void restrict_cell(const VariableSet& variables, const CellSource& source, int dim, std::array<int, 3> lowest,
+                   double* conserved);
 
 /// The 2^dim parts of a coarse cell, child number by child number, as transferred values.
 using ChildCells = std::array<std::array<double, kMaxTransferred>, 8>;
 
 /// Splits coarse cell (i,j,k) of the buffer. Reads the cell and its face neighbours.
-void prolong_cell(const VariableSet& variables, const CoarseBuffer& buffer, int dim, std::array<int, 3> at, ChildCells* children);
+void prolong_cell(const VariableSet& variables, const CoarseBuffer& buffer, int dim, std::array<int, 3> at,
+                  ChildCells* children);
 
 }  // namespace stria::flash

@@ -19,7 +19,9 @@ uint8_t mix(uint8_t from, uint8_t to, double share) {
 Image::Image(int width, int height, Color background)
     : width_(width), height_(height), pixels_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), background) {}
 
-void Image::set(int x, int y, Color color) { blend(x, y, color, 1.0); }
+void Image::set(int x, int y, Color color) {
+  blend(x, y, color, 1.0);
+}
 
 void Image::blend(int x, int y, Color color, double opacity) {
   if (x < 0 || y < 0 || x >= width_ || y >= height_) {
@@ -78,8 +80,8 @@ Status Image::write_png(const std::string& path) const {
 }
 
 Color viridis(double share) {
-  static constexpr Color kStops[] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},  {44, 114, 142}, {33, 145, 140},
-                                     {40, 174, 128}, {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+  static constexpr Color kStops[] = {{68, 1, 84},    {71, 45, 123}, {59, 82, 139},  {44, 114, 142}, {33, 145, 140},
+                                     {40, 174, 128}, {94, 201, 98}, {173, 220, 48}, {253, 231, 37}};
   constexpr int kLast = static_cast<int>(std::size(kStops)) - 1;
   const double position = std::clamp(share, 0.0, 1.0) * kLast;
   const int stop = std::min(static_cast<int>(position), kLast - 1);

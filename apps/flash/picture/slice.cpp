@@ -35,8 +35,11 @@ struct CutBlock {
 class SliceDrawing {
  public:
   SliceDrawing(const SliceInput& input, const SliceStyle& style)
-      : input_(input), style_(style), plot_(place_plot()), image_(plot_.right + kMargin + kBarWidth + kBarLabels,
-                                                                  plot_.bottom + kMargin + 2 * Image::text_height(kTextScale), kPaper) {
+      : input_(input),
+        style_(style),
+        plot_(place_plot()),
+        image_(plot_.right + kMargin + kBarWidth + kBarLabels, plot_.bottom + kMargin + 2 * Image::text_height(kTextScale),
+               kPaper) {
     find_cut();
     find_range();
   }
@@ -60,7 +63,9 @@ class SliceDrawing {
 
  private:
   double length(int d) const { return input_.domain_hi[d] - input_.domain_lo[d]; }
-  double box(int64_t block, int d, int side) const { return input_.bounding_box[static_cast<std::size_t>(6 * block + 2 * d + side)]; }
+  double box(int64_t block, int d, int side) const {
+    return input_.bounding_box[static_cast<std::size_t>(6 * block + 2 * d + side)];
+  }
 
   PixelBox place_plot() const {
     const double longer = std::max(length(0), length(1));
@@ -88,7 +93,8 @@ class SliceDrawing {
   std::span<const double> layer(const CutBlock& cut) const {
     const auto cells = static_cast<std::size_t>(input_.cells[0] * input_.cells[1]);
     const auto block_cells = cells * static_cast<std::size_t>(input_.cells[2]);
-    return input_.values.subspan(static_cast<std::size_t>(cut.block) * block_cells + static_cast<std::size_t>(cut.layer) * cells, cells);
+    return input_.values.subspan(
+        static_cast<std::size_t>(cut.block) * block_cells + static_cast<std::size_t>(cut.layer) * cells, cells);
   }
 
   void find_range() {

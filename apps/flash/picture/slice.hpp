@@ -16,18 +16,18 @@ namespace stria::flash {
 
 struct SliceInput {
   int dim = 2;
-  std::array<int, 3> cells{8, 8, 1};         ///< of a block
-  std::span<const double> bounding_box;      ///< [blocks][3][2]
-  std::span<const double> values;            ///< [blocks][z][y][x], interior cells
-  std::array<double, 2> domain_lo{0, 0};     ///< x and y
+  std::array<int, 3> cells{8, 8, 1};      ///< of a block
+  std::span<const double> bounding_box;   ///< [blocks][3][2]
+  std::span<const double> values;         ///< [blocks][z][y][x], interior cells
+  std::array<double, 2> domain_lo{0, 0};  ///< x and y
   std::array<double, 2> domain_hi{1, 1};
-  double plane_z = 0.5;                      ///< where a 3-D mesh is cut
+  double plane_z = 0.5;  ///< where a 3-D mesh is cut
 };
 
 struct SliceStyle {
-  std::string title;                ///< one line
-  std::string quantity = "density"; ///< beside the colour bar
-  int plot_pixels = 960;            ///< the longer side of the plot
+  std::string title;                 ///< one line
+  std::string quantity = "density";  ///< beside the colour bar
+  int plot_pixels = 960;             ///< the longer side of the plot
   bool draw_blocks = true;
 };
 

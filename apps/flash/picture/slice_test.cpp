@@ -10,7 +10,9 @@
 namespace stria::flash {
 namespace {
 
-bool same(Color a, Color b) { return a.red == b.red && a.green == b.green && a.blue == b.blue; }
+bool same(Color a, Color b) {
+  return a.red == b.red && a.green == b.green && a.blue == b.blue;
+}
 
 // Four 2-D blocks over the unit square with one value each.
 struct FourBlocks {

@@ -25,7 +25,8 @@ std::vector<T> gather_blocks(const Mesh& mesh, const std::vector<T>& mine) {
   MPI_Type_contiguous(sizeof(T), MPI_BYTE, &type);
   MPI_Type_commit(&type);
   std::vector<T> all(static_cast<std::size_t>(mesh.global_block_count()));
-  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), type, all.data(), counts.data(), offsets.data(), type, mesh.comm());
+  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), type, all.data(), counts.data(), offsets.data(), type,
+                 mesh.comm());
   MPI_Type_free(&type);
   return all;
 }

@@ -4,7 +4,8 @@
 // profile keeps its shape; shock radius and profiles at a given time.
 // Method: the closed form in Sedov's parameter v ("Similarity and Dimensional Methods", 1959), in the standard case of Kamm &
 // Timmes, "On Efficient Generation of Numerically Robust Sedov Solutions" (LA-UR-07-2849, 2007), constant density; the energy
-// integral by double-exponential quadrature over v, whose end point is singular. Cost: microseconds to make, a bisection a point.
+// integral by double-exponential quadrature over v, whose end point is singular. Cost: microseconds to make, a bisection a
+// point.
 #pragma once
 
 #include "stria/status.hpp"
@@ -21,9 +22,9 @@ struct SedovState {
 class SedovSolution {
  public:
   struct Parameters {
-    int dim = 3;         ///< 2: cylindrical, 3: spherical
+    int dim = 3;  ///< 2: cylindrical, 3: spherical
     double gamma = 1.4;
-    double energy = 1;   ///< in 2-D: a unit of length
+    double energy = 1;  ///< in 2-D: a unit of length
     double density = 1;
   };
 
@@ -51,8 +52,8 @@ class SedovSolution {
   double integrate_energy() const;
 
   Parameters parameters_;
-  double start_ = 0;   // v at the origin
-  double span_ = 0;    // from there to the shock
+  double start_ = 0;  // v at the origin
+  double span_ = 0;   // from there to the shock
   double a_ = 0, b_ = 0, c_ = 0, d_ = 0, e_ = 0;
   double alpha0_ = 0, alpha1_ = 0, alpha2_ = 0, alpha3_ = 0, alpha4_ = 0, alpha5_ = 0;
   double alpha_ = 0;

@@ -29,7 +29,8 @@ Status validate(const SedovOptions& o) {
   STRIA_RETURN_IF_ERROR(unless(p.gamma > 1 && p.gamma < 2, "gamma lies between 1 and 2, both excluded"));
   STRIA_RETURN_IF_ERROR(unless(p.energy > 0 && std::isfinite(p.energy), "the explosion's energy is positive"));
   STRIA_RETURN_IF_ERROR(unless(p.ambient_density > 0 && std::isfinite(p.ambient_density), "the ambient density is positive"));
-  STRIA_RETURN_IF_ERROR(unless(p.ambient_pressure > 0 && std::isfinite(p.ambient_pressure), "the ambient pressure is positive"));
+  STRIA_RETURN_IF_ERROR(
+      unless(p.ambient_pressure > 0 && std::isfinite(p.ambient_pressure), "the ambient pressure is positive"));
   STRIA_RETURN_IF_ERROR(unless(p.radius_cells >= 1 && p.radius_cells <= 64, "the explosion's radius is 1 to 64 cells"));
   STRIA_RETURN_IF_ERROR(unless(o.cfl > 0 && o.cfl < 1, "the Courant number lies between 0 and 1, both excluded"));
   STRIA_RETURN_IF_ERROR(unless(o.end_time > 0, "the end time is positive"));

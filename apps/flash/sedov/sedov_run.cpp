@@ -103,7 +103,8 @@ Result<std::unique_ptr<SedovRun>> SedovRun::start(MPI_Comm comm, const SedovOpti
 }
 
 Result<std::unique_ptr<SedovRun>> SedovRun::restore(MPI_Comm comm, const SedovOptions& options, const RunScalars& scalars,
-                                                    std::span<const int32_t> refine_level, std::span<const double> bounding_box) {
+                                                    std::span<const int32_t> refine_level,
+                                                    std::span<const double> bounding_box) {
   STRIA_RETURN_IF_ERROR(validate(options));
   MeshOptions mesh_of = mesh_options(options);
   auto mine = leaves_from_boxes(mesh_of.domain, refine_level, bounding_box);
@@ -114,7 +115,9 @@ Result<std::unique_ptr<SedovRun>> SedovRun::restore(MPI_Comm comm, const SedovOp
   return run;
 }
 
-void SedovRun::finish_restore() { fill_guards(); }
+void SedovRun::finish_restore() {
+  fill_guards();
+}
 
 Status SedovRun::build_initial_mesh() {
   for (int level = options_.min_level; level <= options_.max_level; ++level) {
@@ -144,18 +147,21 @@ Result<bool> SedovRun::adapt(bool initial) {
   }
   STRIA_ASSIGN_OR_RETURN(bool changed, mesh_->adapt(std::move(marks)));
   if (changed) {
-    hydro_.derive(mesh_.get());
+    hydro_.derive_interiors(mesh_.get());
   }
   return changed;
 }
 
-bool SedovRun::finished() const { return scalars_.step >= options_.max_steps || scalars_.time >= options_.end_time; }
+bool SedovRun::finished() const {
+  return scalars_.step >= options_.max_steps || scalars_.time >= options_.end_time;
+}
 
 Status SedovRun::step() {
-  fill_guards();
+  mesh_->fill_guards();
   double dt = std::min(hydro_.stable_time_step(*mesh_, options_.cfl), options_.end_time - scalars_.time);
   if (!(dt > 0) || !std::isfinite(dt)) {
-    return {ErrorCode::kInternal, "step " + std::to_string(scalars_.step + 1) + " has no stable time step: the state is unphysical"};
+    return {ErrorCode::kInternal,
+            "step " + std::to_string(scalars_.step + 1) + " has no stable time step: the state is unphysical"};
   }
   hydro_.advance(mesh_.get(), dt);
   scalars_.time += dt;

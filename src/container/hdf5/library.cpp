@@ -83,7 +83,10 @@ Status last_error(ErrorCode code, const std::string& what) {
   Innermost innermost;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &innermost);
   H5Eclear2(H5E_DEFAULT);
-  const std::string words = innermost.words.empty() ? "libhdf5 gave no reason" : innermost.words;
+  std::string words = innermost.words.empty() ? "libhdf5 gave no reason" : innermost.words;
+  if (innermost.found && innermost.minor == H5E_TRUNCATED) {
+    words = "the file is cut short (" + words + ")";
+  }
   return Status(code_of(innermost, code), what + ": " + words);
 }
 

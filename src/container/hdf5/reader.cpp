@@ -16,12 +16,24 @@ using h5::Id;
 using h5::last_error;
 using h5::LibraryScope;
 
+namespace {
+
+constexpr int64_t kSignatureBytes = 8;
+
+}  // namespace
+
 struct Hdf5Reader::Impl {
-  Impl(storage::File& storage, int64_t bytes) : name(storage.path()), file_bytes(bytes), source(storage, bytes) {}
+  Impl(storage::File& storage, int64_t bytes)
+      : name(storage.path()),
+        file_bytes(bytes),
+        source_owner(std::make_unique<h5::StorageFile>(storage, bytes)),
+        source(*source_owner) {}
   ~Impl() {
     const LibraryScope scope;
-    if (file.valid()) {
-      H5Fclose(file.release());
+    if (file.valid() && H5Fclose(file.release()) < 0) {
+      // A damaged file that the library may still have open: what is under it must stay for as long as the process.
+      source.detach();
+      static_cast<void>(source_owner.release());
     }
   }
 
@@ -34,7 +46,8 @@ struct Hdf5Reader::Impl {
 
   std::string name;
   int64_t file_bytes;
-  h5::StorageFile source;
+  std::unique_ptr<h5::StorageFile> source_owner;
+  h5::StorageFile& source;
   Id file;
 };
 
@@ -45,6 +58,9 @@ Status Hdf5Reader::Impl::failure(ErrorCode code, const std::string& what) {
 }
 
 Status Hdf5Reader::Impl::open() {
+  if (file_bytes < kSignatureBytes) {
+    return Status(ErrorCode::kFormat, name + ": not an HDF5 file: it has only " + std::to_string(file_bytes) + " bytes");
+  }
   STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(source));
   file = Id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()));
   return file.valid() ? Status() : failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");

@@ -38,9 +38,9 @@ Status StorageFile::write(int64_t, int64_t, const void*) {
 
 Status StorageFile::read_through(int64_t offset, int64_t bytes, std::byte* to) {
   const storage::ReadSegment segment{offset, to, bytes};
-  STRIA_ASSIGN_OR_RETURN(const int64_t read, file_.read({&segment, 1}));
+  STRIA_ASSIGN_OR_RETURN(const int64_t read, file_->read({&segment, 1}));
   if (read < bytes) {
-    return Status(ErrorCode::kCorrupted, file_.path() + ": the file is cut short at offset " + std::to_string(offset + read));
+    return Status(ErrorCode::kCorrupted, file_->path() + ": the file is cut short at offset " + std::to_string(offset + read));
   }
   return Status();
 }
@@ -59,9 +59,12 @@ Result<const std::vector<std::byte>*> StorageFile::page(int64_t index) {
 }
 
 Status StorageFile::read(H5FD_mem_t kind, int64_t offset, int64_t bytes, void* to) {
+  if (file_ == nullptr) {
+    return Status(ErrorCode::kInternal, "libhdf5 read a file that is closed");
+  }
   auto* out = static_cast<std::byte*>(to);
   if (offset > file_bytes_ || bytes > file_bytes_ - offset) {
-    return Status(ErrorCode::kCorrupted, file_.path() + ": the file ends at " + std::to_string(file_bytes_) +
+    return Status(ErrorCode::kCorrupted, file_->path() + ": the file ends at " + std::to_string(file_bytes_) +
                                              ", but something of it should be at " + std::to_string(offset));
   }
   if (kind == H5FD_MEM_DRAW || bytes >= kPageBytes) {

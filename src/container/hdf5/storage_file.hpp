@@ -16,7 +16,10 @@ namespace stria::container::h5 {
 
 class StorageFile final : public DriverFile {
  public:
-  StorageFile(storage::File& file, int64_t file_bytes) : file_(file), file_bytes_(file_bytes) { sieve = true; }
+  StorageFile(storage::File& file, int64_t file_bytes) : file_(&file), file_bytes_(file_bytes) { sieve = true; }
+
+  /// Every read fails from now on: the storage file goes away.
+  void detach() { file_ = nullptr; }
 
   Result<int64_t> allocate(H5FD_mem_t kind, int64_t bytes) override;
   void release(H5FD_mem_t kind, int64_t offset, int64_t bytes) override;
@@ -30,7 +33,7 @@ class StorageFile final : public DriverFile {
   Status read_through(int64_t offset, int64_t bytes, std::byte* to);
   Result<const std::vector<std::byte>*> page(int64_t index);
 
-  storage::File& file_;
+  storage::File* file_;
   int64_t file_bytes_;
   int64_t allocated_end_ = 0;
   std::unordered_map<int64_t, std::vector<std::byte>> pages_;

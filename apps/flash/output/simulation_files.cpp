@@ -1,0 +1,253 @@
+#include "output/simulation_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "format/lists.hpp"
+#include "mesh/corner_interpolation.hpp"
+#include "output/run_scalars.hpp"
+
+namespace stria::flash {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Points into the table, which must outlive it.
+BlockLists lists_of(const BlockTable& table, int64_t largest_count) {
+  BlockLists lists;
+  lists.dim = table.dim;
+  lists.local_count = table.local_count;
+  lists.first_block = table.first_block;
+  lists.global_count = table.global_count;
+  lists.largest_count = largest_count;
+  lists.refine_level = table.refine_level.data();
+  lists.node_type = table.node_type.data();
+  lists.gid = table.gid.data();
+  lists.which_child = table.which_child.data();
+  lists.processor_number = table.processor_number.data();
+  lists.coordinates = table.coordinates.data();
+  lists.block_size = table.block_size.data();
+  lists.bounding_box = table.bounding_box.data();
+  return lists;
+}
+
+CellArray cells_of(Mesh& mesh) {
+  CellArray cells;
+  cells.data = mesh.unk();
+  for (int d = 0; d < 3; ++d) {
+    cells.cells[d] = mesh.shape().cells[static_cast<size_t>(d)];
+    cells.guards[d] = mesh.shape().guards[static_cast<size_t>(d)];
+  }
+  cells.names = mesh.options().variables.names;
+  return cells;
+}
+
+int64_t largest_of(MPI_Comm comm, int64_t value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, comm);
+  return value;
+}
+
+int rank_of(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+// Rank 0's list of strings on every rank.
+std::vector<std::string> share(MPI_Comm comm, const std::vector<std::string>& list) {
+  std::string joined;
+  for (const std::string& entry : list) {
+    joined += entry + '\n';
+  }
+  auto length = static_cast<int>(joined.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, comm);
+  joined.resize(static_cast<size_t>(length));
+  MPI_Bcast(joined.data(), length, MPI_CHAR, 0, comm);
+  std::vector<std::string> shared;
+  for (size_t at = 0; at < joined.size();) {
+    size_t end = joined.find('\n', at);
+    shared.push_back(joined.substr(at, end - at));
+    at = end + 1;
+  }
+  return shared;
+}
+
+// The number at the end of a checkpoint's name, or -1.
+int number_of(const std::string& path) {
+  size_t last = path.find_last_of('_');
+  std::string digits = last == std::string::npos ? "" : path.substr(last + 1);
+  bool number = digits.size() >= 4 && digits.size() <= 9 && digits.find_first_not_of("0123456789") == std::string::npos;
+  return number ? std::stoi(digits) : -1;
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+}  // namespace
+
+SimulationFiles::SimulationFiles(MPI_Comm comm, OutputOptions options) : comm_(comm), options_(std::move(options)) {}
+
+std::vector<std::string> SimulationFiles::clear_leftovers() {
+  std::vector<std::string> lines;
+  if (rank_of(comm_) == 0) {
+    for (const std::string& path : remove_abandoned(options_.directory, options_.base)) {
+      lines.push_back(fmt::format("removed '{}', which a killed run left half written", path));
+    }
+  }
+  return share(comm_, lines);
+}
+
+void SimulationFiles::continue_numbers(int checkpoint, int plot) {
+  next_checkpoint_ = checkpoint;
+  next_plot_ = plot;
+}
+
+ScalarLists SimulationFiles::scalars(const SedovRun& run, bool corners) const {
+  return lists_of_run(run, next_checkpoint_, next_plot_, corners);
+}
+
+void SimulationFiles::write(const std::string& path, const std::string& kind, SedovRun& run, const std::function<void(File&)>& put) {
+  MPI_Barrier(comm_);
+  double start = MPI_Wtime();
+  CreateOptions create;
+  create.hints = options_.hints;
+  create.sync = options_.sync;
+  File file = File::create(comm_, path, create);
+  put(file);
+  file.commit();
+  double seconds = MPI_Wtime() - start;
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  const Report& report = file.report();
+  WrittenFile entry{path, kind, run.scalars().step, report.useful_bytes, report.file_bytes, seconds, report.phases, report.method};
+  int size = 1;
+  MPI_Comm_size(comm_, &size);
+  MPI_Allreduce(MPI_IN_PLACE, entry.phases.seconds.data(), static_cast<int>(kPhaseCount), MPI_DOUBLE, MPI_SUM, comm_);
+  for (double& phase : entry.phases.seconds) {
+    phase /= size;
+  }
+  written_.push_back(entry);
+}
+
+void SimulationFiles::write_checkpoint(SedovRun& run) {
+  Mesh& mesh = run.mesh();
+  BlockTable table = mesh.block_table();
+  std::string path = checkpoint_name(options_.directory + "/" + options_.base, next_checkpoint_);
+  int64_t largest = largest_of(comm_, table.local_count);
+  write(path, "checkpoint", run, [&](File& file) {
+    put_checkpoint(file, lists_of(table, largest), cells_of(mesh), scalars(run, false), options_.layout);
+  });
+  ++next_checkpoint_;
+  checkpoints_.push_back(path);
+  remove_old();
+}
+
+void SimulationFiles::remove_old() {
+  while (options_.keep > 0 && static_cast<int>(checkpoints_.size()) > options_.keep) {
+    if (rank_of(comm_) == 0) {
+      std::remove(checkpoints_.front().c_str());
+    }
+    checkpoints_.erase(checkpoints_.begin());
+  }
+}
+
+void SimulationFiles::write_plots(SedovRun& run) {
+  Mesh& mesh = run.mesh();
+  BlockTable table = mesh.block_table();
+  int64_t largest = largest_of(comm_, table.local_count);
+  CellArray cells = cells_of(mesh);
+  std::vector<int> variables;
+  for (const std::string& name : options_.plot_variables) {
+    auto found = std::find(cells.names.begin(), cells.names.end(), name);
+    if (found == cells.names.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("there is no variable '{}' to plot; there are {}", name, fmt::join(cells.names, " ")));
+    }
+    variables.push_back(static_cast<int>(found - cells.names.begin()));
+  }
+  std::string base = options_.directory + "/" + options_.base;
+  write(plot_name(base, next_plot_), "plot", run, [&](File& file) {
+    put_plot(file, lists_of(table, largest), cells, scalars(run, false), variables);
+  });
+  if (options_.corners) {
+    run.fill_guards();
+    auto corners = [](const void* context, int64_t block, int variable, float* out) {
+      const auto* of = static_cast<const Mesh*>(context);
+      interpolate_to_corners(of->shape(), of->block(block), variable, out);
+    };
+    write(corner_plot_name(base, next_plot_), "corner plot", run, [&](File& file) {
+      put_corner_plot(file, lists_of(table, largest), cells, scalars(run, true), variables, corners, &mesh);
+    });
+  }
+  ++next_plot_;
+}
+
+std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base) {
+  std::vector<std::string> paths;
+  if (rank_of(comm) == 0) {
+    std::string prefix = base + "hdf5_chk_";
+    for (const std::string& name : names_in(directory)) {
+      if (name.compare(0, prefix.size(), prefix) == 0 && number_of(name) >= 0) {
+        paths.push_back(directory + "/" + name);
+      }
+    }
+    std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) { return number_of(a) > number_of(b); });
+  }
+  return share(comm, paths);
+}
+
+SedovOptions read_options(MPI_Comm comm, const std::string& path) {
+  File file = File::open(comm, path);
+  return options_from_lists(read_header(file).value());
+}
+
+Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints) {
+  OpenOptions open;
+  open.hints = hints;
+  open.verify = true;
+  File file = File::open(comm, path, open);
+  FlashHeader header = read_header(file).value();
+  if (header.dim != options.dim || header.cells[0] != options.nxb) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' holds a {}-D run with blocks of {} cells a side; this run is {}-D with {}", path, header.dim, header.cells[0],
+                            options.dim, options.nxb));
+  }
+  // Each rank reads a share of the rows that tell where the blocks are; the mesh deals the blocks out anew.
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  int64_t rank = rank_of(comm);
+  int64_t first = header.global_count * rank / size;
+  int64_t count = header.global_count * (rank + 1) / size - first;
+  std::vector<int32_t> levels(static_cast<size_t>(count));
+  std::vector<double> boxes(static_cast<size_t>(count * 6));
+  if (count > 0) {
+    file.dataset("refine level").get({{first}, {count}}, Memory(levels.data(), count));
+    file.dataset("bounding box").get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
+  }
+  file.commit();
+  Restored restored;
+  restored.run = SedovRun::restore(comm, options, scalars_from_lists(header.scalars), levels, boxes).value();
+  Mesh& mesh = restored.run->mesh();
+  if (mesh.options().variables.names != header.names) {
+    throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));
+  }
+  get_cells(file, header, mesh.first_block(), mesh.block_count(), cells_of(mesh));
+  file.commit();
+  restored.run->finish_restore();
+  restored.path = path;
+  restored.checkpoint_number = std::max(number_of(path), 0);
+  const int64_t* plot = find_value(header.scalars.integer_scalars, "plotfilenumber");
+  restored.plot_number = plot == nullptr ? 0 : static_cast<int>(*plot);
+  return restored;
+}
+
+}  // namespace stria::flash

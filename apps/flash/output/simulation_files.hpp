@@ -1,0 +1,83 @@
+// The files of a Sedov run: checkpoints and plot files, numbered, the last few kept; and the way back from them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/flash_file.hpp"
+#include "sedov/sedov_run.hpp"
+
+namespace stria::flash {
+
+struct OutputOptions {
+  std::string directory = ".";
+  std::string base = "sedov_";
+  std::vector<std::string> plot_variables = {"dens", "pres", "temp"};
+  bool corners = false;  ///< also plot files of corner values
+  bool sync = true;
+  int keep = 0;          ///< checkpoints to keep; 0: all
+  FileLayout layout = FileLayout::kStandard;
+  Hints hints;
+};
+
+/// One file as it was written. Phases: mean over the ranks.
+struct WrittenFile {
+  std::string path;
+  std::string kind;  ///< "checkpoint", "plot" or "corner plot"
+  int64_t step = 0;
+  int64_t useful_bytes = 0;
+  int64_t file_bytes = 0;
+  double seconds = 0;  ///< open to commit, the slowest rank
+  PhaseTimes phases;
+  std::string method;
+};
+
+class SimulationFiles {
+ public:
+  SimulationFiles(MPI_Comm comm, OutputOptions options);
+
+  /// Clears what a killed run left half written; one line a file for people. Collective: yes.
+  std::vector<std::string> clear_leftovers();
+  /// Goes on counting after the highest numbers among the directory's files, or after `checkpoint` when that is not negative.
+  void continue_numbers(int checkpoint, int plot);
+
+  /// Write one file each. Throw stria::Error on all ranks. Collective: yes.
+  void write_checkpoint(SedovRun& run);
+  void write_plots(SedovRun& run);
+
+  const std::vector<WrittenFile>& written() const { return written_; }
+
+ private:
+  ScalarLists scalars(const SedovRun& run, bool corners) const;
+  void write(const std::string& path, const std::string& kind, SedovRun& run, const std::function<void(File&)>& put);
+  void remove_old();
+
+  MPI_Comm comm_;
+  OutputOptions options_;
+  int next_checkpoint_ = 0;
+  int next_plot_ = 0;
+  std::vector<std::string> checkpoints_;  // written by this run, oldest first
+  std::vector<WrittenFile> written_;
+};
+
+/// A run restored from a checkpoint.
+struct Restored {
+  std::unique_ptr<SedovRun> run;
+  std::string path;
+  int checkpoint_number = 0;
+  int plot_number = 0;
+};
+
+/// Reads the options that a checkpoint was written with. Throws stria::Error. Collective: yes.
+SedovOptions read_options(MPI_Comm comm, const std::string& path);
+
+/// Restores from one checkpoint, checking every checksum on the way. `options` are those to go on with; dimension and block size must be the
+/// file's. Throws stria::Error on all ranks. Collective: yes.
+Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
+
+/// The checkpoints of a directory, latest first. Collective: yes; the same list everywhere.
+std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base);
+
+}  // namespace stria::flash
