@@ -222,6 +222,8 @@ void scatter_4(const Comb& comb, const Row& row, int64_t packed_offset) {
 constexpr KernelTable kTable = {
     4,
     8,
+    4,
+    8,
     {gather<Form::kRaw, false>, gather<Form::kSwapped, false>, gather<Form::kFloat, false>, gather<Form::kFloatSwapped, false>},
     {gather<Form::kRaw, true>, gather<Form::kSwapped, true>, gather<Form::kFloat, true>, gather<Form::kFloatSwapped, true>},
     {gather_4<Form::kRaw>, gather_4<Form::kSwapped>},

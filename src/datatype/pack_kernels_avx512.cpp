@@ -10,6 +10,7 @@ namespace stria::pack {
 namespace {
 
 constexpr int64_t kCells = 8;
+constexpr int kMinTransposed = 6;
 
 inline __mmask8 first_lanes(int64_t count) {
   return static_cast<__mmask8>((1u << count) - 1);
@@ -203,6 +204,7 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
 KernelTable make_table() {
   KernelTable table = avx2_kernels();  // which is as good for 4-byte elements
   table.slots8 = 8;
+  table.least8 = kMinTransposed;
   table.gather8[0] = gather<Form::kRaw, false>;
   table.gather8[1] = gather<Form::kSwapped, false>;
   table.gather8[2] = gather<Form::kFloat, false>;

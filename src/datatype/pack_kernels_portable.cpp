@@ -35,6 +35,8 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
 constexpr KernelTable kTable = {
     1,
     1,
+    1,
+    1,
     {gather<uint64_t, Form::kRaw, false>, gather<uint64_t, Form::kSwapped, false>, gather<uint64_t, Form::kFloat, false>,
      gather<uint64_t, Form::kFloatSwapped, false>},
     {gather<uint64_t, Form::kRaw, true>, gather<uint64_t, Form::kSwapped, true>, gather<uint64_t, Form::kFloat, true>,

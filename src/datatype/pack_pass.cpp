@@ -1,6 +1,8 @@
 #include "datatype/pack_pass.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 
 namespace stria::pack {
@@ -12,7 +14,8 @@ constexpr int64_t kScratchBytes = 512;
 constexpr int64_t kLongPieceBytes = 256;
 /// Pieces of a row that are moved at a time, so that a long row is asked for in advance like short ones.
 constexpr int64_t kRowPieces = 32;
-/// How many rows ahead unpacking asks for cache lines to write to: 20 to 30 % faster. Packing is no faster for it, as reads out
+/// How many rows ahead unpacking asks for cache lines to write to: 20 to 30 % faster where a cell
+/// fills a line. Packing is no faster for it, as reads out
 /// of order reach as far ahead by themselves, and slower where few variables are wanted.
 constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
@@ -73,7 +76,11 @@ void unpack_element(const Translation& translation, const std::byte* stored, std
 }
 
 Pass::Pass(const Datatype& type, const Translation& translation, std::span<const Strand> strands, const KernelTable& kernels)
-    : type_(type), translation_(translation), count_(static_cast<int>(strands.size())) {
+    : type_(type),
+      translation_(translation),
+      memory_shift_(std::countr_zero(static_cast<uint64_t>(translation.memory_bytes()))),
+      stored_shift_(std::countr_zero(static_cast<uint64_t>(translation.stored_bytes()))),
+      count_(static_cast<int>(strands.size())) {
   for (const Strand& strand : strands) {
     memory_.push_back(strand.memory);
     packed_.push_back(strand.packed);
@@ -106,8 +113,8 @@ void Pass::choose_kernels(const KernelTable& kernels) {
     scatter_ = kernel_bytes_ == 4 ? kernels.scatter4[0] : kernels.scatter8[0];
   }
   make_tiles(kernel_bytes_, kernel_bytes_ == 4 ? kernels.slots4 : kernels.slots8);
-  const bool is_sparse = std::all_of(tiles_.begin(), tiles_.end(), [](const Tile& t) { return t.count < kMinTransposed; });
-  if (is_sparse && &kernels != &portable_kernels()) {
+  const int least = kernel_bytes_ == 4 ? kernels.least4 : kernels.least8;
+  if (std::all_of(tiles_.begin(), tiles_.end(), [least](const Tile& t) { return t.count < least; }) && !tiles_.empty()) {
     tiles_.clear();
     return choose_kernels(portable_kernels());
   }
@@ -146,9 +153,13 @@ void Pass::make_prefetch_points() {
   }
 }
 
+bool Pass::wants_prefetch() const {
+  const PieceRow row = Cursor(type_).row();
+  return row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kCacheLineBytes;
+}
+
 void Pass::prefetch(const PieceRow& row) const {
-  // Longer runs are left to the hardware, which does better there.
-  for (int64_t i = 0; row.piece_bytes == kernel_bytes_ && i < row.count; ++i) {
+  for (int64_t i = 0; i < row.count; ++i) {
     for (const std::byte* point : prefetch_points_) {
       __builtin_prefetch(point + row.begin + i * row.stride, 1, 3);
     }
@@ -217,7 +228,7 @@ void Pass::gather_translated(const PieceRow& row, int64_t packed_offset) {
   for (int64_t done = 0; done < row.count; done += step) {
     const int64_t pieces = std::min(step, row.count - done);
     const int64_t bytes = pieces * row.piece_bytes;
-    const int64_t at = packed_offset + done * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(done * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       gather_pieces(memory_[static_cast<size_t>(k)] + row.begin + done * row.stride, row.stride, row.piece_bytes, pieces,
                     scratch_.data());
@@ -232,7 +243,7 @@ void Pass::scatter_translated(const PieceRow& row, int64_t packed_offset) {
   for (int64_t done = 0; done < row.count; done += step) {
     const int64_t pieces = std::min(step, row.count - done);
     const int64_t bytes = pieces * row.piece_bytes;
-    const int64_t at = packed_offset + done * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(done * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       scatter_run(k, scratch_.data(), bytes, at);
       scatter_pieces(memory_[static_cast<size_t>(k)] + row.begin + done * row.stride, row.stride, row.piece_bytes, pieces,
@@ -251,7 +262,7 @@ void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
     return translation_.is_raw() && !measures_ ? gather_raw(row, packed_offset) : gather_translated(row, packed_offset);
   }
   for (int64_t i = 0; i < row.count; ++i) {
-    const int64_t at = packed_offset + i * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       gather_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
     }
@@ -267,7 +278,7 @@ void Pass::scatter_row(const PieceRow& row, int64_t packed_offset) {
     return translation_.is_raw() ? scatter_raw(row, packed_offset) : scatter_translated(row, packed_offset);
   }
   for (int64_t i = 0; i < row.count; ++i) {
-    const int64_t at = packed_offset + i * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       scatter_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
     }
@@ -280,7 +291,7 @@ void Pass::pack(int64_t begin_element, int64_t end_element) {
   for (int64_t packed_offset = 0; !rows.done();) {
     const PieceRow row = rows.next();
     gather_row(row, packed_offset);
-    packed_offset += row.count * row.piece_bytes / width * translation_.stored_bytes();
+    packed_offset += stored_size(row.count * row.piece_bytes);
   }
   merge_ranges();
 }
@@ -288,7 +299,8 @@ void Pass::pack(int64_t begin_element, int64_t end_element) {
 void Pass::unpack(int64_t begin_element, int64_t end_element) {
   const int64_t width = translation_.memory_bytes();
   RowWalker rows(type_, begin_element * width, end_element * width);
-  RowWalker ahead = rows;
+  // `ahead` has nothing to walk where prefetching doesn't pay.
+  RowWalker ahead(type_, begin_element * width, wants_prefetch() ? end_element * width : 0);
   for (int i = 0; i < kRowsAhead && !ahead.done(); ++i) {
     prefetch(ahead.next());
   }
@@ -298,7 +310,7 @@ void Pass::unpack(int64_t begin_element, int64_t end_element) {
     }
     const PieceRow row = rows.next();
     scatter_row(row, packed_offset);
-    packed_offset += row.count * row.piece_bytes / width * translation_.stored_bytes();
+    packed_offset += stored_size(row.count * row.piece_bytes);
   }
 }
 

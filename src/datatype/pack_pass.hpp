@@ -62,11 +62,16 @@ class Pass {
   void choose_kernels(const KernelTable& kernels);
   void make_tiles(int64_t width_bytes, int slots);
   void make_prefetch_points();
+  bool wants_prefetch() const;
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
+  /// Bytes of the packed stream for so many bytes of memory.
+  int64_t stored_size(int64_t memory_bytes) const { return memory_bytes >> memory_shift_ << stored_shift_; }
 
   Datatype type_;
   Translation translation_;
+  int memory_shift_;  ///< binary logarithms of the element sizes: a division a row would be felt
+  int stored_shift_;
   bool measures_ = false;
   int count_ = 0;
   std::vector<std::byte*> memory_;

@@ -43,16 +43,22 @@ inline auto to_packed(Element bits) {
 
 template <typename Element, Form form, bool measures>
 inline void gather_scalar(const std::byte* memory, int64_t stride, int64_t count, std::byte* packed, LaneRange* range) {
+  double minimum = measures ? range->minimum[0] : 0;  // in registers: the stores below might alias the range
+  double maximum = measures ? range->maximum[0] : 0;
   for (int64_t i = 0; i < count; ++i) {
     Element bits;
     __builtin_memcpy(&bits, memory + i * stride, sizeof bits);
     if constexpr (measures) {
       const auto value = same_bits<double>(bits);
-      range->minimum[0] = value < range->minimum[0] ? value : range->minimum[0];
-      range->maximum[0] = value > range->maximum[0] ? value : range->maximum[0];
+      minimum = value < minimum ? value : minimum;
+      maximum = value > maximum ? value : maximum;
     }
     const auto out = to_packed<Element, form>(bits);
     __builtin_memcpy(packed + i * packed_width<Element, form>(), &out, sizeof out);
+  }
+  if constexpr (measures) {
+    range->minimum[0] = minimum;
+    range->maximum[0] = maximum;
   }
 }
 
