@@ -162,7 +162,7 @@ Status ReadSession::move(const access::RequestShape& shape) {
 
 Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
   try {
-    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases, 0};
+    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
     return plan.method == access::Method::kTwoPhase ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
                                                     : access::read_list_io(context, set.lanes(), set);
   } catch (const std::bad_alloc&) {

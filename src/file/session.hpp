@@ -29,6 +29,7 @@ namespace stria::file {
 struct Environment {
   std::unique_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;
+  std::shared_ptr<storage::Driver> direct_driver;  ///< for handles past the page cache; may be `driver`
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
 };

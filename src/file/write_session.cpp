@@ -199,6 +199,9 @@ Status WriteSession::move(const access::RequestShape& shape) {
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
   Status opened = open_handles(plan);
+  if (opened.ok() && plan.direct && is_root()) {
+    opened = reserve_space();
+  }
   if (options_.checksums) {
     place_row_sums(datasets_);
   }
@@ -231,9 +234,9 @@ Status WriteSession::open_handles(const access::Plan& plan) {
     STRIA_ASSIGN_OR_RETURN(opened_file_, environment_.driver->open(partial_path_, open));
     file_ = opened_file_.get();
   }
-  if (plan.two_phase.direct && plan.method == access::Method::kTwoPhase && aggregates && direct_file_ == nullptr) {
+  if (plan.direct && writes && direct_file_ == nullptr) {
     open.direct = true;
-    auto direct = environment_.driver->open(partial_path_, open);
+    auto direct = environment_.direct_driver->open(partial_path_, open);
     if (direct.ok()) {  // not offered: the cached handle does
       direct_file_ = std::move(*direct);
     }
@@ -241,12 +244,23 @@ Status WriteSession::open_handles(const access::Plan& plan) {
   return Status();
 }
 
+// Direct writes into space that is there already run side by side, and a full device is found before anything is moved.
+Status WriteSession::reserve_space() {
+  PhaseTimer timer(report_.phases, Phase::kOpen);
+  int64_t end = 0;
+  for (const DatasetEntry& dataset : datasets_) {
+    end = std::max(end, dataset.extent().end);
+  }
+  Status status = created_->preallocate(end);
+  return status.code() == ErrorCode::kUnsupported ? Status() : status;
+}
+
 Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
   if (file_ == nullptr && plan.method == access::Method::kListIo) {
     return Status();  // nothing to write here
   }
   try {
-    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, 0};
+    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases};
     Status status = plan.method == access::Method::kTwoPhase ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
                                                               : access::write_list_io(context, set.lanes(), set);
     if (status.ok()) {
