@@ -68,6 +68,12 @@ container::AttributeSpec number_attribute(const std::string& object, const std::
 
 }  // namespace
 
+std::vector<std::string> hint_problems(const Hints& hints) {
+  std::vector<std::string> problems;
+  access::resolve_hints(hints, problems);
+  return problems;
+}
+
 const std::string& Dataset::path() const { return session_->dataset(index_).spec.path; }
 ElementType Dataset::element() const { return session_->dataset(index_).stored_element(); }
 const std::vector<int64_t>& Dataset::dims() const { return session_->dataset(index_).spec.dims; }
