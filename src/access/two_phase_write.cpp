@@ -96,7 +96,7 @@ class TwoPhaseWrite {
         pack_short_pieces(overlap, window, buffer);
         continue;
       }
-      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
+      for_each_piece(overlap, [&, w = w, &overlap = overlap](ByteRange piece, int64_t at) {
         parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
                           buffer + window.buffer_offset + (piece.begin - window.file.begin)});
       });
