@@ -17,7 +17,7 @@ namespace {
 
 file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   file::Environment environment;
-  environment.comm = make_mpi_comm(comm).value();
+  environment.comm = cached_mpi_comm(comm).value();
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
   auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
   if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
