@@ -52,14 +52,17 @@ struct Comb {
   LaneRange* ranges;  ///< one an operand, or null
 };
 
-/// `count` elements an operand, `stride` bytes apart, the first `offset` bytes from the base.
+/// `rows` rows, `row_stride` bytes apart, of `count` elements an operand, `stride` bytes apart; the first is `offset` bytes
+/// from the base.
 struct Row {
   int64_t offset;
   int64_t stride;
   int64_t count;
+  int64_t row_stride = 0;
+  int64_t rows = 1;
 };
 
-/// Moves a row of every operand, to or from `packed_offset` bytes after each packed address.
+/// Moves the rows of every operand, to or from `packed_offset` bytes after each packed address.
 using RowKernel = void (*)(const Comb& comb, const Row& row, int64_t packed_offset);
 
 /// A transposition costs the same for one operand of a tile as for all of them: tiles with fewer than `least` are moved element

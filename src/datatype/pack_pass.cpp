@@ -20,8 +20,18 @@ constexpr int64_t kRowPieces = 32;
 constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
 
+Form form_of(const Translation& translation) {
+  const bool narrows = translation.memory != translation.stored;
+  if (translation.is_swapped()) {
+    return narrows ? Form::kFloatSwapped : Form::kSwapped;
+  }
+  return narrows ? Form::kFloat : Form::kRaw;
+}
+
+}  // namespace
+
 /// Walks the rows of a part of a stream, none longer than kRowPieces.
-class RowWalker {
+class Pass::RowWalker {
  public:
   RowWalker(const Datatype& type, int64_t begin, int64_t end) : cursor_(type), left_bytes_(end - begin) { cursor_.seek(begin); }
 
@@ -44,20 +54,27 @@ class RowWalker {
     return row;
   }
 
+  /// The next rows of pieces of `piece_bytes`, as many as are alike; none where next() has to do. \pre !done()
+  Row next_rows(int64_t piece_bytes) {
+    const PieceRow row = cursor_.row();
+    const int64_t row_bytes = row.count * row.piece_bytes;
+    if (row.piece_bytes != piece_bytes || row.count > kRowPieces || row_bytes > left_bytes_) {
+      return {0, 0, 0, 0, 0};
+    }
+    int64_t rows = cursor_.row_count();
+    if (rows * row_bytes > left_bytes_) {
+      rows = left_bytes_ / row_bytes;
+    }
+    const int64_t row_stride = rows > 1 ? cursor_.row_stride() : 0;
+    left_bytes_ -= rows * row_bytes;
+    cursor_.advance_rows(rows);
+    return {row.begin, row.stride, row.count, row_stride, rows};
+  }
+
  private:
   Cursor cursor_;
   int64_t left_bytes_;
 };
-
-Form form_of(const Translation& translation) {
-  const bool narrows = translation.memory != translation.stored;
-  if (translation.is_swapped()) {
-    return narrows ? Form::kFloatSwapped : Form::kSwapped;
-  }
-  return narrows ? Form::kFloat : Form::kRaw;
-}
-
-}  // namespace
 
 void pack_element(const Translation& translation, const std::byte* memory, std::byte* stored) {
   convert_elements(translation.memory, memory, translation.stored, stored, 1);
@@ -151,6 +168,10 @@ void Pass::make_prefetch_points() {
       prefetch_points_.push_back(address);
     }
   }
+}
+
+Comb Pass::whole_comb() {
+  return {memory_.data(), packed_.data(), count_, tiles_.data(), static_cast<int>(tiles_.size()), lane_ranges_.data()};
 }
 
 bool Pass::wants_prefetch() const {
@@ -254,9 +275,7 @@ void Pass::scatter_translated(const PieceRow& row, int64_t packed_offset) {
 
 void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
   if (row.piece_bytes == kernel_bytes_ && gather_ != nullptr) {
-    const Comb comb{memory_.data(),     packed_.data(), count_, tiles_.data(), static_cast<int>(tiles_.size()),
-                    lane_ranges_.data()};
-    return gather_(comb, {row.begin, row.stride, row.count}, packed_offset);
+    return gather_(whole_comb(), {row.begin, row.stride, row.count}, packed_offset);
   }
   if (row.piece_bytes < kLongPieceBytes && row.count > 1) {
     return translation_.is_raw() && !measures_ ? gather_raw(row, packed_offset) : gather_translated(row, packed_offset);
@@ -271,8 +290,7 @@ void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
 
 void Pass::scatter_row(const PieceRow& row, int64_t packed_offset) {
   if (row.piece_bytes == kernel_bytes_ && scatter_ != nullptr) {
-    const Comb comb{memory_.data(), packed_.data(), count_, tiles_.data(), static_cast<int>(tiles_.size()), nullptr};
-    return scatter_(comb, {row.begin, row.stride, row.count}, packed_offset);
+    return scatter_(whole_comb(), {row.begin, row.stride, row.count}, packed_offset);
   }
   if (row.piece_bytes < kLongPieceBytes && row.count > 1) {
     return translation_.is_raw() ? scatter_raw(row, packed_offset) : scatter_translated(row, packed_offset);
@@ -287,9 +305,16 @@ void Pass::scatter_row(const PieceRow& row, int64_t packed_offset) {
 
 void Pass::pack(int64_t begin_element, int64_t end_element) {
   const int64_t width = translation_.memory_bytes();
-  RowWalker rows(type_, begin_element * width, end_element * width);
-  for (int64_t packed_offset = 0; !rows.done();) {
-    const PieceRow row = rows.next();
+  RowWalker walker(type_, begin_element * width, end_element * width);
+  const Comb comb = whole_comb();
+  for (int64_t packed_offset = 0; !walker.done();) {
+    const Row rows = gather_ != nullptr ? walker.next_rows(kernel_bytes_) : Row{0, 0, 0, 0, 0};
+    if (rows.rows > 0) {
+      gather_(comb, rows, packed_offset);
+      packed_offset += stored_size(rows.rows * rows.count * kernel_bytes_);
+      continue;
+    }
+    const PieceRow row = walker.next();
     gather_row(row, packed_offset);
     packed_offset += stored_size(row.count * row.piece_bytes);
   }
@@ -298,17 +323,33 @@ void Pass::pack(int64_t begin_element, int64_t end_element) {
 
 void Pass::unpack(int64_t begin_element, int64_t end_element) {
   const int64_t width = translation_.memory_bytes();
-  RowWalker rows(type_, begin_element * width, end_element * width);
-  // `ahead` has nothing to walk where prefetching doesn't pay.
-  RowWalker ahead(type_, begin_element * width, wants_prefetch() ? end_element * width : 0);
+  RowWalker walker(type_, begin_element * width, end_element * width);
+  if (wants_prefetch()) {
+    return unpack_ahead(walker, RowWalker(type_, begin_element * width, end_element * width));
+  }
+  const Comb comb = whole_comb();
+  for (int64_t packed_offset = 0; !walker.done();) {
+    const Row rows = scatter_ != nullptr ? walker.next_rows(kernel_bytes_) : Row{0, 0, 0, 0, 0};
+    if (rows.rows > 0) {
+      scatter_(comb, rows, packed_offset);
+      packed_offset += stored_size(rows.rows * rows.count * kernel_bytes_);
+      continue;
+    }
+    const PieceRow row = walker.next();
+    scatter_row(row, packed_offset);
+    packed_offset += stored_size(row.count * row.piece_bytes);
+  }
+}
+
+void Pass::unpack_ahead(RowWalker& walker, RowWalker ahead) {
   for (int i = 0; i < kRowsAhead && !ahead.done(); ++i) {
     prefetch(ahead.next());
   }
-  for (int64_t packed_offset = 0; !rows.done();) {
+  for (int64_t packed_offset = 0; !walker.done();) {
     if (!ahead.done()) {
       prefetch(ahead.next());
     }
-    const PieceRow row = rows.next();
+    const PieceRow row = walker.next();
     scatter_row(row, packed_offset);
     packed_offset += stored_size(row.count * row.piece_bytes);
   }

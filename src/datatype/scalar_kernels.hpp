@@ -72,5 +72,13 @@ inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, con
   }
 }
 
+/// Makes a kernel of one row into one of all rows; `width` is that of an element in the packed stream.
+template <RowKernel one_row, int64_t width>
+void each_row(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t r = 0; r < row.rows; ++r) {
+    one_row(comb, {row.offset + r * row.row_stride, row.stride, row.count}, packed_offset + r * row.count * width);
+  }
+}
+
 }  // namespace
 }  // namespace stria::pack
