@@ -35,13 +35,15 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
 constexpr KernelTable kTable = {
     1,
     1,
-    {gather<uint64_t, Form::kRaw, false>, gather<uint64_t, Form::kSwapped, false>, gather<uint64_t, Form::kFloat, false>,
-     gather<uint64_t, Form::kFloatSwapped, false>},
-    {gather<uint64_t, Form::kRaw, true>, gather<uint64_t, Form::kSwapped, true>, gather<uint64_t, Form::kFloat, true>,
-     gather<uint64_t, Form::kFloatSwapped, true>},
-    {gather<uint32_t, Form::kRaw, false>, gather<uint32_t, Form::kSwapped, false>},
-    {scatter<uint64_t, Form::kRaw>, scatter<uint64_t, Form::kSwapped>},
-    {scatter<uint32_t, Form::kRaw>, scatter<uint32_t, Form::kSwapped>},
+    1,
+    1,
+    {each_row<gather<uint64_t, Form::kRaw, false>, 8>, each_row<gather<uint64_t, Form::kSwapped, false>, 8>,
+     each_row<gather<uint64_t, Form::kFloat, false>, 4>, each_row<gather<uint64_t, Form::kFloatSwapped, false>, 4>},
+    {each_row<gather<uint64_t, Form::kRaw, true>, 8>, each_row<gather<uint64_t, Form::kSwapped, true>, 8>,
+     each_row<gather<uint64_t, Form::kFloat, true>, 4>, each_row<gather<uint64_t, Form::kFloatSwapped, true>, 4>},
+    {each_row<gather<uint32_t, Form::kRaw, false>, 4>, each_row<gather<uint32_t, Form::kSwapped, false>, 4>},
+    {each_row<scatter<uint64_t, Form::kRaw>, 8>, each_row<scatter<uint64_t, Form::kSwapped>, 8>},
+    {each_row<scatter<uint32_t, Form::kRaw>, 4>, each_row<scatter<uint32_t, Form::kSwapped>, 4>},
 };
 
 template <typename Piece>

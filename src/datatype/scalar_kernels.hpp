@@ -43,16 +43,22 @@ inline auto to_packed(Element bits) {
 
 template <typename Element, Form form, bool measures>
 inline void gather_scalar(const std::byte* memory, int64_t stride, int64_t count, std::byte* packed, LaneRange* range) {
+  double minimum = measures ? range->minimum[0] : 0;  // in registers: the stores below might alias the range
+  double maximum = measures ? range->maximum[0] : 0;
   for (int64_t i = 0; i < count; ++i) {
     Element bits;
     __builtin_memcpy(&bits, memory + i * stride, sizeof bits);
     if constexpr (measures) {
       const auto value = same_bits<double>(bits);
-      range->minimum[0] = value < range->minimum[0] ? value : range->minimum[0];
-      range->maximum[0] = value > range->maximum[0] ? value : range->maximum[0];
+      minimum = value < minimum ? value : minimum;
+      maximum = value > maximum ? value : maximum;
     }
     const auto out = to_packed<Element, form>(bits);
     __builtin_memcpy(packed + i * packed_width<Element, form>(), &out, sizeof out);
+  }
+  if constexpr (measures) {
+    range->minimum[0] = minimum;
+    range->maximum[0] = maximum;
   }
 }
 
@@ -63,6 +69,14 @@ inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, con
     __builtin_memcpy(&bits, packed + i * static_cast<int64_t>(sizeof bits), sizeof bits);
     bits = form == Form::kSwapped ? reverse(bits) : bits;
     __builtin_memcpy(memory + i * stride, &bits, sizeof bits);
+  }
+}
+
+/// Makes a kernel of one row into one of all rows; `width` is that of an element in the packed stream.
+template <RowKernel one_row, int64_t width>
+void each_row(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t r = 0; r < row.rows; ++r) {
+    one_row(comb, {row.offset + r * row.row_stride, row.stride, row.count}, packed_offset + r * row.count * width);
   }
 }
 
