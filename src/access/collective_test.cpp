@@ -45,7 +45,7 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
     StrictFile cached(driver->open(kPath, open).value(), false);
     StrictFile direct(driver->open(kPath, open).value(), true);
     PhaseTimes times;
-    Context context{comm, &cached, &direct, c.hints, times, static_cast<int64_t>(c.seed % 3)};
+    Context context{comm, &cached, c.direct ? &direct : nullptr, c.hints, times};
     outcome.own[rank] = move(context, c.ranks[rank], comm.rank());
     outcome.agreed[rank] = comm.agree(outcome.own[rank]);
   });

@@ -45,7 +45,8 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
 
 // Divides a large group; one with so many lanes that a unit of each would not fit the buffer is split by lanes first.
 void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
-  size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (unit_bytes_ + waste_bytes_), 1));
+  int64_t least_bytes = align_up(std::max(unit_bytes_, waste_bytes_), unit_bytes_);  // of a lane, worth a window
+  size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (least_bytes + waste_bytes_), 1));
   for (size_t first = 0; first < group.lanes.size(); first += most_lanes) {
     Group part;
     size_t last = std::min(first + most_lanes, group.lanes.size());
@@ -53,7 +54,7 @@ void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
                       group.lanes.begin() + static_cast<std::ptrdiff_t>(last));
     part.span_bytes = group.span_bytes;
     int64_t share_bytes = buffer_bytes / static_cast<int64_t>(part.lanes.size()) - waste_bytes_;
-    part.slice_bytes = std::max(align_down(std::max<int64_t>(share_bytes, 0), unit_bytes_), unit_bytes_);
+    part.slice_bytes = std::max(align_down(std::max<int64_t>(share_bytes, 0), unit_bytes_), least_bytes);
     part.first_round = round_count_;
     for (int a = 0; a < aggregator_count_; ++a) {
       part.domain_bytes = std::max(part.domain_bytes, boundary(part, a + 1) - boundary(part, a));

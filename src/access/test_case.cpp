@@ -56,7 +56,7 @@ class CaseMaker {
     const int64_t units[] = {1, 8, 100, 512, 4096, 5000, 8192, 16384};
     case_.plan.unit_bytes = units[pick(0, 7)];
     case_.plan.shared_memory = pick(0, 3) != 0;
-    case_.plan.direct = pick(0, 1) == 0;
+    case_.direct = pick(0, 1) == 0;
     int64_t aggregators = pick(1, std::min(simulation.ranks, 6));
     std::vector<int> ranks(static_cast<size_t>(simulation.ranks));
     for (size_t i = 0; i < ranks.size(); ++i) {

@@ -32,6 +32,7 @@ struct Case {
   ResolvedHints hints;
   TwoPhasePlan plan;
   bool two_phase = true;
+  bool direct = false;  ///< with a handle past the page cache
   std::vector<RankCase> ranks;
   Bytes before;  ///< the file's content before the write
   Bytes after;   ///< and after it
