@@ -136,15 +136,20 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
   spec.path = path;
   spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
   spec.dims = {row_count};
+  int64_t content_bytes = file::dataset_bytes(spec).value();
   auto* bytes = static_cast<const std::byte*>(rows);
-  writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + row_bytes * row_count});
+  if (bytes == nullptr || session_->comm().rank() != 0) {
+    content_bytes = 0;  // rank 0's content counts
+  }
+  writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + content_bytes});
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column) {
   container::DatasetSpec spec;
   spec.path = path;
-  spec.element = container::ElementSpec::of_string(string_bytes, true);
+  spec.element = container::ElementSpec::of_string(std::max<int64_t>(string_bytes, 0), true);
   spec.dims = {static_cast<int64_t>(strings.size())};
+  string_bytes = spec.element.bytes;
   if (as_column) {
     spec.dims.push_back(1);
   }

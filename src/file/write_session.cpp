@@ -9,6 +9,7 @@
 #include "access/list_io.hpp"
 #include "access/two_phase.hpp"
 #include "base/hash.hpp"
+#include "container/hdf5/paths.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::file {
@@ -103,10 +104,11 @@ void WriteSession::define(uint64_t fingerprint, Definition definition) {
 Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
   DatasetEntry entry;
   entry.spec = given;
-  entry.spec.path.erase(0, std::min(entry.spec.path.find_first_not_of('/'), entry.spec.path.size()));
   entry.spec.element.big_endian = options.big_endian;
   entry.value_range = options.value_range;
-  Status status = dataset_bytes(entry.spec).status();
+  auto path = container::h5::normal_path(given.path);
+  Status status = path.ok() ? dataset_bytes(entry.spec).status() : path.status();
+  entry.spec.path = path.ok() ? *path : given.path;
   if (status.ok() && (entry.spec.path.empty() || find(entry.spec.path).ok())) {
     status = Status(ErrorCode::kAlreadyExists, fmt::format("'{}': the dataset name '{}' is empty or taken", path_, entry.spec.path));
   }
@@ -123,7 +125,8 @@ Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, co
 }
 
 void WriteSession::create_table(container::DatasetSpec spec, std::vector<std::byte> content) {
-  spec.path.erase(0, std::min(spec.path.find_first_not_of('/'), spec.path.size()));
+  auto path = container::h5::normal_path(spec.path);
+  spec.path = path.ok() ? *path : spec.path;  // the writer says what is wrong with it
   table_sums_.push_back({spec.path, static_cast<int64_t>(content.size()), is_root() ? sum_of(content) : 0});
   define(fingerprint(spec), [spec = std::move(spec), content = std::move(content)](container::Hdf5Writer& writer) {
     return writer.create_table(spec, content);
@@ -183,6 +186,9 @@ Status WriteSession::share_offsets(const Status& mine, std::vector<int64_t>& off
 }
 
 Status WriteSession::flush() {
+  if (finished_) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
+  }
   auto shape = agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
   Status status = shape.status();
   if (status.ok()) {
@@ -207,7 +213,7 @@ Status WriteSession::move(const access::RequestShape& shape) {
   if (options_.checksums) {
     place_row_sums(datasets_);
   }
-  auto set = TransferSet::create(pending_, datasets_, {options_.checksums, true});
+  auto set = or_out_of_memory([&] { return TransferSet::create(pending_, datasets_, {options_.checksums, true}); });
   Status status = opened.ok() ? set.status() : opened;
   if (plan.method == access::Method::kTwoPhase) {
     // The exchange needs everybody: agree before anyone stays away.
@@ -322,9 +328,9 @@ void WriteSession::define_checksum_tables() {
   for (const std::string& path : paths) {
     longest = std::max(longest, path.size());
   }
-  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), true);
+  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);  // names may end in blanks
   names.dims = {static_cast<int64_t>(paths.size())};
-  std::vector<std::byte> name_bytes(longest * paths.size(), static_cast<std::byte>(' '));
+  std::vector<std::byte> name_bytes(longest * paths.size());
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(paths.size()), 2};
   std::vector<int64_t> places;
