@@ -96,7 +96,7 @@ class TwoPhaseWrite {
         pack_short_pieces(overlap, window, buffer);
         continue;
       }
-      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
+      for_each_piece(overlap, [&, w = w, &overlap = overlap](ByteRange piece, int64_t at) {
         parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
                           buffer + window.buffer_offset + (piece.begin - window.file.begin)});
       });
@@ -209,7 +209,7 @@ class TwoPhaseWrite {
         segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
       }
     };
-    int64_t unit = plan_.direct && context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
+    int64_t unit = context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
     ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
     if (middle.empty()) {
       add(flight.cached, range);

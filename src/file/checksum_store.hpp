@@ -1,9 +1,9 @@
 // The checksums of a file, kept in the file: group ".stria", which other readers have no reason to look at. See docs/formats/hdf5.md.
 //
-//   .stria/datasets    one fixed-length string a dataset: its path; the position is the dataset's number
+//   .stria/datasets    one fixed-length string a dataset: its path; the position is the dataset's number. `datasets` and `placement` are among them
 //   .stria/placement   int64 {datasets, 2}: the row table that holds the dataset's row sums and the column in it, or -1, -1
 //   .stria/rows_<g>    uint64 {rows, columns}: XXH3-64 of each row of each dataset of the table; 0: never written
-//   .stria/slabs       uint8 {n}: records (dataset int64, sum uint64, region displacement int64, Datatype) of everything that was not put by whole rows
+//   .stria/slabs       uint8 {n}: the XXH3-64 of all that follows, then records (dataset int64, sum uint64, region displacement int64, Datatype) of everything that was not put by whole rows
 //
 // Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written by the ranks that have them.
 #pragma once
@@ -53,6 +53,12 @@ struct SlabSum {
   Datatype region;
   uint64_t sum = 0;
 };
+
+/// The sum of bytes as it is stored, never 0.
+uint64_t sum_of(std::span<const std::byte> data);
+
+/// The content of .stria/slabs: the records, with their own sum before them.
+std::vector<std::byte> seal_slab_sums(std::vector<std::byte> records);
 
 void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record);
 /// kFormat when the bytes are not records of datasets below `dataset_count`.

@@ -17,7 +17,7 @@ namespace {
 
 file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   file::Environment environment;
-  environment.comm = make_mpi_comm(comm).value();
+  environment.comm = cached_mpi_comm(comm).value();
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
   auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
   if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
@@ -27,6 +27,12 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   }
   environment.comm->agree(driver.status()).throw_if_error();
   environment.driver = *driver;
+  environment.direct_driver = *driver;
+  if (environment.hints.driver == "posix") {
+    // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
+    auto ring = storage::make_driver("uring", environment.comm->rank());
+    environment.direct_driver = ring.ok() ? *ring : *driver;
+  }
   return environment;
 }
 
@@ -61,6 +67,12 @@ container::AttributeSpec number_attribute(const std::string& object, const std::
 }
 
 }  // namespace
+
+std::vector<std::string> hint_problems(const Hints& hints) {
+  std::vector<std::string> problems;
+  access::resolve_hints(hints, problems);
+  return problems;
+}
 
 const std::string& Dataset::path() const { return session_->dataset(index_).spec.path; }
 ElementType Dataset::element() const { return session_->dataset(index_).stored_element(); }

@@ -16,6 +16,8 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kLibraryReadBytes = 16 << 20;
+// What is broadcast whole; a damaged or hostile header may claim anything.
+constexpr int64_t kSmallBytesMax = 256 << 20;
 
 std::vector<std::byte> encode_status(const Status& status, std::vector<std::byte> content) {
   std::vector<std::byte> message(sizeof(int));
@@ -162,7 +164,7 @@ Status ReadSession::move(const access::RequestShape& shape) {
 
 Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
   try {
-    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases, 0};
+    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
     return plan.method == access::Method::kTwoPhase ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
                                                     : access::read_list_io(context, set.lanes(), set);
   } catch (const std::bad_alloc&) {
@@ -218,9 +220,18 @@ Result<std::vector<std::byte>> ReadSession::read_small(const std::string& datase
   std::vector<std::byte> message;
   if (is_root()) {
     PhaseTimer timer(report_.phases, Phase::kRead);
-    std::vector<std::byte> content(static_cast<size_t>(entry.data_bytes()));
-    std::vector<int64_t> start(entry.spec.dims.size(), 0);
-    Status status = reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content);
+    std::vector<std::byte> content;
+    Status status;
+    if (entry.data_bytes() > kSmallBytesMax) {
+      status = Status(ErrorCode::kFormat, fmt::format("'{}': dataset '{}' is too large for a list", path_, entry.spec.path));
+    } else {
+      content.resize(static_cast<size_t>(entry.data_bytes()));
+      std::vector<int64_t> start(entry.spec.dims.size(), 0);
+      status = reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content);
+    }
+    if (status.ok() && options_.verify && checksums_.present) {
+      status = check_table(number);
+    }
     message = encode_status(status, std::move(content));
   }
   comm().broadcast_bytes(message, 0);

@@ -41,6 +41,7 @@ class ReadSession : public Session {
   Status read_engine(const access::Plan& plan, TransferSet& set);
   Status read_through_library(const Transfer& transfer);
   Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
+  Status check_table(int dataset);
   Status check_rows(const Transfer& transfer, const UnitHasher& hasher);
   Result<std::vector<uint64_t>> read_row_sums(int dataset, int64_t first_row, int64_t row_count);
 

@@ -27,8 +27,9 @@ namespace stria::file {
 
 /// Where a session runs and on what; a test can bring its own.
 struct Environment {
-  std::unique_ptr<Comm> comm;
+  std::shared_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;
+  std::shared_ptr<storage::Driver> direct_driver;  ///< for handles past the page cache; may be `driver`
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
 };

@@ -20,6 +20,11 @@ Status damaged(const std::string& path, const std::string& dataset, int64_t firs
                                                    first_row, last_row - 1));
 }
 
+Status not_raw(const std::string& path, const std::string& dataset) {
+  return Status(ErrorCode::kUnsupported,
+                fmt::format("'{}': dataset '{}' has a checksum of its raw data, but was packed or filtered since", path, dataset));
+}
+
 uint64_t known(uint64_t sum) { return sum == 0 ? 1 : sum; }
 
 void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row) {
@@ -99,6 +104,19 @@ Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const Tra
   return Status();
 }
 
+// Local: for the rank that reads the table.
+Status ReadSession::check_table(int number) {
+  std::vector<Damage> found;
+  Status status;
+  for (const SlabSum& slab : checksums_.slabs) {
+    if (entry_of(slab.dataset) == number && status.ok()) {
+      verify_slab(slab, found, status);
+    }
+  }
+  STRIA_RETURN_IF_ERROR(status);
+  return found.empty() ? Status() : damaged(path_, found[0].dataset, found[0].first_row, found[0].last_row);
+}
+
 Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displacement) {
   std::vector<std::byte> buffer(static_cast<size_t>(std::min(kVerifyBytes, std::max<int64_t>(region.size(), 1))));
   StreamingHash hash;
@@ -125,7 +143,12 @@ Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displa
 
 void ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found, Status& status) {
   int number = entry_of(slab.dataset);
-  if (number < 0 || dataset(number).data_offset < 0) {
+  if (number < 0) {
+    add_damage(found, std::string(kChecksumGroup) + "/datasets", slab.dataset, slab.dataset + 1);
+    return;
+  }
+  if (dataset(number).data_offset < 0) {
+    status = not_raw(path_, dataset(number).spec.path);
     return;
   }
   const DatasetEntry& entry = dataset(number);
@@ -215,7 +238,9 @@ Result<std::vector<Damage>> ReadSession::verify() {
   Status status = open_handle();
   std::vector<Damage> found;
   for (size_t i = 0; i < datasets_.size() && status.ok(); ++i) {
-    if (datasets_[i].checksum_group >= 0 && datasets_[i].data_offset >= 0) {
+    if (datasets_[i].checksum_group >= 0 && datasets_[i].data_offset < 0) {
+      status = not_raw(path_, datasets_[i].spec.path);
+    } else if (datasets_[i].checksum_group >= 0) {
       PhaseTimer timer(report_.phases, Phase::kRead);
       verify_rows(static_cast<int>(i), found, status);
     }

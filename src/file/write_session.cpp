@@ -123,6 +123,8 @@ Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, co
 }
 
 void WriteSession::create_table(container::DatasetSpec spec, std::vector<std::byte> content) {
+  spec.path.erase(0, std::min(spec.path.find_first_not_of('/'), spec.path.size()));
+  table_sums_.push_back({spec.path, static_cast<int64_t>(content.size()), is_root() ? sum_of(content) : 0});
   define(fingerprint(spec), [spec = std::move(spec), content = std::move(content)](container::Hdf5Writer& writer) {
     return writer.create_table(spec, content);
   });
@@ -199,6 +201,9 @@ Status WriteSession::move(const access::RequestShape& shape) {
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
   Status opened = open_handles(plan);
+  if (opened.ok() && plan.direct && is_root()) {
+    opened = reserve_space();
+  }
   if (options_.checksums) {
     place_row_sums(datasets_);
   }
@@ -231,9 +236,9 @@ Status WriteSession::open_handles(const access::Plan& plan) {
     STRIA_ASSIGN_OR_RETURN(opened_file_, environment_.driver->open(partial_path_, open));
     file_ = opened_file_.get();
   }
-  if (plan.two_phase.direct && plan.method == access::Method::kTwoPhase && aggregates && direct_file_ == nullptr) {
+  if (plan.direct && writes && direct_file_ == nullptr) {
     open.direct = true;
-    auto direct = environment_.driver->open(partial_path_, open);
+    auto direct = environment_.direct_driver->open(partial_path_, open);
     if (direct.ok()) {  // not offered: the cached handle does
       direct_file_ = std::move(*direct);
     }
@@ -241,12 +246,23 @@ Status WriteSession::open_handles(const access::Plan& plan) {
   return Status();
 }
 
+// Direct writes into space that is there already run side by side, and a full device is found before anything is moved.
+Status WriteSession::reserve_space() {
+  PhaseTimer timer(report_.phases, Phase::kOpen);
+  int64_t end = 0;
+  for (const DatasetEntry& dataset : datasets_) {
+    end = std::max(end, dataset.extent().end);
+  }
+  Status status = created_->preallocate(end);
+  return status.code() == ErrorCode::kUnsupported ? Status() : status;
+}
+
 Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
   if (file_ == nullptr && plan.method == access::Method::kListIo) {
     return Status();  // nothing to write here
   }
   try {
-    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, 0};
+    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases};
     Status status = plan.method == access::Method::kTwoPhase ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
                                                               : access::write_list_io(context, set.lanes(), set);
     if (status.ok()) {
@@ -285,29 +301,38 @@ void WriteSession::keep_sums(const TransferSet& set) {
 }
 
 void WriteSession::define_checksum_tables() {
-  if (!options_.checksums || datasets_.empty()) {
+  if (!options_.checksums) {
     return;
   }
   row_tables_ = place_row_sums(datasets_);
-  size_t longest = 1;
-  for (const DatasetEntry& dataset : datasets_) {
-    longest = std::max(longest, dataset.spec.path.size());
-  }
   container::DatasetSpec names;
   names.path = std::string(kChecksumGroup) + "/datasets";
-  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), true);
-  names.dims = {static_cast<int64_t>(datasets_.size())};
-  std::vector<std::byte> name_bytes(longest * datasets_.size(), static_cast<std::byte>(' '));
   container::DatasetSpec placement;
   placement.path = std::string(kChecksumGroup) + "/placement";
+  // The numbers of the datasets: those with raw data, the tables, and last the two that are made here.
+  std::vector<std::string> paths;
+  for (const DatasetEntry& dataset : datasets_) {
+    paths.push_back(dataset.spec.path);
+  }
+  for (const TableSum& table : table_sums_) {
+    paths.push_back(table.path);
+  }
+  paths.insert(paths.end(), {names.path, placement.path});
+  size_t longest = 1;
+  for (const std::string& path : paths) {
+    longest = std::max(longest, path.size());
+  }
+  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), true);
+  names.dims = {static_cast<int64_t>(paths.size())};
+  std::vector<std::byte> name_bytes(longest * paths.size(), static_cast<std::byte>(' '));
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
-  placement.dims = {static_cast<int64_t>(datasets_.size()), 2};
+  placement.dims = {static_cast<int64_t>(paths.size()), 2};
   std::vector<int64_t> places;
-  for (size_t i = 0; i < datasets_.size(); ++i) {
-    const std::string& path = datasets_[i].spec.path;
-    std::memcpy(name_bytes.data() + i * longest, path.data(), path.size());
-    places.push_back(datasets_[i].checksum_group);
-    places.push_back(datasets_[i].checksum_group >= 0 ? datasets_[i].checksum_column : -1);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::memcpy(name_bytes.data() + i * longest, paths[i].data(), paths[i].size());
+    bool by_rows = i < datasets_.size() && datasets_[i].checksum_group >= 0;
+    places.push_back(by_rows ? datasets_[i].checksum_group : -1);
+    places.push_back(by_rows ? datasets_[i].checksum_column : -1);
   }
   auto place_bytes = std::as_bytes(std::span(places));
   create_table(names, std::move(name_bytes));
@@ -371,8 +396,20 @@ Status WriteSession::write_value_ranges() {
   return Status();
 }
 
+// Rank 0 has all tables, so that their sums join the gathered ones without a message.
+void WriteSession::add_table_sums() {
+  for (size_t i = 0; i < table_sums_.size(); ++i) {
+    const TableSum& table = table_sums_[i];
+    if (table.bytes > 0) {
+      encode_slab_sum({static_cast<int>(datasets_.size() + i), 0, Datatype::bytes(table.bytes), table.sum}, all_slab_records_);
+    }
+  }
+}
+
 Status WriteSession::write_image() {
-  if (!all_slab_records_.empty()) {
+  if (options_.checksums) {
+    add_table_sums();
+    all_slab_records_ = seal_slab_sums(std::move(all_slab_records_));
     container::DatasetSpec slabs;
     slabs.path = std::string(kChecksumGroup) + "/slabs";
     slabs.element = container::ElementSpec::of_number(ElementType::kUint8);

@@ -40,10 +40,12 @@ class WriteSession : public Session {
   Status share_offsets(const Status& mine, std::vector<int64_t>& offsets);
   Status move(const access::RequestShape& shape);
   Status open_handles(const access::Plan& plan);
+  Status reserve_space();
   Status transfer(const access::Plan& plan, TransferSet& set);
   void keep_sums(const TransferSet& set);
   void keep_value_ranges(const TransferSet& set);
   void define_checksum_tables();
+  void add_table_sums();
   Status finish_checksums();
   void gather_slab_sums();
   void share_value_ranges();
@@ -73,6 +75,13 @@ class WriteSession : public Session {
   size_t placed_datasets_ = 0;           // datasets that have their offsets
   std::vector<RowTable> row_tables_;
   std::vector<RowSum> row_sums_;         // .table holds the dataset and .index the row until the tables are placed
+  // Small datasets made whole, those that hold checksums among them; sums on rank 0 only.
+  struct TableSum {
+    std::string path;
+    int64_t bytes = 0;
+    uint64_t sum = 0;
+  };
+  std::vector<TableSum> table_sums_;
   std::vector<std::byte> slab_records_;
   std::vector<std::byte> all_slab_records_;
   std::vector<ValueRange> value_ranges_;  // a dataset

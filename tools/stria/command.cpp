@@ -2,12 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
+#include "stria/hints.hpp"
 #include "stria/status.hpp"
 
 namespace stria::tool {
+
+namespace {
+
+void write_file(const std::string& path, std::ios::openmode mode, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, mode);
+  file << text;
+  file.close();
+  if (!file) {
+    Status::from_errno(errno == 0 ? EIO : errno, fmt::format("write '{}'", path)).throw_if_error();
+  }
+}
+
+}  // namespace
 
 void print(MPI_Comm comm, const std::string& text) {
   int rank = 0;
@@ -18,7 +35,15 @@ void print(MPI_Comm comm, const std::string& text) {
   }
 }
 
-std::map<std::string, std::string> parse_hints(const std::vector<std::string>& entries) {
+void warn(MPI_Comm comm, const std::string& text) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    fmt::print(stderr, "stria: warning: {}\n", text);
+  }
+}
+
+std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<std::string>& entries) {
   std::map<std::string, std::string> hints;
   for (const std::string& entry : entries) {
     size_t equals = entry.find('=');
@@ -26,6 +51,9 @@ std::map<std::string, std::string> parse_hints(const std::vector<std::string>& e
       throw Error(ErrorCode::kInvalidArgument, fmt::format("--hint '{}' is not of the form name=value", entry));
     }
     hints[entry.substr(0, equals)] = entry.substr(equals + 1);
+  }
+  for (const std::string& problem : hint_problems(hints)) {
+    warn(comm, problem);
   }
   return hints;
 }
@@ -54,12 +82,16 @@ void on_root(MPI_Comm comm, const std::function<void()>& action) {
 }
 
 void write_text(MPI_Comm comm, const std::string& path, const std::string& text) {
+  on_root(comm, [&] { write_file(path, std::ios::trunc, text); });
+}
+
+void check_writable(MPI_Comm comm, const std::string& path) {
   on_root(comm, [&] {
-    std::ofstream file(path);
-    file << text;
-    file.close();
-    if (!file) {
-      throw Error(ErrorCode::kIo, fmt::format("'{}' could not be written", path));
+    std::error_code ignored;
+    bool was_there = std::filesystem::exists(path, ignored);
+    write_file(path, std::ios::app, "");
+    if (!was_there) {
+      std::filesystem::remove(path, ignored);
     }
   });
 }

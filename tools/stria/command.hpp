@@ -30,11 +30,17 @@ void add_flash_picture(CLI::App& flash, Action& action);
 /// Prints on rank 0 only.
 void print(MPI_Comm comm, const std::string& text);
 
-/// Splits "name=value" entries. Throws stria::Error (kInvalidArgument).
-std::map<std::string, std::string> parse_hints(const std::vector<std::string>& entries);
+/// Says on rank 0's stderr what is odd but no reason to stop.
+void warn(MPI_Comm comm, const std::string& text);
+
+/// Splits "name=value" entries and warns of those that the library can't use. Throws stria::Error (kInvalidArgument).
+std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<std::string>& entries);
 
 /// Writes a text file on rank 0; throws on all ranks when that fails. Collective: yes.
 void write_text(MPI_Comm comm, const std::string& path, const std::string& text);
+
+/// Throws what write_text() would throw, before the work whose result is to be written. Leaves no file. Collective: yes.
+void check_writable(MPI_Comm comm, const std::string& path);
 
 /// Runs `action` on rank 0 and throws on all ranks what it threw there. Collective: yes.
 void on_root(MPI_Comm comm, const std::function<void()>& action);

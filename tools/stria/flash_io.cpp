@@ -111,7 +111,10 @@ int run(MPI_Comm comm, Arguments& arguments) {
   options.experimental = arguments.layout != "standard";
   options.checkpoint = !arguments.plot_only;
   options.checksums = !arguments.no_checksums;
-  options.hints = parse_hints(arguments.hints);
+  options.hints = parse_hints(comm, arguments.hints);
+  if (!arguments.json_path.empty()) {
+    check_writable(comm, arguments.json_path);
+  }
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   print(comm, fmt::format("FLASH I/O: {} ranks, blocks of {}^3 cells, {} variables, {} rounds, in {}\n", ranks, options.workload.nxb,

@@ -151,13 +151,18 @@ class Driver {
     int64_t step = run_.scalars().step;
     bool checkpoints = arguments_.checkpoint_steps > 0 || arguments_.checkpoint_seconds > 0;
     bool plots = arguments_.plot_steps > 0 || arguments_.plot_seconds > 0;
+    // Plots first: the checkpoint then says with which number their count goes on.
+    if (due(step, arguments_.plot_steps, now - last_plot_time_, arguments_.plot_seconds) || (last && plots)) {
+      files_.write_plots(run_);
+      last_plot_time_ = now;
+    }
     if (due(step, arguments_.checkpoint_steps, now - last_checkpoint_time_, arguments_.checkpoint_seconds) || (last && checkpoints)) {
       files_.write_checkpoint(run_);
       last_checkpoint_time_ = now;
     }
-    if (due(step, arguments_.plot_steps, now - last_plot_time_, arguments_.plot_seconds) || (last && plots)) {
-      files_.write_plots(run_);
-      last_plot_time_ = now;
+    for (; reported_files_ < files_.written().size(); ++reported_files_) {
+      const WrittenFile& file = files_.written()[reported_files_];
+      print(comm_, fmt::format("  wrote {}  {:.2f} MB in {:.1f} ms\n", file.path, static_cast<double>(file.file_bytes) / 1e6, file.seconds * 1e3));
     }
   }
 
@@ -179,6 +184,7 @@ class Driver {
   double last_checkpoint_time_;
   double last_plot_time_;
   double last_line_time_ = 0;
+  size_t reported_files_ = 0;
 };
 
 json physics_json(SedovRun& run) {
@@ -243,8 +249,11 @@ int run(MPI_Comm comm, Arguments& a) {
                                                : flash::Boundary::kOutflow;
   a.output.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
   a.output.sync = !a.no_sync;
-  a.output.hints = parse_hints(a.hints);
+  a.output.hints = parse_hints(comm, a.hints);
   prepare_directory(comm, a.output.directory);
+  if (!a.json_path.empty()) {
+    check_writable(comm, a.json_path);
+  }
   SimulationFiles files(comm, a.output);
   for (const std::string& line : files.clear_leftovers()) {
     print(comm, line + "\n");
@@ -255,9 +264,10 @@ int run(MPI_Comm comm, Arguments& a) {
   } else {
     Restored restored = a.restart == "latest" ? restore_latest(comm, a) : restore_one(comm, a, a.restart);
     sedov = std::move(restored.run);
-    files.continue_numbers(restored.checkpoint_number + 1, restored.plot_number);
+    files.continue_after(restored);
     print(comm, fmt::format("restarted from {}, step {}\n", restored.path, sedov->scalars().step));
   }
+  files.check_plot_variables(*sedov);
   const SedovOptions& o = sedov->options();
   print(comm, fmt::format("Sedov blast, {}-D, blocks of {}^{} cells, levels {} to {}\n", o.dim, o.nxb, o.dim, o.min_level, o.max_level));
   double seconds = Driver(comm, a, *sedov, files).run_to_end();

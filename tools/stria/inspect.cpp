@@ -91,7 +91,7 @@ std::string text_of(const json& description) {
 int run(MPI_Comm comm, const std::string& path, bool as_json) {
   File file = File::open(comm, path);
   json description = describe(file);
-  print(comm, as_json ? description.dump(2) + "\n" : text_of(description));
+  print(comm, as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n" : text_of(description));
   return kDone;
 }
 

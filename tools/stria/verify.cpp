@@ -1,6 +1,7 @@
 // stria verify: is this file complete, and is every checksum right?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
@@ -10,41 +11,72 @@ namespace stria::tool {
 
 namespace {
 
-int run(MPI_Comm comm, const std::string& path, bool as_json) {
+using nlohmann::json;
+
+std::vector<Damage> damages_of(MPI_Comm comm, const std::string& path) {
   File file = File::open(comm, path);
   if (!file.has_checksums()) {
     throw Error(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums: it was not written by Stria, or without them", path));
   }
-  std::vector<Damage> damages = file.verify();
-  if (as_json) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Damage& damage : damages) {
-      list.push_back({{"dataset", damage.dataset}, {"first_row", damage.first_row}, {"last_row", damage.last_row}});
-    }
-    print(comm, nlohmann::json({{"file", path}, {"intact", damages.empty()}, {"damages", list}}).dump(2) + "\n");
-    return damages.empty() ? kDone : kAnswerIsNo;
-  }
+  return file.verify();
+}
+
+json damages_json(const std::string& path, const std::vector<Damage>& damages) {
+  json list = json::array();
   for (const Damage& damage : damages) {
-    print(comm, damage.last_row - damage.first_row == 1
-                    ? fmt::format("{}: dataset '{}' is damaged in block {}\n", path, damage.dataset, damage.first_row)
-                    : fmt::format("{}: dataset '{}' is damaged in blocks {} to {}\n", path, damage.dataset, damage.first_row,
-                                  damage.last_row - 1));
+    list.push_back({{"dataset", damage.dataset}, {"first_row", damage.first_row}, {"last_row", damage.last_row}});
   }
+  return {{"file", path}, {"intact", damages.empty()}, {"damages", list}};
+}
+
+std::string damages_text(const std::string& path, const std::vector<Damage>& damages) {
   if (damages.empty()) {
-    print(comm, fmt::format("{}: complete, every checksum is right\n", path));
+    return fmt::format("{}: complete, every checksum is right\n", path);
   }
-  return damages.empty() ? kDone : kAnswerIsNo;
+  std::string text;
+  for (const Damage& damage : damages) {
+    text += damage.last_row - damage.first_row == 1
+                ? fmt::format("{}: dataset '{}' is damaged in block {}\n", path, damage.dataset, damage.first_row)
+                : fmt::format("{}: dataset '{}' is damaged in blocks {} to {}\n", path, damage.dataset, damage.first_row, damage.last_row - 1);
+  }
+  return text;
+}
+
+// All files are looked at, whatever becomes of the first; the worst one decides.
+int run(MPI_Comm comm, const std::vector<std::string>& paths, bool as_json) {
+  int status = kDone;
+  json all = json::array();
+  std::string unusable;
+  for (const std::string& path : paths) {
+    try {
+      std::vector<Damage> damages = damages_of(comm, path);
+      status = std::max(status, damages.empty() ? kDone : kAnswerIsNo);
+      all.push_back(damages_json(path, damages));
+      print(comm, as_json ? "" : damages_text(path, damages));
+    } catch (const Error& error) {
+      status = kUnusableInput;
+      all.push_back({{"file", path}, {"intact", false}, {"error", error.what()}});
+      unusable += fmt::format("{}{}", unusable.empty() ? "" : "; ", error.what());
+    }
+  }
+  if (as_json) {
+    print(comm, (all.size() == 1 ? all[0] : all).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  }
+  if (!unusable.empty()) {
+    throw Error(ErrorCode::kFormat, unusable);
+  }
+  return status;
 }
 
 }  // namespace
 
 void add_verify(CLI::App& app, Action& action) {
-  auto path = std::make_shared<std::string>();
+  auto paths = std::make_shared<std::vector<std::string>>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("verify", "check a file against its checksums: 0 intact, 1 damaged, 2 not readable as such");
-  command->add_option("file", *path, "the file")->required();
+  CLI::App* command = app.add_subcommand("verify", "check files against their checksums: 0 intact, 1 damaged, 2 not readable as such");
+  command->add_option("file", *paths, "the files")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *as_json); }; });
+  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *paths, *as_json); }; });
 }
 
 }  // namespace stria::tool

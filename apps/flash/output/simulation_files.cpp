@@ -107,9 +107,33 @@ std::vector<std::string> SimulationFiles::clear_leftovers() {
   return share(comm_, lines);
 }
 
-void SimulationFiles::continue_numbers(int checkpoint, int plot) {
-  next_checkpoint_ = checkpoint;
-  next_plot_ = plot;
+void SimulationFiles::continue_after(const Restored& restored) {
+  next_checkpoint_ = restored.checkpoint_number + 1;
+  next_plot_ = restored.plot_number;
+  for (const std::string& path : list_checkpoints(comm_, options_.directory, options_.base)) {
+    if (number_of(path) <= restored.checkpoint_number) {
+      checkpoints_.insert(checkpoints_.begin(), path);
+    }
+  }
+}
+
+void SimulationFiles::check_plot_variables(SedovRun& run) const { plot_indices(cells_of(run.mesh())); }
+
+std::vector<int> SimulationFiles::plot_indices(const CellArray& cells) const {
+  std::vector<int> indices;
+  for (const std::string& name : options_.plot_variables) {
+    auto found = std::find(cells.names.begin(), cells.names.end(), name);
+    auto index = static_cast<int>(found - cells.names.begin());
+    if (found == cells.names.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("there is no variable '{}' to plot; there are {}", name, fmt::join(cells.names, " ")));
+    }
+    if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("the variable '{}' is to be plotted twice", name));
+    }
+    indices.push_back(index);
+  }
+  return indices;
 }
 
 ScalarLists SimulationFiles::scalars(const SedovRun& run, bool corners) const {
@@ -165,15 +189,7 @@ void SimulationFiles::write_plots(SedovRun& run) {
   BlockTable table = mesh.block_table();
   int64_t largest = largest_of(comm_, table.local_count);
   CellArray cells = cells_of(mesh);
-  std::vector<int> variables;
-  for (const std::string& name : options_.plot_variables) {
-    auto found = std::find(cells.names.begin(), cells.names.end(), name);
-    if (found == cells.names.end()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("there is no variable '{}' to plot; there are {}", name, fmt::join(cells.names, " ")));
-    }
-    variables.push_back(static_cast<int>(found - cells.names.begin()));
-  }
+  std::vector<int> variables = plot_indices(cells);
   std::string base = options_.directory + "/" + options_.base;
   write(plot_name(base, next_plot_), "plot", run, [&](File& file) {
     put_plot(file, lists_of(table, largest), cells, scalars(run, false), variables);
@@ -206,7 +222,9 @@ std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& dire
 }
 
 SedovOptions read_options(MPI_Comm comm, const std::string& path) {
-  File file = File::open(comm, path);
+  OpenOptions open;
+  open.verify = true;
+  File file = File::open(comm, path, open);
   return options_from_lists(read_header(file).value());
 }
 

@@ -34,14 +34,18 @@ struct WrittenFile {
   std::string method;
 };
 
+struct Restored;
+
 class SimulationFiles {
  public:
   SimulationFiles(MPI_Comm comm, OutputOptions options);
 
   /// Clears what a killed run left half written; one line a file for people. Collective: yes.
   std::vector<std::string> clear_leftovers();
-  /// Goes on counting after the highest numbers among the directory's files, or after `checkpoint` when that is not negative.
-  void continue_numbers(int checkpoint, int plot);
+  /// Goes on counting where a restored run left off; checkpoints up to that one count among those to keep. Collective: yes.
+  void continue_after(const Restored& restored);
+  /// Checks the names of the variables to plot, before the run begins. Throws stria::Error (kInvalidArgument).
+  void check_plot_variables(SedovRun& run) const;
 
   /// Write one file each. Throw stria::Error on all ranks. Collective: yes.
   void write_checkpoint(SedovRun& run);
@@ -50,6 +54,7 @@ class SimulationFiles {
   const std::vector<WrittenFile>& written() const { return written_; }
 
  private:
+  std::vector<int> plot_indices(const CellArray& cells) const;
   ScalarLists scalars(const SedovRun& run, bool corners) const;
   void write(const std::string& path, const std::string& kind, SedovRun& run, const std::function<void(File&)>& put);
   void remove_old();
@@ -58,7 +63,7 @@ class SimulationFiles {
   OutputOptions options_;
   int next_checkpoint_ = 0;
   int next_plot_ = 0;
-  std::vector<std::string> checkpoints_;  // written by this run, oldest first
+  std::vector<std::string> checkpoints_;  // of this run, oldest first
   std::vector<WrittenFile> written_;
 };
 

@@ -1,0 +1,78 @@
+"""Fixtures for the tests that run the stria command from outside."""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import stria_program  # noqa: E402
+
+
+def memory_directory():
+    shared = pathlib.Path("/dev/shm")
+    return str(shared) if os.access(shared, os.W_OK) else None
+
+
+@pytest.fixture(scope="session")
+def session_directory():
+    """A directory in memory that outlives single tests."""
+    directory = tempfile.mkdtemp(prefix="stria_test_", dir=memory_directory())
+    yield pathlib.Path(directory)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def work(session_directory):
+    """An empty directory in memory for one test."""
+    directory = tempfile.mkdtemp(dir=session_directory)
+    yield pathlib.Path(directory)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def sedov():
+    """Skips where the program was built without the Sedov application."""
+    if not stria_program.has_sedov():
+        pytest.skip("built without the Sedov application")
+
+
+def sedov_run(directory, dim, *more, ranks=3):
+    stria_program.run(
+        "flash", "sedov", "--dim", dim, "--nxb", 8, "--max-level", 3, "--steps", 4, "--checkpoint-every", 2, "--plot-every", 2,
+        "--out", directory, "--json", directory / "run.json", *more, ranks=ranks,
+    ).succeeded()  # fmt: skip
+    return directory
+
+
+@pytest.fixture(scope="session")
+def sedov_2d(session_directory, sedov):
+    """The files of a short 2-D run: checkpoints and plot files 0000 and 0001. Not to be changed."""
+    directory = session_directory / "sedov_2d"
+    directory.mkdir()
+    return sedov_run(directory, 2, "--corners")
+
+
+@pytest.fixture(scope="session")
+def sedov_3d(session_directory, sedov):
+    """The same in 3-D."""
+    directory = session_directory / "sedov_3d"
+    directory.mkdir()
+    return sedov_run(directory, 3, ranks=2)
+
+
+@pytest.fixture(scope="session")
+def flash_io_files(session_directory):
+    """The files of a small FLASH I/O benchmark."""
+    directory = session_directory / "flash_io"
+    directory.mkdir()
+    stria_program.run(
+        "flash", "io", "--nxb", 8, "--nvar", 5, "--blocks", 5, "--rounds", 1, "--dir", directory, "--verify", "--keep",
+        "--json", directory / "io.json", ranks=3,
+    ).succeeded()  # fmt: skip
+    return directory

@@ -1,0 +1,150 @@
+"""SIGKILL at seeded random moments of a checkpointing run: what is lost is never a checkpoint that was reported.
+
+After every kill all files with final names are whole, the newest is no older than the last one that the program reported, and
+`--restart latest` on another number of ranks ends in the very state of a run that nobody disturbed.
+STRIA_KILLS says how many kills (default 30), STRIA_SEED which ones.
+"""
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+import stria_program
+
+KILLS = int(os.environ.get("STRIA_KILLS", "30"))
+SEED = int(os.environ.get("STRIA_SEED", "20120521"))
+STEPS = 6
+RANKS = 3
+OPTIONS = ["flash", "sedov", "--dim", 2, "--nxb", 8, "--max-level", 3, "--steps", STEPS, "--checkpoint-every", 1]
+# What happens to one file from its creation to its name, in the words of fault scripts, with how often it may happen.
+MOMENTS = [
+    ("open", 1), ("write", 3), ("sys_write", 4), ("size", 1), ("sync", 1), ("close", 1), ("rename", 1), ("sys_close", 1),
+    ("sync_directory", 1), ("any", 12),
+]  # fmt: skip
+METHODS = ["automatic", "list_io", "two_phase"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(session_directory, sedov):
+    """The final state, and the seconds that a run takes."""
+    directory = session_directory / "undisturbed"
+    begin = time.monotonic()
+    stria_program.run(*OPTIONS, "--out", directory, "--json", directory.with_suffix(".json"), ranks=RANKS).succeeded()
+    seconds = time.monotonic() - begin
+    return stria_program.read_json(directory.with_suffix(".json"))["result"]["state_hash"], seconds
+
+
+def checkpoints(directory):
+    return sorted(path for path in directory.iterdir() if path.name.startswith("sedov_hdf5_chk_"))
+
+
+def reported_numbers(text):
+    return [int(number) for number in re.findall(r"wrote \S*hdf5_chk_(\d+)\b", text)]
+
+
+def run_with_fault(random_source, directory):
+    """Kills one rank, or all, at a storage operation of one of the files; returns what the run printed and the description."""
+    moment, at_most = random_source.choice(MOMENTS)
+    # Most of the work of a file is rank 0's.
+    rank = random_source.choice([0, 0, *range(RANKS)])
+    method = random_source.choice(METHODS)
+    number = random_source.randrange(STEPS)
+    rule = f"{moment}:rank={rank}:path=chk_{number:04d}:nth={random_source.randint(1, at_most)}:kill"
+    outcome = stria_program.run(*OPTIONS, "--out", directory, "--hint", f"stria_method={method}", ranks=RANKS, fault=rule)
+    return outcome.stdout, outcome.code != 0, f"{rule} with {method}"
+
+
+def read_all(stream, into):
+    for line in stream:
+        into.append(line)
+
+
+def run_with_kill(random_source, directory, run_seconds):
+    """Kills a rank, or the whole job with its mpiexec, after a random time."""
+    wait_seconds = random_source.uniform(0.15, 1.0) * run_seconds
+    whole_job = random_source.random() < 0.5
+    process = stria_program.start(
+        [*OPTIONS, "--out", directory], RANKS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    lines = []
+    reader = threading.Thread(target=read_all, args=(process.stdout, lines))
+    reader.start()
+    time.sleep(wait_seconds)
+    ranks = stria_program.rank_processes(process)
+    struck = process.poll() is None and (whole_job or bool(ranks))
+    if whole_job:
+        stria_program.kill_all(process)
+    elif ranks:
+        stria_program.kill(random_source.choice(ranks))
+    try:
+        process.wait(timeout=stria_program.HANG_SECONDS)
+    finally:
+        stria_program.kill_all(process)
+        reader.join()
+        process.stdout.close()
+    return "".join(lines), struck, f"{'the whole job' if whole_job else 'one rank'} after {wait_seconds:.2f} s"
+
+
+def check_files(directory, printed):
+    """Every checkpoint that has its name is whole, and none that was reported is missing."""
+    files = checkpoints(directory) if directory.exists() else []
+    reported = reported_numbers(printed)
+    if files:
+        stria_program.run("verify", *files).succeeded()
+    if reported:
+        assert files and int(files[-1].name[-4:]) >= max(reported), f"reported {reported}, there are {files}"
+    return files
+
+
+def check_restart(random_source, directory, expected_hash):
+    json = directory.parent / "restart.json"
+    outcome = stria_program.run(
+        "flash", "sedov", "--restart", "latest", "--steps", STEPS, "--out", directory, "--json", json,
+        ranks=random_source.choice([1, 2, 4]),
+    ).succeeded()  # fmt: skip
+    assert "passing over" not in outcome.stdout, str(outcome)
+    assert stria_program.read_json(json)["result"]["state_hash"] == expected_hash, str(outcome)
+    left = [path.name for path in directory.iterdir() if "partial" in path.name]
+    assert not left, f"left behind: {left}\n{outcome}"
+
+
+def check_one(random_source, directory, undisturbed, by_fault):
+    expected_hash, run_seconds = undisturbed
+    if by_fault:
+        printed, struck, description = run_with_fault(random_source, directory)
+    else:
+        printed, struck, description = run_with_kill(random_source, directory, run_seconds)
+    try:
+        files = check_files(directory, printed)
+        if files:
+            check_restart(random_source, directory, expected_hash)
+    except AssertionError as error:
+        raise AssertionError(f"killed: {description}; it printed\n{printed}\n{error}") from None
+    return struck, description, len(files)
+
+
+def test_kills_cost_no_checkpoint(work, undisturbed):
+    print(f"STRIA_SEED={SEED} STRIA_KILLS={KILLS}")
+    struck_count = 0
+    attempt = 0
+    files_left = set()
+    while struck_count < KILLS:
+        assert attempt < 4 * KILLS + 10, "the kills miss the run"
+        random_source = random.Random(f"{SEED}/{attempt}")
+        directory = work / f"attempt_{attempt}"
+        try:
+            struck, description, file_count = check_one(random_source, directory, undisturbed, by_fault=attempt % 3 != 2)
+        except AssertionError as error:
+            raise AssertionError(f"STRIA_SEED={SEED}, attempt {attempt}: {error}") from None
+        print(f"attempt {attempt}: {description}: {'struck' if struck else 'too late'}, {file_count} checkpoints")
+        struck_count += struck
+        files_left.add(file_count)
+        attempt += 1
+        shutil.rmtree(directory, ignore_errors=True)
+    # Kills that all strike before or after everything would prove nothing.
+    assert KILLS < 10 or len(files_left) > 2, files_left

@@ -1,0 +1,154 @@
+"""Disks that are really full, read-only, gone or dying: small file systems mounted for the purpose (needs root)."""
+
+import contextlib
+import fcntl
+import os
+import struct
+import subprocess
+import time
+
+import pytest
+import stria_program
+from stria_program import run
+
+RANKS = 3
+SEDOV = ["flash", "sedov", "--dim", 2, "--nxb", 8, "--max-level", 3, "--steps", 6, "--checkpoint-every", 1]
+EXT4_IOC_SHUTDOWN = 0x8004587D  # _IOR('X', 125, __u32)
+EXT4_GOING_FLAGS_NOLOGFLUSH = 2
+
+
+@contextlib.contextmanager
+def mounted(directory, *arguments):
+    directory.mkdir(exist_ok=True)
+    result = subprocess.run(["mount", *map(str, arguments), str(directory)], capture_output=True, text=True)
+    if result.returncode != 0:
+        pytest.skip(f"mount isn't possible here: {result.stderr.strip()}")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", str(directory)], check=True)
+
+
+def small_tmpfs(directory, size):
+    return mounted(directory, "-t", "tmpfs", "-o", f"size={size}", "tmpfs")
+
+
+@pytest.fixture
+def ext4_image(work):
+    image = work / "image"
+    with open(image, "wb") as file:
+        file.truncate(8 << 20)
+    try:
+        subprocess.run(["mkfs.ext4", "-q", "-F", "-m", "0", str(image)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("mkfs.ext4 doesn't work here")
+    return image
+
+
+def checkpoints(directory):
+    return sorted(path for path in directory.iterdir() if path.name.startswith("sedov_hdf5_chk_"))
+
+
+def assert_no_rubbish(directory):
+    left = [path.name for path in directory.iterdir() if "partial" in path.name]
+    assert not left, left
+
+
+def check_full(directory, name_part, options, file_count):
+    """The run ends at the first file that has no room; those before it are whole, and a run with room goes on."""
+    run(*SEDOV, "--out", directory, *options, ranks=RANKS).refused(name_part, "rank ", "No space left on device")
+    files = checkpoints(directory)
+    assert len(files) == file_count
+    assert_no_rubbish(directory)
+    run("verify", *files).succeeded()
+    files[0].unlink()
+    run("flash", "sedov", "--restart", "latest", "--out", directory, "--steps", file_count + 1, "--checkpoint-every", 1, ranks=2).succeeded()
+    run("verify", *checkpoints(directory)).succeeded()
+
+
+@pytest.mark.parametrize("method", ["list_io", "two_phase"])
+def test_full_tmpfs(work, sedov, method):
+    with small_tmpfs(work / "small", "400k") as directory:
+        check_full(directory, "sedov_hdf5_chk_0002", ["--hint", f"stria_method={method}"], 2)
+
+
+def test_full_from_the_first_byte(work):
+    with small_tmpfs(work / "small", "64k") as directory:
+        (directory / "filler").write_bytes(b"x" * (60 << 10))
+        run(
+            "flash", "io", "--nxb", 8, "--nvar", 4, "--blocks", 5, "--rounds", 1, "--dir", directory, ranks=RANKS
+        ).refused("flash_io_hdf5_chk_0000", "No space left on device")  # fmt: skip
+        assert [path.name for path in directory.iterdir()] == ["filler"]
+
+
+def test_full_ext4(work, sedov, ext4_image):
+    with mounted(work / "disk", "-o", "loop", ext4_image) as directory:
+        free_bytes = os.statvfs(directory).f_bavail * os.statvfs(directory).f_frsize
+        (directory / "filler").write_bytes(b"x" * (free_bytes - 500_000))
+        outcome = run(*SEDOV, "--out", directory, ranks=RANKS).refused("rank ", "No space left on device")
+        files = checkpoints(directory)
+        assert 1 <= len(files) <= 4, str(outcome)
+        assert_no_rubbish(directory)
+        run("verify", *files).succeeded()
+
+
+def test_the_disk_dies(work, sedov, ext4_image):
+    """Every operation on it fails from one moment on; what was committed before is there after a remount."""
+    with mounted(work / "disk", "-o", "loop", ext4_image) as directory:
+        process = stria_program.start(
+            [*SEDOV, "--steps", 500, "--keep", 4, "--out", directory], RANKS,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        committed = [line for line, _ in zip(process.stdout, range(6), strict=False) if "wrote" in line]
+        descriptor = os.open(directory, os.O_RDONLY)
+        fcntl.ioctl(descriptor, EXT4_IOC_SHUTDOWN, struct.pack("I", EXT4_GOING_FLAGS_NOLOGFLUSH))
+        os.close(descriptor)
+        begin = time.monotonic()
+        try:
+            stdout, stderr = process.communicate(timeout=stria_program.HANG_SECONDS)
+        finally:
+            stria_program.kill_all(process)
+        outcome = stria_program.Outcome(process.args, process.returncode, stdout, stderr, time.monotonic() - begin)
+        outcome.refused("sedov_hdf5_chk_", "rank ", "Input/output error")
+    assert committed
+    with mounted(work / "disk", "-o", "loop", ext4_image) as directory:
+        files = checkpoints(directory)
+        assert files
+        run("verify", *files).succeeded()
+        run("flash", "sedov", "--restart", "latest", "--out", directory, "--steps", 12, "--checkpoint-every", 1, ranks=2).succeeded()
+        assert_no_rubbish(directory)
+
+
+def test_read_only_file_system(work, sedov):
+    plain = work / "plain"
+    run(*SEDOV, "--steps", 1, "--out", plain, ranks=RANKS).succeeded()
+    with mounted(plain, "--bind", plain):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(plain)], check=True)
+        run(*SEDOV, "--out", plain, ranks=RANKS).refused("sedov_hdf5_chk_0000", "Read-only file system")
+        run("verify", plain / "sedov_hdf5_chk_0000").succeeded()
+        run("flash", "sedov", "--restart", "latest", "--out", plain, "--steps", 3, ranks=2).succeeded()
+
+
+def test_leftovers_are_cleared_and_explained(work, sedov):
+    (work / ".sedov_hdf5_chk_0007.partial").write_bytes(b"half")
+    (work / ".other_hdf5_chk_0007.partial").write_bytes(b"somebody else's")
+    outcome = run(*SEDOV, "--steps", 1, "--out", work, ranks=RANKS).succeeded()
+    assert "removed" in outcome.stdout and "sedov_hdf5_chk_0007.partial" in outcome.stdout, str(outcome)
+    assert not (work / ".sedov_hdf5_chk_0007.partial").exists()
+    assert (work / ".other_hdf5_chk_0007.partial").exists()
+
+
+def test_what_another_program_writes_is_left_alone(work, sedov):
+    partial = work / ".sedov_hdf5_chk_0000.partial"
+    with open(partial, "wb") as file:
+        file.write(b"in the making")
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        run(*SEDOV, "--steps", 1, "--out", work, ranks=RANKS).refused(".sedov_hdf5_chk_0000.partial")
+        assert partial.read_bytes() == b"in the making"
+
+
+@pytest.mark.parametrize("directory", ["missing", "a_file"])
+def test_directory_that_is_none(work, directory):
+    (work / "a_file").write_text("")
+    run("flash", "io", "--rounds", 1, "--dir", work / directory, ranks=RANKS).refused(str(work / directory), "irectory")

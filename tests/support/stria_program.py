@@ -1,0 +1,151 @@
+"""Runs the real stria command, on ranks or alone, and holds what came of it.
+
+Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. A run that takes longer than its timeout is killed and counts
+as a hang: the limits are far above what the machine needs, so that only a deadlock meets them.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("STRIA_PROGRAM", str(ROOT / "build/release/bin/stria"))
+MPIEXEC = os.environ.get("STRIA_MPIEXEC", "mpiexec.openmpi")
+HANG_SECONDS = float(os.environ.get("STRIA_TEST_HANG_SECONDS", "90"))
+
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_btl_base_warn_component_unused": "0",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    # A rank that was killed needs no second of grace.
+    "OMPI_MCA_odls_base_sigkill_timeout": "0",
+    "UCX_MEM_EVENTS": "n",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """One finished run."""
+
+    command: list
+    code: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+    @property
+    def messages(self):
+        """What stria itself said on stderr; the rest there is mpiexec's."""
+        return [line for line in self.stderr.splitlines() if line.startswith("stria: ")]
+
+    def __str__(self):
+        return f"{' '.join(self.command)}\nexit {self.code} after {self.seconds:.1f} s\n{self.stdout}\n{self.stderr}"
+
+    def succeeded(self):
+        assert self.code == 0, str(self)
+        return self
+
+    def refused(self, *parts):
+        """Asserts exit code 2 and one message that contains all `parts`."""
+        assert self.code == 2, str(self)
+        assert len(self.messages) == 1, str(self)
+        for part in parts:
+            assert part in self.messages[0], f"'{part}' is missing\n{self}"
+        return self
+
+
+def environment(fault=None):
+    result = {**MPI_ENVIRONMENT, **os.environ}
+    result.pop("STRIA_FAULT", None)
+    if fault:
+        result["STRIA_FAULT"] = fault
+    return result
+
+
+def command_line(arguments, ranks):
+    launcher = [MPIEXEC, "-n", str(ranks)] if ranks > 0 else []
+    return [*launcher, PROGRAM, *map(str, arguments)]
+
+
+def start(arguments, ranks=0, fault=None, **streams):
+    """Starts a run in a session of its own, for tests that kill it."""
+    return subprocess.Popen(
+        command_line(arguments, ranks), env=environment(fault), stdin=subprocess.DEVNULL, start_new_session=True, **streams
+    )
+
+
+def run(*arguments, ranks=0, fault=None, timeout_seconds=HANG_SECONDS):
+    """Runs `stria ARGUMENTS`; ranks=0 starts it without mpiexec."""
+    begin = time.monotonic()
+    process = start(arguments, ranks, fault, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    try:
+        stdout, stderr = process.communicate(timeout=timeout_seconds)
+    except subprocess.TimeoutExpired:
+        kill_all(process)
+        stdout, stderr = process.communicate()
+        raise AssertionError(
+            f"hangs: {' '.join(command_line(arguments, ranks))} (STRIA_FAULT={fault})\n{stdout}\n{stderr}"
+        ) from None
+    return Outcome(process.args, process.returncode, stdout, stderr, time.monotonic() - begin)
+
+
+def descendants(pid):
+    """The processes below `pid`, parents first."""
+    found = []
+    with contextlib.suppress(OSError):
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += [int(child), *descendants(int(child))]
+    return found
+
+
+def rank_processes(process):
+    """The ranks of a run started under mpiexec: the processes below it that run stria."""
+    name = os.path.basename(PROGRAM)
+    ranks = []
+    for pid in descendants(process.pid):
+        with contextlib.suppress(OSError):
+            if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == name[:15]:
+                ranks.append(pid)
+    return ranks
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_all(process):
+    """Kills a run, mpiexec last so that it cannot tidy up first, and waits until nothing of it is left."""
+    pids = descendants(process.pid)
+    for pid in [*pids, process.pid]:
+        kill(pid)
+    process.wait()
+    deadline = time.monotonic() + 10
+    while any(is_running(pid) for pid in pids):
+        assert time.monotonic() < deadline, f"processes {pids} survive SIGKILL"
+        time.sleep(0.01)
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def read_json(path):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def has_sedov():
+    """Debian's p4est needs Open MPI, so that other builds lack the Sedov application."""
+    return "sedov" in run("flash", "--help").stdout
