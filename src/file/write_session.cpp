@@ -75,8 +75,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   }
   status = session->comm().agree(status);
   if (!status.ok()) {
-    session->fail(status).message();
-    return status;
+    return session->fail(status);
   }
   return session;
 }
