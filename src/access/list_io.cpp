@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "access/batch.hpp"
 #include "access/buffer.hpp"
@@ -13,6 +14,11 @@
 namespace stria::access {
 
 namespace {
+
+// Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are staggered.
+constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kStaggerBytes = 192;
+constexpr int64_t kMostPaddingBytes = 2 * 4096;  // of a part: stagger, or place within a direct unit
 
 // A batch laid out in the staging buffer, except for streams that memory already holds as the file wants them.
 struct Layout {
@@ -35,6 +41,8 @@ Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t uni
       Cursor cursor(part.stream->file_type, part.stream->displacement);
       cursor.seek(part.begin);
       used_bytes = align_up(used_bytes, unit_bytes) + cursor.piece().begin % unit_bytes;
+    } else {
+      used_bytes = align_up(used_bytes, kCacheLineBytes) + kStaggerBytes;
     }
     layout.packed.push_back({id, part.begin, part.end, staging + used_bytes});
     used_bytes += part.end - part.begin;
@@ -72,6 +80,14 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   }
 }
 
+int64_t padding_bytes(std::span<const Lane> lanes) {
+  int64_t stream_count = 0;
+  for (const Lane& lane : lanes) {
+    stream_count += static_cast<int64_t>(lane.streams.size());
+  }
+  return stream_count * kMostPaddingBytes;
+}
+
 int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) {
   return std::min(context.hints.staging_bytes, std::max<int64_t>(total_bytes(lanes), 1));
 }
@@ -100,14 +116,9 @@ class ListWriter {
         unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
         batch_bytes_(context.direct_file != nullptr ? std::max(kDirectBatchBytes, context.hints.staging_bytes) : context.hints.staging_bytes) {
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
-    int64_t stream_count = 0;
-    for (const Lane& lane : lanes) {
-      stream_count += static_cast<int64_t>(lane.streams.size());
-    }
-    int64_t padding_bytes = unit_bytes_ > 1 ? 2 * unit_bytes_ * stream_count : 0;
-    slots_.resize(context.direct_file != nullptr && total_bytes(lanes) > need_bytes ? 2 : 1);
+    slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
-      slot.staging = std::make_unique<Buffer>(need_bytes + padding_bytes);
+      slot.staging = std::make_unique<Buffer>(need_bytes + padding_bytes(lanes));
     }
   }
 
@@ -122,6 +133,9 @@ class ListWriter {
     split(slot);
     if (!slot.direct.empty()) {
       slot.pending = context_.direct_file->start_write(slot.direct);
+    } else if (slots_.size() > 1) {
+      slot.pending = context_.file->start_write(slot.cached);
+      return Status();
     }
     return slot.cached.empty() ? Status() : context_.file->write(slot.cached);
   }
@@ -137,6 +151,9 @@ class ListWriter {
   }
 
  private:
+  // With fewer ranks than cores a thread of the driver's can write while this one packs.
+  bool has_idle_cores() const { return context_.comm.node_size() < static_cast<int>(std::thread::hardware_concurrency()); }
+
   static constexpr int64_t kDirectBatchBytes = 8 << 20;  // direct requests want to be larger than what fits the cache
 
   struct Slot {
@@ -208,9 +225,10 @@ Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource
 }
 
 Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  Buffer staging(staging_need_bytes(context, lanes));
+  int64_t batch_bytes = staging_need_bytes(context, lanes);
+  Buffer staging(batch_bytes + padding_bytes(lanes));
   std::vector<storage::ReadSegment> segments;
-  return for_each_batch(lanes, staging.size(), [&](std::span<const BatchPart> batch) -> Status {
+  return for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) -> Status {
     Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
     list_segments(batch, layout, segments);
     {

@@ -75,7 +75,7 @@ struct KernelTable {
   RowKernel gather8[kFormCount];        ///< memory to packed
   RowKernel gather8_range[kFormCount];  ///< likewise, gathering the range of the doubles
   RowKernel gather4[2];                 ///< kRaw, kSwapped
-  RowKernel scatter8[2];                ///< packed to memory
+  RowKernel scatter8[kFormCount];       ///< packed to memory
   RowKernel scatter4[2];
 };
 

@@ -229,7 +229,7 @@ constexpr KernelTable kTable = {
     {each_row<gather<Form::kRaw, true>, 8>, each_row<gather<Form::kSwapped, true>, 8>, each_row<gather<Form::kFloat, true>, 4>,
      each_row<gather<Form::kFloatSwapped, true>, 4>},
     {each_row<gather_4<Form::kRaw>, 4>, each_row<gather_4<Form::kSwapped>, 4>},
-    {each_row<scatter<Form::kRaw>, 8>, each_row<scatter<Form::kSwapped>, 8>},
+    {each_row<scatter<Form::kRaw>, 8>, each_row<scatter<Form::kSwapped>, 8>, nullptr, nullptr},  // to double: portable
     {each_row<scatter_4<Form::kRaw>, 4>, each_row<scatter_4<Form::kSwapped>, 4>},
 };
 

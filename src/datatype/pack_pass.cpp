@@ -117,7 +117,7 @@ void Pass::choose_kernels(const KernelTable& kernels) {
   if ((keeps && translation_.memory_bytes() == 8 && (!measures_ || is_double)) || (is_double && is_float)) {
     kernel_bytes_ = 8;
     gather_ = measures_ ? kernels.gather8_range[form] : kernels.gather8[form];
-    scatter_ = keeps ? kernels.scatter8[form] : nullptr;
+    scatter_ = kernels.scatter8[form] != nullptr ? kernels.scatter8[form] : portable_kernels().scatter8[form];
   } else if (keeps && translation_.memory_bytes() == 4 && !measures_) {
     kernel_bytes_ = 4;
     gather_ = kernels.gather4[form];
@@ -176,7 +176,7 @@ Comb Pass::whole_comb() {
 
 bool Pass::wants_prefetch() const {
   const PieceRow row = Cursor(type_).row();
-  return row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kCacheLineBytes;
+  return count_ > 1 && row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kCacheLineBytes;
 }
 
 void Pass::prefetch(const PieceRow& row) const {

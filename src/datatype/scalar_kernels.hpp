@@ -1,6 +1,8 @@
 // Element-at-a-time loops over one operand: the portable kernels, and the remainders of the vector ones.
 #pragma once
 
+#include <type_traits>
+
 #include "datatype/pack_kernels.hpp"
 
 namespace stria::pack {
@@ -15,6 +17,10 @@ inline To same_bits(From value) {
   __builtin_memcpy(&result, &value, sizeof result);
   return result;
 }
+
+/// The bits of a packed element: of a float where doubles are narrowed.
+template <bool narrowed, typename Element>
+using SelectStored = std::conditional_t<narrowed, uint32_t, Element>;
 
 inline uint64_t reverse(uint64_t value) {
   return __builtin_bswap64(value);
@@ -64,11 +70,19 @@ inline void gather_scalar(const std::byte* memory, int64_t stride, int64_t count
 
 template <typename Element, Form form>
 inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, const std::byte* packed) {
+  constexpr bool kWidens = form == Form::kFloat || form == Form::kFloatSwapped;
+  constexpr bool kSwaps = form == Form::kSwapped || form == Form::kFloatSwapped;
+  using Stored = SelectStored<kWidens, Element>;
   for (int64_t i = 0; i < count; ++i) {
-    Element bits;
+    Stored bits;
     __builtin_memcpy(&bits, packed + i * static_cast<int64_t>(sizeof bits), sizeof bits);
-    bits = form == Form::kSwapped ? reverse(bits) : bits;
-    __builtin_memcpy(memory + i * stride, &bits, sizeof bits);
+    bits = kSwaps ? reverse(bits) : bits;
+    if constexpr (kWidens) {
+      const auto value = static_cast<double>(same_bits<float>(bits));
+      __builtin_memcpy(memory + i * stride, &value, sizeof value);
+    } else {
+      __builtin_memcpy(memory + i * stride, &bits, sizeof bits);
+    }
   }
 }
 

@@ -76,8 +76,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   }
   status = session->comm().agree(status);
   if (!status.ok()) {
-    session->fail(status).message();
-    return status;
+    return session->fail(status);
   }
   return session;
 }
@@ -282,7 +281,7 @@ Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
 }
 
 void WriteSession::keep_value_ranges(const TransferSet& set) {
-  for (size_t i = 0; i < pending_.size(); ++i) {
+  for (size_t i = 0; i < set.value_ranges().size(); ++i) {
     ValueRange& total = value_ranges_[static_cast<size_t>(pending_[i].dataset)];
     total.minimum = std::min(total.minimum, set.value_ranges()[i].minimum);
     total.maximum = std::max(total.maximum, set.value_ranges()[i].maximum);

@@ -27,16 +27,19 @@ MOMENTS = [
     ("sync_directory", 1), ("any", 12),
 ]  # fmt: skip
 METHODS = ["automatic", "list_io", "two_phase"]
+# Makes the time that a run spends on its files long enough to be hit by chance.
+SLOW_STORAGE = "any:delay_ms=6:count=all"
 
 
 @pytest.fixture(scope="module")
 def undisturbed(session_directory, sedov):
-    """The final state, and the seconds that a run takes."""
+    """The final state, and when a run begins to step and ends, in seconds after its start."""
     directory = session_directory / "undisturbed"
-    begin = time.monotonic()
-    stria_program.run(*OPTIONS, "--out", directory, "--json", directory.with_suffix(".json"), ranks=RANKS).succeeded()
-    seconds = time.monotonic() - begin
-    return stria_program.read_json(directory.with_suffix(".json"))["result"]["state_hash"], seconds
+    json = directory.with_suffix(".json")
+    outcome = stria_program.run(*OPTIONS, "--out", directory, "--json", json, ranks=RANKS, fault=SLOW_STORAGE).succeeded()
+    result = stria_program.read_json(json)
+    # The run proper comes last; before it MPI starts.
+    return result["result"]["state_hash"], (outcome.seconds - result["run_seconds"], outcome.seconds)
 
 
 def checkpoints(directory):
@@ -64,12 +67,12 @@ def read_all(stream, into):
         into.append(line)
 
 
-def run_with_kill(random_source, directory, run_seconds):
+def run_with_kill(random_source, directory, window_seconds):
     """Kills a rank, or the whole job with its mpiexec, after a random time."""
-    wait_seconds = random_source.uniform(0.15, 1.0) * run_seconds
+    wait_seconds = random_source.uniform(*window_seconds)
     whole_job = random_source.random() < 0.5
     process = stria_program.start(
-        [*OPTIONS, "--out", directory], RANKS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [*OPTIONS, "--out", directory], RANKS, SLOW_STORAGE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     lines = []
     reader = threading.Thread(target=read_all, args=(process.stdout, lines))
@@ -114,11 +117,11 @@ def check_restart(random_source, directory, expected_hash):
 
 
 def check_one(random_source, directory, undisturbed, by_fault):
-    expected_hash, run_seconds = undisturbed
+    expected_hash, window_seconds = undisturbed
     if by_fault:
         printed, struck, description = run_with_fault(random_source, directory)
     else:
-        printed, struck, description = run_with_kill(random_source, directory, run_seconds)
+        printed, struck, description = run_with_kill(random_source, directory, window_seconds)
     try:
         files = check_files(directory, printed)
         if files:

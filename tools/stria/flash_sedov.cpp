@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.hpp"
 #include "output/simulation_files.hpp"
@@ -72,12 +73,26 @@ Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::strin
   return flash::restore_checkpoint(comm, path, options, arguments.output.hints);
 }
 
+// The options that a checkpoint holds; none when it can't be read, which is said.
+std::optional<SedovOptions> options_of(MPI_Comm comm, const std::string& path) {
+  try {
+    return flash::read_options(comm, path);
+  } catch (const Error& error) {
+    print(comm, fmt::format("passing over {}: {}\n", path, error.what()));
+    return std::nullopt;
+  }
+}
+
 // The latest checkpoint that is whole; damaged ones are named and passed over.
 Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
   auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base);
   for (const std::string& path : paths) {
+    auto of_file = options_of(comm, path);
+    if (!of_file) {
+      continue;
+    }
     try {
-      return restore_one(comm, arguments, path);
+      return flash::restore_checkpoint(comm, path, options_for_restart(arguments, *of_file), arguments.output.hints);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kInvalidArgument) {
         throw;  // whole, but not for this run
@@ -243,7 +258,16 @@ void prepare_directory(MPI_Comm comm, const std::string& directory) {
   });
 }
 
+// Here and not where the options are declared, as the parser's own check lets "nan" through.
+void check_seconds(const char* option, double seconds) {
+  if (!(seconds >= 0 && std::isfinite(seconds))) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: seconds are zero or more, not {}", option, seconds));
+  }
+}
+
 int run(MPI_Comm comm, Arguments& a) {
+  check_seconds("--checkpoint-seconds", a.checkpoint_seconds);
+  check_seconds("--plot-seconds", a.plot_seconds);
   a.sedov.boundary = a.boundary == "periodic" ? flash::Boundary::kPeriodic
                      : a.boundary == "reflect" ? flash::Boundary::kReflect
                                                : flash::Boundary::kOutflow;
@@ -300,9 +324,9 @@ void add_flash_sedov(CLI::App& flash, Action& action) {
   command->add_option("--out", a->output.directory, "directory of the files");
   command->add_option("--base", a->output.base, "what the files' names begin with");
   command->add_option("--checkpoint-every", a->checkpoint_steps, "steps")->check(CLI::NonNegativeNumber);
-  command->add_option("--checkpoint-seconds", a->checkpoint_seconds, "seconds of run time")->check(CLI::NonNegativeNumber);
+  command->add_option("--checkpoint-seconds", a->checkpoint_seconds, "seconds of run time");
   command->add_option("--plot-every", a->plot_steps, "steps")->check(CLI::NonNegativeNumber);
-  command->add_option("--plot-seconds", a->plot_seconds, "seconds of run time")->check(CLI::NonNegativeNumber);
+  command->add_option("--plot-seconds", a->plot_seconds, "seconds of run time");
   command->add_option("--plot-variables", a->output.plot_variables, "their names, one after another")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--corners", a->output.corners, "also plot files of values at the cells' corners");

@@ -1,0 +1,212 @@
+"""Input that can't be used: one clear message, exit code 2, once and not per rank, and no run that hangs."""
+
+import json
+import os
+import shutil
+
+import h5py
+import pytest
+from stria_program import run
+
+RANKS = 3
+
+SEDOV_TABLE = {
+    "unknown_option": (["--no-such-option"], "--no-such-option"),
+    "value_missing": (["--steps"], "--steps"),
+    "not_a_number": (["--nxb", "eight"], "eight"),
+    "trailing_garbage": (["--nxb", "8x"], "8x"),
+    "stray_argument": (["stray"], "stray"),
+    "nxb_odd": (["--nxb", 9], "even"),
+    "nxb_small": (["--nxb", 2], "8 to 64"),
+    "nxb_negative": (["--nxb", -8], "-8"),
+    "nxb_huge": (["--nxb", 100000], "100000"),
+    "nxb_overflows": (["--nxb", 99999999999999999999], "nxb"),
+    "dim_1": (["--dim", 1], "2 or 3"),
+    "dim_4": (["--dim", 4], "2 or 3"),
+    "levels_reversed": (["--min-level", 4, "--max-level", 2], "levels"),
+    "level_0": (["--min-level", 0], "levels"),
+    "level_99": (["--max-level", 99], "levels"),
+    "root_blocks_0": (["--root-blocks", 0, 1, 1], "root blocks"),
+    "root_blocks_huge": (["--root-blocks", 1024, 1024, 1024, "--dim", 3], "blocks"),
+    "root_blocks_two": (["--root-blocks", 1, 1], "root-blocks"),
+    "cfl_1": (["--cfl", 1], "Courant"),
+    "cfl_0": (["--cfl", 0], "Courant"),
+    "cfl_nan": (["--cfl", "nan"], "Courant"),
+    "gamma_1": (["--gamma", 1], "gamma"),
+    "gamma_nan": (["--gamma", "nan"], "gamma"),
+    "energy_negative": (["--energy", -1], "energy"),
+    "energy_infinite": (["--energy", "inf"], "energy"),
+    "steps_negative": (["--steps", -1], "steps"),
+    "tend_negative": (["--tend", -0.5], "end time"),
+    "tend_nan": (["--tend", "nan"], "end time"),
+    "refine_every_0": (["--refine-every", 0], "adapted"),
+    "boundary": (["--boundary", "open"], "boundary"),
+    "layout": (["--layout", "weird"], "layout"),
+    "checkpoint_every_negative": (["--checkpoint-every", -1], "checkpoint-every"),
+    "checkpoint_seconds_nan": (["--checkpoint-seconds", "nan"], "checkpoint-seconds"),
+    "keep_negative": (["--keep", -1], "keep"),
+    "plot_variable": (["--plot-variables", "dens", "dense"], "dense"),
+    "plot_variable_twice": (["--plot-variables", "dens", "dens"], "twice"),
+    "hint_syntax": (["--hint", "cb_nodes"], "cb_nodes"),
+    "hint_without_name": (["--hint", "=4"], "name=value"),
+    "base_with_directory": (["--base", "no_such_directory/x"], "no_such_directory"),
+}  # fmt: skip
+
+IO_TABLE = {
+    "unknown_option": (["--no-such-option"], "--no-such-option"),
+    "nxb_1": (["--nxb", 1], "nxb"),
+    "nxb_huge": (["--nxb", 257], "nxb"),
+    "nvar_0": (["--nvar", 0], "nvar"),
+    "blocks_negative": (["--blocks", -1], "blocks"),
+    "rounds_0": (["--rounds", 0], "rounds"),
+    "layout": (["--layout", "weird"], "layout"),
+    "guard_cells_17": (["--guard-cells", 17], "guard-cells"),
+    "plot_variables_0": (["--plot-variables", 0], "plot-variables"),
+    "more_memory_than_there_is": (["--nxb", 256, "--nvar", 1000, "--blocks", 100000], "blocks"),
+    "hint_syntax": (["--hint", "nonsense"], "nonsense"),
+}
+
+OTHER_TABLE = {
+    "no_command": ([], "subcommand"),
+    "unknown_command": (["fly"], "subcommand"),
+    "no_application": (["flash"], "subcommand"),
+    "inspect_nothing": (["inspect"], "file"),
+    "verify_nothing": (["verify"], "file"),
+    "inspect_missing": (["inspect", "missing.h5"], "missing.h5"),
+    "verify_missing": (["verify", "missing.h5"], "missing.h5"),
+    "picture_missing": (["flash", "picture", "missing.h5"], "missing.h5"),
+    "inspect_directory": (["inspect", "."], "directory"),
+}
+
+
+@pytest.mark.parametrize("name", SEDOV_TABLE)
+def test_sedov_options(work, sedov, name):
+    options, words = SEDOV_TABLE[name]
+    run("flash", "sedov", "--out", work, "--steps", 1, "--plot-every", 1, *options, ranks=RANKS).refused(words)
+    assert not list(work.iterdir())
+
+
+@pytest.mark.parametrize("name", IO_TABLE)
+def test_flash_io_options(work, name):
+    options, words = IO_TABLE[name]
+    run("flash", "io", "--dir", work, "--rounds", 1, *options, ranks=RANKS).refused(words)
+    assert not list(work.iterdir())
+
+
+@pytest.mark.parametrize("name", OTHER_TABLE)
+def test_commands(name):
+    options, words = OTHER_TABLE[name]
+    run(*options, ranks=RANKS).refused(words)
+
+
+@pytest.mark.parametrize("hint", ["no_such_hint=1", "cb_nodes=many", "cb_buffer_size=-5", "stria_driver=floppy"])
+def test_hints_are_warned_about_once(work, hint):
+    outcome = run(
+        "flash", "io", "--nvar", 2, "--blocks", 2, "--rounds", 1, "--dir", work, "--hint", hint, ranks=RANKS
+    ).succeeded()  # fmt: skip
+    assert len(outcome.messages) == 1 and "warning" in outcome.messages[0] and hint.split("=")[0] in outcome.messages[0], str(outcome)
+
+
+def test_places_that_cant_be_written_are_found_before_the_run(work, sedov):
+    file = work / "file"
+    file.write_text("")
+    long_run = ["flash", "sedov", "--dim", 3, "--max-level", 5, "--steps", 100000]
+    run(*long_run, "--out", work, "--json", work / "missing" / "run.json", ranks=RANKS).refused("run.json", "No such file")
+    run(*long_run, "--out", work, "--json", work, ranks=RANKS).refused(str(work), "irectory")
+    run(*long_run, "--out", file / "below", ranks=RANKS).refused("below", "Not a directory")
+    run(*long_run, "--out", file, ranks=RANKS).refused("file", "irectory")
+    run("flash", "io", "--rounds", 10000, "--dir", work, "--json", file / "x", ranks=RANKS).refused("Not a directory")
+    assert [path.name for path in work.iterdir()] == ["file"]
+
+
+def not_hdf5(path):
+    path.write_text("This is no HDF5 file.\n" * 100)
+
+
+def empty(path):
+    path.write_text("")
+
+
+def hdf5_signature_only(path):
+    path.write_bytes(b"\x89HDF\r\n\x1a\n")
+
+
+def not_flash(path):
+    with h5py.File(path, "w") as file:
+        file["temperature"] = [1.0, 2.0]
+
+
+NOT_CHECKPOINTS = {
+    "not_hdf5": (not_hdf5, "HDF5"),
+    "empty": (empty, "HDF5"),
+    "signature_only": (hdf5_signature_only, "HDF5"),
+    "not_flash": (not_flash, "not a FLASH file"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_CHECKPOINTS)
+def test_restart_from_something_else(work, sedov, name):
+    make, words = NOT_CHECKPOINTS[name]
+    path = work / "something"
+    make(path)
+    run("flash", "sedov", "--restart", path, "--out", work, "--steps", 1, ranks=RANKS).refused("something", words)
+    if name != "not_flash":
+        run("inspect", path, ranks=RANKS).refused("something")
+    run("verify", path, ranks=RANKS).refused("something")
+    run("flash", "picture", path, "-o", work / "x.png", ranks=RANKS).refused("something")
+
+
+def test_restart_with_another_shape(sedov_2d, sedov_3d, work):
+    checkpoint = sedov_2d / "sedov_hdf5_chk_0001"
+    restart = ["flash", "sedov", "--out", work, "--steps", 9, "--restart"]
+    run(*restart, checkpoint, "--dim", 3, ranks=RANKS).refused("sedov_hdf5_chk_0001", "2-D")
+    run(*restart, checkpoint, "--nxb", 16, ranks=RANKS).refused("sedov_hdf5_chk_0001", "8")
+    run(*restart, sedov_3d / "sedov_hdf5_chk_0001", "--dim", 2, ranks=RANKS).refused("3-D")
+    run(*restart, sedov_2d / "sedov_hdf5_plt_cnt_0001", ranks=RANKS).refused("sedov_hdf5_plt_cnt_0001")
+    run(*restart, checkpoint, "--root-blocks", 3, 1, 1, ranks=RANKS).refused("sedov_hdf5_chk_0001")
+
+
+def test_latest_of_nothing(work, sedov):
+    run("flash", "sedov", "--restart", "latest", "--out", work, ranks=RANKS).refused("no usable checkpoint", str(work))
+
+
+def test_latest_passes_over_what_is_damaged(sedov_2d, work):
+    good = work / "sedov_hdf5_chk_0003"
+    shutil.copy(sedov_2d / "sedov_hdf5_chk_0001", good)
+    content = good.read_bytes()
+    cut, flipped = work / "sedov_hdf5_chk_0005", work / "sedov_hdf5_chk_0004"
+    cut.write_bytes(content[: len(content) // 2])
+    with h5py.File(good) as file:
+        offset = file["pres"].id.get_offset() + 1000
+    flipped.write_bytes(content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1 :])
+    (work / "sedov_hdf5_chk_0006").write_bytes(b"")
+    (work / "sedov_hdf5_chk_0007").mkdir()
+    (work / "sedov_hdf5_chk_notes").write_text("not a number")
+    outcome = run("flash", "sedov", "--restart", "latest", "--out", work, "--steps", 5, ranks=RANKS).succeeded()
+    for number in (4, 5, 6, 7):
+        assert f"passing over {work}/sedov_hdf5_chk_000{number}" in outcome.stdout, str(outcome)
+    assert f"restarted from {good}" in outcome.stdout
+
+
+def test_truncated_checkpoints(sedov_2d, work):
+    """Cut anywhere: refused by restart and verify, and by everything else that reads it."""
+    content = (sedov_2d / "sedov_hdf5_chk_0001").read_bytes()
+    places = sorted({1, 8, 48, 96, 200, 1000, 4096, *(len(content) * i // 12 for i in range(1, 12)), len(content) - 1})
+    paths = [work / f"cut_{bytes_left}" for bytes_left in places]
+    for bytes_left, path in zip(places, paths, strict=True):
+        path.write_bytes(content[:bytes_left])
+    outcome = run("verify", "--json", *paths).refused(*map(str, paths))
+    assert all("error" in verdict for verdict in json.loads(outcome.stdout)), str(outcome)
+    path = work / "cut_hdf5_chk_0001"
+    path.write_bytes(content[:-1])
+    run("flash", "sedov", "--restart", path, "--out", work, "--steps", 9, ranks=RANKS).refused("cut_hdf5_chk_0001")
+    run("inspect", path, ranks=RANKS).refused("cut_hdf5_chk_0001")
+    run("verify", path, ranks=RANKS).refused("cut_hdf5_chk_0001")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(sedov_2d, work):
+    path = work / "sedov_hdf5_chk_0001"
+    shutil.copy(sedov_2d / path.name, path)
+    path.chmod(0)
+    run("verify", path, ranks=RANKS).refused(path.name, "Permission denied")
