@@ -1,0 +1,451 @@
+// The public API on real files and real ranks; what is written is read back with serial libhdf5 on rank 0 as well.
+#include "stria/file.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <mpi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <random>
+
+#include "storage/registry.hpp"
+
+namespace stria {
+namespace {
+
+int rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int world_size() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+/// A directory that all ranks use, gone after the test.
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[64] = "";
+    if (rank_ == 0) {
+      std::strcpy(name, "/tmp/stria_file_test_XXXXXX");
+      ASSERT_NE(mkdtemp(name), nullptr);
+    }
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    directory_ = name;
+  }
+  void TearDown() override {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_ == 0) {
+      std::filesystem::remove_all(directory_);
+    }
+  }
+
+  std::string path(const std::string& name = "run.h5") const { return directory_ + "/" + name; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+      found.push_back(entry.path().filename());
+    }
+    return found;
+  }
+
+  /// The rows of this rank of `total`: uneven, the last rank of three or more has none.
+  std::pair<int64_t, int64_t> rows(int64_t total) const {
+    int64_t sharing = ranks_ > 2 ? ranks_ - 1 : ranks_;
+    int64_t first = std::min<int64_t>(rank_, sharing) * total / sharing;
+    int64_t last = std::min<int64_t>(rank_ + 1, sharing) * total / sharing;
+    return {first, last - first};
+  }
+
+  int rank_ = rank_of_world();
+  int ranks_ = world_size();
+  std::string directory_;
+};
+
+/// Throws on every rank the same: the text of the error, or "" when there was none.
+template <typename Call>
+std::string error_of(Call&& call, ErrorCode code) {
+  std::string text;
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    text = error.what();
+  }
+  int64_t size = static_cast<int64_t>(text.size());
+  MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  std::string first = text;
+  first.resize(static_cast<size_t>(size));
+  MPI_Bcast(first.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(text, first);
+  return text;
+}
+
+template <typename T>
+std::vector<T> read_with_hdf5(const std::string& path, const std::string& dataset, hid_t type) {
+  hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t set = H5Dopen2(file, dataset.c_str(), H5P_DEFAULT);
+  hid_t space = H5Dget_space(set);
+  std::vector<T> values(static_cast<size_t>(H5Sget_simple_extent_npoints(space)));
+  EXPECT_GE(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+  H5Sclose(space);
+  H5Dclose(set);
+  H5Fclose(file);
+  return values;
+}
+
+double value_of(int64_t element) {
+  return static_cast<double>(element % 251) - 100;
+}
+
+/// Blocks of 4x4 cells with one guard cell around, all variables interleaved, as mesh codes keep them.
+struct Mesh {
+  static constexpr int64_t kSide = 6, kCells = 4, kVariables = 3;
+  std::vector<double> unk;
+
+  Mesh(int64_t first_block, int64_t blocks) : unk(static_cast<size_t>(blocks * kSide * kSide * kVariables), -1) {
+    for (int64_t b = 0; b < blocks; ++b) {
+      for (int64_t j = 0; j < kCells; ++j) {
+        for (int64_t i = 0; i < kCells; ++i) {
+          for (int64_t v = 0; v < kVariables; ++v) {
+            at(b, j, i, v) = value_of(((first_block + b) * kCells + j) * kCells + i + 1000 * v);
+          }
+        }
+      }
+    }
+  }
+  double& at(int64_t b, int64_t j, int64_t i, int64_t v) {
+    return unk[static_cast<size_t>(((b * kSide + j + 1) * kSide + i + 1) * kVariables + v)];
+  }
+  Memory variable(int64_t v, int64_t blocks) const {
+    auto cell = Datatype::resized(Datatype::bytes(8), 0, 8 * kVariables).value();
+    const int64_t sizes[] = {blocks, kSide, kSide}, inner[] = {blocks, kCells, kCells}, start[] = {0, 1, 1};
+    Datatype interior = blocks == 0 ? Datatype() : Datatype::subarray(sizes, inner, start, Order::kC, cell).value();
+    return Memory(unk.data() + v, interior, ElementType::kFloat64);
+  }
+};
+
+TEST_F(FileTest, AMeshIsWrittenAsAnybodyReadsIt) {
+  auto [first, count] = rows(53);
+  Mesh mesh(first, count);
+  for (const char* method : {"automatic", "list_io", "two_phase"}) {
+    File file = File::create(MPI_COMM_WORLD, path(), {.hints = {{"stria_method", method}, {"cb_buffer_size", "65536"}}});
+    EXPECT_TRUE(file.hint_warnings().empty());
+    for (int v = 0; v < 3; ++v) {
+      ElementType stored = v == 1 ? ElementType::kFloat32 : v == 2 ? ElementType::kInt32 : ElementType::kFloat64;
+      Dataset dataset =
+          file.create_dataset("mesh/v" + std::to_string(v), stored, {53, 4, 4}, {.value_range = true, .big_endian = v == 2});
+      dataset.put({{first, 0, 0}, {count, 4, 4}}, mesh.variable(v, count));
+    }
+    file.commit();
+    EXPECT_EQ(file.report().useful_bytes, 53 * 16 * (8 + 4 + 4));
+    for (int v = 0; v < 3 && rank_ == 0; ++v) {
+      std::vector<double> values = read_with_hdf5<double>(path(), "mesh/v" + std::to_string(v), H5T_NATIVE_DOUBLE);
+      ASSERT_EQ(values.size(), 53u * 16);
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_EQ(values[i], value_of(static_cast<int64_t>(i) + 1000 * v)) << method << " " << v << " " << i;
+      }
+    }
+    File reading = File::open(MPI_COMM_WORLD, path(), {.hints = {{"stria_method", method}}, .verify = true});
+    std::vector<float> back(static_cast<size_t>(53 * 16));
+    Mesh again(0, 53);
+    again.unk.assign(again.unk.size(), -1);
+    reading.dataset("mesh/v2").get({{0, 0, 0}, {53, 4, 4}}, Memory(back.data(), 53 * 16));
+    reading.dataset("/mesh/v1").get({{0, 0, 0}, {53, 4, 4}}, again.variable(1, 53));
+    reading.commit();
+    EXPECT_EQ(again.at(52, 3, 3, 1), value_of(52 * 16 + 15 + 1000));
+    EXPECT_EQ(again.at(52, 3, 3, 0), -1);
+    EXPECT_EQ(back[500], static_cast<float>(value_of(2500)));
+    EXPECT_EQ(reading.attribute("mesh/v1", "maximum"), 150);
+    EXPECT_EQ(reading.dataset("mesh/v2").type_name(), "int32 big-endian");
+    EXPECT_TRUE(reading.verify().empty());
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST_F(FileTest, TheUringDriverWritesTheSame) {
+  if (!storage::make_driver("uring").ok()) {
+    GTEST_SKIP() << "no io_uring here";
+  }
+  auto [first, count] = rows(400);
+  std::vector<double> numbers(static_cast<size_t>(count * 512));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = value_of(first * 512 + static_cast<int64_t>(i));
+  }
+  for (const char* driver : {"posix", "uring"}) {
+    for (const char* method : {"list_io", "two_phase"}) {
+      File file = File::create(MPI_COMM_WORLD, path(std::string(driver) + method),
+                               {.hints = {{"stria_driver", driver}, {"stria_method", method}, {"stria_direct", "enable"}}});
+      file.create_dataset("dens", ElementType::kFloat64, {400, 512})
+          .put({{first, 0}, {count, 512}}, Memory(numbers.data(), count * 512));
+      file.commit();
+    }
+  }
+  auto bytes = [&](const std::string& name) {
+    std::ifstream in(path(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  std::string expected = bytes("posixlist_io");
+  EXPECT_GT(expected.size(), 400u * 512 * 8);
+  EXPECT_TRUE(bytes("posixtwo_phase") == expected);
+  EXPECT_TRUE(bytes("uringlist_io") == expected);
+  EXPECT_TRUE(bytes("uringtwo_phase") == expected);
+}
+
+TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
+  struct Record {
+    int32_t number;
+    double value;
+    char name[8];
+  };
+  std::vector<Record> records(5);
+  for (int i = 0; i < 5; ++i) {
+    std::memset(&records[static_cast<size_t>(i)], 0, sizeof(Record));
+    records[static_cast<size_t>(i)].number = rank_ == 0 ? i : -1;  // rank 0's content counts
+    records[static_cast<size_t>(i)].value = i * 1.5;
+    std::memcpy(records[static_cast<size_t>(i)].name, "abc     ", 8);
+  }
+  File file = File::create(MPI_COMM_WORLD, path());
+  std::vector<double> numbers(300);
+  std::iota(numbers.begin(), numbers.end(), rank_ * 1000);
+  for (int i = 0; i < 300; ++i) {
+    Dataset dataset =
+        file.create_dataset("g" + std::to_string(i % 7) + "/d" + std::to_string(i), ElementType::kFloat64, {ranks_});
+    dataset.put({{rank_}, {1}}, Memory(&numbers[static_cast<size_t>(i)], 1));
+  }
+  std::vector<Column> columns = {{"number", offsetof(Record, number), ElementType::kInt32},
+                                 {"value", offsetof(Record, value), ElementType::kFloat64},
+                                 {"name", offsetof(Record, name), ElementType::kByte, 8}};
+  file.create_table("lists/records", columns, sizeof(Record), 5, records.data());
+  file.create_strings("names", {"dens", "a", "too long"}, 4, true);
+  file.set_attribute("/", "time", 0.25);
+  file.set_attribute("g0", "step", int64_t{7});
+  file.set_attribute("g0/d0", "unit", std::string("g/cm3"));
+  file.create_dataset("nothing", ElementType::kFloat32, {0, 8});
+  double one = 42;
+  Dataset scalar = file.create_dataset("scalar", ElementType::kFloat64, {});
+  if (rank_ == 0) {
+    scalar.put({{}, {}}, Memory(&one, 1));
+  }
+  file.commit();
+
+  File reading = File::open(MPI_COMM_WORLD, path(), {.verify = true});
+  EXPECT_EQ(reading.datasets().size(), 304u);
+  EXPECT_TRUE(reading.has_dataset("g3/d299") == false && reading.has_dataset("g5/d299"));
+  std::vector<Column> found;
+  int64_t row_bytes = 0;
+  std::vector<std::byte> content = reading.read_table("lists/records", &found, &row_bytes);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1].name, "value");
+  EXPECT_EQ(found[2].string_bytes, 8);
+  ASSERT_EQ(content.size(), static_cast<size_t>(5 * row_bytes));
+  int32_t number = -1;
+  std::memcpy(&number, content.data() + 4 * row_bytes + found[0].offset_bytes, sizeof number);
+  EXPECT_EQ(number, 4);
+  EXPECT_EQ(reading.read_strings("names"), (std::vector<std::string>{"dens", "a", "too"}));
+  EXPECT_EQ(reading.attribute("/", "time"), 0.25);
+  EXPECT_EQ(reading.attribute("g0", "step"), 7);
+  EXPECT_EQ(reading.dataset("nothing").bytes(), 0);
+  std::vector<float> values(static_cast<size_t>(ranks_));
+  reading.dataset("g5/d299").get({{0}, {ranks_}}, Memory(values.data(), ranks_));
+  double back = 0;
+  reading.dataset("scalar").get({{}, {}}, Memory(&back, 1));
+  reading.dataset("nothing").get({{0, 0}, {0, 8}}, Memory(&back, 0));
+  reading.commit();
+  EXPECT_EQ(values[static_cast<size_t>(ranks_ - 1)], static_cast<float>((ranks_ - 1) * 1000 + 299));
+  EXPECT_EQ(back, 42);
+  EXPECT_TRUE(reading.verify().empty());
+}
+
+TEST_F(FileTest, SeveralFlushesColumnsAndStrides) {
+  File file = File::create(MPI_COMM_WORLD, path(), {.sync = false});
+  Dataset columns = file.create_dataset("columns", ElementType::kInt64, {30, 4 * ranks_});
+  std::vector<int64_t> mine(30 * 4);
+  for (int64_t i = 0; i < 120; ++i) {
+    mine[static_cast<size_t>(i)] = i / 4 * 4 * ranks_ + 4 * rank_ + i % 4;
+  }
+  columns.put({{0, 4 * rank_}, {30, 4}}, Memory(mine.data(), 120));
+  file.flush();
+  mine.assign(mine.size(), -5);  // the flush has moved it
+  Dataset strided = file.create_dataset("strided", ElementType::kInt16, {20 * ranks_});
+  std::vector<int16_t> every(20, static_cast<int16_t>(rank_));
+  strided.put({{rank_}, {20}, {ranks_}}, Memory(every.data(), 20));
+  file.flush();
+  file.flush();
+  file.commit();
+  if (rank_ == 0) {
+    std::vector<int64_t> all = read_with_hdf5<int64_t>(path(), "columns", H5T_NATIVE_INT64);
+    for (size_t i = 0; i < all.size(); ++i) {
+      ASSERT_EQ(all[i], static_cast<int64_t>(i));
+    }
+    std::vector<int> numbers = read_with_hdf5<int>(path(), "strided", H5T_NATIVE_INT);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      ASSERT_EQ(numbers[i], static_cast<int>(i) % ranks_);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  File reading = File::open(MPI_COMM_WORLD, path());
+  std::vector<double> some(10 * 2);
+  reading.dataset("columns").get({{1, 0}, {10, 2}, {2, 2}, {1, 1}}, Memory(some.data(), 20));
+  reading.commit();
+  for (int64_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(some[static_cast<size_t>(i)], static_cast<double>((1 + i / 2 * 2) * 4 * ranks_ + i % 2 * 2));
+  }
+}
+
+TEST_F(FileTest, AnOldFileStaysUntilTheCommitAndAfterAnAbandon) {
+  for (int generation = 0; generation < 4; ++generation) {
+    int32_t value = generation;
+    File file = File::create(MPI_COMM_WORLD, path());
+    Dataset dataset = file.create_dataset("generation", ElementType::kInt32, {ranks_});
+    dataset.put({{rank_}, {1}}, Memory(&value, 1));
+    file.flush();
+    if (generation > 0 && rank_ == 0) {
+      EXPECT_EQ(read_with_hdf5<int>(path(), "generation", H5T_NATIVE_INT)[0], generation == 1 ? 0 : 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (generation == 2) {
+      file.abandon();
+    } else if (generation < 2) {
+      file.commit();
+    }
+  }  // the last one is dropped
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(names(), std::vector<std::string>{"run.h5"});
+  EXPECT_EQ(read_with_hdf5<int>(path(), "generation", H5T_NATIVE_INT).back(), 1);
+}
+
+TEST_F(FileTest, ErrorsAreTheSameOnEveryRank) {
+  double number = 1;
+  File file = File::create(MPI_COMM_WORLD, path());
+  Dataset dataset = file.create_dataset("dens", ElementType::kFloat64, {4});
+  if (rank_ == ranks_ - 1) {
+    EXPECT_THROW(dataset.put({{4}, {1}}, Memory(&number, 1)), Error);
+  }
+  EXPECT_NE(error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument).find("passes the end at 4"), std::string::npos);
+  EXPECT_NE(error_of([&] { file.flush(); }, ErrorCode::kInvalidArgument), "");
+  EXPECT_NE(error_of([&] { File::open(MPI_COMM_WORLD, path("none.h5")); }, ErrorCode::kNotFound), "");
+  EXPECT_NE(error_of([&] { File::create(MPI_COMM_WORLD, directory_ + "/no/such/directory.h5"); }, ErrorCode::kNotFound), "");
+  EXPECT_NE(error_of([&] { File::create(MPI_COMM_WORLD, directory_ + "/"); }, ErrorCode::kInvalidArgument), "");
+  if (rank_ == 0) {
+    std::ofstream(path("text.h5")) << "not what it says";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_NE(error_of([&] { File::open(MPI_COMM_WORLD, path("text.h5")); }, ErrorCode::kFormat), "");
+  File again = File::create(MPI_COMM_WORLD, path());
+  again.create_dataset("dens", ElementType::kFloat64, {4});
+  EXPECT_NE(error_of([&] { again.create_dataset("/dens/", ElementType::kFloat64, {4}); }, ErrorCode::kAlreadyExists), "");
+  File third = File::create(MPI_COMM_WORLD, path("third.h5"));
+  third.create_dataset("a/b", ElementType::kFloat64, {4});
+  third.create_dataset("a", ElementType::kFloat64, {4});  // there is a group of this name: only rank 0 sees it
+  EXPECT_NE(error_of([&] { third.commit(); }, ErrorCode::kAlreadyExists), "");
+  EXPECT_THROW(third.verify(), Error);
+}
+
+/// Chunked, compressed, shuffled, big-endian and compact datasets by serial libhdf5.
+void make_foreign_file(const std::string& path) {
+  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t dims[] = {50, 20}, chunk[] = {7, 6};
+  hid_t space = H5Screate_simple(2, dims, nullptr);
+  std::vector<double> values(1000);
+  std::iota(values.begin(), values.end(), 0);
+  for (const char* name : {"plain", "chunked", "gzip", "big", "compact"}) {
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (*name == 'c' && name[1] == 'o') {
+      H5Pset_layout(creation, H5D_COMPACT);
+    } else if (*name == 'c' || *name == 'g') {
+      H5Pset_chunk(creation, 2, chunk);
+    }
+    if (*name == 'g') {
+      H5Pset_shuffle(creation);
+      H5Pset_deflate(creation, 6);
+    }
+    hid_t set =
+        H5Dcreate2(file, name, *name == 'b' ? H5T_IEEE_F32BE : H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(set);
+    H5Pclose(creation);
+  }
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+TEST_F(FileTest, ReadsFilesOfOthers) {
+  if (rank_ == 0) {
+    make_foreign_file(path());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const char* method : {"list_io", "two_phase"}) {
+    File file = File::open(MPI_COMM_WORLD, path(), {.hints = {{"stria_method", method}}});
+    EXPECT_FALSE(file.has_checksums());
+    EXPECT_NE(error_of([&] { file.verify(); }, ErrorCode::kUnsupported), "");
+    EXPECT_TRUE(file.dataset("plain").is_contiguous());
+    EXPECT_FALSE(file.dataset("gzip").is_contiguous());
+    auto [first, count] = rows(48);
+    std::vector<std::vector<float>> got;
+    for (const char* name : {"plain", "chunked", "gzip", "big", "compact"}) {
+      got.emplace_back(static_cast<size_t>(count * 9));
+      file.dataset(name).get({{first + 1, 5}, {count, 9}}, Memory(got.back().data(), count * 9));
+    }
+    file.commit();
+    for (const auto& values : got) {
+      for (int64_t i = 0; i < count * 9; ++i) {
+        ASSERT_EQ(values[static_cast<size_t>(i)], static_cast<float>((first + 1 + i / 9) * 20 + 5 + i % 9));
+      }
+    }
+  }
+}
+
+TEST_F(FileTest, AFlippedByteIsFoundByVerifyAndByGet) {
+  auto [first, count] = rows(40);
+  std::vector<double> numbers(static_cast<size_t>(count * 100), 3.5);
+  File file = File::create(MPI_COMM_WORLD, path());
+  file.create_dataset("dens", ElementType::kFloat64, {40, 100})
+      .put({{first, 0}, {count, 100}}, Memory(numbers.data(), count * 100));
+  file.commit();
+  std::mt19937_64 random(9);
+  hid_t hdf5 = H5Fopen(path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t set = H5Dopen2(hdf5, "dens", H5P_DEFAULT);
+  auto offset = static_cast<int64_t>(H5Dget_offset(set));
+  H5Dclose(set);
+  H5Fclose(hdf5);
+  for (int i = 0; i < 12; ++i) {
+    int64_t at = static_cast<int64_t>(random() % 32000);
+    auto flip = [&] {
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank_ == 0) {
+        std::fstream stream(path(), std::ios::in | std::ios::out | std::ios::binary);
+        char byte = 0;
+        stream.seekg(offset + at).read(&byte, 1);
+        byte = static_cast<char>(byte ^ (1 << i % 8));
+        stream.seekp(offset + at).write(&byte, 1);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    };
+    flip();
+    std::vector<Damage> found = File::open(MPI_COMM_WORLD, path()).verify();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].dataset, "dens");
+    EXPECT_EQ(found[0].first_row, at / 800);
+    EXPECT_EQ(found[0].last_row, at / 800 + 1);
+    for (bool verify : {true, false}) {
+      File reading = File::open(MPI_COMM_WORLD, path(), {.verify = verify});
+      reading.dataset("dens").get({{first, 0}, {count, 100}}, Memory(numbers.data(), count * 100));
+      std::string text = error_of([&] { reading.commit(); }, ErrorCode::kCorrupted);
+      EXPECT_EQ(text.find("dataset 'dens', rows " + std::to_string(at / 800)) != std::string::npos, verify) << text;
+    }
+    flip();
+  }
+  EXPECT_TRUE(File::open(MPI_COMM_WORLD, path()).verify().empty());
+}
+
+}  // namespace
+}  // namespace stria
