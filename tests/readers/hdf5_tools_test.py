@@ -46,7 +46,9 @@ def test_h5py_reads_every_dataset(files):
     for path in files:
         with h5py.File(path) as file:
             seen = []
-            file.visititems(lambda name, item, seen=seen: seen.append((name, item[()])) if isinstance(item, h5py.Dataset) else None)
+            file.visititems(
+                lambda name, item, seen=seen: seen.append((name, item[()])) if isinstance(item, h5py.Dataset) else None
+            )
             assert len(seen) >= 15
             for name, content in seen:
                 if content.dtype.kind == "f":
