@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The comparison: FLASH I/O through the limits, the peers and Stria, interleaved in one run. Table on the screen; JSON and a
 # chart in out/bench.
-# usage: scripts/bench.sh [OPTION of bench/run.py ...]
+# usage: scripts/bench.sh [OPTION of bench/run_flash_bench.py ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
@@ -10,4 +10,4 @@ source scripts/mpiexec_env.sh
 scripts/setup.sh
 stage build build_preset release || exit 1
 mkdir -p out/bench
-exec build/venv/bin/python bench/run.py --bin build/release/bin --out out/bench "$@"
+exec build/venv/bin/python bench/run_flash_bench.py --out out/bench "$@"

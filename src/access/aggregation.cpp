@@ -24,7 +24,7 @@ Status Aggregation::prepare() {
   PhaseTimer timer(context_.times, Phase::kExchange);
   for (size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i].streams.empty()) {
-      mine_.push_back({static_cast<int>(i), lanes_[i].streams});
+      mine_.emplace_back(static_cast<int>(i), lanes_[i].streams);
     }
   }
   twin_bytes_ = is_aggregator() ? align_up(domains_.buffer_bytes(), Buffer::kAlignmentBytes) : 0;
@@ -43,9 +43,7 @@ Status Aggregation::exchange_descriptions() {
     std::vector<int> chosen;
     for (const LaneDescription& lane : mine_) {
       bool meets = std::any_of(lane.streams.begin(), lane.streams.end(), [&](const Stream& stream) {
-        ByteRange hull{stream.displacement + stream.file_type.true_lower_bound(),
-                       stream.displacement + stream.file_type.true_upper_bound()};
-        return domains_.meets(a, lane.lane, hull);
+        return domains_.meets(a, lane.lane, hull_of(stream));
       });
       if (meets) {
         chosen.push_back(lane.lane);
@@ -79,7 +77,7 @@ void Aggregation::collect(std::span<const LaneDescription> description, int othe
       continue;
     }
     found.clear();
-    overlaps(lane->streams, window.file, found);
+    overlaps(*lane, window.file, found);
     for (const Overlap& overlap : found) {
       share.parts.emplace_back(w, overlap);
       share.bytes += overlap.end - overlap.begin;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/byte_range.hpp"
 
@@ -13,8 +14,8 @@ using Panel = std::vector<const Stream*>;
 
 constexpr int64_t kElementAlignmentBytes = 8;
 
-// The panels of all groups, in the order of the groups and then of the streams' numbers within their lanes.
-std::vector<Panel> make_panels(std::span<const Lane> lanes) {
+// The panels of all groups, in the order of the groups and then of the streams' numbers within their lanes; at most `most_streams` in each.
+std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams) {
   std::map<int, std::vector<const Lane*>> groups;
   for (const Lane& lane : lanes) {
     groups[lane.group].push_back(&lane);
@@ -30,6 +31,9 @@ std::vector<Panel> make_panels(std::span<const Lane> lanes) {
       for (const Lane* lane : members) {
         if (k < lane->streams.size() && lane->streams[k].file_type.size() > 0) {
           panel.push_back(&lane->streams[k]);
+        }
+        if (panel.size() == most_streams) {
+          panels.push_back(std::exchange(panel, Panel()));
         }
       }
       if (!panel.empty()) {
@@ -81,7 +85,7 @@ int64_t slice_bytes(const Panel& panel, int64_t room_bytes) {
   if (share < granule) {
     granule = std::min(kElementAlignmentBytes, share);  // rows don't fit: at least cut no element
   }
-  return align_down(share, std::max<int64_t>(granule, 1));
+  return align_down(share, granule);
 }
 
 Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) {
@@ -94,7 +98,7 @@ Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) 
   if (remaining_bytes > collector.room_bytes()) {
     STRIA_RETURN_IF_ERROR(collector.flush());
   }
-  int64_t slice = remaining_bytes <= batch_bytes ? longest : std::max<int64_t>(slice_bytes(panel, batch_bytes), 1);
+  int64_t slice = remaining_bytes <= batch_bytes ? longest : slice_bytes(panel, batch_bytes);
   for (int64_t begin = 0; begin < longest; begin += slice) {
     for (const Stream* stream : panel) {
       int64_t end = std::min(begin + slice, stream->file_type.size());
@@ -114,7 +118,9 @@ Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) 
 Status for_each_batch(std::span<const Lane> lanes, int64_t batch_bytes,
                       const std::function<Status(std::span<const BatchPart>)>& flush) {
   Collector collector(batch_bytes, flush);
-  for (const Panel& panel : make_panels(lanes)) {
+  // So many streams that an element of each would not fit are not advanced together.
+  auto most_streams = static_cast<size_t>(std::max<int64_t>(batch_bytes / kElementAlignmentBytes, 1));
+  for (const Panel& panel : make_panels(lanes, most_streams)) {
     STRIA_RETURN_IF_ERROR(cut_panel(panel, batch_bytes, collector));
   }
   return collector.flush();

@@ -20,8 +20,8 @@ struct BatchPart {
   int64_t end = 0;
 };
 
-/// Calls `flush` with successive batches of at most `batch_bytes` (a single granule may exceed it) until all bytes of `lanes` were in
-/// one, or flush returns an error, which is returned.
+/// Calls `flush` with successive batches of at most `batch_bytes` until all bytes of `lanes` were in
+/// one, or flush returns an error, which is returned. \pre batch_bytes > 0
 Status for_each_batch(std::span<const Lane> lanes, int64_t batch_bytes,
                       const std::function<Status(std::span<const BatchPart>)>& flush);
 

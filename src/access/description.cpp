@@ -1,10 +1,15 @@
 #include "access/description.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace stria::access {
 
 namespace {
+
+// Below this a displacement and a datatype's offsets add up without overflow.
+constexpr int64_t kMaxDisplacement = (int64_t{1} << 62) - 1;
 
 void put_number(std::vector<std::byte>& message, int64_t value) {
   size_t at = message.size();
@@ -17,14 +22,15 @@ class MessageReader {
   explicit MessageReader(std::span<const std::byte> message) : message_(message) {}
 
   /// Reads a number within [0, maximum].
-  Result<int64_t> number(int64_t maximum) {
+  Result<int64_t> number(int64_t maximum) { return number(0, maximum); }
+  Result<int64_t> number(int64_t minimum, int64_t maximum) {
     int64_t value = 0;
     if (message_.size() < sizeof value) {
       return Status(ErrorCode::kFormat, "file description is cut short");
     }
     std::memcpy(&value, message_.data(), sizeof value);
     message_ = message_.subspan(sizeof value);
-    if (value < 0 || value > maximum) {
+    if (value < minimum || value > maximum) {
       return Status(ErrorCode::kFormat, "file description holds an impossible number");
     }
     return value;
@@ -71,35 +77,59 @@ Result<std::vector<LaneDescription>> decode_description(std::span<const std::byt
   MessageReader reader(message);
   std::vector<LaneDescription> description;
   STRIA_ASSIGN_OR_RETURN(int64_t chosen_count, reader.number(lane_count));
-  Datatype last;
+  std::optional<Datatype> last;
   for (int64_t i = 0; i < chosen_count; ++i) {
-    LaneDescription lane;
     STRIA_ASSIGN_OR_RETURN(int64_t number, reader.number(lane_count - 1));
-    lane.lane = static_cast<int>(number);
+    if (!description.empty() && number <= description.back().lane) {
+      return Status(ErrorCode::kFormat, "file description does not name its lanes in order");
+    }
     STRIA_ASSIGN_OR_RETURN(int64_t stream_count, reader.number(reader.left_bytes()));
+    std::vector<Stream> streams;
     for (int64_t k = 0; k < stream_count; ++k) {
       Stream stream;
-      STRIA_ASSIGN_OR_RETURN(stream.displacement, reader.number(INT64_MAX));
+      STRIA_ASSIGN_OR_RETURN(stream.displacement, reader.number(-kMaxDisplacement, kMaxDisplacement));
       STRIA_ASSIGN_OR_RETURN(int64_t repeated, reader.number(1));
       if (repeated == 0) {
         STRIA_ASSIGN_OR_RETURN(last, reader.datatype());
       }
-      if (!last.is_sorted()) {
+      if (!last || !last->is_sorted()) {
         return Status(ErrorCode::kFormat, "file description is not in file order");
       }
-      stream.file_type = last;
-      lane.streams.push_back(std::move(stream));
+      stream.file_type = *last;
+      if (hull_of(stream).begin < (streams.empty() ? 0 : hull_of(streams.back()).begin)) {
+        return Status(ErrorCode::kFormat, "file description does not name its streams in order");
+      }
+      streams.push_back(std::move(stream));
     }
-    description.push_back(std::move(lane));
+    description.emplace_back(static_cast<int>(number), std::move(streams));
+  }
+  if (reader.left_bytes() != 0) {
+    return Status(ErrorCode::kFormat, "file description is followed by something else");
   }
   return description;
 }
 
-void overlaps(std::span<const Stream> streams, ByteRange window, std::vector<Overlap>& out) {
+ByteRange hull_of(const Stream& stream) {
+  return {stream.displacement + stream.file_type.true_lower_bound(), stream.displacement + stream.file_type.true_upper_bound()};
+}
+
+LaneDescription::LaneDescription(int number, std::vector<Stream> all) : lane(number), streams(std::move(all)) {
+  int64_t highest = INT64_MIN;
   for (const Stream& stream : streams) {
-    ByteRange hull{stream.displacement + stream.file_type.true_lower_bound(),
-                   stream.displacement + stream.file_type.true_upper_bound()};
-    if (intersect(hull, window).empty()) {
+    highest = std::max(highest, hull_of(stream).end);
+    reach.push_back(highest);
+  }
+}
+
+void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out) {
+  auto first = std::upper_bound(lane.reach.begin(), lane.reach.end(), window.begin) - lane.reach.begin();
+  for (auto k = static_cast<size_t>(first); k < lane.streams.size(); ++k) {
+    const Stream& stream = lane.streams[k];
+    ByteRange hull = hull_of(stream);
+    if (hull.begin >= window.end) {
+      return;
+    }
+    if (hull.end <= window.begin) {
       continue;
     }
     ByteRange part = cut(stream.file_type, stream.displacement, window);

@@ -11,9 +11,16 @@ namespace stria::access {
 
 /// The streams of one lane, without what only their owner needs.
 struct LaneDescription {
-  int lane = 0;
+  /// \pre the streams come by increasing first offset
+  LaneDescription(int number, std::vector<Stream> all);
+
+  int lane;
   std::vector<Stream> streams;
+  std::vector<int64_t> reach;  ///< the highest offset after any byte of the streams up to here
 };
+
+/// The file offsets between a stream's first byte and its last.
+ByteRange hull_of(const Stream& stream);
 
 /// Appends the streams of the named lanes to a message; equal file types are sent once.
 void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message);
@@ -28,8 +35,8 @@ struct Overlap {
   int64_t end = 0;
 };
 
-/// The parts of the streams within `window`, in the order of the streams.
-void overlaps(std::span<const Stream> streams, ByteRange window, std::vector<Overlap>& out);
+/// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost: O(log streams + streams near the window).
+void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out);
 
 /// Calls `visit(piece, packed_offset)` for each file piece of an overlap; packed_offset counts from the overlap's first byte.
 template <typename Visit>

@@ -12,64 +12,70 @@ namespace {
 // A group of fewer bytes than this share of a buffer is not divided among aggregators.
 constexpr int64_t kSmallGroupShare = 8;
 
+// What a window can lose to the alignment of its place in the buffer, at its beginning and before its successor.
+constexpr int64_t kWasteBytes = 2 * Buffer::kAlignmentBytes;
+
 }  // namespace
 
 FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes)
-    : aggregator_count_(aggregator_count), unit_bytes_(unit_bytes) {
+    : aggregator_count_(aggregator_count),
+      unit_bytes_(unit_bytes),
+      waste_bytes_(unit_bytes % Buffer::kAlignmentBytes == 0 ? 0 : kWasteBytes) {
   std::map<int, Group> groups;
   for (size_t i = 0; i < lanes.size(); ++i) {
     extents_.push_back(lanes[i].extent);
     if (!lanes[i].extent.empty()) {
       Group& group = groups[lanes[i].group];
       group.lanes.push_back(static_cast<int>(i));
-      group.lane_bytes = std::max(group.lane_bytes, lanes[i].extent.size());
+      group.span_bytes = std::max(group.span_bytes, lanes[i].extent.end - origin(static_cast<int>(i)));
     }
   }
-  std::vector<const Group*> small;
   for (const auto& [number, group] : groups) {
-    int64_t group_bytes = group.lane_bytes * static_cast<int64_t>(group.lanes.size());
-    if (group_bytes * kSmallGroupShare <= buffer_bytes) {
-      small.push_back(&group);
+    if (batch_bytes(group) <= buffer_bytes / kSmallGroupShare) {
+      add_to_batch(group, buffer_bytes);
     } else {
       divide(group, buffer_bytes);
     }
   }
-  for (const Group* group : small) {
-    add_to_batch(*group, buffer_bytes);
-  }
-  for (size_t i = 0; i < batches_.size(); ++i) {
-    batches_[i].aggregator = static_cast<int>(i) % aggregator_count_;
-    batches_[i].round = round_count_ + static_cast<int>(i) / aggregator_count_;
-  }
-  if (!batches_.empty()) {
-    round_count_ = batches_.back().round + 1;
-  }
+  number_places();
+  first_batch_round_ = round_count_;
+  round_count_ += (static_cast<int>(batches_.size()) + aggregator_count_ - 1) / aggregator_count_;
   needed_buffer_bytes_ = measure_buffer();
 }
 
 // Divides a large group; one with so many lanes that a unit of each would not fit the buffer is split by lanes first.
-void FileDomains::divide(Group group, int64_t buffer_bytes) {
-  size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / unit_bytes_, 1));
+void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
+  int64_t least_bytes = align_up(std::max(unit_bytes_, waste_bytes_), unit_bytes_);  // of a lane, worth a window
+  size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (least_bytes + waste_bytes_), 1));
   for (size_t first = 0; first < group.lanes.size(); first += most_lanes) {
     Group part;
     size_t last = std::min(first + most_lanes, group.lanes.size());
     part.lanes.assign(group.lanes.begin() + static_cast<std::ptrdiff_t>(first),
                       group.lanes.begin() + static_cast<std::ptrdiff_t>(last));
-    part.lane_bytes = group.lane_bytes;
-    part.slice_bytes =
-        std::max(align_down(buffer_bytes / static_cast<int64_t>(part.lanes.size()), unit_bytes_), unit_bytes_);
+    part.span_bytes = group.span_bytes;
+    int64_t share_bytes = buffer_bytes / static_cast<int64_t>(part.lanes.size()) - waste_bytes_;
+    part.slice_bytes = std::max(align_down(std::max<int64_t>(share_bytes, 0), unit_bytes_), least_bytes);
     part.first_round = round_count_;
     for (int a = 0; a < aggregator_count_; ++a) {
-      int64_t domain_bytes = boundary(part, a + 1) - boundary(part, a);
-      part.round_count = std::max(part.round_count, static_cast<int>((domain_bytes + part.slice_bytes - 1) / part.slice_bytes));
+      part.domain_bytes = std::max(part.domain_bytes, boundary(part, a + 1) - boundary(part, a));
     }
+    part.round_count = static_cast<int>((part.domain_bytes + part.slice_bytes - 1) / part.slice_bytes);
     round_count_ += part.round_count;
     divided_.push_back(std::move(part));
   }
 }
 
+// The room that a small group takes in a buffer, as an upper bound.
+int64_t FileDomains::batch_bytes(const Group& group) const {
+  int64_t sum = 0;
+  for (int lane : group.lanes) {
+    sum += extents_[static_cast<size_t>(lane)].size() + kWasteBytes;
+  }
+  return sum;
+}
+
 void FileDomains::add_to_batch(const Group& group, int64_t buffer_bytes) {
-  int64_t group_bytes = group.lane_bytes * static_cast<int64_t>(group.lanes.size());
+  int64_t group_bytes = batch_bytes(group);
   if (batches_.empty() || batches_.back().bytes + group_bytes > buffer_bytes) {
     batches_.emplace_back();
   }
@@ -77,31 +83,38 @@ void FileDomains::add_to_batch(const Group& group, int64_t buffer_bytes) {
   batches_.back().bytes += group_bytes;
 }
 
-// Where the aggregator's part of each lane begins, relative to the lane.
+void FileDomains::number_places() {
+  places_.resize(extents_.size());
+  for (size_t i = 0; i < divided_.size(); ++i) {
+    for (int lane : divided_[i].lanes) {
+      places_[static_cast<size_t>(lane)].divided = static_cast<int>(i);
+    }
+  }
+  for (size_t i = 0; i < batches_.size(); ++i) {
+    std::sort(batches_[i].lanes.begin(), batches_[i].lanes.end());
+    for (int lane : batches_[i].lanes) {
+      places_[static_cast<size_t>(lane)].batch = static_cast<int>(i);
+    }
+  }
+}
+
+// Where a lane's grid of units begins.
+int64_t FileDomains::origin(int lane) const { return align_down(extents_[static_cast<size_t>(lane)].begin, unit_bytes_); }
+
+// Where the aggregator's part of each lane begins, on the lane's grid.
 int64_t FileDomains::boundary(const Group& group, int aggregator) const {
   if (aggregator == aggregator_count_) {
-    return group.lane_bytes;
+    return group.span_bytes;
   }
-  int64_t whole = group.lane_bytes / aggregator_count_;
-  int64_t rest = group.lane_bytes % aggregator_count_;
+  int64_t whole = group.span_bytes / aggregator_count_;
+  int64_t rest = group.span_bytes % aggregator_count_;
   return align_down(whole * aggregator + rest * aggregator / aggregator_count_, unit_bytes_);
 }
 
-// The file bytes of a relative range of a lane, inner boundaries rounded down to the unit.
+// The file bytes of a range of a lane's grid.
 ByteRange FileDomains::place(int lane, ByteRange relative) const {
-  ByteRange extent = extents_[static_cast<size_t>(lane)];
-  auto absolute = [&](int64_t offset) {
-    if (offset <= 0) {
-      return extent.begin;
-    }
-    return offset >= extent.size() ? extent.end
-                                   : std::max(extent.begin, align_down(extent.begin + offset, unit_bytes_));
-  };
-  return {absolute(relative.begin), absolute(relative.end)};
-}
-
-ByteRange FileDomains::domain(const Group& group, int aggregator, int lane) const {
-  return place(lane, {boundary(group, aggregator), boundary(group, aggregator + 1)});
+  int64_t begin = origin(lane);
+  return intersect({begin + relative.begin, begin + relative.end}, extents_[static_cast<size_t>(lane)]);
 }
 
 void FileDomains::append(int lane, ByteRange file, std::vector<Window>& windows) const {
@@ -114,50 +127,48 @@ void FileDomains::append(int lane, ByteRange file, std::vector<Window>& windows)
 
 void FileDomains::windows(int aggregator, int round, std::vector<Window>& windows) const {
   windows.clear();
-  for (const Group& group : divided_) {
-    if (round < group.first_round || round >= group.first_round + group.round_count) {
-      continue;
-    }
-    int64_t begin = boundary(group, aggregator) + (round - group.first_round) * group.slice_bytes;
-    int64_t end = std::min(begin + group.slice_bytes, boundary(group, aggregator + 1));
-    if (begin < end) {
-      for (int lane : group.lanes) {
-        append(lane, place(lane, {begin, end}), windows);
-      }
-    }
-  }
-  for (const Batch& batch : batches_) {
-    if (batch.aggregator == aggregator && batch.round == round) {
-      for (int lane : batch.lanes) {
+  if (round >= first_batch_round_) {
+    auto number = static_cast<size_t>(round - first_batch_round_) * static_cast<size_t>(aggregator_count_) + static_cast<size_t>(aggregator);
+    if (number < batches_.size()) {
+      for (int lane : batches_[number].lanes) {
         append(lane, extents_[static_cast<size_t>(lane)], windows);
       }
+    }
+    return;
+  }
+  auto next = std::upper_bound(divided_.begin(), divided_.end(), round,
+                               [](int wanted, const Group& group) { return wanted < group.first_round; });
+  const Group& group = *std::prev(next);
+  int64_t begin = boundary(group, aggregator) + (round - group.first_round) * group.slice_bytes;
+  int64_t end = std::min(begin + group.slice_bytes, boundary(group, aggregator + 1));
+  if (begin < end) {
+    for (int lane : group.lanes) {
+      append(lane, place(lane, {begin, end}), windows);
     }
   }
 }
 
 bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
-  for (const Group& group : divided_) {
-    if (std::find(group.lanes.begin(), group.lanes.end(), lane) != group.lanes.end()) {
-      return !intersect(domain(group, aggregator, lane), range).empty();
-    }
+  Place of_lane = places_[static_cast<size_t>(lane)];
+  if (of_lane.divided >= 0) {
+    const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
+    ByteRange domain = place(lane, {boundary(group, aggregator), boundary(group, aggregator + 1)});
+    return !intersect(domain, range).empty();
   }
-  for (const Batch& batch : batches_) {
-    if (batch.aggregator == aggregator && std::find(batch.lanes.begin(), batch.lanes.end(), lane) != batch.lanes.end()) {
-      return !intersect(extents_[static_cast<size_t>(lane)], range).empty();
-    }
-  }
-  return false;
+  return of_lane.batch >= 0 && of_lane.batch % aggregator_count_ == aggregator &&
+         !intersect(extents_[static_cast<size_t>(lane)], range).empty();
 }
 
-// An upper bound over all rounds: payload, one unit of rounding and two alignments a window.
+// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one begins as far into its alignment as it is short.
 int64_t FileDomains::measure_buffer() const {
   int64_t most = 0;
   for (const Group& group : divided_) {
-    most = std::max(most, static_cast<int64_t>(group.lanes.size()) *
-                              (std::min(group.slice_bytes, group.lane_bytes) + unit_bytes_ + 2 * Buffer::kAlignmentBytes));
+    int64_t slice_bytes = std::min(group.slice_bytes, group.domain_bytes);
+    int64_t window_bytes = waste_bytes_ > 0 ? slice_bytes + waste_bytes_ : align_up(slice_bytes, Buffer::kAlignmentBytes);
+    most = std::max(most, static_cast<int64_t>(group.lanes.size()) * window_bytes);
   }
   for (const Batch& batch : batches_) {
-    most = std::max(most, batch.bytes + static_cast<int64_t>(batch.lanes.size()) * 2 * Buffer::kAlignmentBytes);
+    most = std::max(most, batch.bytes);
   }
   return most;
 }

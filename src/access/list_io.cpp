@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <thread>
 
 #include "access/batch.hpp"
 #include "access/buffer.hpp"
@@ -13,23 +15,37 @@ namespace stria::access {
 
 namespace {
 
+// Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are staggered.
+constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kStaggerBytes = 192;
+constexpr int64_t kMostPaddingBytes = 2 * 4096;  // of a part: stagger, or place within a direct unit
+
 // A batch laid out in the staging buffer, except for streams that memory already holds as the file wants them.
 struct Layout {
   std::vector<StreamPart> packed;  // parts with a place in the staging buffer
   std::vector<StreamPart> direct;  // parts with a place in the application's memory
 };
 
+// Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit that its first byte has in the file, as direct I/O wants it.
 template <typename Direct>
-Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, Direct&& direct_of) {
+Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, Direct&& direct_of) {
   Layout layout;
+  int64_t used_bytes = 0;
   for (const BatchPart& part : batch) {
     int id = part.stream->stream_id;
     if (auto* memory = direct_of(id)) {
       layout.direct.push_back({id, part.begin, part.end, const_cast<std::byte*>(memory) + part.begin});
-    } else {
-      layout.packed.push_back({id, part.begin, part.end, staging});
-      staging += part.end - part.begin;
+      continue;
     }
+    if (unit_bytes > 1) {
+      Cursor cursor(part.stream->file_type, part.stream->displacement);
+      cursor.seek(part.begin);
+      used_bytes = align_up(used_bytes, unit_bytes) + cursor.piece().begin % unit_bytes;
+    } else {
+      used_bytes = align_up(used_bytes, kCacheLineBytes) + kStaggerBytes;
+    }
+    layout.packed.push_back({id, part.begin, part.end, staging + used_bytes});
+    used_bytes += part.end - part.begin;
   }
   return layout;
 }
@@ -64,28 +80,17 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   }
 }
 
+int64_t padding_bytes(std::span<const Lane> lanes) {
+  int64_t stream_count = 0;
+  for (const Lane& lane : lanes) {
+    stream_count += static_cast<int64_t>(lane.streams.size());
+  }
+  return stream_count * kMostPaddingBytes;
+}
+
 int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) {
   return std::min(context.hints.staging_bytes, std::max<int64_t>(total_bytes(lanes), 1));
 }
-
-// Starts write-back behind the writing, so that the sync at the end finds little left to do.
-class WriteBack {
- public:
-  explicit WriteBack(Context& context) : context_(context) {}
-
-  Status wrote(std::span<const storage::WriteSegment> segments) {
-    if (context_.write_back_bytes == 0) {
-      return Status();
-    }
-    for (const storage::WriteSegment& segment : segments) {
-      STRIA_RETURN_IF_ERROR(context_.file->start_writeback({segment.offset, segment.offset + segment.bytes}));
-    }
-    return Status();
-  }
-
- private:
-  Context& context_;
-};
 
 }  // namespace
 
@@ -99,32 +104,132 @@ int64_t total_bytes(std::span<const Lane> lanes) {
   return sum;
 }
 
-Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  Buffer staging(staging_need_bytes(context, lanes));
-  WriteBack write_back(context);
-  std::vector<storage::WriteSegment> segments;
-  return for_each_batch(lanes, staging.size(), [&](std::span<const BatchPart> batch) -> Status {
-    Layout layout;
-    {
-      PhaseTimer timer(context.times, Phase::kPack);
-      layout = lay_out(batch, staging.data(), [&](int id) { return source.direct_source(id); });
-      source.pack(layout.packed);
-      for (const StreamPart& part : layout.direct) {
-        source.passed_direct(part.stream_id, part.begin, part.end);
-      }
-      list_segments(batch, layout, segments);
+namespace {
+
+// Splits a list between the direct handle, for what is aligned in file and memory, and the cached one. Direct writes go on while the next
+// batch is packed into the other buffer.
+class ListWriter {
+ public:
+  ListWriter(Context& context, std::span<const Lane> lanes, StreamSource& source)
+      : context_(context),
+        source_(source),
+        unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
+        batch_bytes_(context.direct_file != nullptr ? std::max(kDirectBatchBytes, context.hints.staging_bytes) : context.hints.staging_bytes) {
+    int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
+    slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
+    for (Slot& slot : slots_) {
+      slot.staging = std::make_unique<Buffer>(need_bytes + padding_bytes(lanes));
     }
-    PhaseTimer timer(context.times, Phase::kWrite);
-    STRIA_RETURN_IF_ERROR(context.file->write(segments));
-    return write_back.wrote(segments);
-  });
+  }
+
+  int64_t batch_bytes() const { return batch_bytes_; }
+
+  Status write(std::span<const BatchPart> batch) {
+    Slot& slot = slots_[next_slot_];
+    next_slot_ = (next_slot_ + 1) % slots_.size();
+    STRIA_RETURN_IF_ERROR(finish(slot));
+    pack(batch, slot);
+    PhaseTimer timer(context_.times, Phase::kWrite);
+    split(slot);
+    if (!slot.direct.empty()) {
+      slot.pending = context_.direct_file->start_write(slot.direct);
+    } else if (slots_.size() > 1) {
+      slot.pending = context_.file->start_write(slot.cached);
+      return Status();
+    }
+    return slot.cached.empty() ? Status() : context_.file->write(slot.cached);
+  }
+
+  /// Waits for everything under way.
+  Status finish() {
+    Status status;
+    for (Slot& slot : slots_) {
+      Status outcome = finish(slot);
+      status = status.ok() ? outcome : status;
+    }
+    return status;
+  }
+
+ private:
+  // With fewer ranks than cores a thread of the driver's can write while this one packs.
+  bool has_idle_cores() const { return context_.comm.node_size() < static_cast<int>(std::thread::hardware_concurrency()); }
+
+  static constexpr int64_t kDirectBatchBytes = 8 << 20;  // direct requests want to be larger than what fits the cache
+
+  struct Slot {
+    std::unique_ptr<Buffer> staging;
+    std::vector<storage::WriteSegment> cached, direct;
+    std::unique_ptr<storage::PendingWrite> pending;
+  };
+
+  void pack(std::span<const BatchPart> batch, Slot& slot) {
+    PhaseTimer timer(context_.times, Phase::kPack);
+    Layout layout = lay_out(batch, slot.staging->data(), unit_bytes_, [&](int id) { return source_.direct_source(id); });
+    source_.pack(layout.packed);
+    for (const StreamPart& part : layout.direct) {
+      source_.passed_direct(part.stream_id, part.begin, part.end);
+    }
+    list_segments(batch, layout, slot.cached);
+  }
+
+  void split(Slot& slot) const {
+    slot.direct.clear();
+    if (unit_bytes_ <= 1) {
+      return;
+    }
+    std::vector<storage::WriteSegment> cached;
+    for (const storage::WriteSegment& segment : slot.cached) {
+      ByteRange whole{segment.offset, segment.offset + segment.bytes};
+      ByteRange middle{align_up(whole.begin, unit_bytes_), align_down(whole.end, unit_bytes_)};
+      const std::byte* data = segment.data + (middle.begin - whole.begin);
+      if (middle.empty() || reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(unit_bytes_) != 0) {
+        cached.push_back(segment);
+        continue;
+      }
+      slot.direct.push_back({middle.begin, data, middle.size()});
+      if (whole.begin < middle.begin) {
+        cached.push_back({whole.begin, segment.data, middle.begin - whole.begin});
+      }
+      if (middle.end < whole.end) {
+        cached.push_back({middle.end, data + middle.size(), whole.end - middle.end});
+      }
+    }
+    slot.cached = std::move(cached);
+  }
+
+  Status finish(Slot& slot) {
+    if (slot.pending == nullptr) {
+      return Status();
+    }
+    PhaseTimer timer(context_.times, Phase::kWrite);
+    Status outcome = slot.pending->wait();
+    slot.pending.reset();
+    return outcome;
+  }
+
+  Context& context_;
+  StreamSource& source_;
+  int64_t unit_bytes_;
+  int64_t batch_bytes_;
+  std::vector<Slot> slots_;
+  size_t next_slot_ = 0;
+};
+
+}  // namespace
+
+Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source) {
+  ListWriter writer(context, lanes, source);
+  Status status = for_each_batch(lanes, writer.batch_bytes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
+  Status finished = writer.finish();
+  return status.ok() ? finished : status;
 }
 
 Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  Buffer staging(staging_need_bytes(context, lanes));
+  int64_t batch_bytes = staging_need_bytes(context, lanes);
+  Buffer staging(batch_bytes + padding_bytes(lanes));
   std::vector<storage::ReadSegment> segments;
-  return for_each_batch(lanes, staging.size(), [&](std::span<const BatchPart> batch) -> Status {
-    Layout layout = lay_out(batch, staging.data(), [&](int id) { return sink.direct_target(id); });
+  return for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) -> Status {
+    Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
     list_segments(batch, layout, segments);
     {
       PhaseTimer timer(context.times, Phase::kRead);

@@ -75,18 +75,15 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilit
   plan.two_phase = two_phase_plan(capabilities, hints, comm);
   bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;
   bool wants_direct = hints.direct == Switch::kEnable || (shape.durable && shape.total_bytes >= kWorthDirectBytes);
-  plan.two_phase.direct = can_direct && wants_direct;
+  plan.direct = can_direct && wants_direct;
   plan.method = forced_method(shape, hints, comm, plan.reason);
   if (plan.method != Method::kAutomatic) {
     return plan;
   }
   bool long_pieces = shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= kLongPieceBytes;
-  if (plan.two_phase.direct) {
-    plan.method = Method::kTwoPhase;
-    plan.reason = "durable: large direct writes go past the page cache";
-  } else if (on_one_node(comm) && capabilities.node_local_cache && long_pieces) {
+  if (on_one_node(comm) && capabilities.node_local_cache && long_pieces) {
     plan.method = Method::kListIo;
-    plan.reason = "one node, its own cache takes long pieces as they are";
+    plan.reason = "one node with storage of its own takes long pieces as they are";
   } else {
     plan.method = Method::kTwoPhase;
     plan.reason = long_pieces ? "several nodes share the file" : "pieces are short";

@@ -3,9 +3,9 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. durable writing of much data with direct I/O at hand: two-phase, large aligned direct writes past the page cache;
-//   4. all ranks on one node whose cache takes the bytes, long pieces: list I/O, since exchanging would only add a copy;
-//   5. otherwise two-phase.
+//   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy;
+//   4. otherwise two-phase.
+// Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the same writing.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,7 @@ struct RequestShape {
 struct Plan {
   Method method = Method::kListIo;
   TwoPhasePlan two_phase;
+  bool direct = false;  ///< write aligned stretches past the page cache
   std::string reason;
 };
 

@@ -72,7 +72,6 @@ struct Context {
   storage::File* direct_file;    ///< the same file past the page cache, or null
   const ResolvedHints& hints;
   PhaseTimes& times;
-  int64_t write_back_bytes = 0;  ///< start write-back after this many bytes; 0: leave it to the system
 };
 
 /// The sum of the sizes of this rank's streams.

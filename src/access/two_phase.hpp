@@ -15,7 +15,6 @@ namespace stria::access {
 struct TwoPhasePlan {
   std::vector<int> aggregators;  ///< their ranks
   int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
-  bool direct = false;           ///< write aligned stretches through Context::direct_file
   bool shared_memory = true;
 };
 

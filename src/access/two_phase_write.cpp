@@ -20,7 +20,7 @@ constexpr int64_t kShortPieceBytes = 256;
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
-      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes) {}
+      : context_(context), source_(source), aggregation_(context, plan, lanes) {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
@@ -96,7 +96,7 @@ class TwoPhaseWrite {
         pack_short_pieces(overlap, window, buffer);
         continue;
       }
-      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
+      for_each_piece(overlap, [&, &overlap = overlap](ByteRange piece, int64_t at) {
         parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
                           buffer + window.buffer_offset + (piece.begin - window.file.begin)});
       });
@@ -209,7 +209,7 @@ class TwoPhaseWrite {
         segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
       }
     };
-    int64_t unit = plan_.direct && context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
+    int64_t unit = context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
     ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
     if (middle.empty()) {
       add(flight.cached, range);
@@ -237,7 +237,6 @@ class TwoPhaseWrite {
   }
 
   Context& context_;
-  const TwoPhasePlan& plan_;
   StreamSource& source_;
   Aggregation aggregation_;
   Status status_;

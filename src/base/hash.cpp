@@ -2,6 +2,10 @@
 
 #include <xxhash.h>
 
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // from here on XXH3_64bits is the variant that suits the processor
+#endif
+
 #include <new>
 #include <utility>
 

@@ -89,6 +89,33 @@ void Cursor::next_row() {
   begin_ = end_;
 }
 
+int64_t Cursor::row_count() const {
+  // A strided node is on the stack only when its child isn't a run; on top of the stack, its child is the present row.
+  if (levels_.empty() || levels_.back().node->kind != NodeKind::kStrided) {
+    return 1;
+  }
+  const Level& level = levels_.back();
+  const bool is_begun = left_ + 1 != level.node->children[0]->count || end_ - begin_ != piece_bytes_;
+  return is_begun ? 1 : level.node->count - level.index;
+}
+
+int64_t Cursor::row_stride() const {
+  return levels_.back().node->stride;
+}
+
+void Cursor::advance_rows(int64_t count) {
+  const int64_t pieces = left_ + 1;
+  if (count > 1) {
+    Level& level = levels_.back();
+    const int64_t shift = (count - 1) * level.node->stride;
+    level.index += count - 1;
+    begin_ += shift;
+    end_ += shift;
+    position_ += (count - 1) * pieces * piece_bytes_;
+  }
+  advance_row(row().count);
+}
+
 void Cursor::enter_at(const Node* node, int64_t base, int64_t position) {
   while (true) {
     int64_t index = 0;

@@ -46,6 +46,14 @@ class Cursor {
     return {begin_, end_ - begin_, stride_, is_cut ? 1 : left_ + 1};
   }
 
+  /// How many rows like row(), each whole and at an equal distance from the one before, follow each other from here; 1 when
+  /// this one is begun already or the tree has nothing regular above it. \pre !done()
+  int64_t row_count() const;
+  /// The distance of those rows. \pre row_count() > 1
+  int64_t row_stride() const;
+  /// Moves on by so many of those rows. \pre 0 < count <= row_count()
+  void advance_rows(int64_t count);
+
   /// Moves on by `bytes` of the stream, over any number of pieces; stops at the end.
   void advance(int64_t bytes) {
     if (bytes < end_ - begin_) {

@@ -40,6 +40,18 @@ void expect_at(const Cursor& cursor, const std::vector<int64_t>& offsets, int64_
   }
 }
 
+/// Checks the rows that follow each other from here against the list.
+void expect_rows(const Cursor& cursor, const std::vector<int64_t>& offsets) {
+  const PieceRow row = cursor.row();
+  const int64_t row_bytes = row.count * row.piece_bytes;
+  for (int64_t r = 1; r < cursor.row_count(); ++r) {
+    for (int64_t i = 0; i < row_bytes; ++i) {
+      const int64_t expected = row.begin + r * cursor.row_stride() + i / row.piece_bytes * row.stride + i % row.piece_bytes;
+      ASSERT_EQ(offsets.at(static_cast<size_t>(cursor.stream_position() + r * row_bytes + i)), expected);
+    }
+  }
+}
+
 class CursorSeeds : public testing::TestWithParam<int> {};
 
 TEST_P(CursorSeeds, SeeksAdvancesAndFollowsRows) {
@@ -64,6 +76,11 @@ TEST_P(CursorSeeds, SeeksAdvancesAndFollowsRows) {
         const int64_t target = generator.pick(-3, size + 3);
         cursor.seek(target);
         position = std::clamp<int64_t>(target, 0, size);
+      } else if (action == 2) {
+        expect_rows(cursor, offsets);
+        const int64_t rows = generator.pick(1, cursor.row_count());
+        position += rows * cursor.row().count * cursor.row().piece_bytes;
+        cursor.advance_rows(rows);
       } else if (action < 4) {
         const PieceRow row = cursor.row();
         const int64_t pieces = generator.pick(1, row.count);

@@ -28,10 +28,6 @@ inline constexpr int kFormCount = 4;
 
 inline constexpr int kMaxSlots = 8;
 
-/// Tiles with fewer operands than this are moved element by element: a transposition costs the same for one operand as for
-/// eight.
-inline constexpr int kMinTransposed = 3;
-
 /// Operands that lie within one vector register: slot i is i elements after the first operand's.
 struct Tile {
   int first = 0;                 ///< index of the first operand
@@ -56,23 +52,30 @@ struct Comb {
   LaneRange* ranges;  ///< one an operand, or null
 };
 
-/// `count` elements an operand, `stride` bytes apart, the first `offset` bytes from the base.
+/// `rows` rows, `row_stride` bytes apart, of `count` elements an operand, `stride` bytes apart; the first is `offset` bytes
+/// from the base.
 struct Row {
   int64_t offset;
   int64_t stride;
   int64_t count;
+  int64_t row_stride = 0;
+  int64_t rows = 1;
 };
 
-/// Moves a row of every operand, to or from `packed_offset` bytes after each packed address.
+/// Moves the rows of every operand, to or from `packed_offset` bytes after each packed address.
 using RowKernel = void (*)(const Comb& comb, const Row& row, int64_t packed_offset);
 
+/// A transposition costs the same for one operand of a tile as for all of them: tiles with fewer than `least` are moved element
+/// by element, and a comb that has only such tiles is left to the portable kernels.
 struct KernelTable {
-  int slots8;                           ///< elements of a tile of 8-byte elements
-  int slots4;                           ///< and of 4-byte ones
+  int slots8;  ///< elements of a tile of 8-byte elements
+  int slots4;  ///< and of 4-byte ones
+  int least8;
+  int least4;
   RowKernel gather8[kFormCount];        ///< memory to packed
   RowKernel gather8_range[kFormCount];  ///< likewise, gathering the range of the doubles
   RowKernel gather4[2];                 ///< kRaw, kSwapped
-  RowKernel scatter8[2];                ///< packed to memory
+  RowKernel scatter8[kFormCount];       ///< packed to memory
   RowKernel scatter4[2];
 };
 

@@ -222,11 +222,15 @@ void scatter_4(const Comb& comb, const Row& row, int64_t packed_offset) {
 constexpr KernelTable kTable = {
     4,
     8,
-    {gather<Form::kRaw, false>, gather<Form::kSwapped, false>, gather<Form::kFloat, false>, gather<Form::kFloatSwapped, false>},
-    {gather<Form::kRaw, true>, gather<Form::kSwapped, true>, gather<Form::kFloat, true>, gather<Form::kFloatSwapped, true>},
-    {gather_4<Form::kRaw>, gather_4<Form::kSwapped>},
-    {scatter<Form::kRaw>, scatter<Form::kSwapped>},
-    {scatter_4<Form::kRaw>, scatter_4<Form::kSwapped>},
+    4,
+    8,
+    {each_row<gather<Form::kRaw, false>, 8>, each_row<gather<Form::kSwapped, false>, 8>,
+     each_row<gather<Form::kFloat, false>, 4>, each_row<gather<Form::kFloatSwapped, false>, 4>},
+    {each_row<gather<Form::kRaw, true>, 8>, each_row<gather<Form::kSwapped, true>, 8>, each_row<gather<Form::kFloat, true>, 4>,
+     each_row<gather<Form::kFloatSwapped, true>, 4>},
+    {each_row<gather_4<Form::kRaw>, 4>, each_row<gather_4<Form::kSwapped>, 4>},
+    {each_row<scatter<Form::kRaw>, 8>, each_row<scatter<Form::kSwapped>, 8>, nullptr, nullptr},  // to double: portable
+    {each_row<scatter_4<Form::kRaw>, 4>, each_row<scatter_4<Form::kSwapped>, 4>},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace stria::pack {
 namespace {
 
 constexpr int64_t kCells = 8;
+constexpr int kMinTransposed = 6;
 
 inline __mmask8 first_lanes(int64_t count) {
   return static_cast<__mmask8>((1u << count) - 1);
@@ -203,16 +204,17 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
 KernelTable make_table() {
   KernelTable table = avx2_kernels();  // which is as good for 4-byte elements
   table.slots8 = 8;
-  table.gather8[0] = gather<Form::kRaw, false>;
-  table.gather8[1] = gather<Form::kSwapped, false>;
-  table.gather8[2] = gather<Form::kFloat, false>;
-  table.gather8[3] = gather<Form::kFloatSwapped, false>;
-  table.gather8_range[0] = gather<Form::kRaw, true>;
-  table.gather8_range[1] = gather<Form::kSwapped, true>;
-  table.gather8_range[2] = gather<Form::kFloat, true>;
-  table.gather8_range[3] = gather<Form::kFloatSwapped, true>;
-  table.scatter8[0] = scatter<Form::kRaw>;
-  table.scatter8[1] = scatter<Form::kSwapped>;
+  table.least8 = kMinTransposed;
+  table.gather8[0] = each_row<gather<Form::kRaw, false>, 8>;
+  table.gather8[1] = each_row<gather<Form::kSwapped, false>, 8>;
+  table.gather8[2] = each_row<gather<Form::kFloat, false>, 4>;
+  table.gather8[3] = each_row<gather<Form::kFloatSwapped, false>, 4>;
+  table.gather8_range[0] = each_row<gather<Form::kRaw, true>, 8>;
+  table.gather8_range[1] = each_row<gather<Form::kSwapped, true>, 8>;
+  table.gather8_range[2] = each_row<gather<Form::kFloat, true>, 4>;
+  table.gather8_range[3] = each_row<gather<Form::kFloatSwapped, true>, 4>;
+  table.scatter8[0] = each_row<scatter<Form::kRaw>, 8>;
+  table.scatter8[1] = each_row<scatter<Form::kSwapped>, 8>;
   return table;
 }
 

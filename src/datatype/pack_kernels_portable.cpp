@@ -32,16 +32,50 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
   }
 }
 
+/// All rows at once; a lone operand, which shares its cache lines with nobody, is moved without a detour.
+template <typename Element, Form form, bool measures>
+void gather_rows(const Comb& comb, const Row& row, int64_t packed_offset) {
+  constexpr int64_t kWidth = packed_width<Element, form>();
+  if (comb.count > 1) {
+    return each_row<gather<Element, form, measures>, kWidth>(comb, row, packed_offset);
+  }
+  const std::byte* memory = comb.memory[0] + row.offset;
+  std::byte* packed = comb.packed[0] + packed_offset;
+  for (int64_t r = 0; r < row.rows; ++r) {
+    gather_scalar<Element, form, measures>(memory, row.stride, row.count, packed, measures ? comb.ranges : nullptr);
+    memory += row.row_stride;
+    packed += row.count * kWidth;
+  }
+}
+
+template <typename Element, Form form>
+void scatter_rows(const Comb& comb, const Row& row, int64_t packed_offset) {
+  constexpr int64_t kWidth = packed_width<Element, form>();
+  if (comb.count > 1) {
+    return each_row<scatter<Element, form>, kWidth>(comb, row, packed_offset);
+  }
+  std::byte* memory = comb.memory[0] + row.offset;
+  const std::byte* packed = comb.packed[0] + packed_offset;
+  for (int64_t r = 0; r < row.rows; ++r) {
+    scatter_scalar<Element, form>(memory, row.stride, row.count, packed);
+    memory += row.row_stride;
+    packed += row.count * kWidth;
+  }
+}
+
 constexpr KernelTable kTable = {
     1,
     1,
-    {gather<uint64_t, Form::kRaw, false>, gather<uint64_t, Form::kSwapped, false>, gather<uint64_t, Form::kFloat, false>,
-     gather<uint64_t, Form::kFloatSwapped, false>},
-    {gather<uint64_t, Form::kRaw, true>, gather<uint64_t, Form::kSwapped, true>, gather<uint64_t, Form::kFloat, true>,
-     gather<uint64_t, Form::kFloatSwapped, true>},
-    {gather<uint32_t, Form::kRaw, false>, gather<uint32_t, Form::kSwapped, false>},
-    {scatter<uint64_t, Form::kRaw>, scatter<uint64_t, Form::kSwapped>},
-    {scatter<uint32_t, Form::kRaw>, scatter<uint32_t, Form::kSwapped>},
+    1,
+    1,
+    {gather_rows<uint64_t, Form::kRaw, false>, gather_rows<uint64_t, Form::kSwapped, false>,
+     gather_rows<uint64_t, Form::kFloat, false>, gather_rows<uint64_t, Form::kFloatSwapped, false>},
+    {gather_rows<uint64_t, Form::kRaw, true>, gather_rows<uint64_t, Form::kSwapped, true>,
+     gather_rows<uint64_t, Form::kFloat, true>, gather_rows<uint64_t, Form::kFloatSwapped, true>},
+    {gather_rows<uint32_t, Form::kRaw, false>, gather_rows<uint32_t, Form::kSwapped, false>},
+    {scatter_rows<uint64_t, Form::kRaw>, scatter_rows<uint64_t, Form::kSwapped>, scatter_rows<uint64_t, Form::kFloat>,
+     scatter_rows<uint64_t, Form::kFloatSwapped>},
+    {scatter_rows<uint32_t, Form::kRaw>, scatter_rows<uint32_t, Form::kSwapped>},
 };
 
 template <typename Piece>

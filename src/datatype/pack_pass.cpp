@@ -1,6 +1,8 @@
 #include "datatype/pack_pass.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 
 namespace stria::pack {
@@ -12,13 +14,24 @@ constexpr int64_t kScratchBytes = 512;
 constexpr int64_t kLongPieceBytes = 256;
 /// Pieces of a row that are moved at a time, so that a long row is asked for in advance like short ones.
 constexpr int64_t kRowPieces = 32;
-/// How many rows ahead unpacking asks for cache lines to write to: 20 to 30 % faster. Packing is no faster for it, as reads out
+/// How many rows ahead unpacking asks for cache lines to write to: 20 to 30 % faster where a cell
+/// fills a line. Packing is no faster for it, as reads out
 /// of order reach as far ahead by themselves, and slower where few variables are wanted.
 constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
 
+Form form_of(const Translation& translation) {
+  const bool narrows = translation.memory != translation.stored;
+  if (translation.is_swapped()) {
+    return narrows ? Form::kFloatSwapped : Form::kSwapped;
+  }
+  return narrows ? Form::kFloat : Form::kRaw;
+}
+
+}  // namespace
+
 /// Walks the rows of a part of a stream, none longer than kRowPieces.
-class RowWalker {
+class Pass::RowWalker {
  public:
   RowWalker(const Datatype& type, int64_t begin, int64_t end) : cursor_(type), left_bytes_(end - begin) { cursor_.seek(begin); }
 
@@ -41,20 +54,27 @@ class RowWalker {
     return row;
   }
 
+  /// The next rows of pieces of `piece_bytes`, as many as are alike; none where next() has to do. \pre !done()
+  Row next_rows(int64_t piece_bytes) {
+    const PieceRow row = cursor_.row();
+    const int64_t row_bytes = row.count * row.piece_bytes;
+    if (row.piece_bytes != piece_bytes || row.count > kRowPieces || row_bytes > left_bytes_) {
+      return {0, 0, 0, 0, 0};
+    }
+    int64_t rows = cursor_.row_count();
+    if (rows * row_bytes > left_bytes_) {
+      rows = left_bytes_ / row_bytes;
+    }
+    const int64_t row_stride = rows > 1 ? cursor_.row_stride() : 0;
+    left_bytes_ -= rows * row_bytes;
+    cursor_.advance_rows(rows);
+    return {row.begin, row.stride, row.count, row_stride, rows};
+  }
+
  private:
   Cursor cursor_;
   int64_t left_bytes_;
 };
-
-Form form_of(const Translation& translation) {
-  const bool narrows = translation.memory != translation.stored;
-  if (translation.is_swapped()) {
-    return narrows ? Form::kFloatSwapped : Form::kSwapped;
-  }
-  return narrows ? Form::kFloat : Form::kRaw;
-}
-
-}  // namespace
 
 void pack_element(const Translation& translation, const std::byte* memory, std::byte* stored) {
   convert_elements(translation.memory, memory, translation.stored, stored, 1);
@@ -73,7 +93,11 @@ void unpack_element(const Translation& translation, const std::byte* stored, std
 }
 
 Pass::Pass(const Datatype& type, const Translation& translation, std::span<const Strand> strands, const KernelTable& kernels)
-    : type_(type), translation_(translation), count_(static_cast<int>(strands.size())) {
+    : type_(type),
+      translation_(translation),
+      memory_shift_(std::countr_zero(static_cast<uint64_t>(translation.memory_bytes()))),
+      stored_shift_(std::countr_zero(static_cast<uint64_t>(translation.stored_bytes()))),
+      count_(static_cast<int>(strands.size())) {
   for (const Strand& strand : strands) {
     memory_.push_back(strand.memory);
     packed_.push_back(strand.packed);
@@ -93,7 +117,7 @@ void Pass::choose_kernels(const KernelTable& kernels) {
   if ((keeps && translation_.memory_bytes() == 8 && (!measures_ || is_double)) || (is_double && is_float)) {
     kernel_bytes_ = 8;
     gather_ = measures_ ? kernels.gather8_range[form] : kernels.gather8[form];
-    scatter_ = keeps ? kernels.scatter8[form] : nullptr;
+    scatter_ = kernels.scatter8[form] != nullptr ? kernels.scatter8[form] : portable_kernels().scatter8[form];
   } else if (keeps && translation_.memory_bytes() == 4 && !measures_) {
     kernel_bytes_ = 4;
     gather_ = kernels.gather4[form];
@@ -106,8 +130,8 @@ void Pass::choose_kernels(const KernelTable& kernels) {
     scatter_ = kernel_bytes_ == 4 ? kernels.scatter4[0] : kernels.scatter8[0];
   }
   make_tiles(kernel_bytes_, kernel_bytes_ == 4 ? kernels.slots4 : kernels.slots8);
-  const bool is_sparse = std::all_of(tiles_.begin(), tiles_.end(), [](const Tile& t) { return t.count < kMinTransposed; });
-  if (is_sparse && &kernels != &portable_kernels()) {
+  const int least = kernel_bytes_ == 4 ? kernels.least4 : kernels.least8;
+  if (std::all_of(tiles_.begin(), tiles_.end(), [least](const Tile& t) { return t.count < least; }) && !tiles_.empty()) {
     tiles_.clear();
     return choose_kernels(portable_kernels());
   }
@@ -146,9 +170,17 @@ void Pass::make_prefetch_points() {
   }
 }
 
+Comb Pass::whole_comb() {
+  return {memory_.data(), packed_.data(), count_, tiles_.data(), static_cast<int>(tiles_.size()), lane_ranges_.data()};
+}
+
+bool Pass::wants_prefetch() const {
+  const PieceRow row = Cursor(type_).row();
+  return count_ > 1 && row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kCacheLineBytes;
+}
+
 void Pass::prefetch(const PieceRow& row) const {
-  // Longer runs are left to the hardware, which does better there.
-  for (int64_t i = 0; row.piece_bytes == kernel_bytes_ && i < row.count; ++i) {
+  for (int64_t i = 0; i < row.count; ++i) {
     for (const std::byte* point : prefetch_points_) {
       __builtin_prefetch(point + row.begin + i * row.stride, 1, 3);
     }
@@ -217,7 +249,7 @@ void Pass::gather_translated(const PieceRow& row, int64_t packed_offset) {
   for (int64_t done = 0; done < row.count; done += step) {
     const int64_t pieces = std::min(step, row.count - done);
     const int64_t bytes = pieces * row.piece_bytes;
-    const int64_t at = packed_offset + done * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(done * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       gather_pieces(memory_[static_cast<size_t>(k)] + row.begin + done * row.stride, row.stride, row.piece_bytes, pieces,
                     scratch_.data());
@@ -232,7 +264,7 @@ void Pass::scatter_translated(const PieceRow& row, int64_t packed_offset) {
   for (int64_t done = 0; done < row.count; done += step) {
     const int64_t pieces = std::min(step, row.count - done);
     const int64_t bytes = pieces * row.piece_bytes;
-    const int64_t at = packed_offset + done * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(done * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       scatter_run(k, scratch_.data(), bytes, at);
       scatter_pieces(memory_[static_cast<size_t>(k)] + row.begin + done * row.stride, row.stride, row.piece_bytes, pieces,
@@ -243,15 +275,13 @@ void Pass::scatter_translated(const PieceRow& row, int64_t packed_offset) {
 
 void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
   if (row.piece_bytes == kernel_bytes_ && gather_ != nullptr) {
-    const Comb comb{memory_.data(),     packed_.data(), count_, tiles_.data(), static_cast<int>(tiles_.size()),
-                    lane_ranges_.data()};
-    return gather_(comb, {row.begin, row.stride, row.count}, packed_offset);
+    return gather_(whole_comb(), {row.begin, row.stride, row.count}, packed_offset);
   }
   if (row.piece_bytes < kLongPieceBytes && row.count > 1) {
     return translation_.is_raw() && !measures_ ? gather_raw(row, packed_offset) : gather_translated(row, packed_offset);
   }
   for (int64_t i = 0; i < row.count; ++i) {
-    const int64_t at = packed_offset + i * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       gather_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
     }
@@ -260,14 +290,13 @@ void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
 
 void Pass::scatter_row(const PieceRow& row, int64_t packed_offset) {
   if (row.piece_bytes == kernel_bytes_ && scatter_ != nullptr) {
-    const Comb comb{memory_.data(), packed_.data(), count_, tiles_.data(), static_cast<int>(tiles_.size()), nullptr};
-    return scatter_(comb, {row.begin, row.stride, row.count}, packed_offset);
+    return scatter_(whole_comb(), {row.begin, row.stride, row.count}, packed_offset);
   }
   if (row.piece_bytes < kLongPieceBytes && row.count > 1) {
     return translation_.is_raw() ? scatter_raw(row, packed_offset) : scatter_translated(row, packed_offset);
   }
   for (int64_t i = 0; i < row.count; ++i) {
-    const int64_t at = packed_offset + i * row.piece_bytes / translation_.memory_bytes() * translation_.stored_bytes();
+    const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       scatter_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
     }
@@ -276,29 +305,53 @@ void Pass::scatter_row(const PieceRow& row, int64_t packed_offset) {
 
 void Pass::pack(int64_t begin_element, int64_t end_element) {
   const int64_t width = translation_.memory_bytes();
-  RowWalker rows(type_, begin_element * width, end_element * width);
-  for (int64_t packed_offset = 0; !rows.done();) {
-    const PieceRow row = rows.next();
+  RowWalker walker(type_, begin_element * width, end_element * width);
+  const Comb comb = whole_comb();
+  for (int64_t packed_offset = 0; !walker.done();) {
+    const Row rows = gather_ != nullptr ? walker.next_rows(kernel_bytes_) : Row{0, 0, 0, 0, 0};
+    if (rows.rows > 0) {
+      gather_(comb, rows, packed_offset);
+      packed_offset += stored_size(rows.rows * rows.count * kernel_bytes_);
+      continue;
+    }
+    const PieceRow row = walker.next();
     gather_row(row, packed_offset);
-    packed_offset += row.count * row.piece_bytes / width * translation_.stored_bytes();
+    packed_offset += stored_size(row.count * row.piece_bytes);
   }
   merge_ranges();
 }
 
 void Pass::unpack(int64_t begin_element, int64_t end_element) {
   const int64_t width = translation_.memory_bytes();
-  RowWalker rows(type_, begin_element * width, end_element * width);
-  RowWalker ahead = rows;
+  RowWalker walker(type_, begin_element * width, end_element * width);
+  if (wants_prefetch()) {
+    return unpack_ahead(walker, RowWalker(type_, begin_element * width, end_element * width));
+  }
+  const Comb comb = whole_comb();
+  for (int64_t packed_offset = 0; !walker.done();) {
+    const Row rows = scatter_ != nullptr ? walker.next_rows(kernel_bytes_) : Row{0, 0, 0, 0, 0};
+    if (rows.rows > 0) {
+      scatter_(comb, rows, packed_offset);
+      packed_offset += stored_size(rows.rows * rows.count * kernel_bytes_);
+      continue;
+    }
+    const PieceRow row = walker.next();
+    scatter_row(row, packed_offset);
+    packed_offset += stored_size(row.count * row.piece_bytes);
+  }
+}
+
+void Pass::unpack_ahead(RowWalker& walker, RowWalker ahead) {
   for (int i = 0; i < kRowsAhead && !ahead.done(); ++i) {
     prefetch(ahead.next());
   }
-  for (int64_t packed_offset = 0; !rows.done();) {
+  for (int64_t packed_offset = 0; !walker.done();) {
     if (!ahead.done()) {
       prefetch(ahead.next());
     }
-    const PieceRow row = rows.next();
+    const PieceRow row = walker.next();
     scatter_row(row, packed_offset);
-    packed_offset += row.count * row.piece_bytes / width * translation_.stored_bytes();
+    packed_offset += stored_size(row.count * row.piece_bytes);
   }
 }
 

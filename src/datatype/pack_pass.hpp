@@ -51,6 +51,9 @@ class Pass {
   void unpack(int64_t begin_element, int64_t end_element);
 
  private:
+  class RowWalker;
+
+  void unpack_ahead(RowWalker& walker, RowWalker ahead);
   void gather_row(const PieceRow& row, int64_t packed_offset);
   void scatter_row(const PieceRow& row, int64_t packed_offset);
   void gather_raw(const PieceRow& row, int64_t packed_offset);
@@ -62,11 +65,17 @@ class Pass {
   void choose_kernels(const KernelTable& kernels);
   void make_tiles(int64_t width_bytes, int slots);
   void make_prefetch_points();
+  Comb whole_comb();
+  bool wants_prefetch() const;
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
+  /// Bytes of the packed stream for so many bytes of memory.
+  int64_t stored_size(int64_t memory_bytes) const { return memory_bytes >> memory_shift_ << stored_shift_; }
 
   Datatype type_;
   Translation translation_;
+  int memory_shift_;  ///< binary logarithms of the element sizes: a division a row would be felt
+  int stored_shift_;
   bool measures_ = false;
   int count_ = 0;
   std::vector<std::byte*> memory_;

@@ -1,6 +1,8 @@
 // Element-at-a-time loops over one operand: the portable kernels, and the remainders of the vector ones.
 #pragma once
 
+#include <type_traits>
+
 #include "datatype/pack_kernels.hpp"
 
 namespace stria::pack {
@@ -15,6 +17,10 @@ inline To same_bits(From value) {
   __builtin_memcpy(&result, &value, sizeof result);
   return result;
 }
+
+/// The bits of a packed element: of a float where doubles are narrowed.
+template <bool narrowed, typename Element>
+using SelectStored = std::conditional_t<narrowed, uint32_t, Element>;
 
 inline uint64_t reverse(uint64_t value) {
   return __builtin_bswap64(value);
@@ -43,26 +49,48 @@ inline auto to_packed(Element bits) {
 
 template <typename Element, Form form, bool measures>
 inline void gather_scalar(const std::byte* memory, int64_t stride, int64_t count, std::byte* packed, LaneRange* range) {
+  double minimum = measures ? range->minimum[0] : 0;  // in registers: the stores below might alias the range
+  double maximum = measures ? range->maximum[0] : 0;
   for (int64_t i = 0; i < count; ++i) {
     Element bits;
     __builtin_memcpy(&bits, memory + i * stride, sizeof bits);
     if constexpr (measures) {
       const auto value = same_bits<double>(bits);
-      range->minimum[0] = value < range->minimum[0] ? value : range->minimum[0];
-      range->maximum[0] = value > range->maximum[0] ? value : range->maximum[0];
+      minimum = value < minimum ? value : minimum;
+      maximum = value > maximum ? value : maximum;
     }
     const auto out = to_packed<Element, form>(bits);
     __builtin_memcpy(packed + i * packed_width<Element, form>(), &out, sizeof out);
+  }
+  if constexpr (measures) {
+    range->minimum[0] = minimum;
+    range->maximum[0] = maximum;
   }
 }
 
 template <typename Element, Form form>
 inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, const std::byte* packed) {
+  constexpr bool kWidens = form == Form::kFloat || form == Form::kFloatSwapped;
+  constexpr bool kSwaps = form == Form::kSwapped || form == Form::kFloatSwapped;
+  using Stored = SelectStored<kWidens, Element>;
   for (int64_t i = 0; i < count; ++i) {
-    Element bits;
+    Stored bits;
     __builtin_memcpy(&bits, packed + i * static_cast<int64_t>(sizeof bits), sizeof bits);
-    bits = form == Form::kSwapped ? reverse(bits) : bits;
-    __builtin_memcpy(memory + i * stride, &bits, sizeof bits);
+    bits = kSwaps ? reverse(bits) : bits;
+    if constexpr (kWidens) {
+      const auto value = static_cast<double>(same_bits<float>(bits));
+      __builtin_memcpy(memory + i * stride, &value, sizeof value);
+    } else {
+      __builtin_memcpy(memory + i * stride, &bits, sizeof bits);
+    }
+  }
+}
+
+/// Makes a kernel of one row into one of all rows; `width` is that of an element in the packed stream.
+template <RowKernel one_row, int64_t width>
+void each_row(const Comb& comb, const Row& row, int64_t packed_offset) {
+  for (int64_t r = 0; r < row.rows; ++r) {
+    one_row(comb, {row.offset + r * row.row_stride, row.stride, row.count}, packed_offset + r * row.count * width);
   }
 }
 

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 
 namespace stria::file {
 
 namespace {
+
+constexpr int64_t kMaxBytes = int64_t{1} << 62;  // below it, sizes and offsets add up without overflow
 
 Status invalid(const DatasetEntry& dataset, const std::string& what) {
   return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': {}", dataset.spec.path, what));
@@ -24,7 +28,7 @@ Status check_span(const DatasetEntry& dataset, size_t dim, const Span& span) {
                                         span.start, span.count, span.stride, span.block));
   }
   int64_t reach = 0;
-  bool fits = span.count == 0 || (checked_multiply(span.count - 1, span.stride, &reach) && checked_add(reach, span.start, &reach) &&
+  bool fits = span.count == 0 ? span.start <= size : (checked_multiply(span.count - 1, span.stride, &reach) && checked_add(reach, span.start, &reach) &&
                                   checked_add(reach, span.block, &reach) && reach <= size);
   if (!fits) {
     return invalid(dataset, fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) passes the end at {}", dim,
@@ -44,6 +48,9 @@ Result<std::vector<Span>> resolve_spans(const DatasetEntry& dataset, const Hyper
     int64_t block = slab.block.empty() ? 1 : slab.block[dim];
     spans[dim] = {slab.start[dim], slab.count[dim], slab.stride.empty() ? block : slab.stride[dim], block};
     STRIA_RETURN_IF_ERROR(check_span(dataset, dim, spans[dim]));
+    // What no element depends on is not carried along: it may be out of all bounds.
+    spans[dim].block = spans[dim].count == 0 ? 1 : spans[dim].block;
+    spans[dim].stride = spans[dim].count <= 1 ? spans[dim].block : spans[dim].stride;
   }
   return spans;
 }
@@ -71,7 +78,8 @@ void note_shape(const DatasetEntry& dataset, const std::vector<Span>& spans, Tra
   }
   transfer.whole_rows = plain && whole_rows;
   transfer.first_row = spans.empty() ? 0 : spans[0].start;
-  transfer.row_count = spans.empty() ? 1 : spans[0].count * spans[0].block;
+  bool no_rows = !spans.empty() && spans[0].count == 0;
+  transfer.row_count = spans.empty() ? 1 : no_rows ? 0 : (spans[0].count - 1) * spans[0].stride + spans[0].block;
   if (plain) {
     for (const Span& span : spans) {
       transfer.start.push_back(span.start);
@@ -87,7 +95,7 @@ Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const
   int64_t stored_bytes = element_bytes(dataset.stored_element());
   int64_t memory_bytes = element_bytes(memory.element);
   int64_t elements = transfer.region.size() / stored_bytes;
-  if (memory.type.size() != elements * memory_bytes) {
+  if (memory.type.size() % memory_bytes != 0 || memory.type.size() / memory_bytes != elements) {
     return invalid(dataset, fmt::format("the hyperslab has {} elements, but the memory region has {} bytes of {}", elements,
                                         memory.type.size(), element_type_name(memory.element)));
   }
@@ -109,13 +117,18 @@ int64_t DatasetEntry::row_bytes() const {
 
 Result<int64_t> dataset_bytes(const container::DatasetSpec& spec) {
   int64_t bytes = spec.element.bytes;
+  if (bytes < 0) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': elements of {} bytes", spec.path, bytes));
+  }
+  int64_t most = std::max<int64_t>(bytes, 1);  // as if no dimension were empty: rows have a size even where there are none
   for (int64_t size : spec.dims) {
     if (size < 0) {
       return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': a dimension of {} is negative", spec.path, size));
     }
-    if (!checked_multiply(bytes, size, &bytes)) {
-      return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': its size passes 64 bits", spec.path));
+    if (!checked_multiply(most, std::max<int64_t>(size, 1), &most) || most >= kMaxBytes) {
+      return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': its size passes 2^62 bytes", spec.path));
     }
+    bytes *= size;
   }
   return bytes;
 }

@@ -32,7 +32,7 @@ struct Transfer {
   int dataset = 0;
   Datatype region;            ///< bytes of the raw data, in file order
   int64_t displacement = 0;   ///< of the region, from the beginning of the raw data
-  bool whole_rows = false;    ///< the region is rows [first_row, first_row + row_count), all of each
+  bool whole_rows = false;    ///< the region is all of the rows below, else they are those that it touches or steps over
   int64_t first_row = 0;
   int64_t row_count = 0;
   std::vector<int64_t> start, count;  ///< the hyperslab where it is without strides, else empty

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,9 @@
 namespace stria::file {
 
 namespace {
+
+// Below this a displacement and a datatype's offsets add up without overflow.
+constexpr int64_t kMaxDisplacement = int64_t{1} << 62;
 
 Status nonsense(const std::string& what) {
   return Status(ErrorCode::kFormat, "the file's checksum tables make no sense: " + what);
@@ -34,32 +38,41 @@ bool take_value(std::span<const std::byte>& in, T& value) {
   return true;
 }
 
-// The whole content of a small dataset.
-Result<std::vector<std::byte>> read_whole(const container::Hdf5Reader& reader, const container::DatasetInfo& info) {
+// A reader and what its file can hold.
+struct Source {
+  const container::Hdf5Reader& reader;
+  int64_t file_bytes;
+};
+
+// The whole content of a dataset that was written as raw data, so that it can't be larger than the file.
+Result<std::vector<std::byte>> read_whole(const Source& source, const container::DatasetInfo& info) {
   STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
+  if (bytes > source.file_bytes) {
+    return nonsense(fmt::format("'{}' would be larger than the file", info.spec.path));
+  }
   std::vector<std::byte> content(static_cast<size_t>(bytes));
   std::vector<int64_t> start(info.spec.dims.size(), 0);
-  STRIA_RETURN_IF_ERROR(reader.read_hyperslab(info.spec.path, start, info.spec.dims, content));
+  STRIA_RETURN_IF_ERROR(source.reader.read_hyperslab(info.spec.path, start, info.spec.dims, content));
   return content;
 }
 
-Status read_paths(const container::Hdf5Reader& reader, ChecksumIndex& index) {
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(std::string(kChecksumGroup) + "/datasets"));
+Status read_paths(const Source& source, ChecksumIndex& index) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(std::string(kChecksumGroup) + "/datasets"));
   if (info.spec.element.kind != container::ElementSpec::Kind::kString || info.spec.dims.size() != 1 || info.spec.element.bytes < 1) {
     return nonsense("'datasets' is not a list of names");
   }
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> names, read_whole(reader, info));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> names, read_whole(source, info));
   auto width = static_cast<size_t>(info.spec.element.bytes);
   for (size_t at = 0; at + width <= names.size(); at += width) {
     std::string path(reinterpret_cast<const char*>(names.data()) + at, width);
-    index.paths.push_back(path.substr(0, path.find_last_not_of(std::string(" \0", 2)) + 1));
+    index.paths.push_back(path.substr(0, path.find_last_not_of('\0') + 1));  // blanks at the end belong to the name
   }
   return Status();
 }
 
-Status read_placement(const container::Hdf5Reader& reader, ChecksumIndex& index) {
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(std::string(kChecksumGroup) + "/placement"));
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(reader, info));
+Status read_placement(const Source& source, ChecksumIndex& index) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(std::string(kChecksumGroup) + "/placement"));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(source, info));
   if (content.size() != index.paths.size() * 2 * sizeof(int64_t)) {
     return nonsense("'placement' has another length than 'datasets'");
   }
@@ -71,30 +84,36 @@ Status read_placement(const container::Hdf5Reader& reader, ChecksumIndex& index)
   return Status();
 }
 
-Status read_tables(const container::Hdf5Reader& reader, ChecksumIndex& index) {
+Status check_table(const Source& source, const container::DatasetInfo& info, int64_t number) {
+  STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
+  bool fits = bytes == 0 || (info.data_offset >= 0 && info.data_offset <= source.file_bytes && bytes <= source.file_bytes - info.data_offset);
+  if (info.spec.dims.size() != 2 || info.spec.element.bytes != sizeof(uint64_t) || info.spec.dims[1] > INT_MAX || !fits) {
+    return nonsense(fmt::format("row table {} has another shape", number));
+  }
+  return Status();
+}
+
+Status read_tables(const Source& source, ChecksumIndex& index) {
   int64_t table_count = 0;
   for (const auto& [table, column] : index.placement) {
-    table_count = std::max(table_count, table + 1);
+    table_count = std::max(table_count, std::min(table, static_cast<int64_t>(index.paths.size())) + 1);
   }
   for (int64_t number = 0; number < table_count; ++number) {
-    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(RowTable().path(static_cast<size_t>(number))));
-    bool empty = info.spec.dims.size() == 2 && (info.spec.dims[0] == 0 || info.spec.dims[1] == 0);
-    if (info.spec.dims.size() != 2 || info.spec.element.bytes != sizeof(uint64_t) || (info.data_offset < 0 && !empty)) {
-      return nonsense(fmt::format("row table {} has another shape", number));
-    }
-    index.tables.emplace_back(info.data_offset, info.spec.dims[1]);
+    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(RowTable().path(static_cast<size_t>(number))));
+    STRIA_RETURN_IF_ERROR(check_table(source, info, number));
+    index.tables.push_back({info.data_offset, info.spec.dims[0], info.spec.dims[1]});
   }
   for (const auto& [table, column] : index.placement) {
-    if (table >= 0 && (column < 0 || column >= index.tables[static_cast<size_t>(table)].second)) {
+    if (table >= table_count || (table >= 0 && (column < 0 || column >= index.tables[static_cast<size_t>(table)][2]))) {
       return nonsense("a dataset's column is outside of its row table");
     }
   }
   return Status();
 }
 
-Status read_slabs(const container::Hdf5Reader& reader, ChecksumIndex& index) {
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(std::string(kChecksumGroup) + "/slabs"));
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(reader, info));
+Status read_slabs(const Source& source, ChecksumIndex& index) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(std::string(kChecksumGroup) + "/slabs"));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(source, info));
   std::span<const std::byte> records(content);
   uint64_t sum = 0;
   if (!take_value(records, sum) || sum != sum_of(records)) {
@@ -136,18 +155,24 @@ std::vector<RowTable> place_row_sums(std::vector<DatasetEntry>& datasets) {
 }
 
 Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std::vector<RowSum> sums) {
-  std::sort(sums.begin(), sums.end(),
+  // A row that was put again counts as it was put last.
+  std::stable_sort(sums.begin(), sums.end(),
             [](const RowSum& a, const RowSum& b) { return std::tie(a.table, a.index) < std::tie(b.table, b.index); });
-  std::vector<uint64_t> values(sums.size());
+  std::vector<uint64_t> values;
+  values.reserve(sums.size());  // segments point into it
   std::vector<storage::WriteSegment> segments;
   for (size_t i = 0; i < sums.size(); ++i) {
-    values[i] = sums[i].sum;
+    if (i > 0 && sums[i].table == sums[i - 1].table && sums[i].index == sums[i - 1].index) {
+      values.back() = sums[i].sum;
+      continue;
+    }
+    values.push_back(sums[i].sum);
     bool follows = i > 0 && sums[i].table == sums[i - 1].table && sums[i].index == sums[i - 1].index + 1;
     if (follows) {
       segments.back().bytes += static_cast<int64_t>(sizeof(uint64_t));
     } else {
       int64_t offset = tables[static_cast<size_t>(sums[i].table)].data_offset + sums[i].index * static_cast<int64_t>(sizeof(uint64_t));
-      segments.push_back({offset, reinterpret_cast<const std::byte*>(&values[i]), static_cast<int64_t>(sizeof(uint64_t))});
+      segments.push_back({offset, reinterpret_cast<const std::byte*>(&values.back()), static_cast<int64_t>(sizeof(uint64_t))});
     }
   }
   return segments.empty() ? Status() : file.write(segments);
@@ -180,19 +205,22 @@ Result<std::vector<SlabSum>> decode_slab_sums(std::span<const std::byte> records
     if (!take_value(records, dataset) || !take_value(records, slab.sum) || !take_value(records, slab.displacement)) {
       return nonsense("'slabs' is cut short");
     }
-    if (dataset < 0 || dataset >= dataset_count || slab.displacement < 0) {
+    if (dataset < 0 || dataset >= dataset_count || slab.displacement < 0 || slab.displacement >= kMaxDisplacement) {
       return nonsense("a record of 'slabs' names no dataset");
     }
     slab.dataset = static_cast<int>(dataset);
     size_t consumed_bytes = 0;
     STRIA_ASSIGN_OR_RETURN(slab.region, Datatype::deserialize(records, &consumed_bytes));
+    if (!slab.region.is_sorted()) {
+      return nonsense("a record of 'slabs' is not in the order of the file");
+    }
     records = records.subspan(consumed_bytes);
     slabs.push_back(std::move(slab));
   }
   return slabs;
 }
 
-Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader) {
+Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader, int64_t file_bytes) {
   ChecksumIndex index;
   auto probe = reader.dataset(std::string(kChecksumGroup) + "/datasets");
   if (!probe.ok()) {
@@ -205,10 +233,11 @@ Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader) {
     return index;
   }
   index.present = true;
-  STRIA_RETURN_IF_ERROR(read_paths(reader, index));
-  STRIA_RETURN_IF_ERROR(read_placement(reader, index));
-  STRIA_RETURN_IF_ERROR(read_tables(reader, index));
-  STRIA_RETURN_IF_ERROR(read_slabs(reader, index));
+  Source source{reader, file_bytes};
+  STRIA_RETURN_IF_ERROR(read_paths(source, index));
+  STRIA_RETURN_IF_ERROR(read_placement(source, index));
+  STRIA_RETURN_IF_ERROR(read_tables(source, index));
+  STRIA_RETURN_IF_ERROR(read_slabs(source, index));
   return index;
 }
 

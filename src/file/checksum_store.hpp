@@ -8,6 +8,7 @@
 // Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written by the ranks that have them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -69,12 +70,13 @@ struct ChecksumIndex {
   bool present = false;
   std::vector<std::string> paths;
   std::vector<std::pair<int64_t, int64_t>> placement;
-  std::vector<std::pair<int64_t, int64_t>> tables;  ///< data offset and columns of each row table
+  std::vector<std::array<int64_t, 3>> tables;  ///< data offset, rows and columns of each row table
   std::vector<SlabSum> slabs;
 };
 
-/// Reads the index of a file's checksums; `present` is false when it has none. kFormat when what is there makes no sense.
-Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader);
+/// Reads the index of a file of `file_bytes`; `present` is false when it has none. kFormat when what is there makes no sense: nothing in the
+/// index then reaches out of the file or names a row or column that isn't there.
+Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader, int64_t file_bytes);
 std::vector<std::byte> encode_index(const ChecksumIndex& index);
 Result<ChecksumIndex> decode_index(std::span<const std::byte> message);
 

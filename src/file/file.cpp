@@ -17,7 +17,7 @@ namespace {
 
 file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   file::Environment environment;
-  environment.comm = make_mpi_comm(comm).value();
+  environment.comm = cached_mpi_comm(comm).value();
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
   auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
   if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
@@ -27,6 +27,12 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   }
   environment.comm->agree(driver.status()).throw_if_error();
   environment.driver = *driver;
+  environment.direct_driver = *driver;
+  if (environment.hints.driver == "posix") {
+    // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
+    auto ring = storage::make_driver("uring", environment.comm->rank());
+    environment.direct_driver = ring.ok() ? *ring : *driver;
+  }
   return environment;
 }
 
@@ -130,15 +136,20 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
   spec.path = path;
   spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
   spec.dims = {row_count};
+  int64_t content_bytes = file::dataset_bytes(spec).value();
   auto* bytes = static_cast<const std::byte*>(rows);
-  writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + row_bytes * row_count});
+  if (bytes == nullptr || session_->comm().rank() != 0) {
+    content_bytes = 0;  // rank 0's content counts
+  }
+  writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + content_bytes});
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column) {
   container::DatasetSpec spec;
   spec.path = path;
-  spec.element = container::ElementSpec::of_string(string_bytes, true);
+  spec.element = container::ElementSpec::of_string(std::max<int64_t>(string_bytes, 0), true);
   spec.dims = {static_cast<int64_t>(strings.size())};
+  string_bytes = spec.element.bytes;
   if (as_column) {
     spec.dims.push_back(1);
   }

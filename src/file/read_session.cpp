@@ -81,8 +81,8 @@ Status ReadSession::open_root() {
     STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
     add(std::move(entry));
   }
-  STRIA_ASSIGN_OR_RETURN(checksums_, read_checksum_index(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
+  STRIA_ASSIGN_OR_RETURN(checksums_, read_checksum_index(*reader_, report_.file_bytes));
   return Status();
 }
 
@@ -102,11 +102,23 @@ Status ReadSession::share_catalogue() {
     }
     checksums_ = std::move(catalogue.checksums);
   }
+  return attach_row_sums();
+}
+
+// Tells the datasets of their rows' sums. The same on every rank.
+Status ReadSession::attach_row_sums() {
   for (size_t i = 0; i < checksums_.paths.size(); ++i) {
-    if (auto found = find(checksums_.paths[i]); found.ok()) {
-      datasets_[static_cast<size_t>(*found)].checksum_group = static_cast<int>(checksums_.placement[i].first);
-      datasets_[static_cast<size_t>(*found)].checksum_column = static_cast<int>(checksums_.placement[i].second);
+    auto [table, column] = checksums_.placement[i];
+    auto found = find(checksums_.paths[i]);
+    if (!found.ok() || table < 0) {
+      continue;
     }
+    DatasetEntry& entry = datasets_[static_cast<size_t>(*found)];
+    if (entry.row_count() != checksums_.tables[static_cast<size_t>(table)][1]) {
+      return Status(ErrorCode::kFormat, fmt::format("'{}': dataset '{}' and its table of checksums differ in rows", path_, entry.spec.path));
+    }
+    entry.checksum_group = static_cast<int>(table);
+    entry.checksum_column = static_cast<int>(column);
   }
   return Status();
 }
@@ -143,7 +155,7 @@ Status ReadSession::move(const access::RequestShape& shape) {
   }
   Status status = open_handle();
   bool sums = options_.verify && checksums_.present;
-  auto set = TransferSet::create(direct, datasets_, {sums, false});
+  auto set = or_out_of_memory([&] { return TransferSet::create(direct, datasets_, {sums, false}); });
   status = status.ok() ? set.status() : status;
   if (plan.method == access::Method::kTwoPhase) {
     STRIA_RETURN_IF_ERROR(comm().agree(status));
@@ -164,7 +176,7 @@ Status ReadSession::move(const access::RequestShape& shape) {
 
 Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
   try {
-    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases, 0};
+    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
     return plan.method == access::Method::kTwoPhase ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
                                                     : access::read_list_io(context, set.lanes(), set);
   } catch (const std::bad_alloc&) {
@@ -282,6 +294,8 @@ Result<double> ReadSession::read_number_attribute(const std::string& object, con
     status = attribute.status();
     if (attribute.ok() && attribute->element.kind != container::ElementSpec::Kind::kNumber) {
       status = Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not a number", name, object));
+    } else if (attribute.ok() && static_cast<int64_t>(attribute->value.size()) != attribute->element.bytes) {
+      status = Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not one number but a list", name, object));
     } else if (attribute.ok()) {
       PackOperand operand;
       operand.memory = reinterpret_cast<std::byte*>(&value);

@@ -36,16 +36,19 @@ class ReadSession : public Session {
   Status open_root();
   Result<std::vector<std::byte>> read_small(const std::string& dataset_path);
   Status share_catalogue();
+  Status attach_row_sums();
   Status open_handle();
   Status move(const access::RequestShape& shape);
   Status read_engine(const access::Plan& plan, TransferSet& set);
   Status read_through_library(const Transfer& transfer);
   Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
   Status check_table(int dataset);
-  Status check_rows(const Transfer& transfer, const UnitHasher& hasher);
+  Status check_rows(const Transfer& transfer, const UnitHasher& hasher, bool& all_known);
   Result<std::vector<uint64_t>> read_row_sums(int dataset, int64_t first_row, int64_t row_count);
 
   void verify_rows(int dataset, std::vector<Damage>& found, Status& status);
+  void verify_row_range(int dataset, int64_t first, int64_t last, std::vector<Damage>& found, Status& status);
+  Result<std::vector<uint64_t>> hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count);
   void verify_slab(const SlabSum& slab, std::vector<Damage>& found, Status& status);
   Result<uint64_t> hash_region(const Datatype& region, int64_t displacement);
   Result<std::vector<Damage>> share_damage(const std::vector<Damage>& mine);

@@ -16,7 +16,11 @@ std::string without_leading_slash(const std::string& path) {
 
 }  // namespace
 
-Session::Session(Environment environment, std::string path) : environment_(std::move(environment)), path_(std::move(path)) {}
+Session::Session(Environment environment, std::string path) : environment_(std::move(environment)), path_(std::move(path)) {
+  if (environment_.direct_driver == nullptr) {
+    environment_.direct_driver = environment_.driver;
+  }
+}
 
 void Session::poison(const Status& status) {
   if (poisoned_.ok() && !status.ok()) {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -27,11 +28,22 @@ namespace stria::file {
 
 /// Where a session runs and on what; a test can bring its own.
 struct Environment {
-  std::unique_ptr<Comm> comm;
+  std::shared_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;
+  std::shared_ptr<storage::Driver> direct_driver;  ///< for handles past the page cache; may be `driver`
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
 };
+
+/// What `make` returns, or kResourceExhausted where it runs out of memory: an exception would leave the other ranks waiting.
+template <typename Make>
+auto or_out_of_memory(Make&& make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kResourceExhausted, "out of memory");
+  }
+}
 
 class Session {
  public:

@@ -9,6 +9,9 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kRepackBytes = 1 << 20;
+constexpr int64_t kHashedAtOnceBytes = 512 << 10;
+constexpr int64_t kSliceUnitBytes = 4096;           // where no unit is hashed
+constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
 
 bool needs_swap(const DatasetEntry& dataset) {
   return dataset.spec.element.big_endian != (std::endian::native == std::endian::big) && dataset.spec.element.bytes > 1;
@@ -48,7 +51,10 @@ Result<std::unique_ptr<TransferSet>> TransferSet::create(std::span<const Transfe
 TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options,
                          Packer packer)
     : transfers_(transfers), packer_(std::move(packer)), hashers_(transfers.size()), directs_(transfers.size(), nullptr) {
-  if (options.value_ranges) {
+  bool wanted = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& transfer) {
+    return datasets[static_cast<size_t>(transfer.dataset)].value_range;
+  });
+  if (options.value_ranges && wanted) {
     ranges_.resize(transfers.size());
   }
   if (options.checksums) {
@@ -125,10 +131,37 @@ void TransferSet::observe(const access::StreamPart& part) {
   }
 }
 
+// Packs and hashes a little at a time, so that the hash finds the bytes in the nearest cache.
 void TransferSet::pack(std::span<const access::StreamPart> parts) {
-  to_pack_parts(parts);
-  packer_.pack(pack_parts_, ranges_);
+  int64_t longest = 0;
+  int64_t total_bytes = 0;
   for (const access::StreamPart& part : parts) {
+    longest = std::max(longest, part.end - part.begin);
+    total_bytes += part.end - part.begin;
+  }
+  int64_t slices = std::max<int64_t>((total_bytes + kHashedAtOnceBytes - 1) / kHashedAtOnceBytes, 1);
+  int64_t unit_bytes = parts.empty() || !hashers_[static_cast<size_t>(parts[0].stream_id)]
+                           ? kSliceUnitBytes
+                           : std::min(hashers_[static_cast<size_t>(parts[0].stream_id)]->unit_end(0), kLargestSliceUnitBytes);
+  int64_t step = std::max(align_up((longest + slices - 1) / slices, unit_bytes), unit_bytes);
+  for (int64_t at = 0; at < longest; at += step) {
+    pack_slice(parts, {at, at + step});
+  }
+}
+
+// The same bytes of every part, counted from its begin.
+void TransferSet::pack_slice(std::span<const access::StreamPart> parts, ByteRange slice) {
+  slice_.clear();
+  for (const access::StreamPart& part : parts) {
+    int64_t begin = std::min(part.begin + slice.begin, part.end);
+    int64_t end = std::min(part.begin + slice.end, part.end);
+    if (begin < end) {
+      slice_.push_back({part.stream_id, begin, end, part.packed + (begin - part.begin)});
+    }
+  }
+  to_pack_parts(slice_);
+  packer_.pack(pack_parts_, ranges_);
+  for (const access::StreamPart& part : slice_) {
     observe(part);
   }
 }

@@ -41,12 +41,14 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
+  /// One a transfer; empty when no dataset wants them.
   std::span<const ValueRange> value_ranges() const { return ranges_; }
 
  private:
   TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options, Packer packer);
   void make_lanes(std::span<const DatasetEntry> datasets);
   void prepare_directs(std::span<const DatasetEntry> datasets);
+  void pack_slice(std::span<const access::StreamPart> parts, ByteRange slice);
   void observe(const access::StreamPart& part);
   void to_pack_parts(std::span<const access::StreamPart> parts);
 
@@ -57,6 +59,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::vector<ValueRange> ranges_;
   std::vector<std::byte*> directs_;
   std::vector<PackPart> pack_parts_;
+  std::vector<access::StreamPart> slice_;
 };
 
 /// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the transfer has whole ones, else all of it.

@@ -14,6 +14,7 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kVerifyBytes = 4 << 20;
+constexpr size_t kVerifySegments = 16 << 10;
 
 Status damaged(const std::string& path, const std::string& dataset, int64_t first_row, int64_t last_row) {
   return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum", path, dataset,
@@ -44,7 +45,7 @@ int ReadSession::entry_of(int checksum_dataset) const {
 
 Result<std::vector<uint64_t>> ReadSession::read_row_sums(int number, int64_t first_row, int64_t row_count) {
   const DatasetEntry& entry = dataset(number);
-  auto [offset, columns] = checksums_.tables[static_cast<size_t>(entry.checksum_group)];
+  auto [offset, table_rows, columns] = checksums_.tables[static_cast<size_t>(entry.checksum_group)];
   std::vector<uint64_t> rows(static_cast<size_t>(row_count * columns));
   storage::ReadSegment segment{offset + first_row * columns * static_cast<int64_t>(sizeof(uint64_t)),
                                reinterpret_cast<std::byte*>(rows.data()), static_cast<int64_t>(rows.size() * sizeof(uint64_t))};
@@ -59,11 +60,13 @@ Result<std::vector<uint64_t>> ReadSession::read_row_sums(int number, int64_t fir
   return sums;
 }
 
-Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hasher) {
+// Sets `all_known` to false when some of the rows have no sum of their own.
+Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hasher, bool& all_known) {
   STRIA_ASSIGN_OR_RETURN(std::vector<uint64_t> stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
   for (int64_t row = 0; row < transfer.row_count; ++row) {
     uint64_t expected = stored[static_cast<size_t>(row)];
     uint64_t seen = hasher.sums()[static_cast<size_t>(row)];
+    all_known = all_known && expected != 0;
     if (expected != 0 && seen != 0 && expected != seen) {
       return damaged(path_, dataset(transfer.dataset).spec.path, transfer.first_row + row, transfer.first_row + row + 1);
     }
@@ -71,28 +74,25 @@ Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hashe
   return Status();
 }
 
-// Whole rows are compared with what passed by; everything else that the transfers touch is read once more, whole.
+// Whole rows are compared with what passed by; everything else that has a sum and that the transfers touch is read once more, whole.
 Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer& transfer = transfers[i];
     const DatasetEntry& entry = dataset(transfer.dataset);
-    if (summed_by_rows(transfer, entry) && set.sums(i)->torn_units().empty()) {
-      STRIA_RETURN_IF_ERROR(check_rows(transfer, *set.sums(i)));
-      continue;
-    }
     std::vector<Damage> found;
     Status status;
-    if (entry.checksum_group >= 0) {
-      for (int64_t row = transfer.first_row; row < transfer.first_row + transfer.row_count && status.ok(); ++row) {
-        STRIA_ASSIGN_OR_RETURN(std::vector<uint64_t> stored, read_row_sums(transfer.dataset, row, 1));
-        STRIA_ASSIGN_OR_RETURN(uint64_t seen, hash_region(Datatype::bytes(entry.row_bytes()), entry.data_offset + row * entry.row_bytes()));
-        if (stored[0] != 0 && stored[0] != seen) {
-          return damaged(path_, entry.spec.path, row, row + 1);
-        }
-      }
+    bool all_known = entry.checksum_group >= 0;
+    if (summed_by_rows(transfer, entry) && set.sums(i)->torn_units().empty()) {
+      status = check_rows(transfer, *set.sums(i), all_known);
+    } else if (entry.checksum_group >= 0) {
+      all_known = false;
+      verify_row_range(transfer.dataset, transfer.first_row, transfer.first_row + transfer.row_count, found, status);
     }
-    for (const SlabSum& slab : checksums_.slabs) {
-      if (entry_of(slab.dataset) == transfer.dataset && status.ok()) {
+    ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(), transfer.displacement + transfer.region.true_upper_bound()};
+    for (size_t k = 0; k < checksums_.slabs.size() && status.ok() && !all_known; ++k) {
+      const SlabSum& slab = checksums_.slabs[k];
+      ByteRange hull{slab.displacement + slab.region.true_lower_bound(), slab.displacement + slab.region.true_upper_bound()};
+      if (!intersect(hull, touched).empty() && entry_of(slab.dataset) == transfer.dataset) {
         verify_slab(slab, found, status);
       }
     }
@@ -125,7 +125,7 @@ Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displa
   while (!cursor.done()) {
     segments.clear();
     int64_t filled = 0;
-    while (!cursor.done() && filled < static_cast<int64_t>(buffer.size())) {
+    while (!cursor.done() && filled < static_cast<int64_t>(buffer.size()) && segments.size() < kVerifySegments) {
       ByteRange piece = cursor.piece();
       int64_t bytes = std::min(piece.size(), static_cast<int64_t>(buffer.size()) - filled);
       segments.push_back({piece.begin, buffer.data() + filled, bytes});
@@ -168,31 +168,52 @@ void ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found, S
 
 // This rank's share of a dataset's rows.
 void ReadSession::verify_rows(int number, std::vector<Damage>& found, Status& status) {
+  int64_t rows = dataset(number).row_count();
+  int64_t first = rows / comm().size() * comm().rank() + std::min<int64_t>(rows % comm().size(), comm().rank());
+  int64_t count = rows / comm().size() + (comm().rank() < rows % comm().size() ? 1 : 0);
+  verify_row_range(number, first, first + count, found, status);
+}
+
+// As many rows at a time as a buffer takes of them and of the sums' table.
+void ReadSession::verify_row_range(int number, int64_t first, int64_t last, std::vector<Damage>& found, Status& status) {
   const DatasetEntry& entry = dataset(number);
-  int64_t first = entry.row_count() / comm().size() * comm().rank() + std::min<int64_t>(entry.row_count() % comm().size(), comm().rank());
-  int64_t count = entry.row_count() / comm().size() + (comm().rank() < entry.row_count() % comm().size() ? 1 : 0);
-  if (count == 0) {
-    return;
-  }
-  auto stored = read_row_sums(number, first, count);
-  if (!stored.ok()) {
-    status = stored.status();
-    return;
-  }
-  for (int64_t row = first; row < first + count; ++row) {
-    uint64_t expected = (*stored)[static_cast<size_t>(row - first)];
-    if (expected == 0) {
-      continue;  // never written
-    }
-    auto seen = hash_region(Datatype::bytes(entry.row_bytes()), entry.data_offset + row * entry.row_bytes());
+  int64_t sums_bytes = checksums_.tables[static_cast<size_t>(entry.checksum_group)][2] * static_cast<int64_t>(sizeof(uint64_t));
+  int64_t step = std::max<int64_t>(kVerifyBytes / std::max(entry.row_bytes(), sums_bytes), 1);
+  for (int64_t begin = first; begin < last && status.ok(); begin += step) {
+    int64_t count = std::min(step, last - begin);
+    auto stored = read_row_sums(number, begin, count);
+    auto seen = stored.ok() ? hash_rows(entry, begin, count) : Result<std::vector<uint64_t>>(stored.status());
     if (!seen.ok()) {
       status = seen.status();
       return;
     }
-    if (*seen != expected) {
-      add_damage(found, entry.spec.path, row, row + 1);
+    for (int64_t row = 0; row < count; ++row) {
+      uint64_t expected = (*stored)[static_cast<size_t>(row)];  // 0: never written
+      if (expected != 0 && expected != (*seen)[static_cast<size_t>(row)]) {
+        add_damage(found, entry.spec.path, begin + row, begin + row + 1);
+      }
     }
   }
+}
+
+Result<std::vector<uint64_t>> ReadSession::hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count) {
+  int64_t row_bytes = entry.row_bytes();
+  int64_t offset = entry.data_offset + first_row * row_bytes;
+  if (row_count == 1) {
+    STRIA_ASSIGN_OR_RETURN(uint64_t sum, hash_region(Datatype::bytes(row_bytes), offset));
+    return std::vector<uint64_t>{sum};
+  }
+  std::vector<std::byte> rows(static_cast<size_t>(row_count * row_bytes));
+  storage::ReadSegment segment{offset, rows.data(), static_cast<int64_t>(rows.size())};
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
+  if (read_bytes < segment.bytes) {
+    return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends before its data: the file is cut short", path_));
+  }
+  std::vector<uint64_t> sums;
+  for (int64_t row = 0; row < row_count; ++row) {
+    sums.push_back(sum_of({rows.data() + row * row_bytes, static_cast<size_t>(row_bytes)}));
+  }
+  return sums;
 }
 
 Result<std::vector<Damage>> ReadSession::share_damage(const std::vector<Damage>& mine) {

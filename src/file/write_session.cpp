@@ -9,6 +9,7 @@
 #include "access/list_io.hpp"
 #include "access/two_phase.hpp"
 #include "base/hash.hpp"
+#include "container/hdf5/paths.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::file {
@@ -75,8 +76,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   }
   status = session->comm().agree(status);
   if (!status.ok()) {
-    session->fail(status).message();
-    return status;
+    return session->fail(status);
   }
   return session;
 }
@@ -103,10 +103,11 @@ void WriteSession::define(uint64_t fingerprint, Definition definition) {
 Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
   DatasetEntry entry;
   entry.spec = given;
-  entry.spec.path.erase(0, std::min(entry.spec.path.find_first_not_of('/'), entry.spec.path.size()));
   entry.spec.element.big_endian = options.big_endian;
   entry.value_range = options.value_range;
-  Status status = dataset_bytes(entry.spec).status();
+  auto path = container::h5::normal_path(given.path);
+  Status status = path.ok() ? dataset_bytes(entry.spec).status() : path.status();
+  entry.spec.path = path.ok() ? *path : given.path;
   if (status.ok() && (entry.spec.path.empty() || find(entry.spec.path).ok())) {
     status = Status(ErrorCode::kAlreadyExists, fmt::format("'{}': the dataset name '{}' is empty or taken", path_, entry.spec.path));
   }
@@ -123,7 +124,8 @@ Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, co
 }
 
 void WriteSession::create_table(container::DatasetSpec spec, std::vector<std::byte> content) {
-  spec.path.erase(0, std::min(spec.path.find_first_not_of('/'), spec.path.size()));
+  auto path = container::h5::normal_path(spec.path);
+  spec.path = path.ok() ? *path : spec.path;  // the writer says what is wrong with it
   table_sums_.push_back({spec.path, static_cast<int64_t>(content.size()), is_root() ? sum_of(content) : 0});
   define(fingerprint(spec), [spec = std::move(spec), content = std::move(content)](container::Hdf5Writer& writer) {
     return writer.create_table(spec, content);
@@ -183,6 +185,9 @@ Status WriteSession::share_offsets(const Status& mine, std::vector<int64_t>& off
 }
 
 Status WriteSession::flush() {
+  if (finished_) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
+  }
   auto shape = agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
   Status status = shape.status();
   if (status.ok()) {
@@ -201,10 +206,13 @@ Status WriteSession::move(const access::RequestShape& shape) {
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
   Status opened = open_handles(plan);
+  if (opened.ok() && plan.direct && is_root()) {
+    opened = reserve_space();
+  }
   if (options_.checksums) {
     place_row_sums(datasets_);
   }
-  auto set = TransferSet::create(pending_, datasets_, {options_.checksums, true});
+  auto set = or_out_of_memory([&] { return TransferSet::create(pending_, datasets_, {options_.checksums, true}); });
   Status status = opened.ok() ? set.status() : opened;
   if (plan.method == access::Method::kTwoPhase) {
     // The exchange needs everybody: agree before anyone stays away.
@@ -233,9 +241,9 @@ Status WriteSession::open_handles(const access::Plan& plan) {
     STRIA_ASSIGN_OR_RETURN(opened_file_, environment_.driver->open(partial_path_, open));
     file_ = opened_file_.get();
   }
-  if (plan.two_phase.direct && plan.method == access::Method::kTwoPhase && aggregates && direct_file_ == nullptr) {
+  if (plan.direct && writes && direct_file_ == nullptr) {
     open.direct = true;
-    auto direct = environment_.driver->open(partial_path_, open);
+    auto direct = environment_.direct_driver->open(partial_path_, open);
     if (direct.ok()) {  // not offered: the cached handle does
       direct_file_ = std::move(*direct);
     }
@@ -243,12 +251,23 @@ Status WriteSession::open_handles(const access::Plan& plan) {
   return Status();
 }
 
+// Direct writes into space that is there already run side by side, and a full device is found before anything is moved.
+Status WriteSession::reserve_space() {
+  PhaseTimer timer(report_.phases, Phase::kOpen);
+  int64_t end = 0;
+  for (const DatasetEntry& dataset : datasets_) {
+    end = std::max(end, dataset.extent().end);
+  }
+  Status status = created_->preallocate(end);
+  return status.code() == ErrorCode::kUnsupported ? Status() : status;
+}
+
 Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
   if (file_ == nullptr && plan.method == access::Method::kListIo) {
     return Status();  // nothing to write here
   }
   try {
-    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, 0};
+    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases};
     Status status = plan.method == access::Method::kTwoPhase ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
                                                               : access::write_list_io(context, set.lanes(), set);
     if (status.ok()) {
@@ -262,7 +281,7 @@ Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
 }
 
 void WriteSession::keep_value_ranges(const TransferSet& set) {
-  for (size_t i = 0; i < pending_.size(); ++i) {
+  for (size_t i = 0; i < set.value_ranges().size(); ++i) {
     ValueRange& total = value_ranges_[static_cast<size_t>(pending_[i].dataset)];
     total.minimum = std::min(total.minimum, set.value_ranges()[i].minimum);
     total.maximum = std::max(total.maximum, set.value_ranges()[i].maximum);
@@ -308,9 +327,9 @@ void WriteSession::define_checksum_tables() {
   for (const std::string& path : paths) {
     longest = std::max(longest, path.size());
   }
-  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), true);
+  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);  // names may end in blanks
   names.dims = {static_cast<int64_t>(paths.size())};
-  std::vector<std::byte> name_bytes(longest * paths.size(), static_cast<std::byte>(' '));
+  std::vector<std::byte> name_bytes(longest * paths.size());
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(paths.size()), 2};
   std::vector<int64_t> places;

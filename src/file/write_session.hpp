@@ -40,6 +40,7 @@ class WriteSession : public Session {
   Status share_offsets(const Status& mine, std::vector<int64_t>& offsets);
   Status move(const access::RequestShape& shape);
   Status open_handles(const access::Plan& plan);
+  Status reserve_space();
   Status transfer(const access::Plan& plan, TransferSet& set);
   void keep_sums(const TransferSet& set);
   void keep_value_ranges(const TransferSet& set);

@@ -9,44 +9,10 @@
 #include <set>
 
 #include "hydro/euler.hpp"
+#include "mesh/random_mesh.hpp"
 
 namespace stria::flash {
 namespace {
-
-MeshOptions options_for(int dim, Boundary boundary, VariableSet variables) {
-  MeshOptions options;
-  options.domain.dim = dim;
-  options.domain.boundary = {boundary, boundary, boundary};
-  options.min_level = 1;
-  options.max_level = 4;
-  options.variables = std::move(variables);
-  options.flux_count = 5;
-  return options;
-}
-
-// Marks that depend on the place of a leaf only, so that any number of ranks makes the same mesh.
-Mark random_mark(const Leaf& leaf, unsigned round) {
-  std::size_t draw = LeafHash{}(leaf)*0x9e3779b97f4a7c15ULL + round * 7919;
-  draw ^= draw >> 29;
-  return draw % 7 == 0 ? Mark::kRefine : draw % 3 == 0 ? Mark::kKeep : Mark::kCoarsen;
-}
-
-void adapt_randomly(Mesh* mesh, unsigned round) {
-  std::vector<Mark> marks;
-  for (const Leaf& leaf : mesh->leaves()) {
-    marks.push_back(random_mark(leaf, round));
-  }
-  mesh->fill_guards();
-  ASSERT_TRUE(mesh->adapt(marks).ok());
-}
-
-std::unique_ptr<Mesh> random_mesh(const MeshOptions& options, unsigned seed) {
-  auto mesh = Mesh::create(MPI_COMM_WORLD, options).value();
-  for (unsigned round = seed; round < seed + 4; ++round) {
-    adapt_randomly(mesh.get(), round);
-  }
-  return mesh;
-}
 
 std::vector<Leaf> gather_leaves(const Mesh& mesh) {
   int ranks = 0;
@@ -94,7 +60,7 @@ class MeshTest : public testing::TestWithParam<int> {};
 TEST_P(MeshTest, GuardCellsOfALinearFieldAreExactInsideTheDomain) {
   for (unsigned seed : {1u, 50u}) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    auto mesh = random_mesh(options_for(GetParam(), Boundary::kOutflow, one_variable()), seed);
+    auto mesh = random_mesh(MPI_COMM_WORLD, options_for(GetParam(), Boundary::kOutflow, one_variable()), seed);
     auto field = [](const std::array<double, 3>& x) { return 1 + 2 * x[0] - 3 * x[1] + 5 * x[2]; };
     std::set<int> levels;
     for (int64_t b = 0; b < mesh->block_count(); ++b) {
@@ -127,7 +93,7 @@ TEST_P(MeshTest, GuardCellsOfALinearFieldAreExactInsideTheDomain) {
 }
 
 TEST_P(MeshTest, PeriodicGuardCellsSeeTheOtherSide) {
-  auto mesh = random_mesh(options_for(GetParam(), Boundary::kPeriodic, one_variable()), 9);
+  auto mesh = random_mesh(MPI_COMM_WORLD, options_for(GetParam(), Boundary::kPeriodic, one_variable()), 9);
   auto field = [](const std::array<double, 3>& x) { return std::sin(2 * M_PI * (x[0] + 2 * x[1] + x[2])); };
   for (int64_t b = 0; b < mesh->block_count(); ++b) {
     for_each_cell(mesh->shape().interior(), [&](int i, int j, int k) {
@@ -144,7 +110,7 @@ TEST_P(MeshTest, PeriodicGuardCellsSeeTheOtherSide) {
 }
 
 TEST_P(MeshTest, ReflectingWallsTurnTheNormalVelocityRound) {
-  auto mesh = random_mesh(options_for(GetParam(), Boundary::kReflect, euler_variables()), 5);
+  auto mesh = random_mesh(MPI_COMM_WORLD, options_for(GetParam(), Boundary::kReflect, euler_variables()), 5);
   const BlockShape& shape = mesh->shape();
   for (int64_t b = 0; b < mesh->block_count(); ++b) {
     for_each_cell(shape.interior(), [&](int i, int j, int k) {
@@ -209,7 +175,7 @@ TEST_P(MeshTest, AdaptingConservesAndKeepsFamiliesTogether) {
 }
 
 TEST_P(MeshTest, BlockTableNamesNeighboursBothWays) {
-  auto mesh = random_mesh(options_for(GetParam(), Boundary::kOutflow, one_variable()), 21);
+  auto mesh = random_mesh(MPI_COMM_WORLD, options_for(GetParam(), Boundary::kOutflow, one_variable()), 21);
   BlockTable table = mesh->block_table();
   std::vector<Leaf> all = gather_leaves(*mesh);
   ASSERT_EQ(table.global_count, static_cast<int64_t>(all.size()));
@@ -239,7 +205,7 @@ TEST_P(MeshTest, BlockTableNamesNeighboursBothWays) {
 
 TEST_P(MeshTest, IsRebuiltFromItsLeavesAndFromNoOthers) {
   MeshOptions options = options_for(GetParam(), Boundary::kOutflow, one_variable());
-  auto mesh = random_mesh(options, 33);
+  auto mesh = random_mesh(MPI_COMM_WORLD, options, 33);
   std::vector<Leaf> all = gather_leaves(*mesh);
   auto again = Mesh::from_leaves(MPI_COMM_WORLD, options, all).value();
   EXPECT_EQ(gather_leaves(*again), all);

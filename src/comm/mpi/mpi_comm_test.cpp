@@ -76,28 +76,17 @@ TEST(MpiComm, WaitsWithoutBurningTheProcessor) {
   EXPECT_LT(burnt, 300000) << "microseconds of processor time in a wait of one second";
 }
 
-/// Not a check of speed, which a shared machine can't give: prints what the operations cost, and catches only the spinning kind
-/// of slow.
-TEST(MpiComm, SmallCollectivesAreQuick) {
-  const auto comm = make_world();
-  std::array<int64_t, 4> values{};
-  const auto time_of = [&](auto operation) {
-    constexpr int kRepeats = 200;
-    comm->barrier();
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kRepeats; ++i) {
-      operation();
-    }
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kRepeats;
-  };
-  const double broadcast = time_of([&] { comm->broadcast(std::as_writable_bytes(std::span(values)), 0); });
-  const double reduction = time_of([&] { comm->all_reduce(std::span<int64_t>(values), ReduceOp::kMax); });
-  const double barrier = time_of([&] { comm->barrier(); });
-  if (comm->rank() == 0) {
-    std::printf("%d ranks: broadcast %.1f us, all_reduce %.1f us, barrier %.1f us\n", comm->size(), broadcast, reduction,
-                barrier);
-  }
-  EXPECT_LT(reduction, 20000.0);
+TEST(MpiComm, KeepsOneForEachCommunicator) {
+  const std::shared_ptr<Comm> first = cached_mpi_comm(MPI_COMM_WORLD).value();
+  EXPECT_EQ(cached_mpi_comm(MPI_COMM_WORLD).value(), first);
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  const std::shared_ptr<Comm> second = cached_mpi_comm(duplicate).value();
+  EXPECT_NE(second, first);
+  MPI_Comm_free(&duplicate);
+  second->barrier();  // whoever holds it may go on using it
+  EXPECT_EQ(second.use_count(), 1);
+  EXPECT_FALSE(cached_mpi_comm(MPI_COMM_NULL).ok());
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
     return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kDepthMax) + " deep");
   }
   std::vector<Link> links;
-  // In native order: for any other the library (1.10.8) fills a table that it frees unfilled, and crashes, when a damaged file stops it halfway.
+  // In native order: for any other libhdf5 1.10 builds a table, which it frees half made when the group is damaged.
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &links) < 0) {
     return last_error(ErrorCode::kCorrupted, "group '/" + prefix + "' can't be read");
   }

@@ -145,96 +145,161 @@ struct LayoutCase {
   std::function<void(hid_t)> set;
 };
 
-// Every layout with every number type in both byte orders; random hyperslabs against the array itself.
-TEST(Hdf5Reader, RandomHyperslabsOfEveryLayoutAndType) {
-  const std::vector<hsize_t> chunk{3, 4, 5};
-  const std::vector<LayoutCase> cases = {
-      {"contiguous", Layout::kContiguous, true, [](hid_t) {}},
-      {"early", Layout::kContiguous, true, [](hid_t list) { H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY); }},
-      {"compact", Layout::kCompact, false, [](hid_t list) { H5Pset_layout(list, H5D_COMPACT); }},
-      {"chunked", Layout::kChunked, false, [&](hid_t list) { H5Pset_chunk(list, 3, chunk.data()); }},
-      {"filtered", Layout::kChunked, false, [&](hid_t list) {
-         H5Pset_chunk(list, 3, chunk.data());
-         H5Pset_shuffle(list);
-         H5Pset_deflate(list, 4);
-         H5Pset_fletcher32(list);
-       }}};
-  const std::vector<std::pair<hid_t, ElementType>> types = {
-      {H5T_STD_I8LE, ElementType::kInt8},      {H5T_STD_U8BE, ElementType::kUint8},
-      {H5T_STD_I16BE, ElementType::kInt16},    {H5T_STD_U16LE, ElementType::kUint16},
-      {H5T_STD_I32BE, ElementType::kInt32},    {H5T_STD_U32LE, ElementType::kUint32},
-      {H5T_STD_I64LE, ElementType::kInt64},    {H5T_STD_U64BE, ElementType::kUint64},
-      {H5T_IEEE_F32BE, ElementType::kFloat32}, {H5T_IEEE_F32LE, ElementType::kFloat32},
-      {H5T_IEEE_F64BE, ElementType::kFloat64}, {H5T_IEEE_F64LE, ElementType::kFloat64}};
-  const std::vector<double> values = ramp(7 * 6 * 9);
-  const hid_t user_block = H5Pcreate(H5P_FILE_CREATE);
-  H5Pset_userblock(user_block, 1024);
-  std::mt19937_64 random(2);
-  for (const hid_t creation : {static_cast<hid_t>(H5P_DEFAULT), user_block}) {
-    PlainFile file(
-        [&](hid_t made) {
-          for (const LayoutCase& layout : cases) {
-            for (size_t index = 0; index < types.size(); ++index) {
-              const Creation list;
-              layout.set(list.id);
-              add(made, (layout.name + std::to_string(index)).c_str(), types[index].first, {7, 6, 9}, values.data(),
-                  H5T_NATIVE_DOUBLE, list.id);
-            }
-          }
-        },
-        creation);
-    for (const LayoutCase& layout : cases) {
-      for (size_t index = 0; index < types.size(); ++index) {
-        const std::string path = layout.name + std::to_string(index);
-        SCOPED_TRACE(path);
-        auto info = file.reader->dataset(path);
-        ASSERT_TRUE(info.ok()) << info.status().message();
-        EXPECT_EQ(info->layout, layout.layout);
-        EXPECT_EQ(info->data_offset >= 0, layout.direct);
-        EXPECT_EQ(info->spec.element.number, types[index].second);
-        const size_t size = H5Tget_size(types[index].first);
-        EXPECT_EQ(info->spec.element.big_endian, size > 1 && H5Tget_order(types[index].first) == H5T_ORDER_BE);
+std::vector<LayoutCase> layout_cases() {
+  static const hsize_t kChunk[3] = {3, 4, 5};
+  return {{"contiguous", Layout::kContiguous, true, [](hid_t) {}},
+          {"early", Layout::kContiguous, true, [](hid_t list) { H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY); }},
+          {"compact", Layout::kCompact, false, [](hid_t list) { H5Pset_layout(list, H5D_COMPACT); }},
+          {"chunked", Layout::kChunked, false, [](hid_t list) { H5Pset_chunk(list, 3, kChunk); }},
+          {"filtered", Layout::kChunked, false, [](hid_t list) {
+             H5Pset_chunk(list, 3, kChunk);
+             H5Pset_shuffle(list);
+             H5Pset_deflate(list, 4);
+             H5Pset_fletcher32(list);
+           }}};
+}
 
-        // The array in the machine's types, by libhdf5's own conversion.
-        Bytes oracle(values.size() * 8);
-        std::memcpy(oracle.data(), values.data(), oracle.size());
-        const hid_t native = H5Tget_native_type(types[index].first, H5T_DIR_ASCEND);
-        H5Tconvert(H5T_NATIVE_DOUBLE, native, values.size(), oracle.data(), nullptr, H5P_DEFAULT);
-        for (int trial = 0; trial < 5; ++trial) {
-          const int64_t dims[3] = {7, 6, 9};
-          std::vector<int64_t> start(3), count(3);
-          for (size_t axis = 0; axis < 3; ++axis) {
-            start[axis] = static_cast<int64_t>(random() % static_cast<uint64_t>(dims[axis]));
-            count[axis] = static_cast<int64_t>(random() % static_cast<uint64_t>(dims[axis] - start[axis] + 1));
-          }
-          Bytes expected;
-          for (int64_t i = start[0]; i < start[0] + count[0]; ++i) {
-            for (int64_t j = start[1]; j < start[1] + count[1]; ++j) {
-              const auto row = oracle.begin() + ((i * 6 + j) * 9 + start[2]) * static_cast<int64_t>(size);
-              expected.insert(expected.end(), row, row + count[2] * static_cast<int64_t>(size));
-            }
-          }
-          Bytes out(expected.size());
-          const Status status = file.reader->read_hyperslab(path, start, count, out);
-          EXPECT_TRUE(status.ok()) << status.message();
-          EXPECT_EQ(out, expected);
-        }
-        H5Tclose(native);
-        if (layout.direct) {  // what the engine will do: the bytes themselves, swapped where said so
-          const Bytes whole = read_all(*file.reader, path);
-          Bytes direct(whole.size());
-          const storage::ReadSegment segment{info->data_offset, direct.data(), static_cast<int64_t>(direct.size())};
-          ASSERT_TRUE(file.storage.read({&segment, 1}).ok());
-          for (size_t at = 0; info->spec.element.big_endian && at < direct.size(); at += size) {
-            std::reverse(direct.begin() + static_cast<std::ptrdiff_t>(at),
-                         direct.begin() + static_cast<std::ptrdiff_t>(at + size));
-          }
-          EXPECT_EQ(direct, whole);
-        }
+std::vector<std::pair<hid_t, ElementType>> type_cases() {
+  return {{H5T_STD_I8LE, ElementType::kInt8},      {H5T_STD_U8BE, ElementType::kUint8},
+          {H5T_STD_I16BE, ElementType::kInt16},    {H5T_STD_U16LE, ElementType::kUint16},
+          {H5T_STD_I32BE, ElementType::kInt32},    {H5T_STD_U32LE, ElementType::kUint32},
+          {H5T_STD_I64LE, ElementType::kInt64},    {H5T_STD_U64BE, ElementType::kUint64},
+          {H5T_IEEE_F32BE, ElementType::kFloat32}, {H5T_IEEE_F32LE, ElementType::kFloat32},
+          {H5T_IEEE_F64BE, ElementType::kFloat64}, {H5T_IEEE_F64LE, ElementType::kFloat64}};
+}
+
+constexpr int64_t kDims[3] = {7, 6, 9};
+
+// Values in the machine's form of a file's type, by libhdf5's own conversion.
+Bytes convert(const std::vector<double>& values, hid_t file_type) {
+  Bytes bytes = bytes_of(values);
+  const hid_t native = H5Tget_native_type(file_type, H5T_DIR_ASCEND);
+  EXPECT_GE(H5Tconvert(H5T_NATIVE_DOUBLE, native, values.size(), bytes.data(), nullptr, H5P_DEFAULT), 0);
+  H5Tclose(native);
+  bytes.resize(values.size() * H5Tget_size(file_type));
+  return bytes;
+}
+
+// A random hyperslab, read, is that of the array.
+void check_hyperslab(const Hdf5Reader& reader, const std::string& path, const Bytes& array, std::mt19937_64& random) {
+  const auto size = static_cast<int64_t>(array.size()) / (kDims[0] * kDims[1] * kDims[2]);
+  std::vector<int64_t> start(3);
+  std::vector<int64_t> count(3);
+  for (size_t axis = 0; axis < 3; ++axis) {
+    start[axis] = static_cast<int64_t>(random() % static_cast<uint64_t>(kDims[axis]));
+    count[axis] = static_cast<int64_t>(random() % static_cast<uint64_t>(kDims[axis] - start[axis] + 1));
+  }
+  Bytes expected;
+  for (int64_t i = start[0]; i < start[0] + count[0]; ++i) {
+    for (int64_t j = start[1]; j < start[1] + count[1]; ++j) {
+      const auto row = array.begin() + ((i * kDims[1] + j) * kDims[2] + start[2]) * size;
+      expected.insert(expected.end(), row, row + count[2] * size);
+    }
+  }
+  Bytes out(expected.size());
+  const Status status = reader.read_hyperslab(path, start, count, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(out, expected);
+}
+
+// What the engine will do: take the bytes at data_offset, and swap them where the file's order is the other one.
+void check_direct(storage::File& storage, const DatasetInfo& info, const Bytes& array) {
+  Bytes direct(array.size());
+  const storage::ReadSegment segment{info.data_offset, direct.data(), static_cast<int64_t>(direct.size())};
+  ASSERT_TRUE(storage.read({&segment, 1}).ok());
+  const auto size = static_cast<std::ptrdiff_t>(info.spec.element.bytes);
+  for (auto at = direct.begin(); info.spec.element.big_endian && at < direct.end(); at += size) {
+    std::reverse(at, at + size);
+  }
+  EXPECT_EQ(direct, array);
+}
+
+// Every layout with every number type in both byte orders; random hyperslabs against the array itself.
+void check_layouts_and_types(hid_t creation, uint64_t seed) {
+  const auto types = type_cases();
+  const std::vector<double> values = ramp(7 * 6 * 9);
+  const auto fill = [&](hid_t made) {
+    for (const LayoutCase& layout : layout_cases()) {
+      for (size_t index = 0; index < types.size(); ++index) {
+        const Creation list;
+        layout.set(list.id);
+        add(made, (layout.name + std::to_string(index)).c_str(), types[index].first, {7, 6, 9}, values.data(),
+            H5T_NATIVE_DOUBLE, list.id);
+      }
+    }
+  };
+  PlainFile file(fill, creation);
+  std::mt19937_64 random(seed);
+  for (const LayoutCase& layout : layout_cases()) {
+    for (size_t index = 0; index < types.size(); ++index) {
+      const auto& [type, element] = types[index];
+      const std::string path = layout.name + std::to_string(index);
+      SCOPED_TRACE(path + ", seed " + std::to_string(seed));
+      auto info = file.reader->dataset(path);
+      ASSERT_TRUE(info.ok()) << info.status().message();
+      EXPECT_EQ(info->layout, layout.layout);
+      EXPECT_EQ(info->data_offset >= 0, layout.direct);
+      EXPECT_EQ(info->spec.element.number, element);
+      EXPECT_EQ(info->spec.element.big_endian, H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE);
+      const Bytes array = convert(values, type);
+      for (int trial = 0; trial < 5; ++trial) {
+        check_hyperslab(*file.reader, path, array, random);
+      }
+      if (layout.direct) {
+        check_direct(file.storage, *info, array);
       }
     }
   }
-  H5Pclose(user_block);
+}
+
+TEST(Hdf5Reader, RandomHyperslabsOfEveryLayoutAndType) {
+  check_layouts_and_types(H5P_DEFAULT, 2);
+}
+
+TEST(Hdf5Reader, RandomHyperslabsBehindAUserBlock) {
+  const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_userblock(creation, 1024);
+  check_layouts_and_types(creation, 3);
+  H5Pclose(creation);
+}
+
+TEST(Hdf5Reader, AMissingFilterIsNamed) {
+  const Bytes bytes = PlainFile::make([](hid_t made) {
+    const Creation list;
+    const hsize_t chunk[1] = {4};
+    H5Pset_chunk(list.id, 1, chunk);
+    H5Pset_filter(list.id, 32767, H5Z_FLAG_OPTIONAL, 0, nullptr);
+    const int32_t values[4] = {1, 2, 3, 4};
+    H5E_BEGIN_TRY {
+      add(made, "x", H5T_STD_I32LE, {4}, values, H5T_NATIVE_INT32, list.id);
+    }
+    H5E_END_TRY;
+  });
+  PlainFile file(bytes);
+  Bytes out(16);
+  const Status status = file.reader->read_hyperslab("x", std::vector<int64_t>{0}, std::vector<int64_t>{4}, out);
+  EXPECT_EQ(status.code(), ErrorCode::kUnsupported) << status.message();
+  EXPECT_NE(status.message().find("32767"), std::string::npos) << status.message();
+}
+
+// A flipped bit in a chunk with a checksum is found.
+TEST(Hdf5Reader, DamagedChunksAreFound) {
+  const std::vector<int32_t> values(64, 0x51525354);
+  Bytes bytes = PlainFile::make([&](hid_t made) {
+    const Creation list;
+    const hsize_t chunk[1] = {64};
+    H5Pset_chunk(list.id, 1, chunk);
+    H5Pset_fletcher32(list.id);
+    add(made, "x", H5T_STD_I32LE, {64}, values.data(), H5T_NATIVE_INT32, list.id);
+  });
+  const Bytes pattern = bytes_of(values);
+  const auto at = std::search(bytes.begin(), bytes.end(), pattern.begin(), pattern.end());
+  ASSERT_NE(at, bytes.end());
+  *(at + 100) ^= std::byte{4};
+  PlainFile file(bytes);
+  Bytes out(256);
+  const Status status = file.reader->read_hyperslab("x", std::vector<int64_t>{0}, std::vector<int64_t>{64}, out);
+  EXPECT_EQ(status.code(), ErrorCode::kCorrupted) << status.message();
 }
 
 TEST(Hdf5Reader, UnallocatedDataReadAsTheFillValue) {

@@ -1,5 +1,6 @@
 #include "container/hdf5/writer.hpp"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -58,13 +59,13 @@ Status check_size(size_t given_bytes, int64_t wanted_bytes) {
 struct Hdf5Writer::Impl {
   std::unique_ptr<h5::SparseFile> sparse_owner = std::make_unique<h5::SparseFile>();
   h5::SparseFile& sparse = *sparse_owner;
-  Id links;     // link creation: groups above a new object are made
   Id datasets;  // dataset creation: allocated at once, never filled
   Id groups;    // group creation
   Id file;
   // The object used last stays open: a dataset's attributes mostly follow it.
   Id recent;
   std::string recent_path;
+  std::set<std::string> known_groups;
   bool finished = false;
 
   ~Impl() {
@@ -76,6 +77,8 @@ struct Hdf5Writer::Impl {
   Status close();
   Status check_usable() const;
   Status set_properties(hid_t file_access, hid_t file_creation);
+  /// Makes the groups of `path` whose names end before `end`, unless they are there.
+  Status make_groups(const std::string& path, size_t end);
   Status make_group(const std::string& path);
   Status make_dataset(const DatasetSpec& spec, const Prepared& prepared, RawPlace place);
   Status open_recent(const std::string& path);
@@ -94,7 +97,7 @@ Status Hdf5Writer::Impl::failure(ErrorCode code, const std::string& what) {
 Status Hdf5Writer::Impl::set_properties(hid_t file_access, hid_t file_creation) {
   // 1.8 bounds: checksums on all metadata, and none of the "open for writing" marks of later formats.
   bool set = H5Pset_libver_bounds(file_access, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
-             H5Pset_create_intermediate_group(links.get(), 1) >= 0 && H5Pset_layout(datasets.get(), H5D_CONTIGUOUS) >= 0 &&
+             H5Pset_layout(datasets.get(), H5D_CONTIGUOUS) >= 0 &&
              H5Pset_alloc_time(datasets.get(), H5D_ALLOC_TIME_EARLY) >= 0 &&
              H5Pset_fill_time(datasets.get(), H5D_FILL_TIME_NEVER) >= 0;
   // Without times of change the same content gives the same bytes.
@@ -108,7 +111,6 @@ Status Hdf5Writer::Impl::set_properties(hid_t file_access, hid_t file_creation) 
 Status Hdf5Writer::Impl::open() {
   STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(sparse));
   const Id creation(H5Pcreate(H5P_FILE_CREATE));
-  links = Id(H5Pcreate(H5P_LINK_CREATE));
   datasets = Id(H5Pcreate(H5P_DATASET_CREATE));
   groups = Id(H5Pcreate(H5P_GROUP_CREATE));
   STRIA_RETURN_IF_ERROR(set_properties(access.get(), creation.get()));
@@ -118,7 +120,6 @@ Status Hdf5Writer::Impl::open() {
 
 Status Hdf5Writer::Impl::close() {
   recent.reset();
-  links.reset();
   datasets.reset();
   groups.reset();
   if (!file.valid() || H5Fclose(file.release()) >= 0) {
@@ -134,20 +135,31 @@ Status Hdf5Writer::Impl::check_usable() const {
   return finished ? Status(ErrorCode::kInvalidArgument, "the HDF5 writer has already finished") : Status();
 }
 
+// The library would make missing groups itself, but with times in them.
+Status Hdf5Writer::Impl::make_groups(const std::string& path, size_t end) {
+  for (size_t at = path.find('/'); at < end; at = path.find('/', at + 1)) {
+    const std::string above = path.substr(0, at);
+    const Status made = make_group(above);
+    if (!made.ok()) {
+      return made.code() == ErrorCode::kAlreadyExists ? Status(ErrorCode::kInvalidArgument, "'" + above + "' is not a group")
+                                                      : made;
+    }
+  }
+  return Status();
+}
+
 Status Hdf5Writer::Impl::make_group(const std::string& path) {
-  sparse.allow_extension(path.size() < kSmallBytes);
-  const Id group(H5Gcreate2(file.get(), path.c_str(), links.get(), groups.get(), H5P_DEFAULT));
-  sparse.allow_extension(true);
-  if (group.valid()) {
+  if (known_groups.contains(path)) {
     return Status();
   }
-  Status status = failure(ErrorCode::kInvalidArgument, "cannot make group '" + path + "'");
-  if (status.code() != ErrorCode::kAlreadyExists) {
-    return status;
+  sparse.allow_extension(path.size() < kSmallBytes);
+  const Id group(H5Gcreate2(file.get(), path.c_str(), H5P_DEFAULT, groups.get(), H5P_DEFAULT));
+  sparse.allow_extension(true);
+  if (!group.valid()) {
+    return failure(ErrorCode::kInvalidArgument, "cannot make group '" + path + "'");
   }
-  const Id existing(H5Gopen2(file.get(), path.c_str(), H5P_DEFAULT));
-  H5Eclear2(H5E_DEFAULT);
-  return existing.valid() ? Status() : status;
+  known_groups.insert(path);
+  return Status();
 }
 
 Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, const Prepared& prepared, RawPlace place) {
@@ -158,10 +170,11 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, const Prepared& p
   if (spec.alignment_bytes < 1) {
     return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
   }
+  STRIA_RETURN_IF_ERROR(make_groups(path, path.size()));
   sparse.allow_extension(path.size() < kSmallBytes);
   sparse.place_raw_data(place, spec.alignment_bytes);
   recent.reset();  // now, as closing it later would clear the library's error
-  recent = Id(H5Dcreate2(file.get(), path.c_str(), prepared.types.file.get(), prepared.space.get(), links.get(), datasets.get(),
+  recent = Id(H5Dcreate2(file.get(), path.c_str(), prepared.types.file.get(), prepared.space.get(), H5P_DEFAULT, datasets.get(),
                          H5P_DEFAULT));
   sparse.place_raw_data(RawPlace::kOwnBlock, 1);
   sparse.allow_extension(true);
@@ -237,6 +250,7 @@ Status Hdf5Writer::create_group(const std::string& path) {
   const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   STRIA_ASSIGN_OR_RETURN(const std::string name, h5::normal_path(path));
+  STRIA_RETURN_IF_ERROR(impl_->make_groups(name, name.size()));
   return name.empty() ? Status() : impl_->make_group(name);
 }
 

@@ -28,7 +28,7 @@ class Hdf5Writer {
   Result<int64_t> create_dataset(const DatasetSpec& spec);
   /// Makes a dataset whose whole content (in the machine's byte order) is given here and becomes part of the image.
   Status create_table(const DatasetSpec& spec, std::span<const std::byte> content);
-  /// Sets an attribute, replacing one of that name.
+  /// Sets an attribute, replacing one of that name. kNotFound when there is no such object; kUnsupported over 60,000 bytes.
   Status write_attribute(const AttributeSpec& attribute);
   /// Closes the HDF5 file in memory and returns all its bytes that are not raw data of create_dataset. The writer can't be used
   /// afterwards.

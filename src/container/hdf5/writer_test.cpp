@@ -164,11 +164,16 @@ TEST(Hdf5Writer, SameContentGivesTheSameBytes) {
     auto writer = make_writer();
     std::vector<std::pair<DatasetSpec, int64_t>> places;
     ASSERT_TRUE(fill_flash(*writer, FlashShape{}, &places).ok());
+    ASSERT_TRUE(writer->create_dataset({"a/b/c", kDouble, {4}, 1}).ok());
     auto result = writer->finish();
     ASSERT_TRUE(result.ok());
     image = std::move(*result);
   }
   EXPECT_EQ(assemble(images[0], {}), assemble(images[1], {}));
+  // Nothing in it depends on the time either.
+  const TemporaryFile file("times.h5");
+  file.write(assemble(images[0], {}));
+  EXPECT_NE(run("h5ls -rv " + file.path() + " | grep Modified"), 0);
 }
 
 TEST(Hdf5Writer, ManyDatasetsStayInFewExtents) {

@@ -1,0 +1,66 @@
+#include "access/hints.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stria::access {
+namespace {
+
+TEST(Hints, DefaultsComeBackUnderTheirNames) {
+  std::vector<std::string> warnings;
+  ResolvedHints defaults = resolve_hints({}, warnings);
+  EXPECT_EQ(effective_hints(defaults)["cb_buffer_size"], std::to_string(32 << 20));
+  EXPECT_EQ(effective_hints(defaults)["stria_driver"], "posix");
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
+  std::vector<std::string> warnings;
+  Hints given = {{"cb_nodes", "3"},
+                 {"cb_buffer_size", "1048576"},
+                 {"romio_cb_write", "enable"},
+                 {"romio_cb_read", "disable"},
+                 {"striping_unit", "1048576"},
+                 {"stria_method", "two_phase"},
+                 {"stria_staging_size", "65536"},
+                 {"stria_direct", "enable"},
+                 {"stria_driver", "memory"},
+                 {"stria_shared_memory", "disable"},
+                 {"stria_alignment", "512"}};
+  ResolvedHints hints = resolve_hints(given, warnings);
+  EXPECT_EQ(hints.aggregator_count, 3);
+  EXPECT_EQ(hints.collective_write, Switch::kEnable);
+  EXPECT_EQ(hints.collective_read, Switch::kDisable);
+  EXPECT_EQ(hints.method, Method::kTwoPhase);
+  EXPECT_EQ(hints.alignment_bytes, 512);
+  EXPECT_EQ(effective_hints(hints), given);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(Hints, UnusableOnesAreReportedAndHaveNoEffect) {
+  for (auto [name, value] : std::vector<std::pair<std::string, std::string>>{{"cb_nodes", "0"},
+                                                                             {"cb_nodes", "-1"},
+                                                                             {"cb_nodes", "two"},
+                                                                             {"cb_nodes", ""},
+                                                                             {"cb_nodes", "9999999999999"},
+                                                                             {"cb_buffer_size", "4096"},
+                                                                             {"cb_buffer_size", "1e6"},
+                                                                             {"cb_buffer_size", "99999999999999999999"},
+                                                                             {"cb_buffer_size", "1048576 "},
+                                                                             {"romio_cb_write", "yes"},
+                                                                             {"stria_method", "twophase"},
+                                                                             {"stria_driver", "tape"},
+                                                                             {"stria_alignment", "0"},
+                                                                             {"striping_unit", "-1"},
+                                                                             {"stria_direct", ""},
+                                                                             {"romio_ds_write", "enable"},
+                                                                             {"Cb_nodes", "1"}}) {
+    std::vector<std::string> warnings;
+    ResolvedHints hints = resolve_hints({{name, value}}, warnings);
+    ASSERT_EQ(warnings.size(), 1u) << name << "=" << value;
+    EXPECT_NE(warnings[0].find("'" + name + "'"), std::string::npos) << warnings[0];
+    EXPECT_EQ(effective_hints(hints), effective_hints(ResolvedHints())) << name << "=" << value;
+  }
+}
+
+}  // namespace
+}  // namespace stria::access

@@ -1,0 +1,100 @@
+#include "access/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "comm/self/self_comm.hpp"
+#include "comm/simulated/simulated_comm.hpp"
+
+namespace stria::access {
+namespace {
+
+constexpr RequestShape kLongPieces{int64_t{100} << 20, 100, true, false};
+constexpr RequestShape kShortPieces{int64_t{100} << 20, 1 << 20, true, false};
+
+/// The plan that all ranks of a simulated machine make; they must agree.
+Plan plan_on(int ranks, int ranks_per_node, const RequestShape& shape, const storage::Capabilities& capabilities = {},
+             const ResolvedHints& hints = {}) {
+  std::vector<Plan> plans(static_cast<size_t>(ranks));
+  auto report = run_simulated({.ranks = ranks, .ranks_per_node = ranks_per_node}, [&](Comm& comm) {
+    plans[static_cast<size_t>(comm.rank())] = make_plan(shape, capabilities, hints, comm);
+  });
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  for (const Plan& plan : plans) {
+    EXPECT_EQ(plan.method, plans[0].method);
+    EXPECT_EQ(plan.two_phase.aggregators, plans[0].two_phase.aggregators);
+    EXPECT_EQ(plan.two_phase.unit_bytes, plans[0].two_phase.unit_bytes);
+  }
+  return plans[0];
+}
+
+TEST(Planner, TheShapeAndTheMachineDecide) {
+  EXPECT_EQ(plan_on(1, 1, kShortPieces).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 4, kLongPieces).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 4, kShortPieces).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, kLongPieces).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 4, {}).method, Method::kListIo);
+  storage::Capabilities servers;
+  servers.node_local_cache = false;
+  EXPECT_EQ(plan_on(4, 4, kLongPieces, servers).method, Method::kTwoPhase);
+}
+
+TEST(Planner, HintsComeFirst) {
+  ResolvedHints hints;
+  hints.method = Method::kTwoPhase;
+  hints.collective_write = Switch::kDisable;
+  EXPECT_EQ(plan_on(1, 1, kLongPieces, {}, hints).method, Method::kTwoPhase);
+  hints.method = Method::kAutomatic;
+  EXPECT_EQ(plan_on(4, 2, kShortPieces, {}, hints).method, Method::kListIo);
+  RequestShape reading = kShortPieces;
+  reading.write = false;
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method, Method::kTwoPhase);  // the hint is about writing
+  hints.collective_read = Switch::kDisable;
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method, Method::kListIo);
+  hints.collective_write = Switch::kEnable;
+  EXPECT_EQ(plan_on(4, 4, kLongPieces, {}, hints).method, Method::kTwoPhase);
+}
+
+TEST(Planner, MuchDurableDataGoPastThePageCache) {
+  storage::Capabilities capabilities;
+  RequestShape durable = kLongPieces;
+  durable.durable = true;
+  EXPECT_FALSE(plan_on(2, 2, durable, capabilities).direct);  // not offered
+  capabilities.direct_align_bytes = 4096;
+  EXPECT_TRUE(plan_on(2, 2, durable, capabilities).direct);
+  EXPECT_FALSE(plan_on(2, 2, kLongPieces, capabilities).direct);
+  RequestShape little{1 << 20, 1, true, true};
+  EXPECT_FALSE(plan_on(2, 2, little, capabilities).direct);
+  ResolvedHints hints;
+  hints.direct = Switch::kEnable;
+  EXPECT_TRUE(plan_on(2, 2, little, capabilities, hints).direct);
+  RequestShape reading = durable;
+  reading.write = false;
+  EXPECT_FALSE(plan_on(2, 2, reading, capabilities, hints).direct);
+  hints.direct = Switch::kDisable;
+  EXPECT_FALSE(plan_on(2, 2, durable, capabilities, hints).direct);
+}
+
+TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
+  EXPECT_EQ(plan_on(8, 4, kLongPieces).two_phase.aggregators, (std::vector<int>{0, 4}));
+  storage::Capabilities striped;
+  striped.stripe_count = 4;
+  striped.stripe_bytes = 1 << 20;
+  TwoPhasePlan plan = plan_on(8, 4, kLongPieces, striped).two_phase;
+  EXPECT_EQ(plan.aggregators, (std::vector<int>{0, 1, 4, 5}));
+  EXPECT_EQ(plan.unit_bytes, 1 << 20);
+  ResolvedHints hints;
+  hints.aggregator_count = 100;
+  hints.striping_unit_bytes = 64 << 10;
+  hints.shared_memory = Switch::kDisable;
+  plan = plan_on(7, 3, kLongPieces, striped, hints).two_phase;
+  EXPECT_EQ(std::set<int>(plan.aggregators.begin(), plan.aggregators.end()).size(), 7u);
+  EXPECT_EQ(plan.unit_bytes, 64 << 10);
+  EXPECT_FALSE(plan.shared_memory);
+  hints.aggregator_count = 3;
+  EXPECT_EQ(plan_on(7, 3, kLongPieces, striped, hints).two_phase.aggregators, (std::vector<int>{0, 3, 6}));
+}
+
+}  // namespace
+}  // namespace stria::access

@@ -1,0 +1,103 @@
+// Random collective requests for the tests of the access methods, and what the file must be after them: every byte listed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "access/request.hpp"
+#include "access/two_phase.hpp"
+#include "comm/simulated/simulated_comm.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::access::test {
+
+using Bytes = std::vector<std::byte>;
+
+/// What one rank brings: lanes, and for each stream number its packed bytes and the file offset of each of them.
+struct RankCase {
+  std::vector<Lane> lanes;
+  std::vector<Bytes> packed;
+  std::vector<std::vector<int64_t>> offsets;
+  std::vector<bool> direct;  ///< memory is already as the file wants it
+};
+
+/// One collective operation with all its parameters.
+struct Case {
+  uint64_t seed = 0;
+  SimulationOptions simulation;
+  ResolvedHints hints;
+  TwoPhasePlan plan;
+  bool two_phase = true;
+  bool direct = false;  ///< with a handle past the page cache
+  std::vector<RankCase> ranks;
+  Bytes before;  ///< the file's content before the write
+  Bytes after;   ///< and after it
+};
+
+/// A case that depends on the seed alone. File regions of different ranks don't overlap.
+Case make_case(uint64_t seed);
+
+/// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed, from STRIA_TEST_SEED.
+int case_count(int usual);
+uint64_t first_seed();
+
+/// Serves packed streams, and notes what was asked for.
+class CaseSource : public StreamSource {
+ public:
+  explicit CaseSource(const RankCase& rank) : rank_(rank) {}
+  void pack(std::span<const StreamPart> parts) override;
+  const std::byte* direct_source(int stream_id) override;
+
+ private:
+  const RankCase& rank_;
+};
+
+/// Collects packed streams.
+class CaseSink : public StreamSink {
+ public:
+  explicit CaseSink(const RankCase& rank);
+  void unpack(std::span<const StreamPart> parts) override;
+  std::byte* direct_target(int stream_id) override;
+  const std::vector<Bytes>& received() const { return received_; }
+
+ private:
+  const RankCase& rank_;
+  std::vector<Bytes> received_;
+};
+
+/// A handle that makes the worst of its contract: start_write() looks at the bytes only when it is waited for, and a direct
+/// handle refuses what isn't aligned.
+class StrictFile : public storage::File {
+ public:
+  static constexpr int64_t kDirectAlignmentBytes = 512;
+
+  StrictFile(std::unique_ptr<storage::File> file, bool direct);
+  const std::string& path() const override { return file_->path(); }
+  const storage::Capabilities& capabilities() const override { return capabilities_; }
+  Status write(std::span<const storage::WriteSegment> segments) override;
+  std::unique_ptr<storage::PendingWrite> start_write(std::span<const storage::WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const storage::ReadSegment> segments) override { return file_->read(segments); }
+  Result<int64_t> size() override { return file_->size(); }
+  Status resize(int64_t bytes) override { return file_->resize(bytes); }
+  Status preallocate(int64_t bytes) override { return file_->preallocate(bytes); }
+  Status start_writeback(ByteRange range) override { return file_->start_writeback(range); }
+  Status sync() override { return file_->sync(); }
+  Status close() override { return file_->close(); }
+
+ private:
+  Status check(std::span<const storage::WriteSegment> segments) const;
+
+  std::unique_ptr<storage::File> file_;
+  bool direct_;
+  storage::Capabilities capabilities_;
+};
+
+/// The whole content of a file. \pre it can be read
+Bytes content_of(storage::Driver& driver, const std::string& path);
+void set_content(storage::Driver& driver, const std::string& path, const Bytes& content);
+
+}  // namespace stria::access::test

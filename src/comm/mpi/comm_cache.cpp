@@ -1,0 +1,84 @@
+// Keeps one communicator of ours with each of the application's.
+//
+// Problem: duplicating a communicator and finding the nodes costs several collectives, more than a small file takes to write. Method: ours is an attribute of
+// the application's communicator and goes with it; what is left when MPI ends goes before, by an attribute of MPI_COMM_SELF, the one place where MPI lets
+// libraries still communicate.
+#include <mutex>
+#include <set>
+
+#include "comm/mpi/mpi_comm.hpp"
+
+namespace stria {
+
+namespace {
+
+using Entry = std::shared_ptr<Comm>;
+
+struct Cache {
+  std::mutex mutex;
+  std::set<Entry*> entries;
+  int keyval = MPI_KEYVAL_INVALID;
+};
+
+// Never destroyed: MPI calls back late.
+Cache& cache() {
+  static Cache* instance = new Cache;
+  return *instance;
+}
+
+int forget(MPI_Comm, int, void* value, void*) {
+  auto* entry = static_cast<Entry*>(value);
+  {
+    std::lock_guard lock(cache().mutex);
+    cache().entries.erase(entry);
+  }
+  delete entry;
+  return MPI_SUCCESS;
+}
+
+int release_all(MPI_Comm, int, void*, void*) {
+  std::lock_guard lock(cache().mutex);
+  for (Entry* entry : cache().entries) {
+    entry->reset();
+  }
+  return MPI_SUCCESS;
+}
+
+// The key of our attribute, made at the first call, together with the notice of MPI's end.
+int attribute_key() {
+  std::lock_guard lock(cache().mutex);
+  if (cache().keyval == MPI_KEYVAL_INVALID) {
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &cache().keyval, nullptr);
+    int end_key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release_all, &end_key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, end_key, nullptr);
+  }
+  return cache().keyval;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Comm>> cached_mpi_comm(MPI_Comm parent) {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0 || parent == MPI_COMM_NULL) {
+    return make_mpi_comm(parent).status();
+  }
+  int key = attribute_key();
+  void* value = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(parent, key, &value, &found);
+  if (found != 0 && *static_cast<Entry*>(value) != nullptr) {
+    return *static_cast<Entry*>(value);
+  }
+  STRIA_ASSIGN_OR_RETURN(std::unique_ptr<Comm> made, make_mpi_comm(parent));
+  auto* entry = new Entry(std::move(made));
+  MPI_Comm_set_attr(parent, key, entry);
+  std::lock_guard lock(cache().mutex);
+  cache().entries.insert(entry);
+  return *entry;
+}
+
+}  // namespace stria
