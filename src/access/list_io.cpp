@@ -18,7 +18,7 @@ namespace {
 // Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are staggered.
 constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
-constexpr int64_t kMostPaddingBytes = 2 * 4096;  // of a part: stagger, or place within a direct unit
+constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 
 // A batch laid out in the staging buffer, except for streams that memory already holds as the file wants them.
 struct Layout {
@@ -80,12 +80,13 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   }
 }
 
-int64_t padding_bytes(std::span<const Lane> lanes) {
+// What the parts' places in the buffer can cost: stagger, or place within a direct unit.
+int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   int64_t stream_count = 0;
   for (const Lane& lane : lanes) {
     stream_count += static_cast<int64_t>(lane.streams.size());
   }
-  return stream_count * kMostPaddingBytes;
+  return stream_count * std::max(kMostPaddingBytes, 2 * unit_bytes);
 }
 
 int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) {
@@ -118,7 +119,7 @@ class ListWriter {
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
-      slot.staging = std::make_unique<Buffer>(need_bytes + padding_bytes(lanes));
+      slot.staging = std::make_unique<Buffer>(need_bytes + padding_bytes(lanes, unit_bytes_));
     }
   }
 
@@ -230,7 +231,7 @@ Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource
 
 Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
   int64_t batch_bytes = staging_need_bytes(context, lanes);
-  Buffer staging(batch_bytes + padding_bytes(lanes));
+  Buffer staging(batch_bytes + padding_bytes(lanes, 1));
   std::vector<storage::ReadSegment> segments;
   return for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) -> Status {
     Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });

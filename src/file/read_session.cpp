@@ -135,7 +135,7 @@ std::vector<std::string> ReadSession::dataset_paths() const {
 }
 
 Status ReadSession::commit() {
-  auto shape = agree_on_request(false, false, 0);
+  auto shape = agree_on_request(false, false, static_cast<int64_t>(hints_hash() >> 1));
   Status status = shape.ok() ? move(*shape) : shape.status();
   pending_.clear();
   poisoned_ = Status();

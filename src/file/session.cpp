@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hash.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -47,6 +49,16 @@ int Session::add(DatasetEntry entry) {
   return number;
 }
 
+uint64_t Session::hints_hash() const {
+  std::string text;
+  for (const auto& [name, value] : access::effective_hints(environment_.hints)) {
+    if (name != "stria_driver") {  // a node's kernel may lack one
+      text += name + "=" + value + "\n";
+    }
+  }
+  return hash_bytes(std::as_bytes(std::span(text)));
+}
+
 Result<int> Session::find(const std::string& dataset_path) const {
   std::string wanted = without_leading_slash(dataset_path);
   auto found = index_of_path_.find(wanted);
@@ -71,8 +83,10 @@ Result<access::RequestShape> Session::agree_on_request(bool write, bool durable,
     return comm().agree(poisoned_);
   }
   if (most[1] != -most[2]) {
-    return Status(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}': the ranks don't define the same datasets, attributes and tables", path_));
+    return Status(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}': the ranks don't define the same datasets, attributes and tables, or differ in options or hints",
+                    path_));
   }
   report_.useful_bytes += sums[0];
   return access::RequestShape{sums[0], sums[1], write, durable};

@@ -73,9 +73,11 @@ class Session {
 
   int add(DatasetEntry entry);
   bool is_root() const { return comm().rank() == 0; }
+  /// Of the hints that all ranks must share, because they decide which collective operations follow.
+  uint64_t hints_hash() const;
   /// Says that a pending call failed on this rank.
   void poison(const Status& status);
-  /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra` differs among them. Collective: yes.
+  /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective: yes.
   Result<access::RequestShape> agree_on_request(bool write, bool durable, int64_t extra_hash);
   /// Tells everybody what rank 0's file can do. Collective: yes.
   storage::Capabilities share_capabilities(storage::Capabilities mine);

@@ -28,7 +28,8 @@ uint64_t hash_text(const std::string& text) { return hash_bytes(std::as_bytes(st
 uint64_t fingerprint(const container::DatasetSpec& spec) {
   uint64_t hash = hash_text(spec.path);
   hash = combine(hash, static_cast<uint64_t>(spec.element.kind) * 64 + static_cast<uint64_t>(spec.element.number));
-  hash = combine(hash, static_cast<uint64_t>(spec.element.bytes));
+  hash = combine(hash, static_cast<uint64_t>(spec.element.bytes) * 2 + (spec.element.big_endian ? 1 : 0));
+  hash = combine(hash, static_cast<uint64_t>(spec.alignment_bytes));
   for (int64_t size : spec.dims) {
     hash = combine(hash, static_cast<uint64_t>(size));
   }
@@ -60,7 +61,9 @@ std::string WriteSession::partial_path(const std::string& path) {
 }
 
 WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options)
-    : Session(std::move(environment), path), options_(options), partial_path_(partial_path(path)) {}
+    : Session(std::move(environment), path), options_(options), partial_path_(partial_path(path)) {
+  definitions_hash_ = combine(hints_hash(), (options.sync ? 2 : 0) + (options.checksums ? 1 : 0));
+}
 
 WriteSession::~WriteSession() {
   if (!finished_) {
@@ -120,7 +123,7 @@ Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, co
   int64_t hint_bytes = environment_.hints.alignment_bytes;
   entry.spec.alignment_bytes =
       options.alignment_bytes > 0 ? options.alignment_bytes : (entry.data_bytes() >= hint_bytes ? hint_bytes : 8);
-  definitions_hash_ = combine(definitions_hash_, fingerprint(entry.spec));
+  definitions_hash_ = combine(combine(definitions_hash_, fingerprint(entry.spec)), entry.value_range ? 1 : 0);
   value_ranges_.emplace_back();
   return add(std::move(entry));
 }
