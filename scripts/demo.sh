@@ -14,8 +14,8 @@ sedov_options=(
   --nxb 8               # cells of a block along each axis
   --max-level 4         # finest level of the mesh; level 1 is one block a tree
   --tend 0.05           # simulated time at the end
-  --checkpoint-every 20 # steps
-  --plot-every 20
+  --checkpoint-every 50 # steps
+  --plot-every 50
 )
 
 out=out/demo

@@ -138,7 +138,11 @@ class ListWriter {
       slot.pending = context_.file->start_write(slot.cached);
       return Status();
     }
-    return slot.cached.empty() ? Status() : context_.file->write(slot.cached);
+    if (slot.cached.empty()) {
+      return Status();
+    }
+    NodeTurn::Guard turn(slot.direct.empty() ? context_.turn : nullptr);
+    return context_.file->write(slot.cached);
   }
 
   /// Waits for everything under way.

@@ -72,6 +72,7 @@ struct Context {
   storage::File* direct_file;    ///< the same file past the page cache, or null
   const ResolvedHints& hints;
   PhaseTimes& times;
+  NodeTurn* turn = nullptr;      ///< to be held while writing to cached pages; null: no need
 };
 
 /// The sum of the sizes of this rank's streams.

@@ -20,7 +20,7 @@ constexpr int64_t kShortPieceBytes = 256;
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
-      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes) {}
+      : context_(context), source_(source), aggregation_(context, plan, lanes) {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
@@ -96,7 +96,7 @@ class TwoPhaseWrite {
         pack_short_pieces(overlap, window, buffer);
         continue;
       }
-      for_each_piece(overlap, [&, w = w, &overlap = overlap](ByteRange piece, int64_t at) {
+      for_each_piece(overlap, [&, &overlap = overlap](ByteRange piece, int64_t at) {
         parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
                           buffer + window.buffer_offset + (piece.begin - window.file.begin)});
       });
@@ -237,7 +237,6 @@ class TwoPhaseWrite {
   }
 
   Context& context_;
-  const TwoPhasePlan& plan_;
   StreamSource& source_;
   Aggregation aggregation_;
   Status status_;

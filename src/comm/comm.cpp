@@ -18,6 +18,17 @@ void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
   }
 }
 
+NodeTurn* Comm::node_turn() {
+  if (!turn_made_) {
+    auto made = NodeTurn::create(*this);
+    if (agree(made.status()).ok()) {
+      turn_ = std::move(*made);
+    }
+    turn_made_ = true;
+  }
+  return turn_.get();
+}
+
 Status Comm::agree(const Status& mine) {
   constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
   // A rank that gave up because of another rank speaks only when nobody knows more.

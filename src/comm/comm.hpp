@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/node_turn.hpp"
 #include "stria/status.hpp"
 
 namespace stria {
@@ -72,11 +73,18 @@ class Comm {
   /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a pair, to oneself
   /// too. Nobody needs to know who will send. Cost: one gathering of the address lists. Collective: yes.
   Messages sparse_exchange(const Messages& outgoing);
+  /// The turn of this communicator's ranks on their node, made at the first call; null when the system has no memory to share.
+  /// Collective: yes at the first call; the outcome is the same everywhere.
+  NodeTurn* node_turn();
   /// Broadcasts a byte vector of any size from root. Collective: yes.
   void broadcast_bytes(std::vector<std::byte>& data, int root);
   /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N: ".
   /// One small reduction when all is well. Collective: yes.
   Status agree(const Status& mine);
+
+ private:
+  std::unique_ptr<NodeTurn> turn_;
+  bool turn_made_ = false;
 };
 
 }  // namespace stria

@@ -16,6 +16,8 @@ namespace stria::file {
 
 namespace {
 
+constexpr int64_t kWorthTurnsBytes = 1 << 20;
+
 uint64_t combine(uint64_t seed, uint64_t value) {
   uint64_t both[2] = {seed, value};
   return hash_bytes(std::as_bytes(std::span(both)));
@@ -206,6 +208,9 @@ Status WriteSession::flush() {
 Status WriteSession::move(const access::RequestShape& shape) {
   storage::Capabilities capabilities = share_capabilities(is_root() ? created_->capabilities() : storage::Capabilities());
   access::Plan plan = access::make_plan(shape, capabilities, environment_.hints, comm());
+  bool takes_turns = plan.method == access::Method::kListIo && capabilities.node_local_cache && comm().size() > 1 &&
+                     shape.total_bytes >= kWorthTurnsBytes;
+  NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
   Status opened = open_handles(plan);
@@ -222,7 +227,7 @@ Status WriteSession::move(const access::RequestShape& shape) {
     STRIA_RETURN_IF_ERROR(comm().agree(status));
   }
   if (status.ok()) {
-    status = transfer(plan, **set);
+    status = transfer(plan, **set, turn);
   }
   STRIA_RETURN_IF_ERROR(comm().agree(status));
   keep_value_ranges(**set);
@@ -265,12 +270,12 @@ Status WriteSession::reserve_space() {
   return status.code() == ErrorCode::kUnsupported ? Status() : status;
 }
 
-Status WriteSession::transfer(const access::Plan& plan, TransferSet& set) {
+Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn) {
   if (file_ == nullptr && plan.method == access::Method::kListIo) {
     return Status();  // nothing to write here
   }
   try {
-    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases};
+    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
     Status status = plan.method == access::Method::kTwoPhase ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
                                                               : access::write_list_io(context, set.lanes(), set);
     if (status.ok()) {

@@ -41,7 +41,7 @@ class WriteSession : public Session {
   Status move(const access::RequestShape& shape);
   Status open_handles(const access::Plan& plan);
   Status reserve_space();
-  Status transfer(const access::Plan& plan, TransferSet& set);
+  Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn);
   void keep_sums(const TransferSet& set);
   void keep_value_ranges(const TransferSet& set);
   void define_checksum_tables();

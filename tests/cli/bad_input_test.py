@@ -104,7 +104,9 @@ def test_hints_are_warned_about_once(work, hint):
     outcome = run(
         "flash", "io", "--nvar", 2, "--blocks", 2, "--rounds", 1, "--dir", work, "--hint", hint, ranks=RANKS
     ).succeeded()  # fmt: skip
-    assert len(outcome.messages) == 1 and "warning" in outcome.messages[0] and hint.split("=")[0] in outcome.messages[0], str(outcome)
+    assert len(outcome.messages) == 1 and "warning" in outcome.messages[0] and hint.split("=")[0] in outcome.messages[0], str(
+        outcome
+    )
 
 
 def test_places_that_cant_be_written_are_found_before_the_run(work, sedov):

@@ -67,14 +67,18 @@ def test_every_flip_in_raw_data_is_found(small_file, work):
     source = random.Random(SEED)
     # Each dataset is met, however small it is.
     chosen = [*places, *source.choices(places, weights=[bytes for _, _, bytes, _ in places], k=max(FLIPS - len(places), 0))]
-    jobs = [(name, begin, source.randrange(bytes), row_bytes, 1 << source.randrange(8)) for name, begin, bytes, row_bytes in chosen]
+    jobs = [
+        (name, begin, source.randrange(bytes), row_bytes, 1 << source.randrange(8)) for name, begin, bytes, row_bytes in chosen
+    ]
     verdicts = verify_contents(work, [flipped(content, begin + offset, mask) for _, begin, offset, _, mask in jobs])
     for (name, _, offset, row_bytes, mask), verdict in zip(jobs, verdicts, strict=True):
         where = f"STRIA_SEED={SEED}: byte {offset} of '{name}', mask {mask}: {verdict}"
         if name.startswith(".stria/"):
             assert not verdict["intact"], where  # the checksums' own tables
         else:
-            rows = [range(damage["first_row"], damage["last_row"]) for damage in verdict["damages"] if damage["dataset"] == name]
+            rows = [
+                range(damage["first_row"], damage["last_row"]) for damage in verdict["damages"] if damage["dataset"] == name
+            ]
             assert any(offset // row_bytes in range_ for range_ in rows), where
 
 
@@ -104,7 +108,9 @@ def test_exit_codes_on_ranks(sedov_2d, work):
     outcome = run("verify", "--json", damaged, ranks=3)
     assert json.loads(outcome.stdout)["damages"] == [{"dataset": "dens", "first_row": 2, "last_row": 4}]
     outcome = run("verify", intact, damaged, ranks=2)
-    assert outcome.code == 1 and "every checksum is right" in outcome.stdout and "damaged in blocks" in outcome.stdout, str(outcome)
+    assert outcome.code == 1 and "every checksum is right" in outcome.stdout and "damaged in blocks" in outcome.stdout, str(
+        outcome
+    )
 
 
 def test_a_flip_stops_a_restart(sedov_2d, work):

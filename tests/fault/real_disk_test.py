@@ -113,7 +113,9 @@ def test_the_disk_dies(work, sedov, ext4_image):
         files = checkpoints(directory)
         assert files
         run("verify", *files).succeeded()
-        run("flash", "sedov", "--restart", "latest", "--out", directory, "--steps", 12, "--checkpoint-every", 1, ranks=2).succeeded()
+        run(
+            "flash", "sedov", "--restart", "latest", "--out", directory, "--steps", 12, "--checkpoint-every", 1, ranks=2
+        ).succeeded()
         assert_no_rubbish(directory)
 
 

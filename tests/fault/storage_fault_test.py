@@ -95,7 +95,9 @@ def test_directory_sync_fails_after_the_rename(work):
     run("verify", work / "flash_io_hdf5_chk_0000").succeeded()
 
 
-@pytest.mark.parametrize("fault", ["read:rank=1:nth=2:errno=EIO", "read:rank=0:errno=EIO:count=all", "open:rank=2:nth=4:errno=EMFILE"])
+@pytest.mark.parametrize(
+    "fault", ["read:rank=1:nth=2:errno=EIO", "read:rank=0:errno=EIO:count=all", "open:rank=2:nth=4:errno=EMFILE"]
+)
 @pytest.mark.parametrize("method", ["list_io", "two_phase"])
 def test_reading_fails_once(work, fault, method):
     hints = TWO_PHASE if method == "two_phase" else LIST_IO

@@ -46,7 +46,9 @@ def test_h5py_reads_every_dataset(files):
     for path in files:
         with h5py.File(path) as file:
             seen = []
-            file.visititems(lambda name, item, seen=seen: seen.append((name, item[()])) if isinstance(item, h5py.Dataset) else None)
+            file.visititems(
+                lambda name, item, seen=seen: seen.append((name, item[()])) if isinstance(item, h5py.Dataset) else None
+            )
             assert len(seen) >= 15
             for name, content in seen:
                 if content.dtype.kind == "f":
@@ -211,7 +213,7 @@ def test_files_that_make_no_sense_are_refused(sedov_2d, work, damage):
     rewrite(sedov_2d / "sedov_hdf5_chk_0000", path, {})
     with h5py.File(path, "a") as file:
         damage(file)
-    run("flash", "sedov", "--restart", path, "--out", work, "--steps", 4, ranks=3).refused()
+    run("flash", "sedov", "--restart", path, "--out", work, "--steps", 4, ranks=3).refused(path.name)
     for command in (["inspect", path], ["flash", "picture", path, "-o", work / "x.png", "--variable", "pres"]):
         outcome = run(*command, ranks=2)
         assert outcome.code in (0, 2) and len(outcome.messages) == outcome.code // 2, str(outcome)

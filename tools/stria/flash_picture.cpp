@@ -30,16 +30,20 @@ int run(MPI_Comm comm, const Arguments& arguments) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no dataset '{}'; its variables are {}", arguments.path, arguments.variable,
                                                          fmt::join(header.names, " ")));
   }
-  // One rank draws: a picture is small beside what it shows.
   const auto& dims = file.dataset(arguments.variable).dims();
+  if (dims.size() != 4 || dims[0] != header.global_count || (header.dim != 2 && header.dim != 3)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}': dataset '{}' is no variable of the blocks of a 2-D or 3-D mesh", arguments.path,
+                                                         arguments.variable));
+  }
+  // One rank draws: a picture is small beside what it shows.
   int64_t blocks = rank == 0 ? header.global_count : 0;
   int64_t cells = dims[1] * dims[2] * dims[3];
   std::vector<double> boxes(static_cast<size_t>(blocks * 6));
   std::vector<double> values(static_cast<size_t>(blocks * cells));
-  if (rank == 0) {
+  on_root(comm, [&] {
     file.dataset("bounding box").get({{0, 0, 0}, {blocks, 3, 2}}, Memory(boxes.data(), blocks * 6));
     file.dataset(arguments.variable).get({{0, 0, 0, 0}, dims}, Memory(values.data(), blocks * cells));
-  }
+  });
   file.commit();
   on_root(comm, [&] {
     flash::SliceInput input;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -58,7 +59,9 @@ SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
   keep_unless_given(a, "--cfl", o.cfl, file.cfl);
   keep_unless_given(a, "--refine-every", o.refine_every, file.refine_every);
   keep_unless_given(a, "--tend", o.end_time, file.end_time);
-  keep_unless_given(a, "--steps", o.max_steps, file.max_steps);
+  if (a.command->count("--tend") == 0) {
+    keep_unless_given(a, "--steps", o.max_steps, file.max_steps);
+  }
   o.problem.ambient_density = file.problem.ambient_density;
   o.problem.ambient_pressure = file.problem.ambient_pressure;
   o.problem.radius_cells = file.problem.radius_cells;
@@ -271,6 +274,9 @@ int run(MPI_Comm comm, Arguments& a) {
   a.sedov.boundary = a.boundary == "periodic" ? flash::Boundary::kPeriodic
                      : a.boundary == "reflect" ? flash::Boundary::kReflect
                                                : flash::Boundary::kOutflow;
+  if (a.command->count("--tend") > 0 && a.command->count("--steps") == 0) {
+    a.sedov.max_steps = std::numeric_limits<int32_t>::max();  // the time alone decides
+  }
   a.output.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
   a.output.sync = !a.no_sync;
   a.output.hints = parse_hints(comm, a.hints);

@@ -98,11 +98,12 @@ Status check_variables(File& file, const FlashHeader& header) {
   for (const std::string& name : wanted) {
     std::string path = header.experimental ? name : padded_label(name);
     if (!file.has_dataset(path)) {
-      return Status(ErrorCode::kFormat, fmt::format("not a complete FLASH file: the variable '{}' is missing", name));
+      return Status(ErrorCode::kFormat, fmt::format("'{}' is not a complete FLASH file: the variable '{}' is missing", file.path(), name));
     }
     const auto& dims = file.dataset(path).dims();
     if (dims.size() != (header.experimental ? 5u : 4u) || dims[0] != header.global_count) {
-      return Status(ErrorCode::kFormat, fmt::format("the variable '{}' doesn't have a row for each of {} blocks", name, header.global_count));
+      return Status(ErrorCode::kFormat, fmt::format("'{}': the variable '{}' doesn't have a row for each of {} blocks", file.path(), name,
+                                                    header.global_count));
     }
   }
   return Status();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "format/lists.hpp"
 
 namespace stria::flash {
@@ -91,6 +93,10 @@ RunScalars scalars_from_lists(const ScalarLists& lists) {
   scalars.dt = need(lists.real_scalars, "dt");
   scalars.dt_old = need(lists.real_scalars, "dtold");
   scalars.step = need(lists.integer_scalars, "nstep");
+  bool possible = std::isfinite(scalars.time) && scalars.time >= 0 && std::isfinite(scalars.dt) && scalars.dt >= 0 && scalars.step >= 0;
+  if (!possible) {
+    throw Error(ErrorCode::kFormat, fmt::format("no run is at time {} and step {} with steps of {}", scalars.time, scalars.step, scalars.dt));
+  }
   return scalars;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "format/lists.hpp"
+#include "hydro/euler.hpp"
 #include "mesh/corner_interpolation.hpp"
 #include "output/run_scalars.hpp"
 
@@ -92,6 +93,48 @@ std::vector<std::string> names_in(const std::string& directory) {
   }
   return names;
 }
+
+bool holds_numbers(const Dataset& dataset) {
+  std::string type = dataset.type_name();
+  return type.compare(0, 5, "float") == 0 || type.compare(0, 3, "int") == 0 || type.compare(0, 4, "uint") == 0;
+}
+
+void need_shape(File& file, const std::string& name, const std::vector<int64_t>& dims) {
+  Dataset dataset = file.dataset(name);
+  if (!holds_numbers(dataset) || dataset.dims() != dims) {
+    throw Error(ErrorCode::kFormat, fmt::format("dataset '{}' is of type {} and shape {{{}}}; a checkpoint of this application holds numbers of shape {{{}}}",
+                                                name, dataset.type_name(), fmt::join(dataset.dims(), ", "), fmt::join(dims, ", ")));
+  }
+}
+
+// What is wrong with the file must be found by all ranks together: one that gave up on its own share would leave the others waiting.
+void check_shapes(File& file, const FlashHeader& header, const std::vector<std::string>& names) {
+  int64_t n = header.global_count;
+  need_shape(file, "refine level", {n});
+  need_shape(file, "bounding box", {n, 3, 2});
+  std::vector<int64_t> dims = {n, header.cells[2], header.cells[1], header.cells[0]};
+  if (header.experimental) {
+    dims.push_back(static_cast<int64_t>(names.size()));
+    need_shape(file, "unknowns", dims);
+    return;
+  }
+  for (const std::string& name : names) {
+    need_shape(file, name, dims);
+  }
+}
+
+// Calls `read`; an error of the file says which file.
+template <typename Read>
+auto naming(const std::string& path, Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    std::string what = error.what();
+    throw Error(error.code(), what.find(path) == std::string::npos ? fmt::format("'{}': {}", path, what) : what);
+  }
+}
+
+Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 
 }  // namespace
 
@@ -222,13 +265,26 @@ std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& dire
 }
 
 SedovOptions read_options(MPI_Comm comm, const std::string& path) {
-  OpenOptions open;
-  open.verify = true;
-  File file = File::open(comm, path, open);
-  return options_from_lists(read_header(file).value());
+  return naming(path, [&] {
+    OpenOptions open;
+    open.verify = true;
+    File file = File::open(comm, path, open);
+    SedovOptions options = options_from_lists(read_header(file).value());
+    Status valid = validate(options);
+    if (!valid.ok()) {
+      throw Error(ErrorCode::kFormat, valid.message());
+    }
+    return options;
+  });
 }
 
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints) {
+  return naming(path, [&] { return restore(comm, path, options, hints); });
+}
+
+namespace {
+
+Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints) {
   OpenOptions open;
   open.hints = hints;
   open.verify = true;
@@ -239,6 +295,10 @@ Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovO
                 fmt::format("'{}' holds a {}-D run with blocks of {} cells a side; this run is {}-D with {}", path, header.dim, header.cells[0],
                             options.dim, options.nxb));
   }
+  if (euler_variables().names != header.names) {
+    throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));
+  }
+  check_shapes(file, header, header.names);
   // Each rank reads a share of the rows that tell where the blocks are; the mesh deals the blocks out anew.
   int size = 1;
   MPI_Comm_size(comm, &size);
@@ -255,9 +315,6 @@ Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovO
   Restored restored;
   restored.run = SedovRun::restore(comm, options, scalars_from_lists(header.scalars), levels, boxes).value();
   Mesh& mesh = restored.run->mesh();
-  if (mesh.options().variables.names != header.names) {
-    throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));
-  }
   get_cells(file, header, mesh.first_block(), mesh.block_count(), cells_of(mesh));
   file.commit();
   restored.run->finish_restore();
@@ -267,5 +324,7 @@ Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovO
   restored.plot_number = plot == nullptr ? 0 : static_cast<int>(*plot);
   return restored;
 }
+
+}  // namespace
 
 }  // namespace stria::flash

@@ -10,7 +10,6 @@
 
 #include "storage/messages.hpp"
 #include "storage/posix/file_system.hpp"
-#include "storage/posix/writer_turn.hpp"
 
 namespace stria::storage {
 
@@ -18,8 +17,6 @@ namespace {
 
 // The kernel cuts calls near 2 GiB; a run of this size keeps a failed call's message near the place of the failure.
 constexpr int64_t kLargestRunBytes = int64_t{1} << 30;
-
-constexpr int64_t kTurnBytes = 256 << 10;
 
 }  // namespace
 
@@ -117,22 +114,12 @@ Result<int64_t> PosixFile::read_run(const Run& run, std::span<iovec> pieces) {
   return direct_ ? read_run_directly_or_not(run, pieces) : read_run_from(descriptor_, run, pieces);
 }
 
-// Small writes are over before a turn is worth waiting for; direct ones don't meet in the page cache.
-bool PosixFile::wants_turn(const RunList& list) const {
-  int64_t total_bytes = 0;
-  for (const Run& run : list.runs) {
-    total_bytes += run.bytes;
-  }
-  return !direct_ && capabilities_.node_local_cache && total_bytes >= kTurnBytes;
-}
-
 Status PosixFile::write(std::span<const WriteSegment> segments) {
   if (descriptor_ < 0) {
     return closed_file("write", path_);
   }
   STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
   RunList list = make_runs(segments, kLargestRunBytes);
-  WriterTurn turn(calls_, descriptor_, wants_turn(list));
   for (const Run& run : list.runs) {
     STRIA_RETURN_IF_ERROR(write_run(run, std::span(list.pieces).subspan(run.first_piece, run.piece_count)));
   }

@@ -54,7 +54,6 @@ class PosixFile : public File {
  private:
   Result<int64_t> read_run_from(int descriptor, const Run& run, std::span<iovec> pieces);
   Result<int64_t> read_run_directly_or_not(const Run& run, std::span<iovec> pieces);
-  bool wants_turn(const RunList& list) const;
   Status error(const char* operation, int error_number) const;
 
   SystemCalls& calls_;

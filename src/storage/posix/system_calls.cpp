@@ -37,7 +37,6 @@ int SystemCalls::fdatasync(int descriptor) {
 int SystemCalls::fsync(int descriptor) {
   return ::fsync(descriptor);
 }
-int SystemCalls::lock_range(int descriptor, struct ::flock* lock) { return ::fcntl(descriptor, F_OFD_SETLKW, lock); }
 int SystemCalls::flock(int descriptor, int operation) {
   return ::flock(descriptor, operation);
 }

@@ -2,7 +2,6 @@
 // after an interrupted or a short call is to make one happen.
 #pragma once
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -26,8 +25,6 @@ class SystemCalls {
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);
-  /// fcntl with F_OFD_SETLKW: waits for a lock of the open file description, or releases it.
-  virtual int lock_range(int descriptor, struct ::flock* lock);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 

@@ -1,0 +1,26 @@
+# stria_pytest(NAME FILE a_test.py [RUN_MPICH] [SANITIZED] [TIMEOUT 300] [LABELS …] [ENVIRONMENT A=1 …])
+#   One pytest file that runs the stria command from outside, through build/venv's Python (scripts/python_environment.sh).
+#   RUN_MPICH: also worth running with the other MPI, which has no Sedov application. SANITIZED: also in sanitizers' builds.
+function(stria_pytest name)
+  cmake_parse_arguments(P "RUN_MPICH;SANITIZED" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT STRIA_BUILD_TESTS OR NOT STRIA_BUILD_APPS OR (STRIA_SANITIZE AND NOT P_SANITIZED) OR STRIA_SANITIZE MATCHES "thread")
+    return()
+  endif()
+  if(NOT P_TIMEOUT)
+    set(P_TIMEOUT 300)
+  endif()
+  set(label app)
+  if(P_RUN_MPICH)
+    list(APPEND label mpi)
+  endif()
+  set(environment ${STRIA_TEST_ENV})
+  if(STRIA_SANITIZE)
+    math(EXPR P_TIMEOUT "${P_TIMEOUT} * 3")
+    set(environment ${STRIA_MPI_TEST_ENV})
+  endif()
+  # Programs of bin/ are found when the tests run: the command is made after them.
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_SOURCE_DIR}/build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short ${CMAKE_CURRENT_SOURCE_DIR}/${P_FILE})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${P_TIMEOUT} LABELS "${label};${P_LABELS}" PROCESSORS 2
+    ENVIRONMENT "${environment};STRIA_PROGRAM=${CMAKE_BINARY_DIR}/bin/stria;STRIA_MPIEXEC=${MPIEXEC_EXECUTABLE};${P_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,63 @@
+// Takes turns among the ranks of a node, first come first served.
+//
+// Problem: the kernel lets one process at a time write to a file's cached pages. Ranks that pack and write at their own pace fall into step: all wait for the
+// inode's lock, spinning, then all pack while nobody writes; and who waits longest is left to chance. Method: a ticket lock in memory shared by the node, on which
+// waiting ranks sleep (a futex, woken one at a time), held while a batch is written: one rank's packing hides behind another's writing.
+// Cost: no system call when nobody waits, two when somebody does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "stria/status.hpp"
+
+namespace stria {
+
+class Comm;
+class SharedBuffer;
+
+class NodeTurn {
+ public:
+  /// Collective: yes, over the node at least; the outcome is local.
+  static Result<std::unique_ptr<NodeTurn>> create(Comm& comm);
+
+  /// Waits for this rank's turn. Must not be held while waiting for another rank in any other way.
+  void acquire();
+  void release();
+
+  /// Holds the turn for as long as it lives; does nothing when there is none to hold.
+  class Guard {
+   public:
+    explicit Guard(NodeTurn* turn) : turn_(turn) {
+      if (turn_ != nullptr) {
+        turn_->acquire();
+      }
+    }
+    ~Guard() {
+      if (turn_ != nullptr) {
+        turn_->release();
+      }
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    NodeTurn* turn_;
+  };
+
+ private:
+  /// What the node shares.
+  struct State {
+    std::atomic<uint32_t> next_ticket;
+    std::atomic<uint32_t> serving;
+    std::atomic<uint32_t> waiting;  ///< ranks that may be asleep
+  };
+
+  NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state);
+
+  std::shared_ptr<SharedBuffer> memory_;
+  State* state_;
+};
+
+}  // namespace stria
