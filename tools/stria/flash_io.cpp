@@ -50,7 +50,7 @@ json mode_json(const ModeResult& mode, bool verified) {
     phases[name] = spread(values).median;
   }
   json result = {{"name", mode.name},   {"kind", mode.kind},   {"useful_bytes", mode.useful_bytes}, {"seconds", as_json(spread(mode.seconds))},
-                 {"mbps", as_json(spread(rates))}, {"phases", phases}, {"rounds_seconds", mode.seconds}, {"verified", verified}};
+                 {"mbps", as_json(spread(rates))}, {"phases", phases}, {"rounds_seconds", mode.seconds}, {"verified", verified ? json(true) : json(nullptr)}};
   if (!mode.method.empty()) {
     result["method"] = mode.method;
     result["reason"] = mode.reason;
