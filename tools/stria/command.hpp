@@ -16,7 +16,8 @@ inline constexpr int kDone = 0;
 inline constexpr int kAnswerIsNo = 1;
 inline constexpr int kUnusableInput = 2;
 
-/// The subcommand that the command line chose; returns the exit status. Runs on all ranks. Throws stria::Error alike on all ranks.
+/// The subcommand that the command line chose; returns the exit status. Runs on all ranks. Throws stria::Error alike on all
+/// ranks.
 using Action = std::function<int(MPI_Comm)>;
 
 void add_flash_io(CLI::App& flash, Action& action);

@@ -38,7 +38,9 @@ Spread spread(std::vector<double> values) {
   return {median, values.front(), values.back()};
 }
 
-json as_json(const Spread& s) { return {{"median", s.median}, {"min", s.minimum}, {"max", s.maximum}}; }
+json as_json(const Spread& s) {
+  return {{"median", s.median}, {"min", s.minimum}, {"max", s.maximum}};
+}
 
 json mode_json(const ModeResult& mode, bool verified) {
   std::vector<double> rates;
@@ -49,8 +51,14 @@ json mode_json(const ModeResult& mode, bool verified) {
   for (const auto& [name, values] : mode.phases) {
     phases[name] = spread(values).median;
   }
-  json result = {{"name", mode.name},   {"kind", mode.kind},   {"useful_bytes", mode.useful_bytes}, {"seconds", as_json(spread(mode.seconds))},
-                 {"mbps", as_json(spread(rates))}, {"phases", phases}, {"rounds_seconds", mode.seconds}, {"verified", verified ? json(true) : json(nullptr)}};
+  json result = {{"name", mode.name},
+                 {"kind", mode.kind},
+                 {"useful_bytes", mode.useful_bytes},
+                 {"seconds", as_json(spread(mode.seconds))},
+                 {"mbps", as_json(spread(rates))},
+                 {"phases", phases},
+                 {"rounds_seconds", mode.seconds},
+                 {"verified", verified ? json(true) : json(nullptr)}};
   if (!mode.method.empty()) {
     result["method"] = mode.method;
     result["reason"] = mode.reason;
@@ -95,12 +103,13 @@ std::string phase_text(const ModeResult& mode) {
 }
 
 std::string table(const std::vector<ModeResult>& modes) {
-  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "ms a rank and phase");
+  std::string text =
+      fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "ms a rank and phase");
   for (const ModeResult& mode : modes) {
     json j = mode_json(mode, false);
-    text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}   {}\n", mode.name, static_cast<double>(mode.useful_bytes) / 1e6,
-                        j["mbps"]["median"].get<double>(), j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
-                        phase_text(mode));
+    text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}   {}\n", mode.name,
+                        static_cast<double>(mode.useful_bytes) / 1e6, j["mbps"]["median"].get<double>(),
+                        j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(), phase_text(mode));
   }
   return text;
 }
@@ -117,8 +126,8 @@ int run(MPI_Comm comm, Arguments& arguments) {
   }
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
-  print(comm, fmt::format("FLASH I/O: {} ranks, blocks of {}^3 cells, {} variables, {} rounds, in {}\n", ranks, options.workload.nxb,
-                          options.workload.nvar, options.rounds, options.directory));
+  print(comm, fmt::format("FLASH I/O: {} ranks, blocks of {}^3 cells, {} variables, {} rounds, in {}\n", ranks,
+                          options.workload.nxb, options.workload.nvar, options.rounds, options.directory));
   auto modes = flash::run_io_benchmark(comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); });
   print(comm, "\n" + table(modes));
   if (options.verify) {
@@ -144,7 +153,8 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_option("--guard-cells", options.workload.guard_cells, "layers of guard cells")->check(CLI::Range(1, 16));
   command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(CLI::Range(1, 10000));
   command->add_option("--dir", options.directory, "where the files go");
-  command->add_option("--layout", arguments->layout, "of the checkpoint")->check(CLI::IsMember({"standard", "experimental", "both"}));
+  command->add_option("--layout", arguments->layout, "of the checkpoint")
+      ->check(CLI::IsMember({"standard", "experimental", "both"}));
   command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(CLI::Range(1, 1000));
   command->add_flag("--plotfile", arguments->plot_only, "write the plot files only");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");

@@ -27,13 +27,13 @@ int run(MPI_Comm comm, const Arguments& arguments) {
   File file = File::open(comm, arguments.path);
   flash::FlashHeader header = flash::read_header(file).value();
   if (header.experimental || !file.has_dataset(arguments.variable)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no dataset '{}'; its variables are {}", arguments.path, arguments.variable,
-                                                         fmt::join(header.names, " ")));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no dataset '{}'; its variables are {}", arguments.path,
+                                                         arguments.variable, fmt::join(header.names, " ")));
   }
   const auto& dims = file.dataset(arguments.variable).dims();
   if (dims.size() != 4 || dims[0] != header.global_count || (header.dim != 2 && header.dim != 3)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}': dataset '{}' is no variable of the blocks of a 2-D or 3-D mesh", arguments.path,
-                                                         arguments.variable));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}': dataset '{}' is no variable of the blocks of a 2-D or 3-D mesh",
+                                                         arguments.path, arguments.variable));
   }
   // One rank draws: a picture is small beside what it shows.
   int64_t blocks = rank == 0 ? header.global_count : 0;
@@ -56,7 +56,8 @@ int run(MPI_Comm comm, const Arguments& arguments) {
     input.plane_z = (parameter(header, "zmin", 0) + parameter(header, "zmax", 1)) / 2;
     const double* time = flash::find_value(header.scalars.real_scalars, "time");
     flash::SliceStyle style;
-    style.title = fmt::format("{} at t = {:.4f}, {} blocks", arguments.variable, time == nullptr ? 0.0 : *time, header.global_count);
+    style.title =
+        fmt::format("{} at t = {:.4f}, {} blocks", arguments.variable, time == nullptr ? 0.0 : *time, header.global_count);
     style.quantity = arguments.variable;
     flash::draw_slice(input, style).value().write_png(arguments.output).throw_if_error();
   });

@@ -112,35 +112,46 @@ json file_json(const WrittenFile& file, double run_seconds) {
   for (size_t i = 0; i < kPhaseCount; ++i) {
     phases[phase_name(static_cast<Phase>(i))] = file.phases.seconds[i];
   }
-  return {{"path", file.path},       {"kind", file.kind},
-          {"step", file.step},       {"useful_bytes", file.useful_bytes},
-          {"file_bytes", file.file_bytes}, {"seconds", file.seconds},
+  return {{"path", file.path},
+          {"kind", file.kind},
+          {"step", file.step},
+          {"useful_bytes", file.useful_bytes},
+          {"file_bytes", file.file_bytes},
+          {"seconds", file.seconds},
           {"mbps", static_cast<double>(file.useful_bytes) / file.seconds / 1e6},
-          {"share_of_run", file.seconds / run_seconds}, {"phases", phases}, {"method", file.method}};
+          {"share_of_run", file.seconds / run_seconds},
+          {"phases", phases},
+          {"method", file.method}};
 }
 
 std::string files_table(const std::vector<WrittenFile>& files, double run_seconds) {
-  std::string text = fmt::format("{:<34}{:>9}{:>9}{:>9}{:>7}   {:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}\n", "file", "MB", "ms", "MB/s", "% run", "open",
-                                 "meta", "pack", "exch", "write", "sync", "commit");
+  std::string text = fmt::format("{:<34}{:>9}{:>9}{:>9}{:>7}   {:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}\n", "file", "MB", "ms",
+                                 "MB/s", "% run", "open", "meta", "pack", "exch", "write", "sync", "commit");
   double io_seconds = 0;
   for (const WrittenFile& f : files) {
     io_seconds += f.seconds;
     auto ms = [&](Phase phase) { return f.phases[phase] * 1e3; };
     text += fmt::format("{:<34}{:>9.2f}{:>9.1f}{:>9.0f}{:>7.2f}   {:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}\n",
-                        std::filesystem::path(f.path).filename().string(), static_cast<double>(f.file_bytes) / 1e6, f.seconds * 1e3,
-                        static_cast<double>(f.useful_bytes) / f.seconds / 1e6, 100 * f.seconds / run_seconds, ms(Phase::kOpen),
-                        ms(Phase::kMetadata), ms(Phase::kPack), ms(Phase::kExchange), ms(Phase::kWrite), ms(Phase::kSync),
-                        ms(Phase::kCommit));
+                        std::filesystem::path(f.path).filename().string(), static_cast<double>(f.file_bytes) / 1e6,
+                        f.seconds * 1e3, static_cast<double>(f.useful_bytes) / f.seconds / 1e6, 100 * f.seconds / run_seconds,
+                        ms(Phase::kOpen), ms(Phase::kMetadata), ms(Phase::kPack), ms(Phase::kExchange), ms(Phase::kWrite),
+                        ms(Phase::kSync), ms(Phase::kCommit));
   }
-  return text + fmt::format("phases in ms, mean over the ranks; {} files, {:.2f} s of {:.2f} s run time were I/O ({:.1f} %)\n", files.size(),
-                            io_seconds, run_seconds, 100 * io_seconds / run_seconds);
+  return text + fmt::format("phases in ms, mean over the ranks; {} files, {:.2f} s of {:.2f} s run time were I/O ({:.1f} %)\n",
+                            files.size(), io_seconds, run_seconds, 100 * io_seconds / run_seconds);
 }
 
 // Drives one run: steps, output when it is due, progress.
 class Driver {
  public:
   Driver(MPI_Comm comm, const Arguments& arguments, SedovRun& run, SimulationFiles& files)
-      : comm_(comm), arguments_(arguments), run_(run), files_(files), start_(MPI_Wtime()), last_checkpoint_time_(start_), last_plot_time_(start_) {}
+      : comm_(comm),
+        arguments_(arguments),
+        run_(run),
+        files_(files),
+        start_(MPI_Wtime()),
+        last_checkpoint_time_(start_),
+        last_plot_time_(start_) {}
 
   double run_to_end() {
     while (!run_.finished()) {
@@ -174,13 +185,15 @@ class Driver {
       files_.write_plots(run_);
       last_plot_time_ = now;
     }
-    if (due(step, arguments_.checkpoint_steps, now - last_checkpoint_time_, arguments_.checkpoint_seconds) || (last && checkpoints)) {
+    if (due(step, arguments_.checkpoint_steps, now - last_checkpoint_time_, arguments_.checkpoint_seconds) ||
+        (last && checkpoints)) {
       files_.write_checkpoint(run_);
       last_checkpoint_time_ = now;
     }
     for (; reported_files_ < files_.written().size(); ++reported_files_) {
       const WrittenFile& file = files_.written()[reported_files_];
-      print(comm_, fmt::format("  wrote {}  {:.2f} MB in {:.1f} ms\n", file.path, static_cast<double>(file.file_bytes) / 1e6, file.seconds * 1e3));
+      print(comm_, fmt::format("  wrote {}  {:.2f} MB in {:.1f} ms\n", file.path, static_cast<double>(file.file_bytes) / 1e6,
+                               file.seconds * 1e3));
     }
   }
 
@@ -224,9 +237,11 @@ json physics_json(SedovRun& run) {
 
 int report(MPI_Comm comm, const Arguments& arguments, SedovRun& run, const SimulationFiles& files, double seconds) {
   json physics = physics_json(run);
-  print(comm, fmt::format("\nshock at r = {:.4f}, the analytic solution has {:.4f} (finest cell {:.4f}); mass {:.15g}, energy {:.15g}\n\n",
-                          physics["shock_radius"].get<double>(), physics["exact_shock_radius"].get<double>(),
-                          physics["finest_cell"].get<double>(), physics["mass"].get<double>(), physics["energy"].get<double>()));
+  print(comm,
+        fmt::format(
+            "\nshock at r = {:.4f}, the analytic solution has {:.4f} (finest cell {:.4f}); mass {:.15g}, energy {:.15g}\n\n",
+            physics["shock_radius"].get<double>(), physics["exact_shock_radius"].get<double>(),
+            physics["finest_cell"].get<double>(), physics["mass"].get<double>(), physics["energy"].get<double>()));
   print(comm, files_table(files.written(), seconds));
   if (!arguments.json_path.empty()) {
     int ranks = 1;
@@ -239,8 +254,15 @@ int report(MPI_Comm comm, const Arguments& arguments, SedovRun& run, const Simul
     }
     const SedovOptions& o = run.options();
     json document = {{"ranks", ranks},
-                     {"parameters", {{"dim", o.dim}, {"nxb", o.nxb}, {"min_level", o.min_level}, {"max_level", o.max_level}, {"steps", o.max_steps},
-                                     {"cfl", o.cfl}, {"gamma", o.problem.gamma}, {"sync", arguments.output.sync}}},
+                     {"parameters",
+                      {{"dim", o.dim},
+                       {"nxb", o.nxb},
+                       {"min_level", o.min_level},
+                       {"max_level", o.max_level},
+                       {"steps", o.max_steps},
+                       {"cfl", o.cfl},
+                       {"gamma", o.problem.gamma},
+                       {"sync", arguments.output.sync}}},
                      {"run_seconds", seconds},
                      {"io_seconds", io_seconds},
                      {"io_share", io_seconds / seconds},
@@ -256,7 +278,8 @@ void prepare_directory(MPI_Comm comm, const std::string& directory) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) {
-      throw Error(ErrorCode::kPermissionDenied, fmt::format("the directory '{}' can't be made: {}", directory, error.message()));
+      throw Error(ErrorCode::kPermissionDenied,
+                  fmt::format("the directory '{}' can't be made: {}", directory, error.message()));
     }
   });
 }
@@ -271,7 +294,7 @@ void check_seconds(const char* option, double seconds) {
 int run(MPI_Comm comm, Arguments& a) {
   check_seconds("--checkpoint-seconds", a.checkpoint_seconds);
   check_seconds("--plot-seconds", a.plot_seconds);
-  a.sedov.boundary = a.boundary == "periodic" ? flash::Boundary::kPeriodic
+  a.sedov.boundary = a.boundary == "periodic"  ? flash::Boundary::kPeriodic
                      : a.boundary == "reflect" ? flash::Boundary::kReflect
                                                : flash::Boundary::kOutflow;
   if (a.command->count("--tend") > 0 && a.command->count("--steps") == 0) {
@@ -299,7 +322,8 @@ int run(MPI_Comm comm, Arguments& a) {
   }
   files.check_plot_variables(*sedov);
   const SedovOptions& o = sedov->options();
-  print(comm, fmt::format("Sedov blast, {}-D, blocks of {}^{} cells, levels {} to {}\n", o.dim, o.nxb, o.dim, o.min_level, o.max_level));
+  print(comm, fmt::format("Sedov blast, {}-D, blocks of {}^{} cells, levels {} to {}\n", o.dim, o.nxb, o.dim, o.min_level,
+                          o.max_level));
   double seconds = Driver(comm, a, *sedov, files).run_to_end();
   return report(comm, a, *sedov, files, seconds);
 }

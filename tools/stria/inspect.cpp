@@ -14,11 +14,16 @@ namespace {
 
 using nlohmann::json;
 
-std::string shape_text(const std::vector<int64_t>& dims) { return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x ")); }
+std::string shape_text(const std::vector<int64_t>& dims) {
+  return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
+}
 
 json dataset_json(const File& file, const std::string& path) {
   Dataset dataset = file.dataset(path);
-  return {{"path", path}, {"type", dataset.type_name()}, {"shape", dataset.dims()}, {"bytes", dataset.bytes()},
+  return {{"path", path},
+          {"type", dataset.type_name()},
+          {"shape", dataset.dims()},
+          {"bytes", dataset.bytes()},
           {"contiguous", dataset.is_contiguous()}};
 }
 
@@ -59,10 +64,11 @@ json describe(File& file) {
 }
 
 std::string flash_text(const json& flash) {
-  std::string text = fmt::format("  FLASH file, {}-D, {} layout: {} blocks of {} cells, variables {}\n", flash["dimensionality"].get<int>(),
-                                 flash["layout"].get<std::string>(), flash["blocks"].get<int64_t>(),
-                                 fmt::join(flash["cells_of_a_block"].get<std::vector<int64_t>>(), " x "),
-                                 fmt::join(flash["variables"].get<std::vector<std::string>>(), " "));
+  std::string text =
+      fmt::format("  FLASH file, {}-D, {} layout: {} blocks of {} cells, variables {}\n", flash["dimensionality"].get<int>(),
+                  flash["layout"].get<std::string>(), flash["blocks"].get<int64_t>(),
+                  fmt::join(flash["cells_of_a_block"].get<std::vector<int64_t>>(), " x "),
+                  fmt::join(flash["variables"].get<std::vector<std::string>>(), " "));
   for (const char* list : {"real scalars", "integer scalars"}) {
     text += fmt::format("  {}:", list);
     for (const auto& [name, value] : flash[list].items()) {
@@ -74,16 +80,17 @@ std::string flash_text(const json& flash) {
 }
 
 std::string text_of(const json& description) {
-  std::string text = fmt::format("{}: {:.1f} MB, {}\n", description["file"].get<std::string>(), description["bytes"].get<double>() / 1e6,
-                                 description["checksums"].get<bool>() ? "with checksums" : "without checksums");
+  std::string text =
+      fmt::format("{}: {:.1f} MB, {}\n", description["file"].get<std::string>(), description["bytes"].get<double>() / 1e6,
+                  description["checksums"].get<bool>() ? "with checksums" : "without checksums");
   if (description.contains("flash")) {
     text += flash_text(description["flash"]);
   }
   text += fmt::format("  {:<30}{:<14}{:<26}{:>12}\n", "dataset", "type", "shape", "MB");
   for (const json& dataset : description.value("datasets", json::array())) {
-    text += fmt::format("  {:<30}{:<14}{:<26}{:>12.3f}{}\n", dataset["path"].get<std::string>(), dataset["type"].get<std::string>(),
-                        shape_text(dataset["shape"].get<std::vector<int64_t>>()), dataset["bytes"].get<double>() / 1e6,
-                        dataset["contiguous"].get<bool>() ? "" : "  not contiguous");
+    text += fmt::format("  {:<30}{:<14}{:<26}{:>12.3f}{}\n", dataset["path"].get<std::string>(),
+                        dataset["type"].get<std::string>(), shape_text(dataset["shape"].get<std::vector<int64_t>>()),
+                        dataset["bytes"].get<double>() / 1e6, dataset["contiguous"].get<bool>() ? "" : "  not contiguous");
   }
   return text;
 }

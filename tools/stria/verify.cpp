@@ -16,7 +16,8 @@ using nlohmann::json;
 std::vector<Damage> damages_of(MPI_Comm comm, const std::string& path) {
   File file = File::open(comm, path);
   if (!file.has_checksums()) {
-    throw Error(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums: it was not written by Stria, or without them", path));
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("'{}' carries no checksums: it was not written by Stria, or without them", path));
   }
   return file.verify();
 }
@@ -37,7 +38,8 @@ std::string damages_text(const std::string& path, const std::vector<Damage>& dam
   for (const Damage& damage : damages) {
     text += damage.last_row - damage.first_row == 1
                 ? fmt::format("{}: dataset '{}' is damaged in block {}\n", path, damage.dataset, damage.first_row)
-                : fmt::format("{}: dataset '{}' is damaged in blocks {} to {}\n", path, damage.dataset, damage.first_row, damage.last_row - 1);
+                : fmt::format("{}: dataset '{}' is damaged in blocks {} to {}\n", path, damage.dataset, damage.first_row,
+                              damage.last_row - 1);
   }
   return text;
 }
@@ -73,7 +75,8 @@ int run(MPI_Comm comm, const std::vector<std::string>& paths, bool as_json) {
 void add_verify(CLI::App& app, Action& action) {
   auto paths = std::make_shared<std::vector<std::string>>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("verify", "check files against their checksums: 0 intact, 1 damaged, 2 not readable as such");
+  CLI::App* command =
+      app.add_subcommand("verify", "check files against their checksums: 0 intact, 1 damaged, 2 not readable as such");
   command->add_option("file", *paths, "the files")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *paths, *as_json); }; });

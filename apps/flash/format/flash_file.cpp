@@ -43,8 +43,8 @@ void put_block_lists(File& file, const BlockLists& b, ElementType real) {
   put_rows(file, b, "bounding box", real, {3, 2}, Memory(b.bounding_box, n * 6));
 }
 
-void put_common(File& file, const BlockLists& blocks, const ScalarLists& scalars, const std::vector<std::string>& names, int version,
-                ElementType real) {
+void put_common(File& file, const BlockLists& blocks, const ScalarLists& scalars, const std::vector<std::string>& names,
+                int version, ElementType real) {
   put_sim_info(file, version);
   put_lists(file, scalars);
   file.create_strings("unknown names", names, kNameBytes, true);
@@ -57,7 +57,8 @@ std::string padded_label(const std::string& name) {
   return label;
 }
 
-Dataset make_variable(File& file, const BlockLists& blocks, const std::string& name, const int64_t (&points)[3], ElementType stored) {
+Dataset make_variable(File& file, const BlockLists& blocks, const std::string& name, const int64_t (&points)[3],
+                      ElementType stored) {
   DatasetOptions options;
   options.value_range = true;
   return file.create_dataset(padded_label(name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
@@ -80,7 +81,9 @@ Memory interior_memory_of_all(const CellArray& cells, int64_t count) {
   return {cells.data, Datatype::subarray(sizes, subsizes, starts, Order::kC, cell).value(), ElementType::kFloat64};
 }
 
-std::string numbered(const std::string& base, const char* kind, int number) { return fmt::format("{}hdf5_{}_{:04d}", base, kind, number); }
+std::string numbered(const std::string& base, const char* kind, int number) {
+  return fmt::format("{}hdf5_{}_{:04d}", base, kind, number);
+}
 
 Result<int64_t> need(const ScalarLists& lists, const std::string& name) {
   const int64_t* value = find_value(lists.integer_scalars, name);
@@ -98,12 +101,13 @@ Status check_variables(File& file, const FlashHeader& header) {
   for (const std::string& name : wanted) {
     std::string path = header.experimental ? name : padded_label(name);
     if (!file.has_dataset(path)) {
-      return Status(ErrorCode::kFormat, fmt::format("'{}' is not a complete FLASH file: the variable '{}' is missing", file.path(), name));
+      return Status(ErrorCode::kFormat,
+                    fmt::format("'{}' is not a complete FLASH file: the variable '{}' is missing", file.path(), name));
     }
     const auto& dims = file.dataset(path).dims();
     if (dims.size() != (header.experimental ? 5u : 4u) || dims[0] != header.global_count) {
-      return Status(ErrorCode::kFormat, fmt::format("'{}': the variable '{}' doesn't have a row for each of {} blocks", file.path(), name,
-                                                    header.global_count));
+      return Status(ErrorCode::kFormat, fmt::format("'{}': the variable '{}' doesn't have a row for each of {} blocks",
+                                                    file.path(), name, header.global_count));
     }
   }
   return Status();
@@ -111,9 +115,15 @@ Status check_variables(File& file, const FlashHeader& header) {
 
 }  // namespace
 
-std::string checkpoint_name(const std::string& base, int number) { return numbered(base, "chk", number); }
-std::string plot_name(const std::string& base, int number) { return numbered(base, "plt_cnt", number); }
-std::string corner_plot_name(const std::string& base, int number) { return numbered(base, "plt_crn", number); }
+std::string checkpoint_name(const std::string& base, int number) {
+  return numbered(base, "chk", number);
+}
+std::string plot_name(const std::string& base, int number) {
+  return numbered(base, "plt_cnt", number);
+}
+std::string corner_plot_name(const std::string& base, int number) {
+  return numbered(base, "plt_crn", number);
+}
 
 Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
   auto cell_bytes = static_cast<int64_t>(cells.names.size() * sizeof(double));
@@ -124,12 +134,14 @@ Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
   return {cells.data + variable, Datatype::subarray(sizes, subsizes, starts, Order::kC, value).value(), ElementType::kFloat64};
 }
 
-void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars, FileLayout layout) {
+void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+                    FileLayout layout) {
   bool standard = layout == FileLayout::kStandard;
   put_common(file, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
   if (standard) {
     for (size_t v = 0; v < cells.names.size(); ++v) {
-      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64), blocks, cells, static_cast<int>(v));
+      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64), blocks, cells,
+                   static_cast<int>(v));
     }
     return;
   }
@@ -151,7 +163,8 @@ void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, cons
   }
   put_common(file, blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
   for (int v : variables) {
-    put_variable(make_variable(file, blocks, cells.names[static_cast<size_t>(v)], cells.cells, ElementType::kFloat32), blocks, cells, v);
+    put_variable(make_variable(file, blocks, cells.names[static_cast<size_t>(v)], cells.cells, ElementType::kFloat32), blocks,
+                 cells, v);
   }
 }
 
@@ -181,7 +194,8 @@ void put_corner_plot(File& file, const BlockLists& blocks, const CellArray& cell
       for (int64_t b = 0; b < count; ++b) {
         corners(context, first + b, variables[n], out + b * block_points);
       }
-      datasets[n].put({{blocks.first_block + first, 0, 0, 0}, {count, points[2], points[1], points[0]}}, Memory(out, count * block_points));
+      datasets[n].put({{blocks.first_block + first, 0, 0, 0}, {count, points[2], points[1], points[0]}},
+                      Memory(out, count * block_points));
     }
     file.flush();
   }

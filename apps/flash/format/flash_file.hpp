@@ -1,6 +1,8 @@
-// The FLASH checkpoint and plot file, version 9 (and 10, the "experimental" layout of Latham 2012), written and read with Stria.
+// The FLASH checkpoint and plot file, version 9 (and 10, the "experimental" layout of Latham 2012), written and read with
+// Stria.
 //
-// The writer only names what lies where; one commit moves everything. What readers of such files look for is in docs/formats/flash.md.
+// The writer only names what lies where; one commit moves everything. What readers of such files look for is in
+// docs/formats/flash.md.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ struct BlockLists {
   int64_t local_count = 0;
   int64_t first_block = 0;  ///< 0-based number of the first local block in the file
   int64_t global_count = 0;
-  int64_t largest_count = 0;  ///< blocks of the rank that has most
+  int64_t largest_count = 0;                  ///< blocks of the rank that has most
   const int32_t* refine_level = nullptr;      ///< [blocks]
   const int32_t* node_type = nullptr;         ///< [blocks]
   const int32_t* gid = nullptr;               ///< [blocks][gid_width()]
@@ -34,9 +36,9 @@ struct BlockLists {
 /// unk(var, i, j, k, block) as it lies in memory, that is double [block][k][j][i][var] with guard cells.
 struct CellArray {
   double* data = nullptr;
-  int64_t cells[3] = {8, 8, 8};   ///< interior cells along x, y, z
-  int64_t guards[3] = {4, 4, 4};  ///< on each side
-  std::vector<std::string> names; ///< of all variables in the order of the array, four letters each
+  int64_t cells[3] = {8, 8, 8};    ///< interior cells along x, y, z
+  int64_t guards[3] = {4, 4, 4};   ///< on each side
+  std::vector<std::string> names;  ///< of all variables in the order of the array, four letters each
 
   int64_t total(int d) const { return cells[d] + 2 * guards[d]; }
 };
@@ -56,16 +58,19 @@ std::string plot_name(const std::string& base, int number);
 std::string corner_plot_name(const std::string& base, int number);
 
 /// Records a checkpoint: every variable as double, all lists. Collective: as File::create_dataset; the caller commits.
-void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars, FileLayout layout);
+void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+                    FileLayout layout);
 
 /// Records a plot file: the chosen variables at cell centres, single precision. Collective: as put_checkpoint.
 void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
               const std::vector<int>& variables);
 
-/// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1) values (nz+1 only in 3-D), x fastest.
+/// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1) values (nz+1 only in 3-D), x
+/// fastest.
 using CornerFunction = void (*)(const void* context, int64_t block, int variable, float* corners);
 
-/// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the commit to do. Collective: yes.
+/// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the commit to do. Collective:
+/// yes.
 void put_corner_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context);
 
@@ -82,8 +87,8 @@ struct FlashHeader {
 /// Reads the header. kFormat says what is missing when the file is HDF5 but not a FLASH file. Collective: yes.
 Result<FlashHeader> read_header(File& file);
 
-/// Records the reading of all variables of the blocks [first_block, first_block + count) into the interiors of `cells`, whose names say which
-/// variables. The caller commits. Collective: as File::dataset.
+/// Records the reading of all variables of the blocks [first_block, first_block + count) into the interiors of `cells`, whose
+/// names say which variables. The caller commits. Collective: as File::dataset.
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
 
 /// The memory of one variable's interior cells of `count` blocks, in the file's order.

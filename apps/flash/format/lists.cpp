@@ -38,12 +38,16 @@ void store(std::byte* at, int64_t value) {
   auto narrow = static_cast<int32_t>(value);
   std::memcpy(at, &narrow, sizeof narrow);
 }
-void store(std::byte* at, double value) { std::memcpy(at, &value, sizeof value); }
-void store(std::byte* at, const std::string& value) { put_text(at, kStringBytes, value); }
+void store(std::byte* at, double value) {
+  std::memcpy(at, &value, sizeof value);
+}
+void store(std::byte* at, const std::string& value) {
+  put_text(at, kStringBytes, value);
+}
 
 template <typename Value>
-void put_list(File& file, const std::string& path, const std::vector<std::pair<std::string, Value>>& list, const RowLayout& layout,
-              Column value_column) {
+void put_list(File& file, const std::string& path, const std::vector<std::pair<std::string, Value>>& list,
+              const RowLayout& layout, Column value_column) {
   if (list.empty()) {
     return;
   }
@@ -76,14 +80,22 @@ void load(const std::byte* at, const Column& column, int64_t& value) {
     value = narrow;
   }
 }
-void load(const std::byte* at, const Column&, double& value) { std::memcpy(&value, at, sizeof value); }
-void load(const std::byte* at, const Column& column, std::string& value) { value = get_text(at, column.string_bytes); }
+void load(const std::byte* at, const Column&, double& value) {
+  std::memcpy(&value, at, sizeof value);
+}
+void load(const std::byte* at, const Column& column, std::string& value) {
+  value = get_text(at, column.string_bytes);
+}
 
 bool fits(const Column& column, const int64_t&) {
   return column.number == ElementType::kInt32 || column.number == ElementType::kInt64;
 }
-bool fits(const Column& column, const double&) { return column.number == ElementType::kFloat64; }
-bool fits(const Column& column, const std::string&) { return column.string_bytes > 0; }
+bool fits(const Column& column, const double&) {
+  return column.number == ElementType::kFloat64;
+}
+bool fits(const Column& column, const std::string&) {
+  return column.string_bytes > 0;
+}
 
 template <typename Value>
 void get_list(File& file, const std::string& path, std::vector<std::pair<std::string, Value>>& list) {
@@ -142,11 +154,16 @@ void put_sim_info(File& file, int format_version) {
     std::string value;
   };
   const std::vector<Field> fields = {
-      {"setup call", kLongStringBytes, "stria flash"}, {"file creation time", kStringBytes, time_stamp()},
-      {"flash version", kStringBytes, "Stria"},        {"build date", kStringBytes, ""},
-      {"build dir", kStringBytes, ""},                 {"build machine", kStringBytes, machine_name()},
-      {"cflags", kLongStringBytes, ""},                {"fflags", kLongStringBytes, ""},
-      {"setup time stamp", kStringBytes, ""},          {"build time stamp", kStringBytes, ""},
+      {"setup call", kLongStringBytes, "stria flash"},
+      {"file creation time", kStringBytes, time_stamp()},
+      {"flash version", kStringBytes, "Stria"},
+      {"build date", kStringBytes, ""},
+      {"build dir", kStringBytes, ""},
+      {"build machine", kStringBytes, machine_name()},
+      {"cflags", kLongStringBytes, ""},
+      {"fflags", kLongStringBytes, ""},
+      {"setup time stamp", kStringBytes, ""},
+      {"build time stamp", kStringBytes, ""},
   };
   std::vector<Column> columns = {{"file format version", 0, ElementType::kInt32, 0}};
   int64_t at = 4;

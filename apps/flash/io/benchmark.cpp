@@ -26,7 +26,9 @@ void agree(MPI_Comm comm, const std::string& problem, ErrorCode code) {
   std::string text = problem;
   text.resize(static_cast<size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, worst.rank, comm);
-  throw Error(code, fmt::format("rank {}: {}", worst.rank, text));
+  // What the library agreed on names its rank already.
+  bool named = text.find("rank ") != std::string::npos;
+  throw Error(code, named ? text : fmt::format("rank {}: {}", worst.rank, text));
 }
 
 class Benchmark {

@@ -1,7 +1,7 @@
 // `stria flash io`: the FLASH I/O benchmark (Ross 2001, Latham 2012) through Stria, beside what plain system calls reach.
 //
-// Modes take turns round by round, so that a machine's moods hit all alike; the first round warms up and is not counted. A round's time runs from a
-// barrier to the return of the slowest rank, open to close.
+// Modes take turns round by round, so that a machine's moods hit all alike; the first round warms up and is not counted. A
+// round's time runs from a barrier to the return of the slowest rank, open to close.
 #pragma once
 
 #include <mpi.h>
@@ -22,15 +22,15 @@ struct IoOptions {
   int rounds = 5;
   std::string directory = ".";
   bool checkpoint = true;
-  bool plot_files = true;         ///< cell-centred and with corners
-  bool standard = true;           ///< layouts of the checkpoint
+  bool plot_files = true;  ///< cell-centred and with corners
+  bool standard = true;    ///< layouts of the checkpoint
   bool experimental = true;
   int64_t plot_variables = 4;
-  bool read = false;              ///< also read the checkpoint back into guard-celled blocks
-  bool limits = false;            ///< also the plain system calls
+  bool read = false;    ///< also read the checkpoint back into guard-celled blocks
+  bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;
-  bool verify = false;            ///< check every value of every file written
+  bool verify = false;  ///< check every value of every file written
   bool keep = false;
   Hints hints;
 };
@@ -44,11 +44,12 @@ struct ModeResult {
   std::map<std::string, std::vector<double>> phases;
   std::string method;  ///< that the engine used, and why
   std::string reason;
-  std::string file;    ///< path of the last file, when it is kept
+  std::string file;  ///< path of the last file, when it is kept
 };
 
-/// Runs the benchmark. `progress` is called on rank 0 with a line of text now and then. Throws stria::Error, the same on all ranks.
-/// Collective: yes.
-std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, const IoOptions& options, const std::function<void(const std::string&)>& progress);
+/// Runs the benchmark. `progress` is called on rank 0 with a line of text now and then. Throws stria::Error, the same on all
+/// ranks. Collective: yes.
+std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, const IoOptions& options,
+                                         const std::function<void(const std::string&)>& progress);
 
 }  // namespace stria::flash

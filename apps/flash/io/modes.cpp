@@ -50,15 +50,26 @@ ScalarLists scalar_lists(const IoArrays& a, bool corners) {
   const int64_t n = a.options.workload.nxb;
   const BlockLattice lattice = near_cubic_lattice(std::max<int64_t>(a.partition.total, 1));
   ScalarLists lists;
-  lists.integer_scalars = {{"nxb", n}, {"nyb", n}, {"nzb", n}, {"dimensionality", 3}, {"globalnumblocks", a.partition.total},
-                           {"nstep", 0}, {"nbegin", 1}, {"iprocs", 1}, {"jprocs", 1}, {"kprocs", 1},
-                           {"checkpointfilenumber", 0}, {"plotfilenumber", 0}, {"globalnumparticles", 0}};
+  lists.integer_scalars = {{"nxb", n},
+                           {"nyb", n},
+                           {"nzb", n},
+                           {"dimensionality", 3},
+                           {"globalnumblocks", a.partition.total},
+                           {"nstep", 0},
+                           {"nbegin", 1},
+                           {"iprocs", 1},
+                           {"jprocs", 1},
+                           {"kprocs", 1},
+                           {"checkpointfilenumber", 0},
+                           {"plotfilenumber", 0},
+                           {"globalnumparticles", 0}};
   lists.real_scalars = {{"time", 0.0}, {"dt", 0.0}, {"dtold", 0.0}, {"dtnew", 0.0}};
   lists.logical_scalars = {{"corners", corners ? 1 : 0}, {"double_precision", 1}};
   lists.string_scalars = {{"geometry", "cartesian"}};
-  lists.integer_parameters = {{"lrefine_min", 1}, {"lrefine_max", 1}, {"nblockx", lattice.nx}, {"nblocky", lattice.ny},
-                              {"nblockz", lattice.nz}};
-  lists.real_parameters = {{"xmin", 0.0}, {"xmax", static_cast<double>(lattice.nx)}, {"ymin", 0.0}, {"ymax", static_cast<double>(lattice.ny)},
+  lists.integer_parameters = {
+      {"lrefine_min", 1}, {"lrefine_max", 1}, {"nblockx", lattice.nx}, {"nblocky", lattice.ny}, {"nblockz", lattice.nz}};
+  lists.real_parameters = {{"xmin", 0.0}, {"xmax", static_cast<double>(lattice.nx)},
+                           {"ymin", 0.0}, {"ymax", static_cast<double>(lattice.ny)},
                            {"zmin", 0.0}, {"zmax", static_cast<double>(lattice.nz)}};
   return lists;
 }
@@ -72,7 +83,8 @@ void take_phases(const Report& report, std::map<std::string, double>& phases) {
 // What the modes that go through Stria share.
 class StriaMode : public IoMode {
  public:
-  StriaMode(IoArrays& arrays, std::string name, std::string path) : arrays_(arrays), name_(std::move(name)), path_(std::move(path)) {}
+  StriaMode(IoArrays& arrays, std::string name, std::string path)
+      : arrays_(arrays), name_(std::move(name)), path_(std::move(path)) {}
 
   std::string name() const override { return name_; }
   std::string file() const override { return path_; }
@@ -137,7 +149,8 @@ class CheckpointMode : public StriaMode {
       : StriaMode(arrays, name, path), layout_(layout) {}
 
   int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
+                               sizeof(double));
   }
 
   void run(std::map<std::string, double>& phases) override {
@@ -200,7 +213,8 @@ class PlotMode : public StriaMode {
   }
 
   int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, static_cast<int64_t>(variables_.size()), sizeof(float));
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, static_cast<int64_t>(variables_.size()),
+                               sizeof(float));
   }
 
   void run(std::map<std::string, double>& phases) override {
@@ -239,7 +253,8 @@ class CornerPlotMode : public PlotMode {
     auto corners = [](const void* context, int64_t block, int variable, float* out) {
       average_to_corners(*static_cast<const Unk*>(context), block, variable, out);
     };
-    put_corner_plot(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, true), variables_, corners, &arrays_.unk);
+    put_corner_plot(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, true), variables_, corners,
+                    &arrays_.unk);
     finish(file, phases);
   }
 
@@ -267,7 +282,8 @@ class ReadMode : public StriaMode {
   }
 
   int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
+                               sizeof(double));
   }
 
   void run(std::map<std::string, double>& phases) override {
@@ -305,12 +321,17 @@ class LimitMode : public IoMode {
   std::string name() const override { return name_; }
   std::string file() const override { return path_; }
   int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
+                               sizeof(double));
   }
   void run(std::map<std::string, double>& phases) override {
     LimitTimes times;
     arrays_.limits.write(way_, path_, arrays_.options.sync, &times).throw_if_error();
-    phases = {{"open", times.open_s}, {"pack", times.pack_s}, {"write", times.transfer_s}, {"sync", times.sync_s}, {"commit", times.close_s}};
+    phases = {{"open", times.open_s},
+              {"pack", times.pack_s},
+              {"write", times.transfer_s},
+              {"sync", times.sync_s},
+              {"commit", times.close_s}};
   }
   std::string check() override { return check_file_runs(arrays_.limits.runs(way_, path_), arrays_.unk); }
   void clean() override {
@@ -340,7 +361,8 @@ class LimitReadMode : public IoMode {
   std::string kind() const override { return "read"; }
   std::string file() const override { return path_; }
   int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar, sizeof(double));
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
+                               sizeof(double));
   }
   void run(std::map<std::string, double>& phases) override {
     LimitTimes times;
@@ -383,7 +405,8 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
     modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0)));
   }
   if (options.checkpoint && options.experimental) {
-    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental", checkpoint_name(base, 1)));
+    modes.push_back(
+        std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental", checkpoint_name(base, 1)));
   }
   if (options.plot_files) {
     modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0)));

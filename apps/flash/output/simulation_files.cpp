@@ -102,12 +102,16 @@ bool holds_numbers(const Dataset& dataset) {
 void need_shape(File& file, const std::string& name, const std::vector<int64_t>& dims) {
   Dataset dataset = file.dataset(name);
   if (!holds_numbers(dataset) || dataset.dims() != dims) {
-    throw Error(ErrorCode::kFormat, fmt::format("dataset '{}' is of type {} and shape {{{}}}; a checkpoint of this application holds numbers of shape {{{}}}",
-                                                name, dataset.type_name(), fmt::join(dataset.dims(), ", "), fmt::join(dims, ", ")));
+    throw Error(
+        ErrorCode::kFormat,
+        fmt::format(
+            "dataset '{}' is of type {} and shape {{{}}}; a checkpoint of this application holds numbers of shape {{{}}}", name,
+            dataset.type_name(), fmt::join(dataset.dims(), ", "), fmt::join(dims, ", ")));
   }
 }
 
-// What is wrong with the file must be found by all ranks together: one that gave up on its own share would leave the others waiting.
+// What is wrong with the file must be found by all ranks together: one that gave up on its own share would leave the others
+// waiting.
 void check_shapes(File& file, const FlashHeader& header, const std::vector<std::string>& names) {
   int64_t n = header.global_count;
   need_shape(file, "refine level", {n});
@@ -160,7 +164,9 @@ void SimulationFiles::continue_after(const Restored& restored) {
   }
 }
 
-void SimulationFiles::check_plot_variables(SedovRun& run) const { plot_indices(cells_of(run.mesh())); }
+void SimulationFiles::check_plot_variables(SedovRun& run) const {
+  plot_indices(cells_of(run.mesh()));
+}
 
 std::vector<int> SimulationFiles::plot_indices(const CellArray& cells) const {
   std::vector<int> indices;
@@ -183,7 +189,8 @@ ScalarLists SimulationFiles::scalars(const SedovRun& run, bool corners) const {
   return lists_of_run(run, next_checkpoint_, next_plot_, corners);
 }
 
-void SimulationFiles::write(const std::string& path, const std::string& kind, SedovRun& run, const std::function<void(File&)>& put) {
+void SimulationFiles::write(const std::string& path, const std::string& kind, SedovRun& run,
+                            const std::function<void(File&)>& put) {
   MPI_Barrier(comm_);
   double start = MPI_Wtime();
   CreateOptions create;
@@ -195,7 +202,8 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
   const Report& report = file.report();
-  WrittenFile entry{path, kind, run.scalars().step, report.useful_bytes, report.file_bytes, seconds, report.phases, report.method};
+  WrittenFile entry{path,    kind,          run.scalars().step, report.useful_bytes, report.file_bytes,
+                    seconds, report.phases, report.method};
   int size = 1;
   MPI_Comm_size(comm_, &size);
   MPI_Allreduce(MPI_IN_PLACE, entry.phases.seconds.data(), static_cast<int>(kPhaseCount), MPI_DOUBLE, MPI_SUM, comm_);
@@ -234,9 +242,8 @@ void SimulationFiles::write_plots(SedovRun& run) {
   CellArray cells = cells_of(mesh);
   std::vector<int> variables = plot_indices(cells);
   std::string base = options_.directory + "/" + options_.base;
-  write(plot_name(base, next_plot_), "plot", run, [&](File& file) {
-    put_plot(file, lists_of(table, largest), cells, scalars(run, false), variables);
-  });
+  write(plot_name(base, next_plot_), "plot", run,
+        [&](File& file) { put_plot(file, lists_of(table, largest), cells, scalars(run, false), variables); });
   if (options_.corners) {
     run.fill_guards();
     auto corners = [](const void* context, int64_t block, int variable, float* out) {
@@ -259,7 +266,8 @@ std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& dire
         paths.push_back(directory + "/" + name);
       }
     }
-    std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) { return number_of(a) > number_of(b); });
+    std::sort(paths.begin(), paths.end(),
+              [](const std::string& a, const std::string& b) { return number_of(a) > number_of(b); });
   }
   return share(comm, paths);
 }
@@ -292,8 +300,8 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
   FlashHeader header = read_header(file).value();
   if (header.dim != options.dim || header.cells[0] != options.nxb) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' holds a {}-D run with blocks of {} cells a side; this run is {}-D with {}", path, header.dim, header.cells[0],
-                            options.dim, options.nxb));
+                fmt::format("'{}' holds a {}-D run with blocks of {} cells a side; this run is {}-D with {}", path, header.dim,
+                            header.cells[0], options.dim, options.nxb));
   }
   if (euler_variables().names != header.names) {
     throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));

@@ -17,7 +17,7 @@ struct OutputOptions {
   std::vector<std::string> plot_variables = {"dens", "pres", "temp"};
   bool corners = false;  ///< also plot files of corner values
   bool sync = true;
-  int keep = 0;          ///< checkpoints to keep; 0: all
+  int keep = 0;  ///< checkpoints to keep; 0: all
   FileLayout layout = FileLayout::kStandard;
   Hints hints;
 };
@@ -78,8 +78,8 @@ struct Restored {
 /// Reads the options that a checkpoint was written with. Throws stria::Error. Collective: yes.
 SedovOptions read_options(MPI_Comm comm, const std::string& path);
 
-/// Restores from one checkpoint, checking every checksum on the way. `options` are those to go on with; dimension and block size must be the
-/// file's. Throws stria::Error on all ranks. Collective: yes.
+/// Restores from one checkpoint, checking every checksum on the way. `options` are those to go on with; dimension and block
+/// size must be the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 
 /// The checkpoints of a directory, latest first. Collective: yes; the same list everywhere.
