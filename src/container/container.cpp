@@ -12,6 +12,12 @@ ElementSpec ElementSpec::of_number(ElementType type) {
   return spec;
 }
 
+ElementSpec ElementSpec::of_filled_string(int64_t bytes) {
+  ElementSpec spec = of_string(bytes, false);
+  spec.c_declared = true;
+  return spec;
+}
+
 ElementSpec ElementSpec::of_string(int64_t bytes, bool space_padded) {
   ElementSpec spec;
   spec.kind = Kind::kString;

@@ -57,7 +57,7 @@ file::ReadSession& reading(const std::shared_ptr<file::Session>& session, const 
 }
 
 container::ElementSpec element_of(const Column& column) {
-  return column.string_bytes > 0 ? container::ElementSpec::of_string(column.string_bytes, true)
+  return column.string_bytes > 0 ? container::ElementSpec::of_filled_string(column.string_bytes)
                                  : container::ElementSpec::of_number(column.number);
 }
 
@@ -147,7 +147,7 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column) {
   container::DatasetSpec spec;
   spec.path = path;
-  spec.element = container::ElementSpec::of_string(std::max<int64_t>(string_bytes, 0), true);
+  spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
   spec.dims = {static_cast<int64_t>(strings.size())};
   string_bytes = spec.element.bytes;
   if (as_column) {

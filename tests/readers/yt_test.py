@@ -65,7 +65,9 @@ def expected_value(block, variable, nvar, nxb, guard_cells):
 def test_flash_io(flash_io_files):
     checkpoint = flash_io_files / "flash_io_hdf5_chk_0000"
     dataset = compare_blocks(checkpoint, ["dens"])
-    names = [name for kind, name in dataset.field_list if kind == "flash"]
+    with h5py.File(checkpoint) as file:
+        names = [name.decode() for (name,) in file["unknown names"][:]]
+    assert {name for kind, name in dataset.field_list if kind == "flash"} == set(names)
     assert len(names) == 5
     for grid in dataset.index.grids:
         for variable, name in enumerate(names):

@@ -79,7 +79,7 @@ Result<Id> make_string(const ElementSpec& element) {
     return Status(ErrorCode::kInvalidArgument, "a string can't have " + std::to_string(element.bytes) + " bytes");
   }
   Id text(H5Tcopy(H5T_C_S1));
-  const H5T_str_t padding = element.space_padded ? H5T_STR_SPACEPAD : H5T_STR_NULLPAD;
+  const H5T_str_t padding = element.space_padded ? H5T_STR_SPACEPAD : element.c_declared ? H5T_STR_NULLTERM : H5T_STR_NULLPAD;
   if (!text.valid() || H5Tset_size(text.get(), static_cast<size_t>(element.bytes)) < 0 ||
       H5Tset_strpad(text.get(), padding) < 0) {
     return failed("cannot make a string type");
