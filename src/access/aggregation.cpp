@@ -105,9 +105,10 @@ std::vector<Aggregation::Share> Aggregation::my_shares(int round) {
 
 std::vector<Aggregation::Share> Aggregation::contributors(int round) {
   std::vector<Share> shares;
+  const std::vector<Window> windows = my_windows(round);
   for (const auto& [rank, description] : others_) {
     Share share;
-    share.windows = my_windows(round);
+    share.windows = windows;
     collect(description, rank, share);
     if (share.bytes > 0) {
       shares.push_back(std::move(share));

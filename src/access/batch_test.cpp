@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "access/test_case.hpp"
+#include "access/random_case_test.hpp"
 
 namespace stria::access {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "access/list_io.hpp"
-#include "access/test_case.hpp"
+#include "access/random_case_test.hpp"
 #include "access/two_phase.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "access/test_case.hpp"
+#include "access/random_case_test.hpp"
 
 namespace stria::access {
 namespace {

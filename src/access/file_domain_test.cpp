@@ -5,7 +5,7 @@
 #include <random>
 
 #include "access/buffer.hpp"
-#include "access/test_case.hpp"
+#include "access/random_case_test.hpp"
 
 namespace stria::access {
 namespace {

@@ -5,89 +5,18 @@
 #include <hdf5.h>
 #include <mpi.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <random>
 
+#include "file/file_fixture_test.hpp"
 #include "storage/registry.hpp"
 
 namespace stria {
 namespace {
 
-int rank_of_world() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
-/// A directory that all ranks use, gone after the test.
-class FileTest : public testing::Test {
- protected:
-  void SetUp() override {
-    char name[64] = "";
-    if (rank_ == 0) {
-      std::strcpy(name, "/tmp/stria_file_test_XXXXXX");
-      ASSERT_NE(mkdtemp(name), nullptr);
-    }
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    directory_ = name;
-  }
-  void TearDown() override {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank_ == 0) {
-      std::filesystem::remove_all(directory_);
-    }
-  }
-
-  std::string path(const std::string& name = "run.h5") const { return directory_ + "/" + name; }
-  std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
-      found.push_back(entry.path().filename());
-    }
-    return found;
-  }
-
-  /// The rows of this rank of `total`: uneven, the last rank of three or more has none.
-  std::pair<int64_t, int64_t> rows(int64_t total) const {
-    int64_t sharing = ranks_ > 2 ? ranks_ - 1 : ranks_;
-    int64_t first = std::min<int64_t>(rank_, sharing) * total / sharing;
-    int64_t last = std::min<int64_t>(rank_ + 1, sharing) * total / sharing;
-    return {first, last - first};
-  }
-
-  int rank_ = rank_of_world();
-  int ranks_ = world_size();
-  std::string directory_;
-};
-
-/// Throws on every rank the same: the text of the error, or "" when there was none.
-template <typename Call>
-std::string error_of(Call&& call, ErrorCode code) {
-  std::string text;
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    text = error.what();
-  }
-  int64_t size = static_cast<int64_t>(text.size());
-  MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  std::string first = text;
-  first.resize(static_cast<size_t>(size));
-  MPI_Bcast(first.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(text, first);
-  return text;
-}
+using test::error_of;
+using test::FileTest;
 
 template <typename T>
 std::vector<T> read_with_hdf5(const std::string& path, const std::string& dataset, hid_t type) {
@@ -348,103 +277,6 @@ TEST_F(FileTest, ErrorsAreTheSameOnEveryRank) {
   third.create_dataset("a", ElementType::kFloat64, {4});  // there is a group of this name: only rank 0 sees it
   EXPECT_NE(error_of([&] { third.commit(); }, ErrorCode::kAlreadyExists), "");
   EXPECT_THROW(third.verify(), Error);
-}
-
-/// Chunked, compressed, shuffled, big-endian and compact datasets by serial libhdf5.
-void make_foreign_file(const std::string& path) {
-  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  const hsize_t dims[] = {50, 20}, chunk[] = {7, 6};
-  hid_t space = H5Screate_simple(2, dims, nullptr);
-  std::vector<double> values(1000);
-  std::iota(values.begin(), values.end(), 0);
-  for (const char* name : {"plain", "chunked", "gzip", "big", "compact"}) {
-    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    if (*name == 'c' && name[1] == 'o') {
-      H5Pset_layout(creation, H5D_COMPACT);
-    } else if (*name == 'c' || *name == 'g') {
-      H5Pset_chunk(creation, 2, chunk);
-    }
-    if (*name == 'g') {
-      H5Pset_shuffle(creation);
-      H5Pset_deflate(creation, 6);
-    }
-    hid_t set =
-        H5Dcreate2(file, name, *name == 'b' ? H5T_IEEE_F32BE : H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    H5Dclose(set);
-    H5Pclose(creation);
-  }
-  H5Sclose(space);
-  H5Fclose(file);
-}
-
-TEST_F(FileTest, ReadsFilesOfOthers) {
-  if (rank_ == 0) {
-    make_foreign_file(path());
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  for (const char* method : {"list_io", "two_phase"}) {
-    File file = File::open(MPI_COMM_WORLD, path(), {.hints = {{"stria_method", method}}});
-    EXPECT_FALSE(file.has_checksums());
-    EXPECT_NE(error_of([&] { file.verify(); }, ErrorCode::kUnsupported), "");
-    EXPECT_TRUE(file.dataset("plain").is_contiguous());
-    EXPECT_FALSE(file.dataset("gzip").is_contiguous());
-    auto [first, count] = rows(48);
-    std::vector<std::vector<float>> got;
-    for (const char* name : {"plain", "chunked", "gzip", "big", "compact"}) {
-      got.emplace_back(static_cast<size_t>(count * 9));
-      file.dataset(name).get({{first + 1, 5}, {count, 9}}, Memory(got.back().data(), count * 9));
-    }
-    file.commit();
-    for (const auto& values : got) {
-      for (int64_t i = 0; i < count * 9; ++i) {
-        ASSERT_EQ(values[static_cast<size_t>(i)], static_cast<float>((first + 1 + i / 9) * 20 + 5 + i % 9));
-      }
-    }
-  }
-}
-
-TEST_F(FileTest, AFlippedByteIsFoundByVerifyAndByGet) {
-  auto [first, count] = rows(40);
-  std::vector<double> numbers(static_cast<size_t>(count * 100), 3.5);
-  File file = File::create(MPI_COMM_WORLD, path());
-  file.create_dataset("dens", ElementType::kFloat64, {40, 100})
-      .put({{first, 0}, {count, 100}}, Memory(numbers.data(), count * 100));
-  file.commit();
-  std::mt19937_64 random(9);
-  hid_t hdf5 = H5Fopen(path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  hid_t set = H5Dopen2(hdf5, "dens", H5P_DEFAULT);
-  auto offset = static_cast<int64_t>(H5Dget_offset(set));
-  H5Dclose(set);
-  H5Fclose(hdf5);
-  for (int i = 0; i < 12; ++i) {
-    int64_t at = static_cast<int64_t>(random() % 32000);
-    auto flip = [&] {
-      MPI_Barrier(MPI_COMM_WORLD);
-      if (rank_ == 0) {
-        std::fstream stream(path(), std::ios::in | std::ios::out | std::ios::binary);
-        char byte = 0;
-        stream.seekg(offset + at).read(&byte, 1);
-        byte = static_cast<char>(byte ^ (1 << i % 8));
-        stream.seekp(offset + at).write(&byte, 1);
-      }
-      MPI_Barrier(MPI_COMM_WORLD);
-    };
-    flip();
-    std::vector<Damage> found = File::open(MPI_COMM_WORLD, path()).verify();
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].dataset, "dens");
-    EXPECT_EQ(found[0].first_row, at / 800);
-    EXPECT_EQ(found[0].last_row, at / 800 + 1);
-    for (bool verify : {true, false}) {
-      File reading = File::open(MPI_COMM_WORLD, path(), {.verify = verify});
-      reading.dataset("dens").get({{first, 0}, {count, 100}}, Memory(numbers.data(), count * 100));
-      std::string text = error_of([&] { reading.commit(); }, ErrorCode::kCorrupted);
-      EXPECT_EQ(text.find("dataset 'dens', rows " + std::to_string(at / 800)) != std::string::npos, verify) << text;
-    }
-    flip();
-  }
-  EXPECT_TRUE(File::open(MPI_COMM_WORLD, path()).verify().empty());
 }
 
 }  // namespace

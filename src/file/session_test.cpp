@@ -5,9 +5,9 @@
 #include <random>
 #include <set>
 
-#include "access/test_case.hpp"
+#include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
-#include "file/session_case.hpp"
+#include "file/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
 
 namespace stria::file::test {

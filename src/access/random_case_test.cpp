@@ -1,4 +1,4 @@
-#include "access/test_case.hpp"
+#include "access/random_case_test.hpp"
 
 #include <algorithm>
 #include <cstdlib>

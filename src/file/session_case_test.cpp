@@ -1,4 +1,4 @@
-#include "file/session_case.hpp"
+#include "file/session_case_test.hpp"
 
 #include <gtest/gtest.h>
 

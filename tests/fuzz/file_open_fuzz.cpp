@@ -1,0 +1,104 @@
+// Opens a file and believes what it says of its checksums: catalogue, index, verify(), and a get of every dataset that is read
+// as raw data. Nothing may crash, hang or print. An input that begins as HDF5 is the file itself; any other becomes the content
+// of the tables in .stria of a file that is sound otherwise, because the file format's own checksums would stop most changes to
+// them.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "comm/self/self_comm.hpp"
+#include "container/hdf5/writer.hpp"
+#include "file/checksum_store.hpp"
+#include "file/read_session.hpp"
+#include "storage/memory/memory_driver.hpp"
+
+namespace {
+
+constexpr int64_t kMostGotBytes = 1 << 20;
+
+void get_everything(stria::file::ReadSession& session) {
+  std::vector<std::vector<std::byte>> kept;
+  for (const stria::file::DatasetEntry& entry : session.datasets()) {
+    int64_t bytes = entry.data_bytes();
+    if (entry.data_offset < 0 || bytes > kMostGotBytes ||
+        entry.spec.element.kind != stria::container::ElementSpec::Kind::kNumber) {
+      continue;
+    }
+    kept.emplace_back(static_cast<size_t>(bytes) + 1);
+    stria::Hyperslab all{std::vector<int64_t>(entry.spec.dims.size(), 0), entry.spec.dims};
+    stria::Memory memory(kept.back().data(), stria::Datatype::bytes(bytes), entry.stored_element());
+    static_cast<void>(session.record(session.find(entry.spec.path).value(), all, memory));
+  }
+  static_cast<void>(session.commit());
+}
+
+std::vector<std::byte> take(std::span<const std::byte>& input, size_t bytes) {
+  std::vector<std::byte> taken(bytes);
+  size_t given = std::min(bytes, input.size());
+  std::copy_n(input.begin(), given, taken.begin());
+  input = input.subspan(given);
+  return taken;
+}
+
+void make_table(stria::container::Hdf5Writer& writer, const std::string& name, const stria::container::ElementSpec& element,
+                std::vector<int64_t> dims, const std::vector<std::byte>& content) {
+  stria::container::DatasetSpec spec;
+  spec.path = ".stria/" + name;
+  spec.element = element;
+  spec.dims = std::move(dims);
+  static_cast<void>(writer.create_table(spec, content));
+}
+
+// Two datasets, and checksum tables of them that hold what the input says: 3 names, 3 placements, a table of rows, and the
+// slabs' records.
+std::vector<std::byte> file_around(std::span<const std::byte> input) {
+  using stria::container::ElementSpec;
+  auto writer = stria::container::Hdf5Writer::create().value();
+  for (const char* name : {"a", "b"}) {
+    stria::container::DatasetSpec spec;
+    spec.path = name;
+    spec.dims = *name == 'a' ? std::vector<int64_t>{2, 64} : std::vector<int64_t>{3, 5};
+    static_cast<void>(writer->create_dataset(spec));
+  }
+  make_table(*writer, "datasets", ElementSpec::of_string(2, false), {3}, take(input, 6));
+  make_table(*writer, "placement", ElementSpec::of_number(stria::ElementType::kInt64), {3, 2}, take(input, 48));
+  make_table(*writer, "rows_0", ElementSpec::of_number(stria::ElementType::kUint64), {2, 1}, take(input, 16));
+  auto slabs = stria::file::seal_slab_sums({input.begin(), input.end()});
+  make_table(*writer, "slabs", ElementSpec::of_number(stria::ElementType::kUint8), {static_cast<int64_t>(slabs.size())}, slabs);
+  auto image = writer->finish().value();
+  std::vector<std::byte> bytes(static_cast<size_t>(image.file_bytes));
+  for (const auto& extent : image.extents) {
+    std::copy(extent.bytes.begin(), extent.bytes.end(), bytes.begin() + extent.offset);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
+  bool is_file = size >= 4 && std::memcmp(data, "\x89HDF", 4) == 0;
+  std::vector<std::byte> bytes = is_file ? std::vector<std::byte>(input.begin(), input.end()) : file_around(input);
+  auto driver = std::make_shared<stria::storage::MemoryDriver>();
+  stria::storage::OpenOptions open;
+  open.mode = stria::storage::OpenOptions::Mode::kCreate;
+  auto file = driver->open("input.h5", open).value();
+  stria::storage::WriteSegment segment{0, bytes.data(), static_cast<int64_t>(bytes.size())};
+  if (!file->write(std::span(&segment, 1)).ok()) {
+    return 0;
+  }
+  stria::file::Environment environment;
+  environment.comm = stria::make_self_comm();
+  environment.driver = driver;
+  stria::OpenOptions options;
+  options.verify = true;
+  auto session = stria::file::ReadSession::open(std::move(environment), "input.h5", options);
+  if (session.ok()) {
+    static_cast<void>((*session)->verify());
+    get_everything(**session);
+  }
+  return 0;
+}
