@@ -57,7 +57,7 @@ def draw(record, path):
     figure, grid = pyplot.subplots(rows, columns, figsize=(5.2 * columns, 3.4 * rows + 0.5), squeeze=False)
     for axes in grid.flat[len(measured):]:
         axes.axis("off")
-    for axes, case in zip(grid.flat, measured):
+    for axes, case in zip(grid.flat, measured, strict=False):
         draw_panel(axes, case)
     figure.legend(handles=[Patch(color=COLOURS[key], label=LEGEND[key]) for key in LEGEND], loc="upper center",
                   ncol=len(LEGEND), fontsize=8, frameon=False)

@@ -77,7 +77,7 @@ def ratio(summaries, ours, theirs):
     limits = [(program, COMMON_LIMIT) for program in (ours[0], theirs[0])]
     if ours[0] != theirs[0] and all(limit in summaries for limit in limits):
         scale_mine, scale_other = (summaries[limit].cycle_mbps() for limit in limits)
-    return median((a / limit_a) / (b / limit_b) for a, b, limit_a, limit_b in zip(mine, other, scale_mine, scale_other))
+    return median((a / limit_a) / (b / limit_b) for a, b, limit_a, limit_b in zip(mine, other, scale_mine, scale_other, strict=False))
 
 
 def is_peer(summary):

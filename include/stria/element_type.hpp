@@ -29,15 +29,45 @@ const char* element_type_name(ElementType type);
 /// The element type of a C++ arithmetic type.
 template <typename T>
 constexpr ElementType element_type_of();
-template <> constexpr ElementType element_type_of<std::int8_t>() { return ElementType::kInt8; }
-template <> constexpr ElementType element_type_of<std::uint8_t>() { return ElementType::kUint8; }
-template <> constexpr ElementType element_type_of<std::int16_t>() { return ElementType::kInt16; }
-template <> constexpr ElementType element_type_of<std::uint16_t>() { return ElementType::kUint16; }
-template <> constexpr ElementType element_type_of<std::int32_t>() { return ElementType::kInt32; }
-template <> constexpr ElementType element_type_of<std::uint32_t>() { return ElementType::kUint32; }
-template <> constexpr ElementType element_type_of<std::int64_t>() { return ElementType::kInt64; }
-template <> constexpr ElementType element_type_of<std::uint64_t>() { return ElementType::kUint64; }
-template <> constexpr ElementType element_type_of<float>() { return ElementType::kFloat32; }
-template <> constexpr ElementType element_type_of<double>() { return ElementType::kFloat64; }
+template <>
+constexpr ElementType element_type_of<std::int8_t>() {
+  return ElementType::kInt8;
+}
+template <>
+constexpr ElementType element_type_of<std::uint8_t>() {
+  return ElementType::kUint8;
+}
+template <>
+constexpr ElementType element_type_of<std::int16_t>() {
+  return ElementType::kInt16;
+}
+template <>
+constexpr ElementType element_type_of<std::uint16_t>() {
+  return ElementType::kUint16;
+}
+template <>
+constexpr ElementType element_type_of<std::int32_t>() {
+  return ElementType::kInt32;
+}
+template <>
+constexpr ElementType element_type_of<std::uint32_t>() {
+  return ElementType::kUint32;
+}
+template <>
+constexpr ElementType element_type_of<std::int64_t>() {
+  return ElementType::kInt64;
+}
+template <>
+constexpr ElementType element_type_of<std::uint64_t>() {
+  return ElementType::kUint64;
+}
+template <>
+constexpr ElementType element_type_of<float>() {
+  return ElementType::kFloat32;
+}
+template <>
+constexpr ElementType element_type_of<double>() {
+  return ElementType::kFloat64;
+}
 
 }  // namespace stria

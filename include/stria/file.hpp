@@ -5,9 +5,9 @@
 //   dens.put({{first_block, 0, 0, 0}, {my_blocks, 8, 8, 8}}, stria::Memory(unk, interior, stria::ElementType::kFloat64));
 //   file.commit();
 //
-// put() records, commit() moves: everything put before a commit travels as one collective write. Until commit() has returned, a file of
-// the same name stays as it was. Functions throw stria::Error; those marked `Collective: yes` must be called by all ranks of the communicator in the same
-// order, and throw on all ranks or on none.
+// put() records, commit() moves: everything put before a commit travels as one collective write. Until commit() has returned, a
+// file of the same name stays as it was. Functions throw stria::Error; those marked `Collective: yes` must be called by all
+// ranks of the communicator in the same order, and throw on all ranks or on none.
 #pragma once
 
 #include <mpi.h>
@@ -30,7 +30,8 @@ namespace file {
 class Session;
 }
 
-/// A regular region of a dataset: per dimension, slowest first, `count` blocks of `block` elements, `stride` apart, from `start`.
+/// A regular region of a dataset: per dimension, slowest first, `count` blocks of `block` elements, `stride` apart, from
+/// `start`.
 struct Hyperslab {
   std::vector<int64_t> start;
   std::vector<int64_t> count;
@@ -38,7 +39,8 @@ struct Hyperslab {
   std::vector<int64_t> block{};   ///< empty: ones
 };
 
-/// Data as it lies in the application's memory. `data` must stay valid, and for writing unchanged, until commit() or flush() returns.
+/// Data as it lies in the application's memory. `data` must stay valid, and for writing unchanged, until commit() or flush()
+/// returns.
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
@@ -79,10 +81,10 @@ struct DatasetOptions {
 struct Report {
   int64_t useful_bytes = 0;  ///< data put or got by all ranks
   int64_t file_bytes = 0;
-  double seconds = 0;        ///< since create() or open(), on this rank
+  double seconds = 0;  ///< since create() or open(), on this rank
   PhaseTimes phases;
-  std::string method;        ///< of the last transfer: "list_io" or "two_phase"
-  std::string reason;        ///< why that method
+  std::string method;  ///< of the last transfer: "list_io" or "two_phase"
+  std::string reason;  ///< why that method
 };
 
 /// One column of a table of records.
@@ -100,8 +102,8 @@ struct Damage {
   int64_t last_row = 0;
 };
 
-/// Removes files that begin with `prefix` in `directory` which a killed program left under their temporary names, but none that a live program still
-/// writes; returns their paths. Local: one rank calls it.
+/// Removes files that begin with `prefix` in `directory` which a killed program left under their temporary names, but none that
+/// a live program still writes; returns their paths. Local: one rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
 class File;
@@ -112,12 +114,12 @@ class Dataset {
   const std::string& path() const;
   ElementType element() const;  ///< of numbers
   const std::vector<int64_t>& dims() const;
-  int64_t bytes() const;            ///< of all its elements
-  bool is_contiguous() const;       ///< raw data lie in one piece that the engine reads itself
-  std::string type_name() const;    ///< "float64", "string[4]", "record[84]" …
+  int64_t bytes() const;          ///< of all its elements
+  bool is_contiguous() const;     ///< raw data lie in one piece that the engine reads itself
+  std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
-  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing. Errors are local and thrown here; the file's next
-  /// commit() then fails on every rank. Ranks must not put the same element. Collective: no.
+  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing. Errors are local and
+  /// thrown here; the file's next commit() then fails on every rank. Ranks must not put the same element. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
   /// Records a read of `slab` into `memory`, done by commit(). Collective: no.
   void get(const Hyperslab& slab, const Memory& memory);
@@ -141,14 +143,16 @@ class File {
   File& operator=(File&&) noexcept;
 
   // Writing.
-  /// Makes a dataset of numbers; groups in its path are made too. All ranks pass the same arguments, which commit() checks. Collective: yes, without
-  /// communication.
+  /// Makes a dataset of numbers; groups in its path are made too. All ranks pass the same arguments, which commit() checks.
+  /// Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
-  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Rank 0's content counts. Collective: as create_dataset.
+  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Rank 0's content counts. Collective: as
+  /// create_dataset.
   void create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                     const void* rows);
-  /// Makes a small dataset of fixed-length strings of `string_bytes`, padded with blanks; shape {count, 1} when `as_column`. Collective: as create_dataset.
+  /// Makes a small dataset of fixed-length strings of `string_bytes`, padded with blanks; shape {count, 1} when `as_column`.
+  /// Collective: as create_dataset.
   void create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column);
   /// Sets an attribute of a dataset or group ("/" is the root). Collective: as create_dataset.
   void set_attribute(const std::string& object, const std::string& name, double value);
@@ -167,14 +171,15 @@ class File {
   double attribute(const std::string& object, const std::string& name);
   /// True when the file carries Stria's checksums.
   bool has_checksums() const;
-  /// Reads everything that has a checksum and compares; work is shared among the ranks, the result is the same on all. Collective: yes.
+  /// Reads everything that has a checksum and compares; work is shared among the ranks, the result is the same on all.
+  /// Collective: yes.
   std::vector<Damage> verify();
 
   // Both.
   /// Moves everything put so far, so that its memory may be reused; the file stays unfinished. Collective: yes.
   void flush();
-  /// Moves everything put or got so far; a new file is completed, synced if asked, and takes its name. Collective: yes; the same outcome on every rank. After an error
-  /// a new file is gone and the old one of that name is untouched.
+  /// Moves everything put or got so far; a new file is completed, synced if asked, and takes its name. Collective: yes; the
+  /// same outcome on every rank. After an error a new file is gone and the old one of that name is untouched.
   void commit();
   /// Gives up a new file: nothing of it is left. Collective: yes.
   void abandon();

@@ -12,8 +12,8 @@ Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<c
     : context_(context),
       plan_(plan),
       lanes_(lanes),
-      domains_(lanes, static_cast<int>(plan.aggregators.size()), std::max<int64_t>(context.hints.collective_buffer_bytes / kTwins, 1),
-               plan.unit_bytes) {
+      domains_(lanes, static_cast<int>(plan.aggregators.size()),
+               std::max<int64_t>(context.hints.collective_buffer_bytes / kTwins, 1), plan.unit_bytes) {
   auto mine = std::find(plan.aggregators.begin(), plan.aggregators.end(), context.comm.rank());
   if (mine != plan.aggregators.end()) {
     my_index_ = static_cast<int>(mine - plan.aggregators.begin());
@@ -42,9 +42,8 @@ Status Aggregation::exchange_descriptions() {
   for (int a = 0; a < domains_.aggregator_count(); ++a) {
     std::vector<int> chosen;
     for (const LaneDescription& lane : mine_) {
-      bool meets = std::any_of(lane.streams.begin(), lane.streams.end(), [&](const Stream& stream) {
-        return domains_.meets(a, lane.lane, hull_of(stream));
-      });
+      bool meets = std::any_of(lane.streams.begin(), lane.streams.end(),
+                               [&](const Stream& stream) { return domains_.meets(a, lane.lane, hull_of(stream)); });
       if (meets) {
         chosen.push_back(lane.lane);
       }
@@ -125,7 +124,8 @@ std::vector<Window> Aggregation::my_windows(int round) {
 
 std::byte* Aggregation::buffer(int aggregator_rank, int round) {
   auto nodes = context_.comm.node_of_rank();
-  int node_rank = static_cast<int>(std::count(nodes.begin(), nodes.begin() + aggregator_rank, nodes[static_cast<size_t>(aggregator_rank)]));
+  int node_rank =
+      static_cast<int>(std::count(nodes.begin(), nodes.begin() + aggregator_rank, nodes[static_cast<size_t>(aggregator_rank)]));
   std::span<std::byte> part = shared_->part(node_rank);
   return part.data() + static_cast<int64_t>(part.size()) / kTwins * (round % kTwins);
 }
@@ -152,11 +152,21 @@ void Aggregation::wait_for(std::vector<Posted>& list) {
   list.clear();
 }
 
-void Aggregation::post_token(int to, int tag, int64_t value) { post(posted_, token_bytes(value), to, tag); }
-void Aggregation::post_lasting_token(int to, int tag, int64_t value) { post(lasting_, token_bytes(value), to, tag); }
-void Aggregation::post_bytes(std::vector<std::byte> data, int to, int tag) { post(posted_, std::move(data), to, tag); }
-void Aggregation::drain() { wait_for(posted_); }
-void Aggregation::finish() { wait_for(lasting_); }
+void Aggregation::post_token(int to, int tag, int64_t value) {
+  post(posted_, token_bytes(value), to, tag);
+}
+void Aggregation::post_lasting_token(int to, int tag, int64_t value) {
+  post(lasting_, token_bytes(value), to, tag);
+}
+void Aggregation::post_bytes(std::vector<std::byte> data, int to, int tag) {
+  post(posted_, std::move(data), to, tag);
+}
+void Aggregation::drain() {
+  wait_for(posted_);
+}
+void Aggregation::finish() {
+  wait_for(lasting_);
+}
 
 int64_t Aggregation::receive_token(int from, int tag) {
   int64_t value = 0;

@@ -1,4 +1,5 @@
-// What collective writes and reads have in common: who meets whom, the aggregator's shared buffers, the tokens that pace the rounds.
+// What collective writes and reads have in common: who meets whom, the aggregator's shared buffers, the tokens that pace the
+// rounds.
 #pragma once
 
 #include <map>
@@ -27,9 +28,9 @@ class Aggregation {
 
   /// What this rank brings to, or wants from, an aggregator in a round.
   struct Share {
-    int rank = 0;             ///< the other side: the aggregator, or among contributors() the contributor
-    bool own = false;         ///< the aggregator and the contributor are this rank
-    bool shared = false;      ///< the aggregator's buffer can be addressed by the contributor
+    int rank = 0;         ///< the other side: the aggregator, or among contributors() the contributor
+    bool own = false;     ///< the aggregator and the contributor are this rank
+    bool shared = false;  ///< the aggregator's buffer can be addressed by the contributor
     std::vector<Window> windows;
     std::vector<std::pair<size_t, Overlap>> parts;  ///< window number and overlap
     int64_t bytes = 0;
@@ -67,7 +68,7 @@ class Aggregation {
   FileDomains domains_;
   int my_index_ = -1;
   std::vector<LaneDescription> mine_;
-  std::vector<int> met_;                                        // aggregators that this rank meets
+  std::vector<int> met_;                                              // aggregators that this rank meets
   std::vector<std::pair<int, std::vector<LaneDescription>>> others_;  // contributors of this aggregator
   std::shared_ptr<SharedBuffer> shared_;
   int64_t twin_bytes_ = 0;

@@ -14,7 +14,8 @@ using Panel = std::vector<const Stream*>;
 
 constexpr int64_t kElementAlignmentBytes = 8;
 
-// The panels of all groups, in the order of the groups and then of the streams' numbers within their lanes; at most `most_streams` in each.
+// The panels of all groups, in the order of the groups and then of the streams' numbers within their lanes; at most
+// `most_streams` in each.
 std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams) {
   std::map<int, std::vector<const Lane*>> groups;
   for (const Lane& lane : lanes) {

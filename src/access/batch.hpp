@@ -1,7 +1,8 @@
 // Cuts one rank's streams into batches that fit a staging buffer, variables in lockstep.
 //
-// The k-th streams of the lanes of one group form a panel; a panel is cut across, so that each batch holds the same rows of all its
-// variables and the packer reads every cache line once. Small panels share a batch. Cost: O(streams) memory, no piece is listed here.
+// The k-th streams of the lanes of one group form a panel; a panel is cut across, so that each batch holds the same rows of all
+// its variables and the packer reads every cache line once. Small panels share a batch. Cost: O(streams) memory, no piece is
+// listed here.
 #pragma once
 
 #include <cstdint>

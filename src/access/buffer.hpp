@@ -1,7 +1,8 @@
 // A page-aligned buffer that keeps its memory from one use to the next within the process.
 //
-// Problem: memory that the kernel hands out afresh costs a fault and a zeroing a page, several times what filling it costs; checkpoints come
-// again and again. Method: released buffers wait in a small per-thread cache, at most kKeepBytes in all. Fixed alignment serves direct I/O.
+// Problem: memory that the kernel hands out afresh costs a fault and a zeroing a page, several times what filling it costs;
+// checkpoints come again and again. Method: released buffers wait in a small per-thread cache, at most kKeepBytes in all. Fixed
+// alignment serves direct I/O.
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,8 @@ struct Overlap {
   int64_t end = 0;
 };
 
-/// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost: O(log streams + streams near the window).
+/// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost: O(log streams + streams near the
+/// window).
 void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out);
 
 /// Calls `visit(piece, packed_offset)` for each file piece of an overlap; packed_offset counts from the overlap's first byte.

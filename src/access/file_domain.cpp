@@ -99,7 +99,9 @@ void FileDomains::number_places() {
 }
 
 // Where a lane's grid of units begins.
-int64_t FileDomains::origin(int lane) const { return align_down(extents_[static_cast<size_t>(lane)].begin, unit_bytes_); }
+int64_t FileDomains::origin(int lane) const {
+  return align_down(extents_[static_cast<size_t>(lane)].begin, unit_bytes_);
+}
 
 // Where the aggregator's part of each lane begins, on the lane's grid.
 int64_t FileDomains::boundary(const Group& group, int aggregator) const {
@@ -128,7 +130,8 @@ void FileDomains::append(int lane, ByteRange file, std::vector<Window>& windows)
 void FileDomains::windows(int aggregator, int round, std::vector<Window>& windows) const {
   windows.clear();
   if (round >= first_batch_round_) {
-    auto number = static_cast<size_t>(round - first_batch_round_) * static_cast<size_t>(aggregator_count_) + static_cast<size_t>(aggregator);
+    auto number = static_cast<size_t>(round - first_batch_round_) * static_cast<size_t>(aggregator_count_) +
+                  static_cast<size_t>(aggregator);
     if (number < batches_.size()) {
       for (int lane : batches_[number].lanes) {
         append(lane, extents_[static_cast<size_t>(lane)], windows);
@@ -159,7 +162,8 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
          !intersect(extents_[static_cast<size_t>(lane)], range).empty();
 }
 
-// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one begins as far into its alignment as it is short.
+// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one begins as far into its alignment as
+// it is short.
 int64_t FileDomains::measure_buffer() const {
   int64_t most = 0;
   for (const Group& group : divided_) {

@@ -1,10 +1,11 @@
 // File domains: which aggregator writes which bytes, in which round.
 //
-// Method (two-phase I/O: Thakur 1995; tunable aggregators: Yu 2008): each lane is laid on the grid of alignment units of the file, from the unit that holds
-// its first byte on; a group of lanes is divided among the aggregators by the same fractions of these grids, at whole units; an aggregator's part is cut into
-// rounds that fill its buffer with the same rows of all lanes. Groups too small to be worth dividing are given whole to one aggregator, several in one
-// round. Nothing is stored a round: windows are computed on demand from O(lanes) state that is the same on every rank. Cost: windows() O(log lanes +
-// windows), meets() O(1).
+// Method (two-phase I/O: Thakur 1995; tunable aggregators: Yu 2008): each lane is laid on the grid of alignment units of the
+// file, from the unit that holds its first byte on; a group of lanes is divided among the aggregators by the same fractions of
+// these grids, at whole units; an aggregator's part is cut into rounds that fill its buffer with the same rows of all lanes.
+// Groups too small to be worth dividing are given whole to one aggregator, several in one round. Nothing is stored a round:
+// windows are computed on demand from O(lanes) state that is the same on every rank. Cost: windows() O(log lanes + windows),
+// meets() O(1).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace stria::access {
 
-/// A stretch of one lane within one round of one aggregator, and its place in the aggregator's buffer. `buffer_offset` and the file offset are
-/// congruent modulo Buffer::kAlignmentBytes, as direct I/O wants it.
+/// A stretch of one lane within one round of one aggregator, and its place in the aggregator's buffer. `buffer_offset` and the
+/// file offset are congruent modulo Buffer::kAlignmentBytes, as direct I/O wants it.
 struct Window {
   int lane = 0;
   ByteRange file;
@@ -73,9 +74,9 @@ class FileDomains {
   int round_count_ = 0;
   int first_batch_round_ = 0;
   int64_t needed_buffer_bytes_ = 0;
-  std::vector<Group> divided_;   // by first_round
-  std::vector<Batch> batches_;   // dealt to the aggregators in turn
-  std::vector<Place> places_;    // by lane
+  std::vector<Group> divided_;  // by first_round
+  std::vector<Batch> batches_;  // dealt to the aggregators in turn
+  std::vector<Place> places_;   // by lane
 };
 
 }  // namespace stria::access

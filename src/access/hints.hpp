@@ -20,11 +20,11 @@ struct ResolvedHints {
   Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
   int64_t striping_unit_bytes = 0;               ///< striping_unit; 0: what the storage says
   Method method = Method::kAutomatic;            ///< stria_method
-  int64_t staging_bytes = 4 << 20;               ///< stria_staging_size: the buffer through which a rank packs and writes by itself
-  Switch direct = Switch::kAutomatic;            ///< stria_direct: past the page cache
-  Switch shared_memory = Switch::kAutomatic;     ///< stria_shared_memory: ranks of a node pack into the aggregator's buffer
-  std::string driver = "posix";                  ///< stria_driver
-  int64_t alignment_bytes = 4096;                ///< stria_alignment: where datasets of at least this size begin
+  int64_t staging_bytes = 4 << 20;     ///< stria_staging_size: the buffer through which a rank packs and writes by itself
+  Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
+  Switch shared_memory = Switch::kAutomatic;  ///< stria_shared_memory: ranks of a node pack into the aggregator's buffer
+  std::string driver = "posix";               ///< stria_driver
+  int64_t alignment_bytes = 4096;             ///< stria_alignment: where datasets of at least this size begin
 };
 
 /// Parses the hints; what can't be used keeps its default and adds a line to `warnings`.

@@ -15,7 +15,8 @@ namespace stria::access {
 
 namespace {
 
-// Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are staggered.
+// Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are
+// staggered.
 constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
 constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
@@ -26,7 +27,8 @@ struct Layout {
   std::vector<StreamPart> direct;  // parts with a place in the application's memory
 };
 
-// Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit that its first byte has in the file, as direct I/O wants it.
+// Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit that its first byte has in
+// the file, as direct I/O wants it.
 template <typename Direct>
 Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, Direct&& direct_of) {
   Layout layout;
@@ -107,15 +109,16 @@ int64_t total_bytes(std::span<const Lane> lanes) {
 
 namespace {
 
-// Splits a list between the direct handle, for what is aligned in file and memory, and the cached one. Direct writes go on while the next
-// batch is packed into the other buffer.
+// Splits a list between the direct handle, for what is aligned in file and memory, and the cached one. Direct writes go on
+// while the next batch is packed into the other buffer.
 class ListWriter {
  public:
   ListWriter(Context& context, std::span<const Lane> lanes, StreamSource& source)
       : context_(context),
         source_(source),
         unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
-        batch_bytes_(context.direct_file != nullptr ? std::max(kDirectBatchBytes, context.hints.staging_bytes) : context.hints.staging_bytes) {
+        batch_bytes_(context.direct_file != nullptr ? std::max(kDirectBatchBytes, context.hints.staging_bytes)
+                                                    : context.hints.staging_bytes) {
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
@@ -224,7 +227,8 @@ class ListWriter {
 
 Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source) {
   ListWriter writer(context, lanes, source);
-  Status status = for_each_batch(lanes, writer.batch_bytes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
+  Status status =
+      for_each_batch(lanes, writer.batch_bytes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
   Status finished = writer.finish();
   return status.ok() ? finished : status;
 }

@@ -14,7 +14,8 @@ bool on_one_node(const Comm& comm) {
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
 }
 
-// Aggregators take turns among the nodes, the first ranks of each; by default one a node, or one a stripe where there are more stripes.
+// Aggregators take turns among the nodes, the first ranks of each; by default one a node, or one a stripe where there are more
+// stripes.
 std::vector<int> choose_aggregators(const Comm& comm, int wanted) {
   auto nodes = comm.node_of_rank();
   int node_count = *std::max_element(nodes.begin(), nodes.end()) + 1;
@@ -70,7 +71,8 @@ Method forced_method(const RequestShape& shape, const ResolvedHints& hints, cons
 
 }  // namespace
 
-Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm) {
+Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+               const Comm& comm) {
   Plan plan;
   plan.two_phase = two_phase_plan(capabilities, hints, comm);
   bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;

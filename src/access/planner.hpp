@@ -5,7 +5,8 @@
 //   2. one rank: list I/O;
 //   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy;
 //   4. otherwise two-phase.
-// Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the same writing.
+// Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the
+// same writing.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  bool durable = false;     ///< the write will be followed by a sync
+  bool durable = false;  ///< the write will be followed by a sync
 };
 
 struct Plan {
@@ -34,6 +35,7 @@ struct Plan {
 };
 
 /// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.
-Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
+Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+               const Comm& comm);
 
 }  // namespace stria::access

@@ -1,8 +1,8 @@
 // What an access method is asked to move: streams of bytes, each with its place in the file, grouped into lanes.
 //
-// A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's part of a lane. Lanes of one group are
-// advanced in lockstep, so that variables which lie interleaved in memory are packed in one pass however far apart the file keeps
-// them: a round takes the same fraction of every lane of the group. One lane is the classic case.
+// A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's part of a lane. Lanes of one
+// group are advanced in lockstep, so that variables which lie interleaved in memory are packed in one pass however far apart
+// the file keeps them: a round takes the same fraction of every lane of the group. One lane is the classic case.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,13 @@
 
 namespace stria::access {
 
-/// One rank's bytes within a lane. The packed stream `stream_id` has file_type.size() bytes, in the order of file_type's pieces.
+/// One rank's bytes within a lane. The packed stream `stream_id` has file_type.size() bytes, in the order of file_type's
+/// pieces.
 struct Stream {
-  int stream_id = 0;           ///< names the packed stream to the StreamSource or StreamSink
-  Datatype file_type;          ///< \pre file_type.is_sorted()
-  int64_t displacement = 0;    ///< file offset of file_type's origin
-  int64_t granule_bytes = 1;   ///< parts are cut at multiples of this where the method is free to choose
+  int stream_id = 0;          ///< names the packed stream to the StreamSource or StreamSink
+  Datatype file_type;         ///< \pre file_type.is_sorted()
+  int64_t displacement = 0;   ///< file offset of file_type's origin
+  int64_t granule_bytes = 1;  ///< parts are cut at multiples of this where the method is free to choose
 };
 
 struct Lane {
@@ -68,11 +69,11 @@ class StreamSink {
 /// What a method works with.
 struct Context {
   Comm& comm;
-  storage::File* file;           ///< this rank's handle; null only where the method needs none
-  storage::File* direct_file;    ///< the same file past the page cache, or null
+  storage::File* file;         ///< this rank's handle; null only where the method needs none
+  storage::File* direct_file;  ///< the same file past the page cache, or null
   const ResolvedHints& hints;
   PhaseTimes& times;
-  NodeTurn* turn = nullptr;      ///< to be held while writing to cached pages; null: no need
+  NodeTurn* turn = nullptr;  ///< to be held while writing to cached pages; null: no need
 };
 
 /// The sum of the sizes of this rank's streams.

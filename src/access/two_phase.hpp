@@ -1,10 +1,12 @@
-// Two-phase collective I/O: ranks bring the bytes of a contiguous file domain together at an aggregator, which moves them in large requests.
+// Two-phase collective I/O: ranks bring the bytes of a contiguous file domain together at an aggregator, which moves them in
+// large requests.
 //
-// Problem: pieces too small or too scattered for the storage, too many writers. Method (Thakur 1995; aggregators and buffer sizes as Yu 2008 tunes them):
-// each rank sends its *file description* once to every aggregator that it meets; then round by round the ranks of the aggregator's node pack straight
-// into its buffer, which is shared memory, ranks of other nodes send packed messages, and the aggregator writes the buffer while everybody packs the
-// next round into its twin. Holes are left alone: a window with holes is written as a list of its covered ranges.
-// Cost a rank and round: one message each way to each aggregator met; memory: description + two half collective buffers on aggregators.
+// Problem: pieces too small or too scattered for the storage, too many writers. Method (Thakur 1995; aggregators and buffer
+// sizes as Yu 2008 tunes them): each rank sends its *file description* once to every aggregator that it meets; then round by
+// round the ranks of the aggregator's node pack straight into its buffer, which is shared memory, ranks of other nodes send
+// packed messages, and the aggregator writes the buffer while everybody packs the next round into its twin. Holes are left
+// alone: a window with holes is written as a list of its covered ranges. Cost a rank and round: one message each way to each
+// aggregator met; memory: description + two half collective buffers on aggregators.
 #pragma once
 
 #include "access/request.hpp"
@@ -18,7 +20,8 @@ struct TwoPhasePlan {
   bool shared_memory = true;
 };
 
-/// Writes all ranks' streams. Collective: yes; the error is local to the ranks that met it (others get kAborted or success): agree on it.
+/// Writes all ranks' streams. Collective: yes; the error is local to the ranks that met it (others get kAborted or success):
+/// agree on it.
 Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source);
 
 /// Reads all ranks' streams. Collective: yes; errors as in write_two_phase.

@@ -12,9 +12,10 @@ namespace {
 
 using Share = Aggregation::Share;
 
-constexpr int kFilledTag = 32020;  // aggregator to contributor: the shared buffer holds the round's bytes (1), or reading failed (0)
-constexpr int kTakenTag = 32021;   // contributor to aggregator: the shared buffer may be used again
-constexpr int kDataTag = 32022;    // aggregator to a rank of another node: one byte of outcome, then the packed bytes
+constexpr int kFilledTag =
+    32020;  // aggregator to contributor: the shared buffer holds the round's bytes (1), or reading failed (0)
+constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffer may be used again
+constexpr int kDataTag = 32022;   // aggregator to a rank of another node: one byte of outcome, then the packed bytes
 
 class TwoPhaseRead {
  public:

@@ -14,7 +14,8 @@ constexpr int kGoTag = 32010;    // aggregator to contributor: the buffer for th
 constexpr int kDoneTag = 32011;  // contributor to aggregator: packed into the shared buffer
 constexpr int kDataTag = 32012;  // contributor on another node to aggregator: the packed bytes
 
-// File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second copy.
+// File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second
+// copy.
 constexpr int64_t kShortPieceBytes = 256;
 
 class TwoPhaseWrite {

@@ -11,7 +11,9 @@
 
 namespace stria {
 
-uint64_t hash_bytes(std::span<const std::byte> data) { return XXH3_64bits(data.data(), data.size()); }
+uint64_t hash_bytes(std::span<const std::byte> data) {
+  return XXH3_64bits(data.data(), data.size());
+}
 
 StreamingHash::StreamingHash() : state_(XXH3_createState()) {
   if (state_ == nullptr) {
@@ -20,7 +22,9 @@ StreamingHash::StreamingHash() : state_(XXH3_createState()) {
   reset();
 }
 
-StreamingHash::~StreamingHash() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
+StreamingHash::~StreamingHash() {
+  XXH3_freeState(static_cast<XXH3_state_t*>(state_));
+}
 
 StreamingHash::StreamingHash(StreamingHash&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
 
@@ -29,12 +33,16 @@ StreamingHash& StreamingHash::operator=(StreamingHash&& other) noexcept {
   return *this;
 }
 
-void StreamingHash::reset() { XXH3_64bits_reset(static_cast<XXH3_state_t*>(state_)); }
+void StreamingHash::reset() {
+  XXH3_64bits_reset(static_cast<XXH3_state_t*>(state_));
+}
 
 void StreamingHash::update(std::span<const std::byte> data) {
   XXH3_64bits_update(static_cast<XXH3_state_t*>(state_), data.data(), data.size());
 }
 
-uint64_t StreamingHash::digest() const { return XXH3_64bits_digest(static_cast<const XXH3_state_t*>(state_)); }
+uint64_t StreamingHash::digest() const {
+  return XXH3_64bits_digest(static_cast<const XXH3_state_t*>(state_));
+}
 
 }  // namespace stria

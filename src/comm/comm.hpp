@@ -1,7 +1,8 @@
 // The few collective operations that the engine needs, over MPI, over one process, or over N simulated ranks in one process.
 //
 // No call blocks the processor while it waits: waiting ranks test and sleep, because ranks often outnumber cores.
-// A failure of the transport itself (a dead rank) ends the job, as MPI does; every other failure travels as a Status through agree().
+// A failure of the transport itself (a dead rank) ends the job, as MPI does; every other failure travels as a Status through
+// agree().
 #pragma once
 
 #include <cstddef>
@@ -57,7 +58,8 @@ class Comm {
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// Pieces of any size; the result is empty except on `root`, where entry r is rank r's piece.
   virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) = 0;
-  /// Allocates `bytes` of this rank's own in memory shared by its node (page aligned, not cleared). Collective over the node at least.
+  /// Allocates `bytes` of this rank's own in memory shared by its node (page aligned, not cleared). Collective over the node at
+  /// least.
   virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;
 
   // Point to point. Messages between two ranks with the same tag arrive in order; sizes must match; any size.
@@ -65,21 +67,21 @@ class Comm {
   virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
   /// Waits without burning the processor.
   virtual void wait(CommRequest& request) = 0;
-  /// Lets other ranks (or threads) run for a moment; the waiting loop of callers that poll several things. `attempt` counts from 0 and
-  /// lengthens the pause.
+  /// Lets other ranks (or threads) run for a moment; the waiting loop of callers that poll several things. `attempt` counts
+  /// from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
 
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
-  /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a pair, to oneself
-  /// too. Nobody needs to know who will send. Cost: one gathering of the address lists. Collective: yes.
+  /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a
+  /// pair, to oneself too. Nobody needs to know who will send. Cost: one gathering of the address lists. Collective: yes.
   Messages sparse_exchange(const Messages& outgoing);
   /// The turn of this communicator's ranks on their node, made at the first call; null when the system has no memory to share.
   /// Collective: yes at the first call; the outcome is the same everywhere.
   NodeTurn* node_turn();
   /// Broadcasts a byte vector of any size from root. Collective: yes.
   void broadcast_bytes(std::vector<std::byte>& data, int root);
-  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N: ".
-  /// One small reduction when all is well. Collective: yes.
+  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N:
+  /// ". One small reduction when all is well. Collective: yes.
   Status agree(const Status& mine);
 
  private:

@@ -15,9 +15,13 @@ namespace {
 constexpr int64_t kStateBytes = 4096;
 
 // Tickets that differ by a multiple of 32 share a wake-up bit; the loop around the wait sorts them out.
-uint32_t bit_of(uint32_t ticket) { return uint32_t{1} << (ticket % 32); }
+uint32_t bit_of(uint32_t ticket) {
+  return uint32_t{1} << (ticket % 32);
+}
 
-uint32_t* word_of(std::atomic<uint32_t>& value) { return reinterpret_cast<uint32_t*>(&value); }
+uint32_t* word_of(std::atomic<uint32_t>& value) {
+  return reinterpret_cast<uint32_t*>(&value);
+}
 
 void sleep_unless_changed(std::atomic<uint32_t>& value, uint32_t seen, uint32_t bit) {
   syscall(SYS_futex, word_of(value), FUTEX_WAIT_BITSET, seen, nullptr, nullptr, bit);

@@ -1,9 +1,10 @@
 // Takes turns among the ranks of a node, first come first served.
 //
-// Problem: the kernel lets one process at a time write to a file's cached pages. Ranks that pack and write at their own pace fall into step: all wait for the
-// inode's lock, spinning, then all pack while nobody writes; and who waits longest is left to chance. Method: a ticket lock in memory shared by the node, on which
-// waiting ranks sleep (a futex, woken one at a time), held while a batch is written: one rank's packing hides behind another's writing.
-// Cost: no system call when nobody waits, two when somebody does.
+// Problem: the kernel lets one process at a time write to a file's cached pages. Ranks that pack and write at their own pace
+// fall into step: all wait for the inode's lock, spinning, then all pack while nobody writes; and who waits longest is left to
+// chance. Method: a ticket lock in memory shared by the node, on which waiting ranks sleep (a futex, woken one at a time), held
+// while a batch is written: one rank's packing hides behind another's writing. Cost: no system call when nobody waits, two when
+// somebody does.
 #pragma once
 
 #include <atomic>

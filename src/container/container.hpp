@@ -20,13 +20,14 @@ struct ElementSpec {
   bool big_endian = false;                     ///< kNumber: byte order in the file
   int64_t bytes = 8;                           ///< size of one element in the file and in the buffers passed with it
   bool space_padded = false;                   ///< kString: fixed length, padded by blanks (else by NUL)
-  bool c_declared = false;                     ///< kString: declared as C's, terminated by NUL, though blanks may fill all of it
-  std::vector<Member> members;                 ///< kCompound
+  bool c_declared = false;      ///< kString: declared as C's, terminated by NUL, though blanks may fill all of it
+  std::vector<Member> members;  ///< kCompound
 
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
-  /// Filled with blanks and declared as C's: what C and Fortran programs that read into C strings of that size get unchanged. The library
-  /// would turn the blanks of a string declared as padded by them into NULs, and cut the last character off for the terminator.
+  /// Filled with blanks and declared as C's: what C and Fortran programs that read into C strings of that size get unchanged.
+  /// The library would turn the blanks of a string declared as padded by them into NULs, and cut the last character off for the
+  /// terminator.
   static ElementSpec of_filled_string(int64_t bytes);
   static ElementSpec of_compound(int64_t bytes, std::vector<Member> members);
 };
@@ -59,7 +60,8 @@ struct DatasetInfo {
   enum class Layout { kContiguous, kCompact, kChunked, kVirtual, kUnallocated };
   DatasetSpec spec;
   Layout layout = Layout::kContiguous;
-  int64_t data_offset = -1;  ///< file offset of the raw data when it can be read directly (contiguous, allocated, no filters, not external), else -1
+  int64_t data_offset = -1;  ///< file offset of the raw data when it can be read directly (contiguous, allocated, no filters,
+                             ///< not external), else -1
 };
 
 /// The bytes of the file that are not raw data of datasets: sorted, not overlapping.

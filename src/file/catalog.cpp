@@ -24,15 +24,19 @@ struct Span {
 Status check_span(const DatasetEntry& dataset, size_t dim, const Span& span) {
   int64_t size = dataset.spec.dims[dim];
   if (span.start < 0 || span.count < 0 || span.stride < 1 || span.block < 1 || span.stride < span.block) {
-    return invalid(dataset, fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) is not a region", dim,
-                                        span.start, span.count, span.stride, span.block));
+    return invalid(dataset,
+                   fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) is not a region", dim,
+                               span.start, span.count, span.stride, span.block));
   }
   int64_t reach = 0;
-  bool fits = span.count == 0 ? span.start <= size : (checked_multiply(span.count - 1, span.stride, &reach) && checked_add(reach, span.start, &reach) &&
-                                  checked_add(reach, span.block, &reach) && reach <= size);
+  bool fits = span.count == 0
+                  ? span.start <= size
+                  : (checked_multiply(span.count - 1, span.stride, &reach) && checked_add(reach, span.start, &reach) &&
+                     checked_add(reach, span.block, &reach) && reach <= size);
   if (!fits) {
-    return invalid(dataset, fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) passes the end at {}", dim,
-                                        span.start, span.count, span.stride, span.block, size));
+    return invalid(dataset,
+                   fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) passes the end at {}",
+                               dim, span.start, span.count, span.stride, span.block, size));
   }
   return Status();
 }

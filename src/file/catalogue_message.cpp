@@ -13,8 +13,8 @@ using nlohmann::json;
 // Members of compounds stay with rank 0: whoever needs them asks it.
 json encode_dataset(const DatasetEntry& entry) {
   const container::ElementSpec& element = entry.spec.element;
-  return json::array({entry.spec.path, static_cast<int>(element.kind), static_cast<int>(element.number), element.big_endian, element.bytes,
-                      entry.spec.dims, entry.data_offset});
+  return json::array({entry.spec.path, static_cast<int>(element.kind), static_cast<int>(element.number), element.big_endian,
+                      element.bytes, entry.spec.dims, entry.data_offset});
 }
 
 DatasetEntry decode_dataset(const json& value) {
@@ -66,7 +66,8 @@ Status list_columns(const container::DatasetSpec& spec, std::vector<Column>& col
   }
   for (const auto& member : spec.element.members) {
     if (member.element.kind != Kind::kNumber && member.element.kind != Kind::kString) {
-      return Status(ErrorCode::kUnsupported, fmt::format("table '{}': column '{}' is neither number nor string", spec.path, member.name));
+      return Status(ErrorCode::kUnsupported,
+                    fmt::format("table '{}': column '{}' is neither number nor string", spec.path, member.name));
     }
     bool string = member.element.kind == Kind::kString;
     columns.push_back({member.name, member.offset_bytes, string ? ElementType::kByte : member.element.number,
@@ -89,8 +90,8 @@ std::vector<Column> decode_columns(std::span<const std::byte> message) {
   auto* data = reinterpret_cast<const uint8_t*>(message.data());
   std::vector<Column> columns;
   for (const json& value : json::from_cbor(data, data + message.size())) {
-    columns.push_back({value.at(0).get<std::string>(), value.at(1).get<int64_t>(), static_cast<ElementType>(value.at(2).get<int>()),
-                       value.at(3).get<int64_t>()});
+    columns.push_back({value.at(0).get<std::string>(), value.at(1).get<int64_t>(),
+                       static_cast<ElementType>(value.at(2).get<int>()), value.at(3).get<int64_t>()});
   }
   return columns;
 }

@@ -58,7 +58,8 @@ Result<std::vector<std::byte>> read_whole(const Source& source, const container:
 
 Status read_paths(const Source& source, ChecksumIndex& index) {
   STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(std::string(kChecksumGroup) + "/datasets"));
-  if (info.spec.element.kind != container::ElementSpec::Kind::kString || info.spec.dims.size() != 1 || info.spec.element.bytes < 1) {
+  if (info.spec.element.kind != container::ElementSpec::Kind::kString || info.spec.dims.size() != 1 ||
+      info.spec.element.bytes < 1) {
     return nonsense("'datasets' is not a list of names");
   }
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> names, read_whole(source, info));
@@ -86,7 +87,8 @@ Status read_placement(const Source& source, ChecksumIndex& index) {
 
 Status check_table(const Source& source, const container::DatasetInfo& info, int64_t number) {
   STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
-  bool fits = bytes == 0 || (info.data_offset >= 0 && info.data_offset <= source.file_bytes && bytes <= source.file_bytes - info.data_offset);
+  bool fits = bytes == 0 ||
+              (info.data_offset >= 0 && info.data_offset <= source.file_bytes && bytes <= source.file_bytes - info.data_offset);
   if (info.spec.dims.size() != 2 || info.spec.element.bytes != sizeof(uint64_t) || info.spec.dims[1] > INT_MAX || !fits) {
     return nonsense(fmt::format("row table {} has another shape", number));
   }
@@ -131,7 +133,9 @@ bool is_as_written(const container::Hdf5Reader& reader) {
 
 }  // namespace
 
-std::string RowTable::path(size_t number) const { return fmt::format("{}/rows_{}", kChecksumGroup, number); }
+std::string RowTable::path(size_t number) const {
+  return fmt::format("{}/rows_{}", kChecksumGroup, number);
+}
 
 std::vector<RowTable> place_row_sums(std::vector<DatasetEntry>& datasets) {
   std::vector<RowTable> tables;
@@ -157,7 +161,7 @@ std::vector<RowTable> place_row_sums(std::vector<DatasetEntry>& datasets) {
 Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std::vector<RowSum> sums) {
   // A row that was put again counts as it was put last.
   std::stable_sort(sums.begin(), sums.end(),
-            [](const RowSum& a, const RowSum& b) { return std::tie(a.table, a.index) < std::tie(b.table, b.index); });
+                   [](const RowSum& a, const RowSum& b) { return std::tie(a.table, a.index) < std::tie(b.table, b.index); });
   std::vector<uint64_t> values;
   values.reserve(sums.size());  // segments point into it
   std::vector<storage::WriteSegment> segments;
@@ -171,7 +175,8 @@ Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std
     if (follows) {
       segments.back().bytes += static_cast<int64_t>(sizeof(uint64_t));
     } else {
-      int64_t offset = tables[static_cast<size_t>(sums[i].table)].data_offset + sums[i].index * static_cast<int64_t>(sizeof(uint64_t));
+      int64_t offset =
+          tables[static_cast<size_t>(sums[i].table)].data_offset + sums[i].index * static_cast<int64_t>(sizeof(uint64_t));
       segments.push_back({offset, reinterpret_cast<const std::byte*>(&values.back()), static_cast<int64_t>(sizeof(uint64_t))});
     }
   }
@@ -246,12 +251,13 @@ std::vector<std::byte> encode_index(const ChecksumIndex& index) {
   for (const SlabSum& slab : index.slabs) {
     encode_slab_sum(slab, slabs);
   }
-  nlohmann::json document = {{"present", index.present},
-                             {"paths", index.paths},
-                             {"placement", index.placement},
-                             {"tables", index.tables},
-                             {"slabs", nlohmann::json::binary(std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(slabs.data()),
-                                                                                   reinterpret_cast<const uint8_t*>(slabs.data()) + slabs.size()))}};
+  nlohmann::json document = {
+      {"present", index.present},
+      {"paths", index.paths},
+      {"placement", index.placement},
+      {"tables", index.tables},
+      {"slabs", nlohmann::json::binary(std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(slabs.data()),
+                                                            reinterpret_cast<const uint8_t*>(slabs.data()) + slabs.size()))}};
   std::vector<uint8_t> bytes = nlohmann::json::to_cbor(document);
   auto* data = reinterpret_cast<const std::byte*>(bytes.data());
   return {data, data + bytes.size()};

@@ -1,9 +1,11 @@
-// The checksums of a file, kept in the file: group ".stria", which other readers have no reason to look at. See docs/formats/hdf5.md.
+// The checksums of a file, kept in the file: group ".stria", which other readers have no reason to look at. See
+// docs/formats/hdf5.md.
 //
-//   .stria/datasets    one fixed-length string a dataset: its path; the position is the dataset's number. `datasets` and `placement` are among them
-//   .stria/placement   int64 {datasets, 2}: the row table that holds the dataset's row sums and the column in it, or -1, -1
-//   .stria/rows_<g>    uint64 {rows, columns}: XXH3-64 of each row of each dataset of the table; 0: never written
-//   .stria/slabs       uint8 {n}: the XXH3-64 of all that follows, then records (dataset int64, sum uint64, region displacement int64, Datatype) of everything that was not put by whole rows
+//   .stria/datasets    one fixed-length string a dataset: its path; the position is the dataset's number. `datasets` and
+//   `placement` are among them .stria/placement   int64 {datasets, 2}: the row table that holds the dataset's row sums and the
+//   column in it, or -1, -1 .stria/rows_<g>    uint64 {rows, columns}: XXH3-64 of each row of each dataset of the table; 0:
+//   never written .stria/slabs       uint8 {n}: the XXH3-64 of all that follows, then records (dataset int64, sum uint64,
+//   region displacement int64, Datatype) of everything that was not put by whole rows
 //
 // Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written by the ranks that have them.
 #pragma once
@@ -74,8 +76,8 @@ struct ChecksumIndex {
   std::vector<SlabSum> slabs;
 };
 
-/// Reads the index of a file of `file_bytes`; `present` is false when it has none. kFormat when what is there makes no sense: nothing in the
-/// index then reaches out of the file or names a row or column that isn't there.
+/// Reads the index of a file of `file_bytes`; `present` is false when it has none. kFormat when what is there makes no sense:
+/// nothing in the index then reaches out of the file or names a row or column that isn't there.
 Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader, int64_t file_bytes);
 std::vector<std::byte> encode_index(const ChecksumIndex& index);
 Result<ChecksumIndex> decode_index(std::span<const std::byte> message);

@@ -37,7 +37,8 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
 }
 
 Status wrong_direction(const file::Session& session, const char* call) {
-  return Status(ErrorCode::kInvalidArgument, fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
+  return Status(ErrorCode::kInvalidArgument,
+                fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
 }
 
 file::WriteSession& writing(const std::shared_ptr<file::Session>& session, const char* call) {
@@ -61,7 +62,8 @@ container::ElementSpec element_of(const Column& column) {
                                  : container::ElementSpec::of_number(column.number);
 }
 
-container::AttributeSpec number_attribute(const std::string& object, const std::string& name, ElementType type, const void* value) {
+container::AttributeSpec number_attribute(const std::string& object, const std::string& name, ElementType type,
+                                          const void* value) {
   auto* bytes = static_cast<const std::byte*>(value);
   return {object, name, container::ElementSpec::of_number(type), {}, {bytes, bytes + element_bytes(type)}};
 }
@@ -74,12 +76,22 @@ std::vector<std::string> hint_problems(const Hints& hints) {
   return problems;
 }
 
-const std::string& Dataset::path() const { return session_->dataset(index_).spec.path; }
-ElementType Dataset::element() const { return session_->dataset(index_).stored_element(); }
-const std::vector<int64_t>& Dataset::dims() const { return session_->dataset(index_).spec.dims; }
+const std::string& Dataset::path() const {
+  return session_->dataset(index_).spec.path;
+}
+ElementType Dataset::element() const {
+  return session_->dataset(index_).stored_element();
+}
+const std::vector<int64_t>& Dataset::dims() const {
+  return session_->dataset(index_).spec.dims;
+}
 
-int64_t Dataset::bytes() const { return session_->dataset(index_).data_bytes(); }
-bool Dataset::is_contiguous() const { return session_->dataset(index_).data_offset >= 0; }
+int64_t Dataset::bytes() const {
+  return session_->dataset(index_).data_bytes();
+}
+bool Dataset::is_contiguous() const {
+  return session_->dataset(index_).data_offset >= 0;
+}
 
 std::string Dataset::type_name() const {
   const container::ElementSpec& element = session_->dataset(index_).spec.element;
@@ -144,7 +156,8 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
   writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + content_bytes});
 }
 
-void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column) {
+void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
+                          bool as_column) {
   container::DatasetSpec spec;
   spec.path = path;
   spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
@@ -171,17 +184,25 @@ void File::set_attribute(const std::string& object, const std::string& name, int
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::string& value) {
   auto bytes = std::as_bytes(std::span(value.data(), value.size()));
-  container::AttributeSpec attribute{object, name,
-                                     container::ElementSpec::of_string(std::max<int64_t>(static_cast<int64_t>(value.size()), 1), false),
-                                     {},
-                                     {bytes.begin(), bytes.end()}};
+  container::AttributeSpec attribute{
+      object,
+      name,
+      container::ElementSpec::of_string(std::max<int64_t>(static_cast<int64_t>(value.size()), 1), false),
+      {},
+      {bytes.begin(), bytes.end()}};
   attribute.value.resize(std::max<size_t>(value.size(), 1));
   writing(session_, "set_attribute()").set_attribute(std::move(attribute));
 }
 
-std::vector<std::string> File::datasets() const { return reading(session_, "datasets()").dataset_paths(); }
-bool File::has_dataset(const std::string& path) const { return session_->find(path).ok(); }
-Dataset File::dataset(const std::string& path) const { return Dataset(session_, session_->find(path).value()); }
+std::vector<std::string> File::datasets() const {
+  return reading(session_, "datasets()").dataset_paths();
+}
+bool File::has_dataset(const std::string& path) const {
+  return session_->find(path).ok();
+}
+Dataset File::dataset(const std::string& path) const {
+  return Dataset(session_, session_->find(path).value());
+}
 
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
   return reading(session_, "read_table()").read_table(path, *columns, *row_bytes).value();
@@ -195,16 +216,34 @@ double File::attribute(const std::string& object, const std::string& name) {
   return reading(session_, "attribute()").read_number_attribute(object, name).value();
 }
 
-bool File::has_checksums() const { return reading(session_, "has_checksums()").has_checksums(); }
-std::vector<Damage> File::verify() { return reading(session_, "verify()").verify().value(); }
+bool File::has_checksums() const {
+  return reading(session_, "has_checksums()").has_checksums();
+}
+std::vector<Damage> File::verify() {
+  return reading(session_, "verify()").verify().value();
+}
 
-void File::flush() { session_->flush().throw_if_error(); }
-void File::commit() { session_->commit().throw_if_error(); }
-void File::abandon() { session_->abandon().throw_if_error(); }
+void File::flush() {
+  session_->flush().throw_if_error();
+}
+void File::commit() {
+  session_->commit().throw_if_error();
+}
+void File::abandon() {
+  session_->abandon().throw_if_error();
+}
 
-const std::string& File::path() const { return session_->path(); }
-const Report& File::report() const { return session_->report(); }
-Hints File::hints() const { return access::effective_hints(session_->environment().hints); }
-const std::vector<std::string>& File::hint_warnings() const { return session_->environment().hint_warnings; }
+const std::string& File::path() const {
+  return session_->path();
+}
+const Report& File::report() const {
+  return session_->report();
+}
+Hints File::hints() const {
+  return access::effective_hints(session_->environment().hints);
+}
+const std::vector<std::string>& File::hint_warnings() const {
+  return session_->environment().hint_warnings;
+}
 
 }  // namespace stria

@@ -47,7 +47,8 @@ Result<std::vector<std::byte>> decode_message(std::vector<std::byte> message) {
 ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options)
     : Session(std::move(environment), path), options_(options) {}
 
-Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, const std::string& path, const OpenOptions& options) {
+Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, const std::string& path,
+                                                       const OpenOptions& options) {
   std::shared_ptr<ReadSession> session(new ReadSession(std::move(environment), path, options));
   STRIA_RETURN_IF_ERROR(session->share_catalogue());
   session->capabilities_ =
@@ -115,7 +116,8 @@ Status ReadSession::attach_row_sums() {
     }
     DatasetEntry& entry = datasets_[static_cast<size_t>(*found)];
     if (entry.row_count() != checksums_.tables[static_cast<size_t>(table)][1]) {
-      return Status(ErrorCode::kFormat, fmt::format("'{}': dataset '{}' and its table of checksums differ in rows", path_, entry.spec.path));
+      return Status(ErrorCode::kFormat,
+                    fmt::format("'{}': dataset '{}' and its table of checksums differ in rows", path_, entry.spec.path));
     }
     entry.checksum_group = static_cast<int>(table);
     entry.checksum_column = static_cast<int>(column);
@@ -223,7 +225,9 @@ Status ReadSession::read_through_library(const Transfer& transfer) {
   return Status();
 }
 
-Status ReadSession::abandon() { return Status(); }
+Status ReadSession::abandon() {
+  return Status();
+}
 
 // Rank 0's whole content of a small dataset, on every rank.
 Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path) {
@@ -253,7 +257,8 @@ Result<std::vector<std::byte>> ReadSession::read_small(const std::string& datase
 Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {
   STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
   if (dataset(number).spec.element.kind != container::ElementSpec::Kind::kString) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' holds no strings of fixed length", dataset(number).spec.path));
+    return Status(ErrorCode::kInvalidArgument,
+                  fmt::format("dataset '{}' holds no strings of fixed length", dataset(number).spec.path));
   }
   auto width = static_cast<size_t>(dataset(number).spec.element.bytes);
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_small(dataset_path));
@@ -295,7 +300,8 @@ Result<double> ReadSession::read_number_attribute(const std::string& object, con
     if (attribute.ok() && attribute->element.kind != container::ElementSpec::Kind::kNumber) {
       status = Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not a number", name, object));
     } else if (attribute.ok() && static_cast<int64_t>(attribute->value.size()) != attribute->element.bytes) {
-      status = Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not one number but a list", name, object));
+      status =
+          Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not one number but a list", name, object));
     } else if (attribute.ok()) {
       PackOperand operand;
       operand.memory = reinterpret_cast<std::byte*>(&value);

@@ -12,7 +12,8 @@ namespace stria::file {
 class ReadSession : public Session {
  public:
   /// Rank 0 reads the catalogue and tells everybody. Collective: yes; the same outcome everywhere.
-  static Result<std::shared_ptr<ReadSession>> open(Environment environment, const std::string& path, const OpenOptions& options);
+  static Result<std::shared_ptr<ReadSession>> open(Environment environment, const std::string& path,
+                                                   const OpenOptions& options);
 
   Status flush() override { return commit(); }
   Status commit() override;

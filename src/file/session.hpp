@@ -1,8 +1,9 @@
 // One open file as all ranks see it: the only place that strings the layers together.
 //
-// State is the same on every rank but for the pending transfers. Every collective member validates locally, agrees, and returns the same outcome on all
-// ranks. The life of a write: put() → Transfer; flush(): definitions become HDF5 objects with offsets (rank 0, one broadcast) → TransferSet →
-// planner → access method; commit(): flush, checksums, attributes, metadata image, sync, rename.
+// State is the same on every rank but for the pending transfers. Every collective member validates locally, agrees, and returns
+// the same outcome on all ranks. The life of a write: put() → Transfer; flush(): definitions become HDF5 objects with offsets
+// (rank 0, one broadcast) → TransferSet → planner → access method; commit(): flush, checksums, attributes, metadata image,
+// sync, rename.
 #pragma once
 
 #include <chrono>
@@ -77,7 +78,8 @@ class Session {
   uint64_t hints_hash() const;
   /// Says that a pending call failed on this rank.
   void poison(const Status& status);
-  /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective: yes.
+  /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective:
+  /// yes.
   Result<access::RequestShape> agree_on_request(bool write, bool durable, int64_t extra_hash);
   /// Tells everybody what rank 0's file can do. Collective: yes.
   storage::Capabilities share_capabilities(storage::Capabilities mine);

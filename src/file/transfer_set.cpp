@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kRepackBytes = 1 << 20;
 constexpr int64_t kHashedAtOnceBytes = 512 << 10;
-constexpr int64_t kSliceUnitBytes = 4096;           // where no unit is hashed
+constexpr int64_t kSliceUnitBytes = 4096;             // where no unit is hashed
 constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
 
 bool needs_swap(const DatasetEntry& dataset) {
@@ -38,8 +38,8 @@ int64_t hash_unit_bytes(const Transfer& transfer, const DatasetEntry& dataset) {
   return std::max<int64_t>(bytes, 1);
 }
 
-Result<std::unique_ptr<TransferSet>> TransferSet::create(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets,
-                                                         const Options& options) {
+Result<std::unique_ptr<TransferSet>> TransferSet::create(std::span<const Transfer> transfers,
+                                                         std::span<const DatasetEntry> datasets, const Options& options) {
   std::vector<PackOperand> operands;
   for (const Transfer& transfer : transfers) {
     operands.push_back(operand_of(transfer, datasets[static_cast<size_t>(transfer.dataset)]));
@@ -174,8 +174,12 @@ void TransferSet::unpack(std::span<const access::StreamPart> parts) {
   packer_.unpack(pack_parts_);
 }
 
-const std::byte* TransferSet::direct_source(int stream_id) { return directs_[static_cast<size_t>(stream_id)]; }
-std::byte* TransferSet::direct_target(int stream_id) { return directs_[static_cast<size_t>(stream_id)]; }
+const std::byte* TransferSet::direct_source(int stream_id) {
+  return directs_[static_cast<size_t>(stream_id)];
+}
+std::byte* TransferSet::direct_target(int stream_id) {
+  return directs_[static_cast<size_t>(stream_id)];
+}
 
 void TransferSet::passed_direct(int stream_id, int64_t begin, int64_t end) {
   observe({stream_id, begin, end, directs_[static_cast<size_t>(stream_id)] + begin});
@@ -202,6 +206,8 @@ void TransferSet::finish_sums() {
   }
 }
 
-const UnitHasher* TransferSet::sums(size_t transfer) const { return hashers_[transfer] ? &*hashers_[transfer] : nullptr; }
+const UnitHasher* TransferSet::sums(size_t transfer) const {
+  return hashers_[transfer] ? &*hashers_[transfer] : nullptr;
+}
 
 }  // namespace stria::file

@@ -1,7 +1,8 @@
-// All pending puts, or gets, of one collective operation, as the access layer wants them: lanes, and a source or sink of packed streams.
+// All pending puts, or gets, of one collective operation, as the access layer wants them: lanes, and a source or sink of packed
+// streams.
 //
-// Stream number = position among the transfers. Packing converts, swaps, gathers minimum and maximum and hashes, in one pass while the bytes are in the
-// cache. Cost: O(transfers + datasets) memory besides the hashes.
+// Stream number = position among the transfers. Packing converts, swaps, gathers minimum and maximum and hashes, in one pass
+// while the bytes are in the cache. Cost: O(transfers + datasets) memory besides the hashes.
 #pragma once
 
 #include <optional>
@@ -24,8 +25,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   };
 
   /// `transfers` and `datasets` must outlive the set. All datasets have a data_offset.
-  static Result<std::unique_ptr<TransferSet>> create(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets,
-                                                     const Options& options);
+  static Result<std::unique_ptr<TransferSet>> create(std::span<const Transfer> transfers,
+                                                     std::span<const DatasetEntry> datasets, const Options& options);
 
   /// One lane a dataset of the catalogue, the same on every rank but for the streams.
   std::span<const access::Lane> lanes() const { return lanes_; }
@@ -45,7 +46,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::span<const ValueRange> value_ranges() const { return ranges_; }
 
  private:
-  TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options, Packer packer);
+  TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options,
+              Packer packer);
   void make_lanes(std::span<const DatasetEntry> datasets);
   void prepare_directs(std::span<const DatasetEntry> datasets);
   void pack_slice(std::span<const access::StreamPart> parts, ByteRange slice);
@@ -62,7 +64,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::vector<access::StreamPart> slice_;
 };
 
-/// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the transfer has whole ones, else all of it.
+/// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the transfer has whole ones, else all
+/// of it.
 int64_t hash_unit_bytes(const Transfer& transfer, const DatasetEntry& dataset);
 /// True when the transfer's checksums are rows of a table.
 bool summed_by_rows(const Transfer& transfer, const DatasetEntry& dataset);

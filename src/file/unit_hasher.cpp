@@ -9,7 +9,9 @@ UnitHasher::UnitHasher(int64_t stream_bytes, int64_t unit_bytes)
       unit_bytes_(unit_bytes),
       sums_(static_cast<size_t>((stream_bytes + unit_bytes - 1) / unit_bytes), 0) {}
 
-int64_t UnitHasher::unit_end(int64_t unit) const { return std::min((unit + 1) * unit_bytes_, stream_bytes_); }
+int64_t UnitHasher::unit_end(int64_t unit) const {
+  return std::min((unit + 1) * unit_bytes_, stream_bytes_);
+}
 
 void UnitHasher::set_sum(int64_t unit, uint64_t sum) {
   sums_[static_cast<size_t>(unit)] = sum == 0 ? 1 : sum;  // 0 means: not known

@@ -1,7 +1,9 @@
-// Hashes packed streams by units (rows of a dataset, or a whole put) as their parts pass by, in whatever order methods move them.
+// Hashes packed streams by units (rows of a dataset, or a whole put) as their parts pass by, in whatever order methods move
+// them.
 //
-// Units that lie whole in a part are hashed at once, while they are in the cache. A unit cut by parts that follow each other is hashed on; one whose
-// parts come out of order (file domains of several aggregators) is noted as torn, for the owner to hash again from memory.
+// Units that lie whole in a part are hashed at once, while they are in the cache. A unit cut by parts that follow each other is
+// hashed on; one whose parts come out of order (file domains of several aggregators) is noted as torn, for the owner to hash
+// again from memory.
 #pragma once
 
 #include <cstdint>

@@ -17,16 +17,19 @@ constexpr int64_t kVerifyBytes = 4 << 20;
 constexpr size_t kVerifySegments = 16 << 10;
 
 Status damaged(const std::string& path, const std::string& dataset, int64_t first_row, int64_t last_row) {
-  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum", path, dataset,
-                                                   first_row, last_row - 1));
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum",
+                                                   path, dataset, first_row, last_row - 1));
 }
 
 Status not_raw(const std::string& path, const std::string& dataset) {
-  return Status(ErrorCode::kUnsupported,
-                fmt::format("'{}': dataset '{}' has a checksum of its raw data, but was packed or filtered since", path, dataset));
+  return Status(
+      ErrorCode::kUnsupported,
+      fmt::format("'{}': dataset '{}' has a checksum of its raw data, but was packed or filtered since", path, dataset));
 }
 
-uint64_t known(uint64_t sum) { return sum == 0 ? 1 : sum; }
+uint64_t known(uint64_t sum) {
+  return sum == 0 ? 1 : sum;
+}
 
 void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row) {
   if (!found.empty() && found.back().dataset == dataset && found.back().last_row == first_row) {
@@ -74,7 +77,8 @@ Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hashe
   return Status();
 }
 
-// Whole rows are compared with what passed by; everything else that has a sum and that the transfers touch is read once more, whole.
+// Whole rows are compared with what passed by; everything else that has a sum and that the transfers touch is read once more,
+// whole.
 Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer& transfer = transfers[i];
@@ -88,7 +92,8 @@ Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const Tra
       all_known = false;
       verify_row_range(transfer.dataset, transfer.first_row, transfer.first_row + transfer.row_count, found, status);
     }
-    ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(), transfer.displacement + transfer.region.true_upper_bound()};
+    ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(),
+                      transfer.displacement + transfer.region.true_upper_bound()};
     for (size_t k = 0; k < checksums_.slabs.size() && status.ok() && !all_known; ++k) {
       const SlabSum& slab = checksums_.slabs[k];
       ByteRange hull{slab.displacement + slab.region.true_lower_bound(), slab.displacement + slab.region.true_upper_bound()};
@@ -152,8 +157,10 @@ void ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found, S
     return;
   }
   const DatasetEntry& entry = dataset(number);
-  if (slab.displacement + slab.region.true_upper_bound() > entry.data_bytes() || slab.displacement + slab.region.true_lower_bound() < 0) {
-    status = Status(ErrorCode::kFormat, fmt::format("'{}': a checksum record lies outside of dataset '{}'", path_, entry.spec.path));
+  if (slab.displacement + slab.region.true_upper_bound() > entry.data_bytes() ||
+      slab.displacement + slab.region.true_lower_bound() < 0) {
+    status =
+        Status(ErrorCode::kFormat, fmt::format("'{}': a checksum record lies outside of dataset '{}'", path_, entry.spec.path));
     return;
   }
   auto seen = hash_region(slab.region, entry.data_offset + slab.displacement);

@@ -23,7 +23,9 @@ uint64_t combine(uint64_t seed, uint64_t value) {
   return hash_bytes(std::as_bytes(std::span(both)));
 }
 
-uint64_t hash_text(const std::string& text) { return hash_bytes(std::as_bytes(std::span(text.data(), text.size()))); }
+uint64_t hash_text(const std::string& text) {
+  return hash_bytes(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 uint64_t fingerprint(const container::DatasetSpec& spec) {
   uint64_t hash = hash_text(spec.path);
@@ -114,7 +116,8 @@ Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, co
   Status status = path.ok() ? dataset_bytes(entry.spec).status() : path.status();
   entry.spec.path = path.ok() ? *path : given.path;
   if (status.ok() && (entry.spec.path.empty() || find(entry.spec.path).ok())) {
-    status = Status(ErrorCode::kAlreadyExists, fmt::format("'{}': the dataset name '{}' is empty or taken", path_, entry.spec.path));
+    status =
+        Status(ErrorCode::kAlreadyExists, fmt::format("'{}': the dataset name '{}' is empty or taken", path_, entry.spec.path));
   }
   if (!status.ok()) {
     poison(status);
@@ -276,8 +279,9 @@ Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTu
   }
   try {
     access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
-    Status status = plan.method == access::Method::kTwoPhase ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
-                                                              : access::write_list_io(context, set.lanes(), set);
+    Status status = plan.method == access::Method::kTwoPhase
+                        ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
+                        : access::write_list_io(context, set.lanes(), set);
     if (status.ok()) {
       PhaseTimer timer(report_.phases, Phase::kPack);
       set.finish_sums();
@@ -401,8 +405,10 @@ Status WriteSession::write_value_ranges() {
       continue;  // nothing was put
     }
     ElementType type = datasets_[i].stored_element();
-    for (auto [name, value] : {std::pair("minimum", value_ranges_[i].minimum), std::pair("maximum", value_ranges_[i].maximum)}) {
-      container::AttributeSpec attribute{datasets_[i].spec.path, name, container::ElementSpec::of_number(type), {1}, number_as(type, value)};
+    for (auto [name, value] :
+         {std::pair("minimum", value_ranges_[i].minimum), std::pair("maximum", value_ranges_[i].maximum)}) {
+      container::AttributeSpec attribute{
+          datasets_[i].spec.path, name, container::ElementSpec::of_number(type), {1}, number_as(type, value)};
       STRIA_RETURN_IF_ERROR(writer_->write_attribute(attribute));
     }
   }

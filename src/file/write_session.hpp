@@ -13,7 +13,8 @@ namespace stria::file {
 class WriteSession : public Session {
  public:
   /// Creates the temporary file. Collective: yes; the same outcome everywhere.
-  static Result<std::shared_ptr<WriteSession>> create(Environment environment, const std::string& path, const CreateOptions& options);
+  static Result<std::shared_ptr<WriteSession>> create(Environment environment, const std::string& path,
+                                                      const CreateOptions& options);
   ~WriteSession() override;
 
   // Definitions: recorded on every rank, carried out by rank 0 at the next flush.
@@ -72,9 +73,9 @@ class WriteSession : public Session {
 
   std::vector<Definition> definitions_;  // not yet carried out
   uint64_t definitions_hash_ = 0;
-  size_t placed_datasets_ = 0;           // datasets that have their offsets
+  size_t placed_datasets_ = 0;  // datasets that have their offsets
   std::vector<RowTable> row_tables_;
-  std::vector<RowSum> row_sums_;         // .table holds the dataset and .index the row until the tables are placed
+  std::vector<RowSum> row_sums_;  // .table holds the dataset and .index the row until the tables are placed
   // Small datasets made whole, those that hold checksums among them; sums on rank 0 only.
   struct TableSum {
     std::string path;

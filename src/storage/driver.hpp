@@ -15,11 +15,11 @@ namespace stria::storage {
 
 /// What the storage of one open file can do, and the units in which it is fast.
 struct Capabilities {
-  int64_t stripe_bytes = 0;      ///< 0: not striped or not known
-  int stripe_count = 1;          ///< number of servers that hold the file
-  int64_t lock_unit_bytes = 1;   ///< writers of different units don't disturb each other
-  int64_t block_bytes = 4096;    ///< the file system's preferred unit
-  int64_t direct_align_bytes = 0;///< alignment of offset, length and memory for direct writes; 0: not offered
+  int64_t stripe_bytes = 0;        ///< 0: not striped or not known
+  int stripe_count = 1;            ///< number of servers that hold the file
+  int64_t lock_unit_bytes = 1;     ///< writers of different units don't disturb each other
+  int64_t block_bytes = 4096;      ///< the file system's preferred unit
+  int64_t direct_align_bytes = 0;  ///< alignment of offset, length and memory for direct writes; 0: not offered
   bool atomic_rename = true;
   bool native_list = false;      ///< a list of ranges travels as one request
   bool node_local_cache = true;  ///< writes land in this node's page cache (a local file system or tmpfs)
@@ -56,18 +56,20 @@ class File {
   virtual const std::string& path() const = 0;
   virtual const Capabilities& capabilities() const = 0;
 
-  /// Writes the whole list or fails; short writes and EINTR are continued inside. Segments may come in any order and must not overlap.
+  /// Writes the whole list or fails; short writes and EINTR are continued inside. Segments may come in any order and must not
+  /// overlap.
   virtual Status write(std::span<const WriteSegment> segments) = 0;
   /// Begins to write the list; data must stay until wait(). Drivers that can't do better write at once.
   virtual std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments);
-  /// Reads the list; returns the number of bytes read, which is short only where the file ends. What lies past the end is not touched.
+  /// Reads the list; returns the number of bytes read, which is short only where the file ends. What lies past the end is not
+  /// touched.
   virtual Result<int64_t> read(std::span<const ReadSegment> segments) = 0;
 
   virtual Result<int64_t> size() = 0;
   /// Cuts or extends (with zeros) to exactly `bytes`.
   virtual Status resize(int64_t bytes) = 0;
-  /// Reserves space for [0, bytes) so that later writes there can't run out of it, and extends the file; kUnsupported when the storage
-  /// can't, kNoSpace when there isn't that much.
+  /// Reserves space for [0, bytes) so that later writes there can't run out of it, and extends the file; kUnsupported when the
+  /// storage can't, kNoSpace when there isn't that much.
   virtual Status preallocate(int64_t bytes) = 0;
   /// Starts writing cached bytes of the range to the device without waiting. A hint.
   virtual Status start_writeback(ByteRange range) = 0;
@@ -80,10 +82,11 @@ class File {
 struct OpenOptions {
   enum class Mode { kRead, kReadWrite, kCreate /**< create or truncate */, kCreateNew /**< fail if it exists */ };
   Mode mode = Mode::kRead;
-  /// Bypass the page cache: offsets, sizes and memory of writes must be multiples of capabilities().direct_align_bytes. kUnsupported when the
-  /// storage doesn't offer it.
+  /// Bypass the page cache: offsets, sizes and memory of writes must be multiples of capabilities().direct_align_bytes.
+  /// kUnsupported when the storage doesn't offer it.
   bool direct = false;
-  /// Take an exclusive advisory lock; kAlreadyExists ("in use by another program") when somebody else holds it. Released by close or death.
+  /// Take an exclusive advisory lock; kAlreadyExists ("in use by another program") when somebody else holds it. Released by
+  /// close or death.
   bool exclusive_lock = false;
 };
 

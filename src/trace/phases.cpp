@@ -10,6 +10,8 @@ const char* phase_name(Phase phase) {
   return kNames[static_cast<size_t>(phase)];
 }
 
-double PhaseTimes::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+double PhaseTimes::total() const {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
 
 }  // namespace stria

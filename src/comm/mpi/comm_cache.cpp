@@ -1,8 +1,8 @@
 // Keeps one communicator of ours with each of the application's.
 //
-// Problem: duplicating a communicator and finding the nodes costs several collectives, more than a small file takes to write. Method: ours is an attribute of
-// the application's communicator and goes with it; what is left when MPI ends goes before, by an attribute of MPI_COMM_SELF, the one place where MPI lets
-// libraries still communicate.
+// Problem: duplicating a communicator and finding the nodes costs several collectives, more than a small file takes to write.
+// Method: ours is an attribute of the application's communicator and goes with it; what is left when MPI ends goes before, by
+// an attribute of MPI_COMM_SELF, the one place where MPI lets libraries still communicate.
 #include <mutex>
 #include <set>
 

@@ -19,8 +19,9 @@ namespace stria {
 /// the job. Collective: yes; the outcome is the same everywhere.
 Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent);
 
-/// The communicator of ours that belongs to `parent`: made at the first call, kept until `parent` is freed or MPI ends. Its users must call in the same order on
-/// every rank, as for any communicator. Collective: yes; the outcome is the same everywhere.
+/// The communicator of ours that belongs to `parent`: made at the first call, kept until `parent` is freed or MPI ends. Its
+/// users must call in the same order on every rank, as for any communicator. Collective: yes; the outcome is the same
+/// everywhere.
 Result<std::shared_ptr<Comm>> cached_mpi_comm(MPI_Comm parent);
 
 }  // namespace stria
