@@ -65,8 +65,13 @@ def machine(places):
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
         model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
     return {
-        "cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "load_average": os.getloadavg(),
-        "open_mpi": version_of("ompi"), "hdf5_parallel": version_of("hdf5-openmpi"), "pnetcdf": version_of("pnetcdf"),
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "kernel": platform.release(),
+        "load_average": os.getloadavg(),
+        "open_mpi": version_of("ompi"),
+        "hdf5_parallel": version_of("hdf5-openmpi"),
+        "pnetcdf": version_of("pnetcdf"),
         "file_systems": {name: file_system(path) for name, path in places.items()},
     }
 
@@ -105,8 +110,13 @@ class Bench:
         self.measured = 0
         self.comparisons = []
         self.problems = []
-        self.record = {"profile": self.profile.name, "rounds": self.profile.rounds, "cycles": self.profile.cycles,
-                       "machine": machine(places), "cases": []}
+        self.record = {
+            "profile": self.profile.name,
+            "rounds": self.profile.rounds,
+            "cycles": self.profile.cycles,
+            "machine": machine(places),
+            "cases": [],
+        }
 
     def run_case(self, case, label):
         """Measures one case, prints its table and saves all results so far."""
@@ -131,8 +141,14 @@ class Bench:
         steps = [("peers", lambda: runs.run_peers(self.peers, case, rounds, directory, verify))]
         if self.stria_options:
             for layout in runs.LAYOUTS if "--layout" in self.stria_options else runs.LAYOUTS[:1]:
-                steps.append(("stria", lambda layout=layout: runs.run_stria(
-                    self.stria, self.stria_options, case, rounds, directory, verify, layout)))
+                steps.append(
+                    (
+                        "stria",
+                        lambda layout=layout: runs.run_stria(
+                            self.stria, self.stria_options, case, rounds, directory, verify, layout
+                        ),
+                    )
+                )
         joined = {}
         for program, step in steps:
             start = time.monotonic()
@@ -151,22 +167,43 @@ class Bench:
         summaries = ratios.summarise(results, self.profile.rounds)
         comparisons = ratios.compare(case, summaries)
         self.problems += [f"{case.title()}: {error}" for error in errors]
-        self.problems += [f"{case.title()}: {name} is not right" for (_, name), summary in summaries.items()
-                          if summary.verified is False]
+        self.problems += [
+            f"{case.title()}: {name} is not right" for (_, name), summary in summaries.items() if summary.verified is False
+        ]
         self.comparisons += comparisons
         if summaries:
             self.measured += 1
             say("\n" + table.case_table(case, summaries, comparisons) + "\n")
-        self.record["cases"].append({
-            "title": case.title(), "ranks": case.ranks, "nxb": case.nxb, "nvar": case.nvar, "blocks": case.blocks,
-            "place": case.place, "sync": case.sync, "useful_bytes": case.useful_bytes(), "errors": errors,
-            "modes": [{"program": value.program, "name": value.name, "kind": value.kind, "useful_bytes": value.useful_bytes,
-                       "mbps": value.mbps(), "rounds_seconds": value.cycles, "verified": value.verified}
-                      for value in summaries.values()],
-            "ratios": [{"ours": item.ours, "against": item.against, "ratio": item.ratio, "goal": item.goal,
-                        "met": item.met()} for item in comparisons],
-            "programs": [{"program": program, **result} for program, result in results],
-        })
+        self.record["cases"].append(
+            {
+                "title": case.title(),
+                "ranks": case.ranks,
+                "nxb": case.nxb,
+                "nvar": case.nvar,
+                "blocks": case.blocks,
+                "place": case.place,
+                "sync": case.sync,
+                "useful_bytes": case.useful_bytes(),
+                "errors": errors,
+                "modes": [
+                    {
+                        "program": value.program,
+                        "name": value.name,
+                        "kind": value.kind,
+                        "useful_bytes": value.useful_bytes,
+                        "mbps": value.mbps(),
+                        "rounds_seconds": value.cycles,
+                        "verified": value.verified,
+                    }
+                    for value in summaries.values()
+                ],
+                "ratios": [
+                    {"ours": item.ours, "against": item.against, "ratio": item.ratio, "goal": item.goal, "met": item.met()}
+                    for item in comparisons
+                ],
+                "programs": [{"program": program, **result} for program, result in results],
+            }
+        )
         with open(os.path.join(self.options.out, "flash.json"), "w", encoding="utf-8") as file:
             json.dump(self.record, file, indent=1)
 

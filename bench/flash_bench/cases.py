@@ -4,25 +4,49 @@ from dataclasses import dataclass
 
 # The write modes that every case measures; slow and less telling ones are added where there is time for them.
 MAIN_MODES = [
-    "limit-contig", "limit-pack-whole", "limit-pack-staged", "hdf5-independent", "hdf5-collective",
-    "hdf5-independent+pack", "pnetcdf-blocking", "pnetcdf-nonblocking", "pnetcdf-nonblocking+pack",
+    "limit-contig",
+    "limit-pack-whole",
+    "limit-pack-staged",
+    "hdf5-independent",
+    "hdf5-collective",
+    "hdf5-independent+pack",
+    "pnetcdf-blocking",
+    "pnetcdf-nonblocking",
+    "pnetcdf-nonblocking+pack",
     "mpiio-independent+pack",
 ]
 # The few that tell most where every byte goes to the device.
 SYNC_MODES = [
-    "limit-contig", "limit-pack-whole", "limit-pack-staged", "limit-direct", "hdf5-independent", "hdf5-independent+pack",
-    "pnetcdf-nonblocking", "mpiio-independent+pack",
+    "limit-contig",
+    "limit-pack-whole",
+    "limit-pack-staged",
+    "limit-direct",
+    "hdf5-independent",
+    "hdf5-independent+pack",
+    "pnetcdf-nonblocking",
+    "mpiio-independent+pack",
 ]
 SLOW_MODES = ["hdf5-independent-hyperslab", "hdf5-collective-hyperslab", "mpiio-collective-derived"]
 EXTRA_MODES = [
-    "limit-fpp", "hdf5-collective+pack", "hdf5-independent-prepacked", "hdf5-collective-prepacked",
-    "pnetcdf-nonblocking-prepacked", "pnetcdf-nonblocking-derived", "mpiio-independent-prepacked",
+    "limit-fpp",
+    "hdf5-collective+pack",
+    "hdf5-independent-prepacked",
+    "hdf5-collective-prepacked",
+    "pnetcdf-nonblocking-prepacked",
+    "pnetcdf-nonblocking-derived",
+    "mpiio-independent-prepacked",
     "mpiio-collective+pack",
 ]
 PLOT_MODES = [
-    "plot-limit-pack", "plot-hdf5-independent-libconv", "plot-hdf5-collective-libconv",
-    "plot-hdf5-independent-appconv", "plot-hdf5-collective-appconv", "plot-pnetcdf-blocking-libconv",
-    "plot-pnetcdf-blocking-appconv", "plot-pnetcdf-nonblocking-libconv", "plot-pnetcdf-nonblocking-appconv",
+    "plot-limit-pack",
+    "plot-hdf5-independent-libconv",
+    "plot-hdf5-collective-libconv",
+    "plot-hdf5-independent-appconv",
+    "plot-hdf5-collective-appconv",
+    "plot-pnetcdf-blocking-libconv",
+    "plot-pnetcdf-blocking-appconv",
+    "plot-pnetcdf-nonblocking-libconv",
+    "plot-pnetcdf-nonblocking-appconv",
 ]
 READ_MODES = ["read-limit", "read-hdf5-independent", "read-hdf5-collective", "read-pnetcdf-blocking"]
 

@@ -18,19 +18,31 @@ def family(name):
 
 def shown(case):
     """The checkpoint modes of a case from bottom to top, each limit once."""
-    return [mode for mode in case["modes"]
-            if mode["kind"] == "checkpoint" and not (mode["program"] == "stria" and "limit" in mode["name"])
-            and mode["name"] not in ("limit-pack-whole", "limit-pack-staged")][::-1]
+    return [
+        mode
+        for mode in case["modes"]
+        if mode["kind"] == "checkpoint"
+        and not (mode["program"] == "stria" and "limit" in mode["name"])
+        and mode["name"] not in ("limit-pack-whole", "limit-pack-staged")
+    ][::-1]
 
 
 def draw_panel(axes, case):
     """Horizontal bars with the spread of the rounds, families told apart by colour."""
     bars = shown(case)
     medians = [bar["mbps"]["median"] for bar in bars]
-    spread = [[bar["mbps"]["median"] - bar["mbps"]["min"] for bar in bars],
-              [bar["mbps"]["max"] - bar["mbps"]["median"] for bar in bars]]
-    axes.barh(range(len(bars)), medians, color=[COLOURS[family(bar["name"])] for bar in bars], height=0.72,
-              xerr=spread, error_kw={"elinewidth": 0.8, "ecolor": "#444444"})
+    spread = [
+        [bar["mbps"]["median"] - bar["mbps"]["min"] for bar in bars],
+        [bar["mbps"]["max"] - bar["mbps"]["median"] for bar in bars],
+    ]
+    axes.barh(
+        range(len(bars)),
+        medians,
+        color=[COLOURS[family(bar["name"])] for bar in bars],
+        height=0.72,
+        xerr=spread,
+        error_kw={"elinewidth": 0.8, "ecolor": "#444444"},
+    )
     axes.set_yticks(range(len(bars)))
     axes.set_yticklabels([bar["name"] for bar in bars], fontsize=7)
     for bar in bars:
@@ -47,6 +59,7 @@ def draw_panel(axes, case):
 def draw(record, path):
     """Draws every measured case of a record into a PNG. Raises ImportError without matplotlib."""
     import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
     from matplotlib.patches import Patch
@@ -55,12 +68,17 @@ def draw(record, path):
     columns = max(1, min(PANELS_A_ROW, len(measured)))
     rows = max(1, -(-len(measured) // columns))
     figure, grid = pyplot.subplots(rows, columns, figsize=(5.2 * columns, 3.4 * rows + 0.5), squeeze=False)
-    for axes in grid.flat[len(measured):]:
+    for axes in grid.flat[len(measured) :]:
         axes.axis("off")
     for axes, case in zip(grid.flat, measured, strict=False):
         draw_panel(axes, case)
-    figure.legend(handles=[Patch(color=COLOURS[key], label=LEGEND[key]) for key in LEGEND], loc="upper center",
-                  ncol=len(LEGEND), fontsize=8, frameon=False)
+    figure.legend(
+        handles=[Patch(color=COLOURS[key], label=LEGEND[key]) for key in LEGEND],
+        loc="upper center",
+        ncol=len(LEGEND),
+        fontsize=8,
+        frameon=False,
+    )
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.4 / figure.get_figheight()))
     figure.savefig(path, dpi=130)
     pyplot.close(figure)

@@ -63,7 +63,8 @@ def summarise(results, rounds):
                 continue
             seen.add(key)
             summary = summaries.setdefault(
-                key, Summary(mode["name"], program, mode_kind(mode), mode_bytes(mode), [], mode.get("verified")))
+                key, Summary(mode["name"], program, mode_kind(mode), mode_bytes(mode), [], mode.get("verified"))
+            )
             summary.cycles.append(rounds_of(mode, rounds))
             if mode.get("verified") is False:
                 summary.verified = False
@@ -77,7 +78,8 @@ def ratio(summaries, ours, theirs):
     limits = [(program, COMMON_LIMIT) for program in (ours[0], theirs[0])]
     if ours[0] != theirs[0] and all(limit in summaries for limit in limits):
         scale_mine, scale_other = (summaries[limit].cycle_mbps() for limit in limits)
-    return median((a / limit_a) / (b / limit_b) for a, b, limit_a, limit_b in zip(mine, other, scale_mine, scale_other, strict=False))
+    cycles = zip(mine, other, scale_mine, scale_other, strict=False)
+    return median((a / limit_a) / (b / limit_b) for a, b, limit_a, limit_b in cycles)
 
 
 def is_peer(summary):
@@ -87,8 +89,7 @@ def is_peer(summary):
 
 def best_peer(summaries, kind):
     """The key of the fastest peer of a kind, an ideal pack allowed if it is timed; None when there is none."""
-    keys = [key for key, value in summaries.items()
-            if is_peer(value) and value.kind == kind and "prepacked" not in value.name]
+    keys = [key for key, value in summaries.items() if is_peer(value) and value.kind == kind and "prepacked" not in value.name]
     return max(keys, key=lambda key: summaries[key].mbps()["median"], default=None)
 
 

@@ -24,8 +24,9 @@ def run_program(command, ranks, timeout_s=TIMEOUT_S):
     """Runs a command on some ranks. Raises RunError with the last lines of what it said."""
     full = [mpiexec(), "--oversubscribe", "-n", str(ranks)] + command
     try:
-        done = subprocess.run(full, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True,
-                              timeout=timeout_s, check=False)
+        done = subprocess.run(
+            full, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired as expired:
         raise RunError(f"{' '.join(full)}: no end after {timeout_s} s") from expired
     if done.returncode != 0:
@@ -61,8 +62,14 @@ def run_peers(program, case, rounds, directory, verify):
 
 def stria_options(program):
     """The options that this build of `stria flash io` lists in its help: older ones measure less."""
-    done = subprocess.run([program, "flash", "io", "--help"], env={**os.environ, **ENVIRONMENT}, capture_output=True,
-                          text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [program, "flash", "io", "--help"],
+        env={**os.environ, **ENVIRONMENT},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     text = done.stdout + done.stderr
     return {option for option in ("--limits", "--plotfile", "--read", "--layout") if option in text}
 
@@ -101,5 +108,6 @@ def stria_mode_name(mode, layout):
     """One name for each thing that the FLASH I/O command measures, however it calls it; limits keep theirs."""
     if "limit" in mode["name"]:
         return mode["name"]
-    return {"checkpoint": f"stria-{layout}", "plot": "plot-stria", "corners": "corners-stria",
-            "read": "read-stria"}[mode_kind(mode)]
+    return {"checkpoint": f"stria-{layout}", "plot": "plot-stria", "corners": "corners-stria", "read": "read-stria"}[
+        mode_kind(mode)
+    ]

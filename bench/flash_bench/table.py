@@ -13,8 +13,10 @@ def case_table(case, summaries, comparisons):
             name = f"{name} (in our process)"
         rates = summary.mbps()
         share = share_of_limit(summaries, program, summary)
-        lines.append(f"  {name:<36}{rates['median']:>8.0f}{rates['min']:>8.0f}{rates['max']:>8.0f}"
-                     f"{share:>14}{VERIFIED[summary.verified]:>7}")
+        lines.append(
+            f"  {name:<36}{rates['median']:>8.0f}{rates['min']:>8.0f}{rates['max']:>8.0f}"
+            f"{share:>14}{VERIFIED[summary.verified]:>7}"
+        )
     return "\n".join(lines + comparison_lines(comparisons))
 
 

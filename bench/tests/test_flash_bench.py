@@ -16,9 +16,15 @@ def mode(name, rounds, useful_bytes=541_000_000, verified=True, kind="checkpoint
     """One entry of a program's JSON."""
     ordered = sorted(rounds)
     middle = ordered[len(ordered) // 2]
-    return {"name": name, "kind": kind, "useful_bytes": useful_bytes, "rounds_seconds": rounds, "verified": verified,
-            "seconds": {"median": middle, "min": ordered[0], "max": ordered[-1]},
-            "mbps": {"median": useful_bytes / 1e6 / middle}}
+    return {
+        "name": name,
+        "kind": kind,
+        "useful_bytes": useful_bytes,
+        "rounds_seconds": rounds,
+        "verified": verified,
+        "seconds": {"median": middle, "min": ordered[0], "max": ordered[-1]},
+        "mbps": {"median": useful_bytes / 1e6 / middle},
+    }
 
 
 def program(*modes):
@@ -52,8 +58,10 @@ class Summaries(unittest.TestCase):
 class Ratios(unittest.TestCase):
     def test_compares_distances_from_the_common_limit(self):
         # Our process met a machine at half speed: 2 s for the limit instead of 1 s.
-        results = [("peers", program(mode("limit-pack", [1.0]), mode("hdf5-independent", [2.0]))),
-                   ("stria", program(mode("limit-pack", [2.0]), mode("stria-standard", [2.0])))]
+        results = [
+            ("peers", program(mode("limit-pack", [1.0]), mode("hdf5-independent", [2.0]))),
+            ("stria", program(mode("limit-pack", [2.0]), mode("stria-standard", [2.0]))),
+        ]
         summaries = ratios.summarise(results, 1)
         self.assertAlmostEqual(ratios.ratio(summaries, ("stria", "stria-standard"), ("peers", "hdf5-independent")), 2.0)
         self.assertAlmostEqual(ratios.ratio(summaries, ("stria", "stria-standard"), ("stria", "limit-pack")), 1.0)
@@ -66,9 +74,13 @@ class Ratios(unittest.TestCase):
         self.assertAlmostEqual(ratios.ratio(summaries, ("stria", "stria-standard"), ("peers", "x")), 5.0)
 
     def test_the_best_peer_is_no_limit_and_not_prepacked(self):
-        peers = program(mode("limit-contig", [0.1]), mode("hdf5-independent-prepacked", [0.2]),
-                        mode("mpiio-independent+pack", [0.3]), mode("hdf5-independent", [0.4]),
-                        mode("plot-hdf5-independent-libconv", [0.05], kind="plot"))
+        peers = program(
+            mode("limit-contig", [0.1]),
+            mode("hdf5-independent-prepacked", [0.2]),
+            mode("mpiio-independent+pack", [0.3]),
+            mode("hdf5-independent", [0.4]),
+            mode("plot-hdf5-independent-libconv", [0.05], kind="plot"),
+        )
         summaries = ratios.summarise([("peers", peers)], 1)
         self.assertEqual(ratios.best_peer(summaries, "checkpoint"), ("peers", "mpiio-independent+pack"))
         self.assertEqual(ratios.best_peer(summaries, "plot"), ("peers", "plot-hdf5-independent-libconv"))
@@ -105,8 +117,10 @@ class Goals(unittest.TestCase):
 
 class Names(unittest.TestCase):
     def test_of_stria_modes(self):
-        named = [runs.stria_mode_name({"name": name}, "standard")
-                 for name in ("checkpoint", "plotfile", "plotfile with corners", "restart", "limit-pack")]
+        named = [
+            runs.stria_mode_name({"name": name}, "standard")
+            for name in ("checkpoint", "plotfile", "plotfile with corners", "restart", "limit-pack")
+        ]
         self.assertEqual(named, ["stria-standard", "plot-stria", "corners-stria", "read-stria", "limit-pack"])
 
     def test_of_all_modes_are_known_to_the_peers(self):

@@ -43,9 +43,25 @@ class WholeRun(unittest.TestCase):
                     file.write(STAND_IN)
                 os.chmod(stand_in, os.stat(stand_in).st_mode | stat.S_IXUSR)
             out = os.path.join(build, "out")
-            done = subprocess.run([sys.executable, os.path.join(BENCH, "run_flash_bench.py"), "--quick", "--only", CASE,
-                                   "--build", build, "--out", out, "--tmpfs-dir", build],
-                                  capture_output=True, text=True, timeout=240, check=False)
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    os.path.join(BENCH, "run_flash_bench.py"),
+                    "--quick",
+                    "--only",
+                    CASE,
+                    "--build",
+                    build,
+                    "--out",
+                    out,
+                    "--tmpfs-dir",
+                    build,
+                ],
+                capture_output=True,
+                text=True,
+                timeout=240,
+                check=False,
+            )
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual([name for name in os.listdir(build) if name.startswith("stria-bench-")], [])
             with open(os.path.join(out, "flash.json"), encoding="utf-8") as file:
@@ -59,8 +75,7 @@ class WholeRun(unittest.TestCase):
         self.assertIn(("stria", "stria-experimental"), found)
         self.assertEqual(sum(map(len, found[("peers", "hdf5-independent")]["rounds_seconds"])), 6)
         self.assertTrue(all(mode["verified"] for mode in case["modes"]))
-        packed = next(item for item in case["ratios"]
-                      if item["ours"] == "stria-standard" and item["against"] == "limit-pack")
+        packed = next(item for item in case["ratios"] if item["ours"] == "stria-standard" and item["against"] == "limit-pack")
         self.assertAlmostEqual(packed["ratio"], 1.25)
         self.assertTrue(packed["met"])
         self.assertIn("goals met", said)
