@@ -44,6 +44,7 @@ struct DatasetSpec {
   ElementSpec element;
   std::vector<int64_t> dims;
   int64_t alignment_bytes = 1;  ///< the raw data begin at a multiple of this
+  int64_t data_offset = -1;     ///< where the raw data of a dataset to be made go, as planned (Hdf5Writer::plan); -1: anywhere
 };
 
 /// A value attached to a dataset or group. The buffer holds the elements in the machine's byte order.

@@ -8,6 +8,8 @@
 
 #include "access/list_io.hpp"
 #include "access/two_phase.hpp"
+#include "base/byte_range.hpp"
+#include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "container/hdf5/paths.hpp"
 #include "trace/phase_timer.hpp"
@@ -126,6 +128,12 @@ Result<int> WriteSession::create_dataset(const container::DatasetSpec& given, co
   int64_t hint_bytes = environment_.hints.alignment_bytes;
   entry.spec.alignment_bytes =
       options.alignment_bytes > 0 ? options.alignment_bytes : (entry.data_bytes() >= hint_bytes ? hint_bytes : 8);
+  auto place = plan_place(entry.data_bytes(), entry.spec.alignment_bytes);
+  if (!place.ok()) {
+    poison(place.status());
+    return place.status();
+  }
+  entry.data_offset = entry.spec.data_offset = *place;
   definitions_hash_ = combine(combine(definitions_hash_, fingerprint(entry.spec)), entry.value_range ? 1 : 0);
   value_ranges_.emplace_back();
   return add(std::move(entry));
@@ -145,19 +153,35 @@ void WriteSession::set_attribute(container::AttributeSpec attribute) {
          [attribute = std::move(attribute)](container::Hdf5Writer& writer) { return writer.write_attribute(attribute); });
 }
 
-Status WriteSession::run_definitions(std::vector<int64_t>& offsets) {
-  for (size_t i = placed_datasets_; i < datasets_.size(); ++i) {
-    STRIA_ASSIGN_OR_RETURN(int64_t offset, writer_->create_dataset(datasets_[i].spec));
-    offsets.push_back(offset);
+// Raw data lie one dataset behind the other: every rank can tell the place of each without asking.
+Result<int64_t> WriteSession::plan_place(int64_t bytes, int64_t alignment_bytes) {
+  if (bytes == 0) {
+    return int64_t{-1};
   }
-  for (RowTable& table : row_tables_) {
+  int64_t begin = 0;
+  int64_t end = 0;
+  if (!checked_add(planned_end_, alignment_bytes - 1, &begin) ||
+      !checked_add(align_down(begin, alignment_bytes), bytes, &end)) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}': the file would be larger than 2^63 bytes", path_));
+  }
+  planned_end_ = end;
+  return align_down(begin, alignment_bytes);
+}
+
+// Rank 0 makes the HDF5 objects, all of them at once, while the others write already.
+Status WriteSession::build_metadata() {
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  STRIA_RETURN_IF_ERROR(writer_->plan(planned_end_));
+  for (const DatasetEntry& dataset : datasets_) {
+    STRIA_RETURN_IF_ERROR(writer_->create_dataset(dataset.spec).status());
+  }
+  for (const RowTable& table : row_tables_) {
     container::DatasetSpec spec;
     spec.path = table.path(static_cast<size_t>(&table - row_tables_.data()));
     spec.element = container::ElementSpec::of_number(ElementType::kUint64);
     spec.dims = {table.row_count, static_cast<int64_t>(table.datasets.size())};
-    spec.alignment_bytes = 8;
-    STRIA_ASSIGN_OR_RETURN(int64_t offset, writer_->create_dataset(spec));
-    offsets.push_back(offset);
+    spec.data_offset = table.data_offset;
+    STRIA_RETURN_IF_ERROR(writer_->create_dataset(spec).status());
   }
   for (const Definition& definition : definitions_) {
     STRIA_RETURN_IF_ERROR(definition(*writer_));
@@ -166,49 +190,19 @@ Status WriteSession::run_definitions(std::vector<int64_t>& offsets) {
   return Status();
 }
 
-// Rank 0 makes the HDF5 objects; all ranks learn where their raw data go. One broadcast when all is well.
-Status WriteSession::materialize() {
-  PhaseTimer timer(report_.phases, Phase::kMetadata);
-  std::vector<int64_t> offsets;
-  Status status = is_root() ? run_definitions(offsets) : Status();
-  size_t expected = datasets_.size() - placed_datasets_ + row_tables_.size();
-  offsets.resize(expected, -1);
-  STRIA_RETURN_IF_ERROR(share_offsets(status, offsets));
-  size_t at = 0;
-  for (; placed_datasets_ < datasets_.size(); ++placed_datasets_) {
-    datasets_[placed_datasets_].data_offset = offsets[at++];
-  }
-  for (RowTable& table : row_tables_) {
-    table.data_offset = offsets[at++];
-  }
-  return Status();
-}
+Status WriteSession::flush() { return flush_pending(false); }
 
-Status WriteSession::share_offsets(const Status& mine, std::vector<int64_t>& offsets) {
-  offsets.push_back(mine.ok() ? 0 : 1);
-  comm().broadcast(std::as_writable_bytes(std::span(offsets)), 0);
-  bool failed = offsets.back() != 0;
-  offsets.pop_back();
-  return failed ? comm().agree(mine) : Status();
-}
-
-Status WriteSession::flush() {
+Status WriteSession::flush_pending(bool last) {
   if (finished_) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
   }
   auto shape = agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
-  Status status = shape.status();
-  if (status.ok()) {
-    status = materialize();
-  }
-  if (status.ok()) {
-    status = move(*shape);
-  }
+  Status status = shape.ok() ? move(*shape, last) : shape.status();
   note_time();
   return status.ok() ? status : fail(status);
 }
 
-Status WriteSession::move(const access::RequestShape& shape) {
+Status WriteSession::move(const access::RequestShape& shape, bool last) {
   storage::Capabilities capabilities = share_capabilities(is_root() ? created_->capabilities() : storage::Capabilities());
   access::Plan plan = access::make_plan(shape, capabilities, environment_.hints, comm());
   bool takes_turns = plan.method == access::Method::kListIo && capabilities.node_local_cache && comm().size() > 1 &&
@@ -216,7 +210,10 @@ Status WriteSession::move(const access::RequestShape& shape) {
   NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
-  Status opened = open_handles(plan);
+  Status opened = is_root() && last ? build_metadata() : Status();
+  if (opened.ok()) {
+    opened = open_handles(plan);
+  }
   if (opened.ok() && plan.direct && is_root()) {
     opened = reserve_space();
   }
@@ -322,6 +319,12 @@ void WriteSession::define_checksum_tables() {
     return;
   }
   row_tables_ = place_row_sums(datasets_);
+  for (RowTable& table : row_tables_) {
+    int64_t bytes = table.row_count * static_cast<int64_t>(table.datasets.size() * sizeof(uint64_t));
+    auto place = plan_place(bytes, sizeof(uint64_t));
+    poison(place.status());
+    table.data_offset = place.ok() ? *place : -1;
+  }
   container::DatasetSpec names;
   names.path = std::string(kChecksumGroup) + "/datasets";
   container::DatasetSpec placement;
@@ -517,7 +520,7 @@ Status WriteSession::commit() {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
   }
   define_checksum_tables();
-  STRIA_RETURN_IF_ERROR(flush());
+  STRIA_RETURN_IF_ERROR(flush_pending(true));
   Status status = seal();
   if (status.ok()) {
     status = sync();

@@ -36,10 +36,10 @@ class WriteSession : public Session {
 
   Status create_partial();
   void define(uint64_t fingerprint, Definition definition);
-  Status materialize();
-  Status run_definitions(std::vector<int64_t>& offsets);
-  Status share_offsets(const Status& mine, std::vector<int64_t>& offsets);
-  Status move(const access::RequestShape& shape);
+  Result<int64_t> plan_place(int64_t bytes, int64_t alignment_bytes);
+  Status flush_pending(bool last);
+  Status build_metadata();
+  Status move(const access::RequestShape& shape, bool last);
   Status open_handles(const access::Plan& plan);
   Status reserve_space();
   Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn);
@@ -73,7 +73,7 @@ class WriteSession : public Session {
 
   std::vector<Definition> definitions_;  // not yet carried out
   uint64_t definitions_hash_ = 0;
-  size_t placed_datasets_ = 0;  // datasets that have their offsets
+  int64_t planned_end_ = container::Hdf5Writer::first_raw_offset();  // of all datasets' raw data; the same on every rank
   std::vector<RowTable> row_tables_;
   std::vector<RowSum> row_sums_;  // .table holds the dataset and .index the row until the tables are placed
   // Small datasets made whole, those that hold checksums among them; sums on rank 0 only.

@@ -27,9 +27,24 @@ void SparseFile::place_raw_data(RawPlace place, int64_t alignment_bytes) {
   raw_alignment_ = alignment_bytes;
 }
 
+Status SparseFile::plan_raw_data(int64_t end) {
+  if (end_ > kBlockBytes) {
+    return Status(ErrorCode::kInternal, "the space for planned datasets is in use");
+  }
+  planned_end_ = std::max(end, kBlockBytes);
+  end_ = planned_end_;
+  return Status();
+}
+
 Result<int64_t> SparseFile::allocate(H5FD_mem_t kind, int64_t bytes) {
   if (kind != H5FD_MEM_DRAW) {
     return allocate_packed(bytes, 1);
+  }
+  if (raw_place_ == RawPlace::kPlanned) {
+    if (planned_offset_ < kBlockBytes || planned_offset_ > planned_end_ || bytes > planned_end_ - planned_offset_) {
+      return Status(ErrorCode::kInternal, "a dataset's planned place is outside of the plan");
+    }
+    return planned_offset_;
   }
   if (raw_place_ == RawPlace::kOutside) {
     return allocate_at_end(bytes, raw_alignment_);
@@ -90,7 +105,7 @@ bool SparseFile::may_extend() const {
 // there is no room.
 int64_t SparseFile::allocated_end(H5FD_mem_t kind) const {
   if (kind == H5FD_MEM_DRAW) {
-    return raw_place_ == RawPlace::kWithMetadata ? 0 : file_end();
+    return raw_place_ == RawPlace::kWithMetadata || raw_place_ == RawPlace::kPlanned ? 0 : file_end();
   }
   const bool whole_file = kind == H5FD_MEM_SUPER || kind == H5FD_MEM_DEFAULT || packing_ < 0;
   return whole_file ? file_end() : packed_end() + (may_extend() ? 0 : 1);

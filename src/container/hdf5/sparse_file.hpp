@@ -23,12 +23,16 @@ class SparseFile final : public DriverFile {
 
   /// Where raw data get their place.
   enum class RawPlace {
+    kPlanned,       ///< where place_next_at() says, in the range of plan_raw_data(); not in memory
     kOutside,       ///< past everything, not in memory: datasets whose data go around the library
     kWithMetadata,  ///< in memory, between metadata if small; they may not be written while this is on
     kOwnBlock       ///< in memory, past everything: what the library itself treats as raw data (large attributes)
   };
   /// Sets how the next raw data are placed, at a multiple of `alignment_bytes`.
   void place_raw_data(RawPlace place, int64_t alignment_bytes);
+  /// Gives [kBlockBytes, end) to raw data whose places are planned; everything else goes past it. kInternal when that range isn't free.
+  Status plan_raw_data(int64_t end);
+  void place_next_at(int64_t offset) { planned_offset_ = offset; }
   /// Whether metadata may grow where they are; to be switched off around a change by more than kExtensionBytesMax.
   void allow_extension(bool allowed) { extension_allowed_ = allowed; }
   bool is_in_image(int64_t offset) const { return find(offset, 1) != nullptr; }
@@ -67,6 +71,8 @@ class SparseFile final : public DriverFile {
   int64_t end_ = 0;            // all places given out, whole blocks included
   int64_t next_block_bytes_ = kBlockBytes;
   int64_t raw_alignment_ = 1;
+  int64_t planned_end_ = 0;
+  int64_t planned_offset_ = 0;
   RawPlace raw_place_ = RawPlace::kOwnBlock;
   bool extension_allowed_ = true;
 };

@@ -173,6 +173,9 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, const Prepared& p
   STRIA_RETURN_IF_ERROR(make_groups(path, path.size()));
   sparse.allow_extension(path.size() < kSmallBytes);
   sparse.place_raw_data(place, spec.alignment_bytes);
+  if (place == RawPlace::kPlanned) {
+    sparse.place_next_at(spec.data_offset);
+  }
   recent.reset();  // now, as closing it later would clear the library's error
   recent = Id(H5Dcreate2(file.get(), path.c_str(), prepared.types.file.get(), prepared.space.get(), H5P_DEFAULT, datasets.get(),
                          H5P_DEFAULT));
@@ -246,6 +249,13 @@ Result<std::unique_ptr<Hdf5Writer>> Hdf5Writer::create() {
   return std::unique_ptr<Hdf5Writer>(new Hdf5Writer(std::move(impl)));
 }
 
+int64_t Hdf5Writer::first_raw_offset() { return h5::SparseFile::kBlockBytes; }
+
+Status Hdf5Writer::plan(int64_t end) {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  return impl_->sparse.plan_raw_data(end);
+}
+
 Status Hdf5Writer::create_group(const std::string& path) {
   const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
@@ -259,7 +269,7 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   const std::string what = "cannot make dataset '" + spec.path + "'";
   const auto prepared = prepare(spec.element, spec.dims);
-  const Status made = prepared.ok() ? impl_->make_dataset(spec, *prepared, RawPlace::kOutside) : prepared.status();
+  const Status made = prepared.ok() ? impl_->make_dataset(spec, *prepared, spec.data_offset >= 0 ? RawPlace::kPlanned : RawPlace::kOutside) : prepared.status();
   if (!made.ok()) {
     return made.with_context(what);
   }
