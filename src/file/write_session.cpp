@@ -190,7 +190,9 @@ Status WriteSession::build_metadata() {
   return Status();
 }
 
-Status WriteSession::flush() { return flush_pending(false); }
+Status WriteSession::flush() {
+  return flush_pending(false);
+}
 
 Status WriteSession::flush_pending(bool last) {
   if (finished_) {

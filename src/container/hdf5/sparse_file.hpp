@@ -30,7 +30,8 @@ class SparseFile final : public DriverFile {
   };
   /// Sets how the next raw data are placed, at a multiple of `alignment_bytes`.
   void place_raw_data(RawPlace place, int64_t alignment_bytes);
-  /// Gives [kBlockBytes, end) to raw data whose places are planned; everything else goes past it. kInternal when that range isn't free.
+  /// Gives [kBlockBytes, end) to raw data whose places are planned; everything else goes past it. kInternal when that range
+  /// isn't free.
   Status plan_raw_data(int64_t end);
   void place_next_at(int64_t offset) { planned_offset_ = offset; }
   /// Whether metadata may grow where they are; to be switched off around a change by more than kExtensionBytesMax.

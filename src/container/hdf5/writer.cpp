@@ -249,7 +249,9 @@ Result<std::unique_ptr<Hdf5Writer>> Hdf5Writer::create() {
   return std::unique_ptr<Hdf5Writer>(new Hdf5Writer(std::move(impl)));
 }
 
-int64_t Hdf5Writer::first_raw_offset() { return h5::SparseFile::kBlockBytes; }
+int64_t Hdf5Writer::first_raw_offset() {
+  return h5::SparseFile::kBlockBytes;
+}
 
 Status Hdf5Writer::plan(int64_t end) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
@@ -269,7 +271,9 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   const std::string what = "cannot make dataset '" + spec.path + "'";
   const auto prepared = prepare(spec.element, spec.dims);
-  const Status made = prepared.ok() ? impl_->make_dataset(spec, *prepared, spec.data_offset >= 0 ? RawPlace::kPlanned : RawPlace::kOutside) : prepared.status();
+  const Status made =
+      prepared.ok() ? impl_->make_dataset(spec, *prepared, spec.data_offset >= 0 ? RawPlace::kPlanned : RawPlace::kOutside)
+                    : prepared.status();
   if (!made.ok()) {
     return made.with_context(what);
   }

@@ -23,8 +23,8 @@ class Hdf5Writer {
 
   /// Where raw data may be planned from: the head of the file is for metadata.
   static int64_t first_raw_offset();
-  /// Keeps [first_raw_offset(), end) free for datasets that come with a data_offset, whose places every rank can work out for itself.
-  /// \pre nothing was made so far
+  /// Keeps [first_raw_offset(), end) free for datasets that come with a data_offset, whose places every rank can work out for
+  /// itself. \pre nothing was made so far
   Status plan(int64_t end);
   /// Makes a group and those above it that are missing.
   Status create_group(const std::string& path);
