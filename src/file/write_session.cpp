@@ -506,15 +506,40 @@ Status WriteSession::publish() {
   STRIA_RETURN_IF_ERROR(comm().agree(status));
   if (is_root()) {
     status = environment_.driver->rename(partial_path_, path_);
-    if (status.ok()) {
-      status = created_->close();
-      created_.reset();
-    }
-    if (status.ok() && options_.sync) {
-      status = environment_.driver->sync_directory(path_);
-    }
+    published_ = status.ok();
   }
-  return comm().agree(status);
+  if (published_) {
+    status = settle();
+  }
+  return share_outcome(status);
+}
+
+// Rank 0, once the file has its name: what fails now costs no data, unless the power does too.
+Status WriteSession::settle() {
+  Status status = created_->close();
+  created_.reset();
+  if (status.ok() && options_.sync) {
+    status = environment_.driver->sync_directory(path_);
+  }
+  return status;
+}
+
+// Rank 0's outcome, and whether the file has its name, on every rank.
+Status WriteSession::share_outcome(const Status& mine) {
+  int64_t outcome[2] = {static_cast<int64_t>(mine.code()), published_ ? 1 : 0};
+  comm().broadcast(std::as_writable_bytes(std::span(outcome)), 0);
+  published_ = outcome[1] != 0;
+  if (outcome[0] == 0) {
+    return Status();
+  }
+  std::vector<std::byte> text;
+  if (is_root()) {
+    auto bytes = std::as_bytes(std::span(mine.message().data(), mine.message().size()));
+    text.assign(bytes.begin(), bytes.end());
+  }
+  comm().broadcast_bytes(text, 0);
+  return Status(static_cast<ErrorCode>(outcome[0]), std::string(reinterpret_cast<const char*>(text.data()), text.size()))
+      .with_context("rank 0");
 }
 
 Status WriteSession::commit() {
@@ -547,7 +572,8 @@ Status WriteSession::abandon() {
 
 Status WriteSession::fail(const Status& status) {
   discard();
-  return status.with_context(fmt::format("'{}' was not written", path_));
+  const char* state = published_ ? "is complete and has its name, but may not survive a power loss" : "was not written";
+  return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 
 // Leaves nothing behind. Local: rank 0 removes the temporary file, which other ranks may still have open.

@@ -55,12 +55,15 @@ class WriteSession : public Session {
   Status write_image();
   Status sync();
   Status publish();
+  Status settle();
+  Status share_outcome(const Status& mine);
   Status fail(const Status& status);
   void discard();
 
   CreateOptions options_;
   std::string partial_path_;
   bool finished_ = false;
+  bool published_ = false;  // the file has its name
 
   // Rank 0 only.
   std::unique_ptr<storage::File> created_;
