@@ -18,7 +18,7 @@ using nlohmann::json;
 struct Arguments {
   IoOptions options;
   std::string layout = "both";
-  bool plot_only = false;
+  bool plot_files = false;
   bool no_checksums = false;
   std::vector<std::string> hints;
   std::string json_path;
@@ -118,7 +118,7 @@ int run(MPI_Comm comm, Arguments& arguments) {
   IoOptions& options = arguments.options;
   options.standard = arguments.layout != "experimental";
   options.experimental = arguments.layout != "standard";
-  options.checkpoint = !arguments.plot_only;
+  options.plot_files = arguments.plot_files;
   options.checksums = !arguments.no_checksums;
   options.hints = parse_hints(comm, arguments.hints);
   if (!arguments.json_path.empty()) {
@@ -156,7 +156,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_option("--layout", arguments->layout, "of the checkpoint")
       ->check(CLI::IsMember({"standard", "experimental", "both"}));
   command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(CLI::Range(1, 1000));
-  command->add_flag("--plotfile", arguments->plot_only, "write the plot files only");
+  command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");
   command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
   command->add_flag("--sync", options.sync, "make every file survive a power loss");

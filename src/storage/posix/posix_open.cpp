@@ -58,6 +58,16 @@ bool still_named(const std::string& path, const struct stat& opened) {
   return stat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
+/// Cuts a file that isn't empty already: ext4 takes a truncation to nothing as a sign that the file is being replaced, and then
+/// writes all of it to the device when it is closed.
+Status cut(SystemCalls& calls, const std::string& path, int descriptor) {
+  struct stat opened = {};
+  if (calls.fstat(descriptor, &opened) == 0 && opened.st_size == 0) {
+    return {};
+  }
+  return calls.ftruncate(descriptor, 0) == 0 ? Status() : Status::from_errno(errno, describe("create", path));
+}
+
 /// Locks the descriptor. Sets `*stale` when the file has lost its name meanwhile.
 Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* stale) {
   int result = 0;
@@ -81,8 +91,8 @@ Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenO
     }
     bool stale = false;
     Status locked = lock(calls, path, descriptor, &stale);
-    if (locked.ok() && !stale && options.mode == OpenOptions::Mode::kCreate && calls.ftruncate(descriptor, 0) != 0) {
-      locked = Status::from_errno(errno, describe("create", path));
+    if (locked.ok() && !stale && options.mode == OpenOptions::Mode::kCreate) {
+      locked = cut(calls, path, descriptor);
     }
     if (locked.ok() && !stale) {
       return descriptor;
