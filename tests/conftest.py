@@ -75,7 +75,7 @@ def flash_io_files(session_directory):
     directory = session_directory / "flash_io"
     directory.mkdir()
     stria_program.run(
-        "flash", "io", "--nxb", 8, "--nvar", 5, "--blocks", 5, "--rounds", 1, "--dir", directory, "--verify", "--keep",
-        "--json", directory / "io.json", ranks=3,
+        "flash", "io", "--nxb", 8, "--nvar", 5, "--blocks", 5, "--rounds", 1, "--dir", directory, "--plotfile",
+        "--verify", "--keep", "--json", directory / "io.json", ranks=3,
     ).succeeded()  # fmt: skip
     return directory

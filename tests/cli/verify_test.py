@@ -21,7 +21,7 @@ def small_file(session_directory):
     """A checkpoint of 30 KB with datasets of blocks and small lists."""
     directory = session_directory / "small"
     directory.mkdir()
-    run("flash", "io", "--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--plot-variables", 1,
+    run("flash", "io", "--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--plotfile", "--plot-variables", 1,
         "--dir", directory, "--keep", ranks=2).succeeded()  # fmt: skip
     return directory / "flash_io_hdf5_chk_0000"
 

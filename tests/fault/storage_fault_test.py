@@ -9,7 +9,23 @@ import pytest
 from stria_program import run
 
 RANKS = 3
-IO = ["flash", "io", "--nxb", 8, "--nvar", 4, "--blocks", 6, "--rounds", 1, "--layout", "standard", "--plot-variables", 2]
+IO = [
+    "flash",
+    "io",
+    "--nxb",
+    8,
+    "--nvar",
+    4,
+    "--blocks",
+    6,
+    "--rounds",
+    1,
+    "--layout",
+    "standard",
+    "--plotfile",
+    "--plot-variables",
+    2,
+]
 # Small collective buffers make several rounds of a file of half a megabyte.
 TWO_PHASE = ["stria_method=two_phase", "cb_nodes=2", "cb_buffer_size=65536"]
 LIST_IO = ["stria_method=list_io"]
@@ -90,7 +106,9 @@ def test_what_posix_allows_is_no_failure(work, name, method):
 def test_directory_sync_fails_after_the_rename(work):
     """Too late to take the file back: it is whole, and the program says that it may not survive a power loss."""
     fault = f"sync_directory:rank=0:{CHECKPOINT}:errno=EIO"
-    run(*io_options(work), ranks=RANKS, fault=fault).refused("flash_io_hdf5_chk_0000", "may not survive a power loss", "Input/output error")
+    run(*io_options(work), ranks=RANKS, fault=fault).refused(
+        "flash_io_hdf5_chk_0000", "may not survive a power loss", "Input/output error"
+    )
     assert [path.name for path in work.iterdir()] == ["flash_io_hdf5_chk_0000"]
     run("verify", work / "flash_io_hdf5_chk_0000").succeeded()
 
