@@ -11,6 +11,7 @@
 #include "output/simulation_files.hpp"
 #include "sedov/diagnostics.hpp"
 #include "sedov/exact.hpp"
+#include "sedov/output_schedule.hpp"
 
 namespace stria::tool {
 
@@ -150,45 +151,30 @@ class Driver {
         run_(run),
         files_(files),
         start_(MPI_Wtime()),
-        last_checkpoint_time_(start_),
-        last_plot_time_(start_) {}
+        checkpoints_(arguments.checkpoint_steps, arguments.checkpoint_seconds),
+        plots_(arguments.plot_steps, arguments.plot_seconds) {}
 
   double run_to_end() {
     while (!run_.finished()) {
       run_.step().throw_if_error();
-      double now = shared_now();
-      progress(now, false);
-      output(now, run_.finished());
+      progress(false);
+      output(run_.finished());
     }
-    progress(shared_now(), true);
+    progress(true);
     return MPI_Wtime() - start_;
   }
 
  private:
-  // Rank 0's clock, so that all ranks decide alike.
-  double shared_now() const {
-    double now = MPI_Wtime();
-    MPI_Bcast(&now, 1, MPI_DOUBLE, 0, comm_);
-    return now;
-  }
-
-  static bool due(int64_t step, int64_t every_steps, double elapsed, double every_seconds) {
-    return (every_steps > 0 && step % every_steps == 0) || (every_seconds > 0 && elapsed >= every_seconds);
-  }
-
-  void output(double now, bool last) {
+  void output(bool last) {
     int64_t step = run_.scalars().step;
     bool checkpoints = arguments_.checkpoint_steps > 0 || arguments_.checkpoint_seconds > 0;
     bool plots = arguments_.plot_steps > 0 || arguments_.plot_seconds > 0;
     // Plots first: the checkpoint then says with which number their count goes on.
-    if (due(step, arguments_.plot_steps, now - last_plot_time_, arguments_.plot_seconds) || (last && plots)) {
+    if (plots_.due(comm_, step) || (last && plots)) {
       files_.write_plots(run_);
-      last_plot_time_ = now;
     }
-    if (due(step, arguments_.checkpoint_steps, now - last_checkpoint_time_, arguments_.checkpoint_seconds) ||
-        (last && checkpoints)) {
+    if (checkpoints_.due(comm_, step) || (last && checkpoints)) {
       files_.write_checkpoint(run_);
-      last_checkpoint_time_ = now;
     }
     for (; reported_files_ < files_.written().size(); ++reported_files_) {
       const WrittenFile& file = files_.written()[reported_files_];
@@ -197,7 +183,9 @@ class Driver {
     }
   }
 
-  void progress(double now, bool always) {
+  // Only rank 0 prints, so each rank may go by its own clock.
+  void progress(bool always) {
+    double now = MPI_Wtime();
     if (!always && now - last_line_time_ < 1) {
       return;
     }
@@ -212,8 +200,8 @@ class Driver {
   SedovRun& run_;
   SimulationFiles& files_;
   double start_;
-  double last_checkpoint_time_;
-  double last_plot_time_;
+  flash::OutputSchedule checkpoints_;
+  flash::OutputSchedule plots_;
   double last_line_time_ = 0;
   size_t reported_files_ = 0;
 };
