@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "format/flash_file.hpp"
 #include "workload/block_check.hpp"
@@ -74,6 +75,11 @@ ScalarLists scalar_lists(const IoArrays& a, bool corners) {
   return lists;
 }
 
+// Useful bytes of all variables in double.
+int64_t checkpoint_bytes(const IoArrays& a) {
+  return useful_bytes(a.options.workload, a.partition.total, a.options.workload.nvar, sizeof(double));
+}
+
 void take_phases(const Report& report, std::map<std::string, double>& phases) {
   for (size_t i = 0; i < kPhaseCount; ++i) {
     phases[phase_name(static_cast<Phase>(i))] = report.phases.seconds[i];
@@ -136,6 +142,19 @@ class StriaMode : public IoMode {
     return "";
   }
 
+  // The same of several variables; `check(variable, block, values)`. Collective, so every variable is read whatever is found.
+  template <typename T, typename Check>
+  std::string check_variables(const std::vector<int>& variables, int64_t points, Check&& check) {
+    File file = File::open(arrays_.comm, path_);
+    std::string wrong;
+    for (int64_t v : variables) {
+      std::string found =
+          check_variable<T>(file, v, points, [&](int64_t block, const T* values) { return check(v, block, values); });
+      wrong = wrong.empty() ? found : wrong;
+    }
+    return wrong;
+  }
+
   IoArrays& arrays_;
   std::string name_;
   std::string path_;
@@ -148,10 +167,7 @@ class CheckpointMode : public StriaMode {
   CheckpointMode(IoArrays& arrays, FileLayout layout, const std::string& name, const std::string& path)
       : StriaMode(arrays, name, path), layout_(layout) {}
 
-  int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
-                               sizeof(double));
-  }
+  int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
 
   void run(std::map<std::string, double>& phases) override {
     File file = create();
@@ -160,22 +176,19 @@ class CheckpointMode : public StriaMode {
   }
 
   std::string check() override {
-    File file = File::open(arrays_.comm, path_);
     if (layout_ == FileLayout::kExperimental) {
-      return check_experimental(file);
+      return check_experimental();
     }
     const WorkloadParameters& p = arrays_.options.workload;
-    std::string wrong;
-    for (int64_t v = 0; v < p.nvar; ++v) {
-      std::string found = check_variable<double>(
-          file, v, p.nxb, [&](int64_t block, const double* values) { return check_packed_block(p, block, v, values); });
-      wrong = wrong.empty() ? found : wrong;
-    }
-    return wrong;
+    std::vector<int> all(static_cast<size_t>(p.nvar));
+    std::iota(all.begin(), all.end(), 0);
+    return check_variables<double>(
+        all, p.nxb, [&](int64_t v, int64_t block, const double* values) { return check_packed_block(p, block, v, values); });
   }
 
  private:
-  std::string check_experimental(File& file) {
+  std::string check_experimental() {
+    File file = File::open(arrays_.comm, path_);
     const WorkloadParameters& p = arrays_.options.workload;
     Dataset dataset = file.dataset("unknowns");
     int64_t cells = p.cells_per_block();
@@ -224,15 +237,10 @@ class PlotMode : public StriaMode {
   }
 
   std::string check() override {
-    File file = File::open(arrays_.comm, path_);
     const WorkloadParameters& p = arrays_.options.workload;
-    std::string wrong;
-    for (int v : variables_) {
-      std::string found = check_variable<float>(
-          file, v, p.nxb, [&](int64_t block, const float* values) { return check_packed_block(p, block, v, values); });
-      wrong = wrong.empty() ? found : wrong;
-    }
-    return wrong;
+    return check_variables<float>(variables_, p.nxb, [&](int64_t v, int64_t block, const float* values) {
+      return check_packed_block(p, block, v, values);
+    });
   }
 
  protected:
@@ -259,16 +267,10 @@ class CornerPlotMode : public PlotMode {
   }
 
   std::string check() override {
-    File file = File::open(arrays_.comm, path_);
     const WorkloadParameters& p = arrays_.options.workload;
-    std::string wrong;
-    for (int v : variables_) {
-      std::string found = check_variable<float>(file, v, corners_per_side(p), [&](int64_t block, const float* values) {
-        return check_packed_corners(p, block, v, values);
-      });
-      wrong = wrong.empty() ? found : wrong;
-    }
-    return wrong;
+    return check_variables<float>(variables_, corners_per_side(p), [&](int64_t v, int64_t block, const float* values) {
+      return check_packed_corners(p, block, v, values);
+    });
   }
 };
 
@@ -281,10 +283,7 @@ class ReadMode : public StriaMode {
     target_.poison();
   }
 
-  int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
-                               sizeof(double));
-  }
+  int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
 
   void run(std::map<std::string, double>& phases) override {
     OpenOptions options;
@@ -320,10 +319,7 @@ class LimitMode : public IoMode {
 
   std::string name() const override { return name_; }
   std::string file() const override { return path_; }
-  int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
-                               sizeof(double));
-  }
+  int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
   void run(std::map<std::string, double>& phases) override {
     LimitTimes times;
     arrays_.limits.write(way_, path_, arrays_.options.sync, &times).throw_if_error();
@@ -360,10 +356,7 @@ class LimitReadMode : public IoMode {
   std::string name() const override { return "read-limit"; }
   std::string kind() const override { return "read"; }
   std::string file() const override { return path_; }
-  int64_t useful_bytes() const override {
-    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, arrays_.options.workload.nvar,
-                               sizeof(double));
-  }
+  int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
   void run(std::map<std::string, double>& phases) override {
     LimitTimes times;
     arrays_.limits.read(path_, &target_, &times).throw_if_error();
