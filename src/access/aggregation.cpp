@@ -42,8 +42,8 @@ Status Aggregation::exchange_descriptions() {
   for (int a = 0; a < domains_.aggregator_count(); ++a) {
     std::vector<int> chosen;
     for (const LaneDescription& lane : mine_) {
-      bool meets = std::any_of(lane.streams.begin(), lane.streams.end(),
-                               [&](const Stream& stream) { return domains_.meets(a, lane.lane, hull_of(stream)); });
+      bool meets =
+          std::any_of(lane.hulls.begin(), lane.hulls.end(), [&](ByteRange hull) { return domains_.meets(a, lane.lane, hull); });
       if (meets) {
         chosen.push_back(lane.lane);
       }
@@ -114,6 +114,22 @@ std::vector<Aggregation::Share> Aggregation::contributors(int round) {
     }
   }
   return shares;
+}
+
+std::vector<int> Aggregation::met_ranks() const {
+  std::vector<int> ranks;
+  for (int a : met_) {
+    ranks.push_back(plan_.aggregators[static_cast<size_t>(a)]);
+  }
+  return ranks;
+}
+
+std::vector<int> Aggregation::contributor_ranks() const {
+  std::vector<int> ranks;
+  for (const auto& [rank, description] : others_) {
+    ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 std::vector<Window> Aggregation::my_windows(int round) {

@@ -39,6 +39,9 @@ class Aggregation {
   std::vector<Share> my_shares(int round);
   /// The shares that other ranks (and this one) have of this aggregator in `round`.
   std::vector<Share> contributors(int round);
+  /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes for this aggregator.
+  std::vector<int> met_ranks() const;
+  std::vector<int> contributor_ranks() const;
   /// The windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round);
 

@@ -30,7 +30,7 @@ std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams)
     for (size_t k = 0; k < deepest; ++k) {
       Panel panel;
       for (const Lane* lane : members) {
-        if (k < lane->streams.size() && lane->streams[k].file_type.size() > 0) {
+        if (k < lane->streams.size() && lane->streams[k].size() > 0) {
           panel.push_back(&lane->streams[k]);
         }
         if (panel.size() == most_streams) {
@@ -93,8 +93,8 @@ Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) 
   int64_t longest = 0;
   int64_t remaining_bytes = 0;
   for (const Stream* stream : panel) {
-    longest = std::max(longest, stream->file_type.size());
-    remaining_bytes += stream->file_type.size();
+    longest = std::max(longest, stream->size());
+    remaining_bytes += stream->size();
   }
   if (remaining_bytes > collector.room_bytes()) {
     STRIA_RETURN_IF_ERROR(collector.flush());
@@ -102,7 +102,7 @@ Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) 
   int64_t slice = remaining_bytes <= batch_bytes ? longest : slice_bytes(panel, batch_bytes);
   for (int64_t begin = 0; begin < longest; begin += slice) {
     for (const Stream* stream : panel) {
-      int64_t end = std::min(begin + slice, stream->file_type.size());
+      int64_t end = std::min(begin + slice, stream->size());
       if (begin < end) {
         collector.add({stream, begin, end});
       }

@@ -33,7 +33,7 @@ std::vector<std::vector<BatchPart>> batches_of(const std::vector<Lane>& lanes, i
   EXPECT_TRUE(status.ok());
   for (const Lane& lane : lanes) {
     for (const Stream& stream : lane.streams) {
-      EXPECT_EQ(reached[stream.stream_id], stream.file_type.size());
+      EXPECT_EQ(reached[stream.stream_id], stream.size());
     }
   }
   return batches;

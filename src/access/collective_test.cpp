@@ -61,6 +61,11 @@ Outcome write_case(const Case& c, storage::MemoryDriver& memory, const std::stri
   });
 }
 
+Status read_all(Context& context, const Case& c, const RankCase& rank, StreamSink& sink) {
+  Moved moved = c.two_phase ? read_two_phase(context, c.plan, rank.lanes, sink) : read_list_io(context, rank.lanes, sink);
+  return require_all(moved, context, rank.lanes);
+}
+
 /// The first byte where two files differ, as text; empty when there is none.
 std::string difference(const Bytes& seen, const Bytes& expected) {
   if (seen.size() != expected.size()) {
@@ -109,7 +114,7 @@ TEST(Collective, ReadsEqualTheOracle) {
     std::vector<std::vector<Bytes>> received(c.ranks.size());
     Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& rank, int number) {
       CaseSink sink(rank);
-      Status status = c.two_phase ? read_two_phase(context, c.plan, rank.lanes, sink) : read_list_io(context, rank.lanes, sink);
+      Status status = read_all(context, c, rank, sink);
       received[static_cast<size_t>(number)] = sink.received();
       return status;
     });
@@ -178,7 +183,7 @@ TEST(Collective, AFailedReadEndsEverywhere) {
     std::string faults = "read:rank=" + std::to_string(rank) + ":nth=" + std::to_string(1 + i % 4) + ":errno=EIO";
     Outcome outcome = run_case(c, memory, faults, [&](Context& context, const RankCase& mine, int) {
       CaseSink sink(mine);
-      return c.two_phase ? read_two_phase(context, c.plan, mine.lanes, sink) : read_list_io(context, mine.lanes, sink);
+      return read_all(context, c, mine, sink);
     });
     ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();
     if (!outcome.agreed[0].ok()) {
@@ -202,7 +207,7 @@ TEST(Collective, ReadingPastTheEndIsCorruption) {
     set_content(memory, kPath, cut);
     Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& mine, int) {
       CaseSink sink(mine);
-      return c.two_phase ? read_two_phase(context, c.plan, mine.lanes, sink) : read_list_io(context, mine.lanes, sink);
+      return read_all(context, c, mine, sink);
     });
     ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();
     ASSERT_EQ(outcome.agreed[0].code(), last == wanted.rend() ? ErrorCode::kOk : ErrorCode::kCorrupted);

@@ -62,6 +62,8 @@ void encode_description(std::span<const Lane> lanes, std::span<const int> chosen
     put_number(message, static_cast<int64_t>(streams.size()));
     for (const Stream& stream : streams) {
       put_number(message, stream.displacement);
+      put_number(message, stream.skip_bytes);
+      put_number(message, stream.size());
       // Variables of a block share one file type: name the last one sent instead of repeating it.
       bool repeated = !sent.empty() && sent.back() == stream.file_type;
       put_number(message, repeated ? 1 : 0);
@@ -88,6 +90,8 @@ Result<std::vector<LaneDescription>> decode_description(std::span<const std::byt
     for (int64_t k = 0; k < stream_count; ++k) {
       Stream stream;
       STRIA_ASSIGN_OR_RETURN(stream.displacement, reader.number(-kMaxDisplacement, kMaxDisplacement));
+      STRIA_ASSIGN_OR_RETURN(stream.skip_bytes, reader.number(INT64_MAX));
+      STRIA_ASSIGN_OR_RETURN(stream.bytes, reader.number(INT64_MAX));
       STRIA_ASSIGN_OR_RETURN(int64_t repeated, reader.number(1));
       if (repeated == 0) {
         STRIA_ASSIGN_OR_RETURN(last, reader.datatype());
@@ -96,6 +100,9 @@ Result<std::vector<LaneDescription>> decode_description(std::span<const std::byt
         return Status(ErrorCode::kFormat, "file description is not in file order");
       }
       stream.file_type = *last;
+      if (stream.skip_bytes > stream.file_type.size() || stream.bytes > stream.file_type.size() - stream.skip_bytes) {
+        return Status(ErrorCode::kFormat, "file description promises more bytes than its datatype has");
+      }
       if (hull_of(stream).begin < (streams.empty() ? 0 : hull_of(streams.back()).begin)) {
         return Status(ErrorCode::kFormat, "file description does not name its streams in order");
       }
@@ -110,13 +117,32 @@ Result<std::vector<LaneDescription>> decode_description(std::span<const std::byt
 }
 
 ByteRange hull_of(const Stream& stream) {
-  return {stream.displacement + stream.file_type.true_lower_bound(), stream.displacement + stream.file_type.true_upper_bound()};
+  ByteRange hull{stream.displacement + stream.file_type.true_lower_bound(),
+                 stream.displacement + stream.file_type.true_upper_bound()};
+  if (stream.size() == stream.file_type.size()) {
+    return hull;
+  }
+  if (stream.size() == 0) {
+    return {hull.begin, hull.begin};
+  }
+  Cursor cursor(stream.file_type, stream.displacement);
+  cursor.seek(stream.skip_bytes);
+  hull.begin = cursor.piece().begin;
+  cursor.seek(stream.skip_bytes + stream.size() - 1);
+  hull.end = cursor.piece().begin + 1;
+  return hull;
+}
+
+int64_t position_of(const Stream& stream, int64_t file_offset) {
+  int64_t position = cut(stream.file_type, stream.displacement, {file_offset, file_offset}).end;
+  return std::clamp<int64_t>(position - stream.skip_bytes, 0, stream.size());
 }
 
 LaneDescription::LaneDescription(int number, std::vector<Stream> all) : lane(number), streams(std::move(all)) {
   int64_t highest = INT64_MIN;
   for (const Stream& stream : streams) {
-    highest = std::max(highest, hull_of(stream).end);
+    hulls.push_back(hull_of(stream));
+    highest = std::max(highest, hulls.back().end);
     reach.push_back(highest);
   }
 }
@@ -125,7 +151,7 @@ void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap
   auto first = std::upper_bound(lane.reach.begin(), lane.reach.end(), window.begin) - lane.reach.begin();
   for (auto k = static_cast<size_t>(first); k < lane.streams.size(); ++k) {
     const Stream& stream = lane.streams[k];
-    ByteRange hull = hull_of(stream);
+    const ByteRange& hull = lane.hulls[k];
     if (hull.begin >= window.end) {
       return;
     }
@@ -133,8 +159,9 @@ void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap
       continue;
     }
     ByteRange part = cut(stream.file_type, stream.displacement, window);
+    part = intersect(part, {stream.skip_bytes, stream.skip_bytes + stream.size()});
     if (!part.empty()) {
-      out.push_back({&stream, part.begin, part.end});
+      out.push_back({&stream, part.begin - stream.skip_bytes, part.end - stream.skip_bytes});
     }
   }
 }

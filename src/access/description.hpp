@@ -16,11 +16,15 @@ struct LaneDescription {
 
   int lane;
   std::vector<Stream> streams;
-  std::vector<int64_t> reach;  ///< the highest offset after any byte of the streams up to here
+  std::vector<ByteRange> hulls;  ///< of the streams
+  std::vector<int64_t> reach;    ///< the highest offset after any byte of the streams up to here
 };
 
-/// The file offsets between a stream's first byte and its last.
+/// The file offsets between a stream's first byte and its last; empty for a stream of no bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
+
+/// How many bytes of the packed stream lie before the file offset. O(depth log).
+int64_t position_of(const Stream& stream, int64_t file_offset);
 
 /// Appends the streams of the named lanes to a message; equal file types are sent once.
 void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message);
@@ -50,7 +54,7 @@ void for_each_piece(const Overlap& overlap, Visit&& visit);
 template <typename Visit>
 void stria::access::for_each_piece(const Overlap& overlap, Visit&& visit) {
   Cursor cursor(overlap.stream->file_type, overlap.stream->displacement);
-  cursor.seek(overlap.begin);
+  cursor.seek(overlap.stream->skip_bytes + overlap.begin);
   for (int64_t at = overlap.begin; at < overlap.end;) {
     ByteRange piece = cursor.piece();
     piece.end = std::min(piece.end, piece.begin + (overlap.end - at));

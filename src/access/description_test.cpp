@@ -38,6 +38,8 @@ TEST(Description, RoundTrips) {
         ASSERT_EQ((*decoded)[k].streams.size(), streams.size());
         for (size_t s = 0; s < streams.size(); ++s) {
           ASSERT_EQ((*decoded)[k].streams[s].displacement, streams[s].displacement);
+          ASSERT_EQ((*decoded)[k].streams[s].skip_bytes, streams[s].skip_bytes);
+          ASSERT_EQ((*decoded)[k].streams[s].bytes, streams[s].size());
           ASSERT_TRUE((*decoded)[k].streams[s].file_type == streams[s].file_type);
         }
       }
@@ -57,7 +59,7 @@ TEST(Description, VariablesThatShareAFileTypeSendItOnce) {
   encode_description(lanes, chosen, message);
   std::vector<std::byte> alone;
   type.serialize(alone);
-  EXPECT_EQ(message.size(), 8 + 24 * 4 * 8 + alone.size());
+  EXPECT_EQ(message.size(), 8 + 24 * 6 * 8 + alone.size());
 }
 
 /// The message of one lane with one stream of 8 bytes; number `index` of it replaced.

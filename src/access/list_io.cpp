@@ -1,13 +1,12 @@
 #include "access/list_io.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <thread>
 
 #include "access/batch.hpp"
 #include "access/buffer.hpp"
+#include "access/description.hpp"
 #include "datatype/cursor.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -41,7 +40,7 @@ Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t uni
     }
     if (unit_bytes > 1) {
       Cursor cursor(part.stream->file_type, part.stream->displacement);
-      cursor.seek(part.begin);
+      cursor.seek(part.stream->skip_bytes + part.begin);
       used_bytes = align_up(used_bytes, unit_bytes) + cursor.piece().begin % unit_bytes;
     } else {
       used_bytes = align_up(used_bytes, kCacheLineBytes) + kStaggerBytes;
@@ -56,7 +55,7 @@ Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t uni
 template <typename Segment>
 void append_segments(const BatchPart& part, std::byte* data, std::vector<Segment>& segments) {
   Cursor cursor(part.stream->file_type, part.stream->displacement);
-  cursor.seek(part.begin);
+  cursor.seek(part.stream->skip_bytes + part.begin);
   for (int64_t left = part.end - part.begin; left > 0;) {
     ByteRange piece = cursor.piece();
     int64_t bytes = std::min(piece.size(), left);
@@ -94,20 +93,6 @@ int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
 int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) {
   return std::min(context.hints.staging_bytes, std::max<int64_t>(total_bytes(lanes), 1));
 }
-
-}  // namespace
-
-int64_t total_bytes(std::span<const Lane> lanes) {
-  int64_t sum = 0;
-  for (const Lane& lane : lanes) {
-    for (const Stream& stream : lane.streams) {
-      sum += stream.file_type.size();
-    }
-  }
-  return sum;
-}
-
-namespace {
 
 // Splits a list between the direct handle, for what is aligned in file and memory, and the cached one. Direct writes go on
 // while the next batch is packed into the other buffer.
@@ -233,32 +218,53 @@ Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource
   return status.ok() ? finished : status;
 }
 
-Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
+namespace {
+
+// Unpacks what lies before the end of the file; returns the number of bytes.
+int64_t take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, StreamSink& sink) {
+  std::vector<StreamPart> packed = layout.packed;
+  std::vector<StreamPart> direct = layout.direct;
+  int64_t taken_bytes = 0;
+  for (auto* parts : {&packed, &direct}) {
+    for (StreamPart& part : *parts) {
+      if (end != kNoEnd) {
+        auto whole = std::find_if(batch.begin(), batch.end(), [&](const BatchPart& entry) {
+          return entry.stream->stream_id == part.stream_id && entry.begin == part.begin;
+        });
+        part.end = std::clamp(position_of(*whole->stream, end), part.begin, part.end);
+      }
+      taken_bytes += part.end - part.begin;
+    }
+    std::erase_if(*parts, [](const StreamPart& part) { return part.begin == part.end; });
+  }
+  sink.unpack(packed);
+  for (const StreamPart& part : direct) {
+    sink.passed_direct(part.stream_id, part.begin, part.end);
+  }
+  return taken_bytes;
+}
+
+}  // namespace
+
+Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
   int64_t batch_bytes = staging_need_bytes(context, lanes);
   Buffer staging(batch_bytes + padding_bytes(lanes, 1));
   std::vector<storage::ReadSegment> segments;
-  return for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) -> Status {
+  Moved moved;
+  moved.status = for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) -> Status {
     Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
     list_segments(batch, layout, segments);
+    int64_t end = kNoEnd;
     {
       PhaseTimer timer(context.times, Phase::kRead);
-      int64_t wanted_bytes = 0;
-      for (const storage::ReadSegment& segment : segments) {
-        wanted_bytes += segment.bytes;
-      }
       STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context.file->read(segments));
-      if (read_bytes < wanted_bytes) {
-        return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends {} bytes before its data: the file is cut short",
-                                                         context.file->path(), wanted_bytes - read_bytes));
-      }
+      end = file_end(segments, read_bytes);
     }
     PhaseTimer timer(context.times, Phase::kUnpack);
-    sink.unpack(layout.packed);
-    for (const StreamPart& part : layout.direct) {
-      sink.passed_direct(part.stream_id, part.begin, part.end);
-    }
+    moved.bytes += take(batch, layout, end, sink);
     return Status();
   });
+  return moved;
 }
 
 }  // namespace stria::access

@@ -13,7 +13,7 @@ namespace stria::access {
 /// Writes this rank's streams. Collective: no; the error is local.
 Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source);
 
-/// Reads this rank's streams; kCorrupted when the file ends before them. Collective: no; the error is local.
-Status read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink);
+/// Reads this rank's streams as far as the file goes. Collective: no; the error is local.
+Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink);
 
 }  // namespace stria::access

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "access/description.hpp"
 #include "support/naive_datatype.hpp"
 
 namespace stria::access::test {
@@ -169,6 +170,12 @@ class CaseMaker {
   void add_stream(int rank_number, int lane, Region region) {
     RankCase& rank = case_.ranks[static_cast<size_t>(rank_number)];
     Stream stream{static_cast<int>(rank.packed.size()), std::move(region.type), region.displacement, pick(1, 64)};
+    if (pick(0, 3) == 0) {  // a part of the type's stream only
+      stream.skip_bytes = pick(0, stream.file_type.size());
+      stream.bytes = pick(0, stream.file_type.size() - stream.skip_bytes);
+      region.offsets.erase(region.offsets.begin(), region.offsets.begin() + stream.skip_bytes);
+      region.offsets.resize(static_cast<size_t>(stream.bytes));
+    }
     rank.lanes[static_cast<size_t>(lane)].streams.push_back(std::move(stream));
     Bytes packed(region.offsets.size());
     for (std::byte& value : packed) {
@@ -186,9 +193,8 @@ class CaseMaker {
     case_.after = case_.before;
     for (RankCase& rank : case_.ranks) {
       for (Lane& lane : rank.lanes) {
-        std::stable_sort(lane.streams.begin(), lane.streams.end(), [](const Stream& a, const Stream& b) {
-          return a.displacement + a.file_type.true_lower_bound() < b.displacement + b.file_type.true_lower_bound();
-        });
+        std::stable_sort(lane.streams.begin(), lane.streams.end(),
+                         [](const Stream& a, const Stream& b) { return hull_of(a).begin < hull_of(b).begin; });
       }
       for (size_t s = 0; s < rank.packed.size(); ++s) {
         for (size_t i = 0; i < rank.packed[s].size(); ++i) {

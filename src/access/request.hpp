@@ -19,13 +19,19 @@
 
 namespace stria::access {
 
-/// One rank's bytes within a lane. The packed stream `stream_id` has file_type.size() bytes, in the order of file_type's
-/// pieces.
+/// One rank's bytes within a lane. The packed stream `stream_id` has size() bytes, in the order of file_type's pieces.
 struct Stream {
+  static constexpr int64_t kToTheEnd = -1;
+
   int stream_id = 0;          ///< names the packed stream to the StreamSource or StreamSink
   Datatype file_type;         ///< \pre file_type.is_sorted()
   int64_t displacement = 0;   ///< file offset of file_type's origin
   int64_t granule_bytes = 1;  ///< parts are cut at multiples of this where the method is free to choose
+  int64_t skip_bytes = 0;     ///< of file_type's stream, before the first byte that belongs to the packed stream
+  int64_t bytes = kToTheEnd;  ///< of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size()
+
+  /// Bytes of the packed stream.
+  int64_t size() const { return bytes == kToTheEnd ? file_type.size() - skip_bytes : bytes; }
 };
 
 struct Lane {
@@ -76,7 +82,22 @@ struct Context {
   NodeTurn* turn = nullptr;  ///< to be held while writing to cached pages; null: no need
 };
 
+/// What a transfer did on this rank.
+struct Moved {
+  Status status;
+  /// Bytes of this rank's streams that were moved. Reading: less than asked for only where the file ends, or after an error;
+  /// what lies past them was not unpacked. Writing: all of them unless there was an error.
+  int64_t bytes = 0;
+};
+
+/// Where the file must have ended when a read of `segments` moved `read_bytes` in all; kNoEnd when it moved everything.
+int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
+inline constexpr int64_t kNoEnd = INT64_MAX;
+
 /// The sum of the sizes of this rank's streams.
 int64_t total_bytes(std::span<const Lane> lanes);
+
+/// kCorrupted where a read without an error found less than all bytes of `lanes`: for files that must have them.
+Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes);
 
 }  // namespace stria::access

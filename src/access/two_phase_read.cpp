@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cstring>
 
 #include "access/aggregation.hpp"
 #include "access/two_phase.hpp"
@@ -13,17 +12,22 @@ namespace {
 using Share = Aggregation::Share;
 
 constexpr int kFilledTag =
-    32020;  // aggregator to contributor: the shared buffer holds the round's bytes (1), or reading failed (0)
+    32020;  // aggregator to contributor: the shared buffer holds the round's bytes up to this end of the file, or kFailed
 constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffer may be used again
-constexpr int kDataTag = 32022;   // aggregator to a rank of another node: one byte of outcome, then the packed bytes
+constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the same number, then the packed bytes
+constexpr int64_t kFailed = -1;
+constexpr int64_t kHeaderBytes = sizeof(int64_t);
 
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
       : context_(context), sink_(sink), aggregation_(context, plan, lanes) {}
 
-  Status run() {
-    STRIA_RETURN_IF_ERROR(aggregation_.prepare());
+  Moved run() {
+    moved_.status = aggregation_.prepare();
+    if (!moved_.status.ok()) {
+      return moved_;
+    }
     for (int round = 0; round < aggregation_.round_count(); ++round) {
       if (aggregation_.is_aggregator()) {
         serve(round);
@@ -35,7 +39,7 @@ class TwoPhaseRead {
     collect_taken(aggregation_.round_count());
     collect_taken(aggregation_.round_count() + 1);
     aggregation_.finish();
-    return status_;
+    return moved_;
   }
 
  private:
@@ -44,17 +48,17 @@ class TwoPhaseRead {
     std::vector<Share> wanted = aggregation_.contributors(round);
     collect_taken(round);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
-    read_windows(round, wanted, buffer);
+    int64_t end = read_windows(round, wanted, buffer);
     auto& taken_from = readers_[round % Aggregation::kTwins];
     for (const Share& share : wanted) {
       if (share.own) {
         continue;
       }
       if (share.shared) {
-        aggregation_.post_token(share.rank, kFilledTag, status_.ok() ? 1 : 0);
+        aggregation_.post_token(share.rank, kFilledTag, end);
         taken_from.push_back(share.rank);
       } else {
-        aggregation_.post_bytes(message_for(share, buffer), share.rank, kDataTag);
+        aggregation_.post_bytes(message_for(share, buffer, end), share.rank, kDataTag);
       }
     }
   }
@@ -69,29 +73,26 @@ class TwoPhaseRead {
     taken_from.clear();
   }
 
-  // One read a window: from the first to the last byte that anybody wants; what lies between comes along.
-  void read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
+  // One read a window: from the first to the last byte that anybody wants; what lies between comes along. Returns where the
+  // file was found to end (kNoEnd: not before these bytes), or kFailed.
+  int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
     std::vector<Window> windows = aggregation_.my_windows(round);
     std::vector<storage::ReadSegment> segments;
-    int64_t wanted_bytes = 0;
     for (size_t w = 0; w < windows.size(); ++w) {
       ByteRange hull = wanted_hull(w, windows[w], wanted);
       if (!hull.empty()) {
         segments.push_back({hull.begin, buffer + windows[w].buffer_offset + (hull.begin - windows[w].file.begin), hull.size()});
-        wanted_bytes += hull.size();
       }
     }
-    if (segments.empty() || !status_.ok()) {
-      return;
+    if (segments.empty() || own_end_ == kFailed) {
+      return own_end_ = own_end_ == kFailed ? kFailed : kNoEnd;
     }
     PhaseTimer timer(context_.times, Phase::kRead);
     auto read_bytes = context_.file->read(segments);
     if (!read_bytes.ok()) {
-      status_ = read_bytes.status();
-    } else if (*read_bytes < wanted_bytes) {
-      status_ = Status(ErrorCode::kCorrupted, fmt::format("'{}' ends {} bytes before its data: the file is cut short",
-                                                          context_.file->path(), wanted_bytes - *read_bytes));
+      moved_.status = read_bytes.status();  // the cause goes before what others report
     }
+    return own_end_ = read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
   }
 
   static ByteRange wanted_hull(size_t w, const Window& window, const std::vector<Share>& wanted) {
@@ -99,9 +100,7 @@ class TwoPhaseRead {
     for (const Share& share : wanted) {
       for (const auto& [number, overlap] : share.parts) {
         if (number == w) {
-          ByteRange type_hull{overlap.stream->displacement + overlap.stream->file_type.true_lower_bound(),
-                              overlap.stream->displacement + overlap.stream->file_type.true_upper_bound()};
-          ByteRange part = intersect(type_hull, window.file);
+          ByteRange part = intersect(hull_of(*overlap.stream), window.file);
           hull = {std::min(hull.begin, part.begin), std::max(hull.end, part.end)};
         }
       }
@@ -109,12 +108,12 @@ class TwoPhaseRead {
     return hull;
   }
 
-  std::vector<std::byte> message_for(const Share& share, const std::byte* buffer) {
-    std::vector<std::byte> message(static_cast<size_t>(share.bytes) + 1);
-    message[0] = static_cast<std::byte>(status_.ok() ? 1 : 0);
-    std::byte* packed = message.data() + 1;
+  std::vector<std::byte> message_for(const Share& share, const std::byte* buffer, int64_t end) {
+    std::vector<std::byte> message(static_cast<size_t>(share.bytes + kHeaderBytes));
+    std::memcpy(message.data(), &end, kHeaderBytes);
+    std::byte* packed = message.data() + kHeaderBytes;
     for (const auto& [w, overlap] : share.parts) {
-      if (status_.ok()) {
+      if (end != kFailed) {
         gather_from_window(overlap, share.windows[w], buffer, packed);
       }
       packed += overlap.end - overlap.begin;
@@ -126,13 +125,9 @@ class TwoPhaseRead {
   void take(int round) {
     for (const Share& share : aggregation_.my_shares(round)) {
       if (share.own) {
-        if (status_.ok()) {
-          take_shared(share, aggregation_.buffer(share.rank, round));
-        }
+        take_shared(share, aggregation_.buffer(share.rank, round), own_end_);
       } else if (share.shared) {
-        if (arrived(share.rank)) {
-          take_shared(share, aggregation_.buffer(share.rank, round));
-        }
+        take_shared(share, aggregation_.buffer(share.rank, round), arrived(share.rank));
         aggregation_.post_lasting_token(share.rank, kTakenTag, share.bytes);
       } else {
         take_message(share);
@@ -140,20 +135,15 @@ class TwoPhaseRead {
     }
   }
 
-  bool arrived(int from) {
+  int64_t arrived(int from) {
     PhaseTimer timer(context_.times, Phase::kExchange);
-    bool filled = aggregation_.receive_token(from, kFilledTag) == 1;
-    note_failure(!filled);
-    return filled;
+    return aggregation_.receive_token(from, kFilledTag);
   }
 
-  void note_failure(bool failed) {
-    if (failed && status_.ok()) {
-      status_ = Status(ErrorCode::kAborted, "another rank could not read");
+  void take_shared(const Share& share, const std::byte* buffer, int64_t end) {
+    if (!filled(end)) {
+      return;
     }
-  }
-
-  void take_shared(const Share& share, const std::byte* buffer) {
     PhaseTimer timer(context_.times, Phase::kUnpack);
     std::vector<std::byte> packed(static_cast<size_t>(share.bytes));
     std::byte* at = packed.data();
@@ -161,27 +151,39 @@ class TwoPhaseRead {
       gather_from_window(overlap, share.windows[w], buffer, at);
       at += overlap.end - overlap.begin;
     }
-    unpack(share, packed.data());
+    unpack(share, packed.data(), end);
   }
 
   void take_message(const Share& share) {
-    std::vector<std::byte> message(static_cast<size_t>(share.bytes) + 1);
+    std::vector<std::byte> message(static_cast<size_t>(share.bytes + kHeaderBytes));
     {
       PhaseTimer timer(context_.times, Phase::kExchange);
       aggregation_.receive_bytes(message, share.rank, kDataTag);
     }
-    bool filled = message[0] == std::byte{1};
-    note_failure(!filled);
-    if (filled) {
+    int64_t end = 0;
+    std::memcpy(&end, message.data(), kHeaderBytes);
+    if (filled(end)) {
       PhaseTimer timer(context_.times, Phase::kUnpack);
-      unpack(share, message.data() + 1);
+      unpack(share, message.data() + kHeaderBytes, end);
     }
   }
 
-  void unpack(const Share& share, std::byte* packed) {
+  bool filled(int64_t end) {
+    if (end == kFailed && moved_.status.ok()) {
+      moved_.status = Status(ErrorCode::kAborted, "another rank could not read");
+    }
+    return end != kFailed;
+  }
+
+  // What lies past the end of the file stays as it is in memory.
+  void unpack(const Share& share, std::byte* packed, int64_t end) {
     std::vector<StreamPart> parts;
     for (const auto& [w, overlap] : share.parts) {
-      parts.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, packed});
+      int64_t stop = end == kNoEnd ? overlap.end : std::min(overlap.end, position_of(*overlap.stream, end));
+      if (overlap.begin < stop) {
+        parts.push_back({overlap.stream->stream_id, overlap.begin, stop, packed});
+        moved_.bytes += stop - overlap.begin;
+      }
       packed += overlap.end - overlap.begin;
     }
     sink_.unpack(parts);
@@ -190,13 +192,14 @@ class TwoPhaseRead {
   Context& context_;
   StreamSink& sink_;
   Aggregation aggregation_;
-  Status status_;
+  Moved moved_;
+  int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed
   std::vector<int> readers_[Aggregation::kTwins];  // who still has to say that it took the buffer's bytes
 };
 
 }  // namespace
 
-Status read_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink) {
+Moved read_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink) {
   return TwoPhaseRead(context, plan, lanes, sink).run();
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "access/aggregation.hpp"
 #include "access/two_phase.hpp"
@@ -12,7 +14,8 @@ using Share = Aggregation::Share;
 
 constexpr int kGoTag = 32010;    // aggregator to contributor: the buffer for this round is free (1) or the write has failed (0)
 constexpr int kDoneTag = 32011;  // contributor to aggregator: packed into the shared buffer
-constexpr int kDataTag = 32012;  // contributor on another node to aggregator: the packed bytes
+constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its bytes were written
+constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes
 
 // File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second
 // copy.
@@ -25,6 +28,7 @@ class TwoPhaseWrite {
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
+    prepared_ = true;
     for (int round = 0; round < aggregation_.round_count(); ++round) {
       std::vector<Share> contributors = aggregation_.is_aggregator() ? aggregation_.contributors(round) : std::vector<Share>();
       offer_buffer(round, contributors);
@@ -39,13 +43,38 @@ class TwoPhaseWrite {
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
       finish_write(twin);
     }
+    if (status_.ok() && !failed_.empty()) {
+      return Status(ErrorCode::kAborted, "another rank could not write");
+    }
     return status_;
+  }
+
+  /// After a failure: tells every contributor how many of its bytes this aggregator has written. Returns this rank's sum over
+  /// the aggregators that it met. Collective: yes.
+  int64_t settle() {
+    if (!prepared_) {
+      return 0;
+    }
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    int me = context_.comm.rank();
+    for (int rank : aggregation_.contributor_ranks()) {
+      if (rank != me) {
+        aggregation_.post_token(rank, kWrittenTag, written_bytes_[rank]);
+      }
+    }
+    int64_t sum = 0;
+    for (int rank : aggregation_.met_ranks()) {
+      sum += rank == me ? written_bytes_[me] : aggregation_.receive_token(rank, kWrittenTag);
+    }
+    aggregation_.drain();
+    return sum;
   }
 
  private:
   struct Flight {
     std::vector<storage::WriteSegment> cached, direct;
     std::unique_ptr<storage::PendingWrite> cached_pending, direct_pending;
+    std::vector<std::pair<int, int64_t>> shares;  // contributors and their bytes
   };
 
   // Aggregator: waits for the write that used this round's buffer, then lets the contributors in.
@@ -68,8 +97,8 @@ class TwoPhaseWrite {
     for (const Share& share : shares) {
       if (!share.own && round >= Aggregation::kTwins) {
         PhaseTimer timer(context_.times, Phase::kExchange);
-        if (aggregation_.receive_token(share.rank, kGoTag) == 0 && status_.ok()) {
-          status_ = Status(ErrorCode::kAborted, "another rank could not write");
+        if (aggregation_.receive_token(share.rank, kGoTag) == 0) {
+          failed_.insert(share.rank);
         }
       }
       if (share.shared) {
@@ -83,9 +112,12 @@ class TwoPhaseWrite {
     }
   }
 
+  // True when the aggregator is known to write no more.
+  bool is_lost(const Share& share) const { return share.own ? !status_.ok() : failed_.contains(share.rank); }
+
   // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
   void pack_into(const Share& share, std::byte* buffer) {
-    if (!status_.ok()) {
+    if (is_lost(share)) {
       return;
     }
     PhaseTimer timer(context_.times, Phase::kPack);
@@ -115,7 +147,7 @@ class TwoPhaseWrite {
   std::vector<std::byte> pack_message(const Share& share) {
     PhaseTimer timer(context_.times, Phase::kPack);
     std::vector<std::byte> message(static_cast<size_t>(share.bytes));
-    if (!status_.ok()) {
+    if (is_lost(share)) {
       return message;
     }
     parts_.clear();
@@ -156,6 +188,9 @@ class TwoPhaseWrite {
       return;
     }
     Flight& flight = flights_[round % Aggregation::kTwins];
+    for (const Share& share : contributors) {
+      flight.shares.emplace_back(share.rank, share.bytes);
+    }
     const std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
     std::vector<Window> windows = aggregation_.my_windows(round);
     for (size_t w = 0; w < windows.size(); ++w) {
@@ -224,15 +259,19 @@ class TwoPhaseWrite {
   void finish_write(int twin) {
     PhaseTimer timer(context_.times, Phase::kWrite);
     Flight& flight = flights_[twin];
+    Status outcome;
     for (auto* pending : {&flight.direct_pending, &flight.cached_pending}) {
       if (*pending != nullptr) {
-        Status outcome = (*pending)->wait();
+        Status one = (*pending)->wait();
         pending->reset();
-        if (!outcome.ok() && status_.ok()) {
-          status_ = outcome;
-        }
+        outcome = outcome.ok() ? one : outcome;
       }
     }
+    for (const auto& [rank, bytes] : flight.shares) {
+      written_bytes_[rank] += outcome.ok() ? bytes : 0;
+    }
+    status_ = status_.ok() ? outcome : status_;
+    flight.shares.clear();
     flight.cached.clear();
     flight.direct.clear();
   }
@@ -240,7 +279,10 @@ class TwoPhaseWrite {
   Context& context_;
   StreamSource& source_;
   Aggregation aggregation_;
-  Status status_;
+  bool prepared_ = false;
+  Status status_;                         // of this aggregator's writing
+  std::set<int> failed_;                  // aggregators that this rank met and that could not write
+  std::map<int, int64_t> written_bytes_;  // by contributor
   std::vector<StreamPart> parts_;
   Flight flights_[Aggregation::kTwins];
 };
@@ -249,6 +291,14 @@ class TwoPhaseWrite {
 
 Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
   return TwoPhaseWrite(context, plan, lanes, source).run();
+}
+
+Moved write_two_phase_agreed(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
+  TwoPhaseWrite write(context, plan, lanes, source);
+  Moved moved;
+  moved.status = context.comm.agree(write.run());
+  moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle();
+  return moved;
 }
 
 }  // namespace stria::access

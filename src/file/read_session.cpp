@@ -179,8 +179,10 @@ Status ReadSession::move(const access::RequestShape& shape) {
 Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
   try {
     access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
-    return plan.method == access::Method::kTwoPhase ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
-                                                    : access::read_list_io(context, set.lanes(), set);
+    access::Moved moved = plan.method == access::Method::kTwoPhase
+                              ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
+                              : access::read_list_io(context, set.lanes(), set);
+    return access::require_all(moved, context, set.lanes());
   } catch (const std::bad_alloc&) {
     return Status(ErrorCode::kResourceExhausted, fmt::format("reading '{}': out of memory", path_));
   }

@@ -1,0 +1,43 @@
+// Reads and writes through whichever access method suits: what the layers above call.
+//
+// What a caller must know:
+//   - A request is a list of lanes (access/request.hpp). A request of MPI-IO is one lane with one stream: file_type is the
+//     filetype, tiled as often as the request needs (Datatype::contiguous), displacement the view's displacement plus the
+//     extents of the tiles left out before, skip_bytes and bytes the part of the tiles' stream that the request moves. Where
+//     the tiled type is not sorted (tiles that interleave), give one stream a tile; streams come by increasing first offset,
+//     and those of one write don't overlap.
+//   - StreamSource and StreamSink see positions of the packed stream: 0 is the first byte of the request.
+//   - Context::comm serves independent calls only for what is known locally; they never communicate, and may run on another
+//     thread than MPI's. One storage::File is used by one call at a time.
+//   - A file that is only written must still be opened for reading where data sieving is to write: without that right the
+//     pieces are written as a list.
+//   - Counts are true: Moved::bytes of a read ends where the file ends and nothing past it is unpacked; holes of the file are
+//     zeros. Of a failed write it is what is known to have been written before the failure.
+#pragma once
+
+#include <string>
+
+#include "access/planner.hpp"
+#include "access/request.hpp"
+
+namespace stria::access {
+
+/// What a transfer did and by which method.
+struct Outcome {
+  Status status;
+  int64_t bytes = 0;  ///< as Moved::bytes
+  Method method = Method::kAutomatic;
+  std::string reason;  ///< why this method
+};
+
+/// Moves this rank's streams by itself. Collective: no; the error is local. Lane extents and groups need not be agreed on.
+Outcome write_independent(Context& context, std::span<const Lane> lanes, StreamSource& source);
+Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSink& sink);
+
+/// Moves the streams of all ranks together; a rank with nothing to move passes lanes without streams. The number of lanes is
+/// the same on every rank; their extents are agreed on here. `file` must be open on every rank. The status is the same on every
+/// rank (the error of the rank that met it, with its number); bytes are each rank's own. Collective: yes.
+Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSource& source);
+Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink);
+
+}  // namespace stria::access
