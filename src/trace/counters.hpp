@@ -1,0 +1,90 @@
+// What is always counted for each file on each rank. The names are those of the trace file and of the tools.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace stria::trace {
+
+/// One 64-bit number each; times in nanoseconds, sizes in bytes. A *piece* is a contiguous range of the file within one
+/// request; neighbours in one request are one piece.
+enum class Counter : int {
+  kOpens,
+  kCloses,
+  kSyncs,
+  kReadRequests,  ///< calls to the storage, each with a list of pieces
+  kWriteRequests,
+  kReadPieces,
+  kWritePieces,
+  kBytesRead,
+  kBytesWritten,
+  kMaxReadEnd,  ///< one past the highest byte read
+  kMaxWriteEnd,
+  kConsecutiveReads,  ///< pieces that begin where the piece before ended
+  kConsecutiveWrites,
+  kSequentialReads,  ///< pieces that begin at or behind the end of the piece before
+  kSequentialWrites,
+  kStridedReads,  ///< pieces as far from the piece before as that one was from its own
+  kStridedWrites,
+  kUnalignedReads,  ///< pieces that begin or end off the alignment, the end of the file excepted
+  kUnalignedWrites,
+  kAlignmentBytes,  ///< the unit of these: stripe, lock unit or block of the file
+  kMaxPiecesOfRead,
+  kMaxPiecesOfWrite,
+  kMaxReadNs,  ///< the slowest request
+  kMaxWriteNs,
+  kPuts,  ///< calls of the application
+  kGets,
+  kBytesPut,
+  kBytesGot,
+  kCommits,          ///< flushes and commits
+  kTransfersListIo,  ///< of these, by method
+  kTransfersTwoPhase,
+  kTransfersOther,
+  kAggregated,  ///< transfers in which this rank was an aggregator
+  kOpenNs,      ///< times by phase
+  kMetadataNs,
+  kPackNs,
+  kUnpackNs,
+  kExchangeNs,
+  kWriteNs,
+  kReadNs,
+  kSyncNs,
+  kCommitNs,
+  kReadSizes0,  ///< pieces by size, ten bins: see kSizeBinEnds
+  kWriteSizes0 = kReadSizes0 + 10,
+  kCommonSize1 = kWriteSizes0 + 10,  ///< the four most common sizes of pieces, and how many had it
+  kCommonSize1Count,
+  kCommonSize2,
+  kCommonSize2Count,
+  kCommonSize3,
+  kCommonSize3Count,
+  kCommonSize4,
+  kCommonSize4Count,
+  kCommonStride1,  ///< the four most common distances between the beginnings of pieces, and how many had it
+  kCommonStride1Count,
+  kCommonStride2,
+  kCommonStride2Count,
+  kCommonStride3,
+  kCommonStride3Count,
+  kCommonStride4,
+  kCommonStride4Count,
+};
+inline constexpr int kCounterCount = static_cast<int>(Counter::kCommonStride4Count) + 1;
+
+/// Darshan's bins: sizes up to and including these, and the last for all above.
+inline constexpr std::array<int64_t, 9> kSizeBinEnds = {100,       1000,       10'000,      100'000,      1'000'000,
+                                                        4'000'000, 10'000'000, 100'000'000, 1'000'000'000};
+inline constexpr int kSizeBinCount = 10;
+/// "0-100", "100-1K", … "1G+".
+const char* size_bin_name(int bin);
+int size_bin(int64_t bytes);
+
+/// The stable name of each counter, e.g. "bytes_written", "write_sizes_1M-4M".
+const char* counter_name(Counter counter);
+
+/// Whether values of several ranks are added; the others are maxima, or belong together (common sizes and strides).
+bool counter_is_sum(Counter counter);
+
+}  // namespace stria::trace
