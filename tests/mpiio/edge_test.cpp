@@ -1,0 +1,353 @@
+// What implementations of MPI-IO are known to get wrong without any failing disk: ends of files, holes, sieving beside other
+// writers, spans larger than any buffer, datatypes that are freed and whose handles come again with another shape.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "mpiio/support/calls.hpp"
+#include "mpiio/support/info.hpp"
+#include "mpiio/support/naive_file.hpp"
+#include "mpiio/support/random_shape.hpp"
+#include "mpiio/support/suite.hpp"
+
+namespace {
+
+using namespace mpiio;
+
+using Hints = std::vector<std::pair<std::string, std::string>>;
+
+// Ways to choose a method, each in the words of ROMIO and, where only Stria has it, of Stria.
+const std::vector<Hints>& methods() {
+  static const std::vector<Hints> list = {
+      {},
+      {{"romio_cb_read", "enable"}, {"romio_cb_write", "enable"}},
+      {{"romio_cb_read", "disable"}, {"romio_cb_write", "disable"}, {"romio_ds_read", "enable"}, {"romio_ds_write", "enable"}},
+      {{"romio_cb_read", "disable"},
+       {"romio_cb_write", "disable"},
+       {"romio_ds_read", "disable"},
+       {"romio_ds_write", "disable"}},
+      {{"stria_method", "list_io"}},
+      {{"stria_method", "multiple"}},
+      {{"stria_method", "two_phase"}, {"cb_buffer_size", "65536"}},
+  };
+  return list;
+}
+
+MPI_File open(const std::string& path, int mode, const Hints& hints) {
+  const Info info(hints);
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), mode, info.get(), &file));
+  return file;
+}
+
+// Leaves the heap full of 0xAA, so that bytes that nobody set show.
+void dirty_heap() {
+  std::vector<void*> blocks;
+  for (size_t bytes = 64; bytes <= (size_t{1} << 20); bytes *= 2) {
+    for (int i = 0; i < 8; ++i) {
+      blocks.push_back(std::malloc(bytes));
+      std::memset(blocks.back(), 0xaa, bytes);
+    }
+  }
+  for (void* block : blocks) {
+    std::free(block);
+  }
+}
+
+// Interleaved records of 40 bytes: rank r's are number r, r + P, r + 2 P …
+MPI_File interleaved(const Suite& suite, MPI_File file) {
+  const int64_t record = 40;
+  const Shape filetype = resized(0, record * suite.rank_count(), contiguous(40, named(MPI_BYTE, "MPI_BYTE", 1)));
+  EXPECT_MPI(MPI_File_set_view(file, record * suite.rank(), MPI_BYTE, filetype.type, "native", MPI_INFO_NULL));
+  return file;
+}
+
+// A file that ends within the request: true counts, and memory behind the last byte stays as it was.
+void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_t file_bytes) {
+  const std::string path = suite.path("short");
+  NaiveFile oracle;
+  for (int64_t i = 0; i < file_bytes; ++i) {
+    oracle.bytes.push_back(mark(7, 0, i));
+  }
+  if (suite.rank() == 0) {
+    make_file(path, oracle.bytes);
+    if (file_bytes == 0) {
+      std::fclose(std::fopen(path.c_str(), "w"));
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  dirty_heap();
+  MPI_File file = interleaved(suite, open(path, MPI_MODE_RDONLY, hints));
+  constexpr int kCount = 2000;
+  std::vector<uint8_t> memory(kCount + 64, 0xcd);
+  std::vector<uint8_t> wanted = memory;
+  int available = 0;
+  while (available < kCount) {
+    const int64_t offset = 40 * (suite.rank() + int64_t{available} / 40 * suite.rank_count()) + available % 40;
+    if (offset >= file_bytes) {
+      break;
+    }
+    wanted[static_cast<size_t>(available++)] = oracle.bytes[static_cast<size_t>(offset)];
+  }
+  MPI_Status status;
+  EXPECT_MPI(perform(call, false, file, {0, memory.data(), kCount, MPI_BYTE}, &status));
+  int count = -1;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  EXPECT(count == available, "the status counts ", count, ", not ", available);
+  expect_same(memory, wanted, "memory");
+  if (call.pointer == Pointer::kIndividual) {
+    MPI_Offset position = -1;
+    MPI_File_get_position(file, &position);
+    EXPECT(position == available, "the pointer is at ", position, ", not ", available);
+  }
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Records with gaps written into a new file, and far behind its end: what nobody wrote is 0, in the file and when read.
+void holes(const Suite& suite, const Call& call, const Hints& hints) {
+  const std::string path = suite.path("holes");
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints);
+  const int64_t tile = 64 * suite.rank_count();
+  const Shape filetype = resized(0, tile, contiguous(24, named(MPI_BYTE, "MPI_BYTE", 1)));
+  EXPECT_MPI(MPI_File_set_view(file, 1000 + 64 * suite.rank(), MPI_BYTE, filetype.type, "native", MPI_INFO_NULL));
+  NaiveFile oracle;
+  constexpr int kBytes = 24 * 300;
+  for (int r = 0; r < suite.rank_count(); ++r) {
+    for (int64_t i = 0; i < kBytes; ++i) {
+      oracle.write(1000 + 64 * r + i / 24 * tile + i % 24, mark(3, r, i));
+    }
+  }
+  std::vector<uint8_t> data(kBytes);
+  for (int64_t i = 0; i < kBytes; ++i) {
+    data[static_cast<size_t>(i)] = mark(3, suite.rank(), i);
+  }
+  dirty_heap();
+  MPI_Status status;
+  EXPECT_MPI(perform(call, true, file, {0, data.data(), kBytes, MPI_BYTE}, &status));
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_sync(file);
+  // Everything, holes too, read through a view of 32 bytes in 64, so that holes lie within sieved stretches as well.
+  dirty_heap();
+  EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, resized(0, 64, contiguous(32, named(MPI_BYTE, "MPI_BYTE", 1))).type, "native",
+                               MPI_INFO_NULL));
+  std::vector<uint8_t> wanted;
+  for (int64_t i = 0; i < oracle.size(); ++i) {
+    if (i % 64 < 32) {
+      wanted.push_back(oracle.bytes[static_cast<size_t>(i)]);
+    }
+  }
+  std::vector<uint8_t> memory(wanted.size(), 0xcd);
+  EXPECT_MPI(perform(call, false, file, {0, memory.data(), static_cast<int>(memory.size()), MPI_BYTE}, &status));
+  expect_same(memory, wanted, "what was read");
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    expect_same(read_file(path), oracle.bytes, "the file");
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Every rank writes its own interleaved pieces by itself, all at once, many times: none may put back old bytes of another's.
+void racing_writers(const Suite& suite, const Hints& hints, bool atomic) {
+  const std::string path = suite.path("race");
+  constexpr int kRounds = 30;
+  constexpr int kBytes = 40 * 200;
+  MPI_File file = interleaved(suite, open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints));
+  MPI_File_set_atomicity(file, atomic ? 1 : 0);
+  std::vector<uint8_t> data(kBytes);
+  for (int round = 0; round < kRounds; ++round) {
+    for (int64_t i = 0; i < kBytes; ++i) {
+      data[static_cast<size_t>(i)] = mark(static_cast<uint64_t>(round), suite.rank(), i);
+    }
+    MPI_Status status;
+    // A part of the pieces only, another one each round; the last round writes all.
+    const int first = round == kRounds - 1 ? 0 : 40 * (round * 7 % 100);
+    EXPECT_MPI(MPI_File_write_at(file, first, data.data() + first, kBytes - first, MPI_BYTE, &status));
+    std::vector<uint8_t> back(static_cast<size_t>(kBytes - first));
+    EXPECT_MPI(MPI_File_read_at(file, first, back.data(), kBytes - first, MPI_BYTE, &status));
+    EXPECT(std::memcmp(back.data(), data.data() + first, back.size()) == 0, "round ", round,
+           ": another rank undid what was written");
+  }
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    NaiveFile oracle;
+    for (int r = 0; r < suite.rank_count(); ++r) {
+      for (int64_t i = 0; i < kBytes; ++i) {
+        oracle.write(40 * (r + i / 40 * suite.rank_count()) + i % 40, mark(kRounds - 1, r, i));
+      }
+    }
+    expect_same(read_file(path), oracle.bytes, "the file");
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Pieces of a few bytes over 150 MiB in one request, between a neighbour's bytes.
+void wide_span(const Suite& suite, const Call& call, const Hints& hints) {
+  const std::string path = suite.path("wide");
+  constexpr int64_t kStride = int64_t{30} << 20;
+  constexpr int kPieces = 6;
+  constexpr int kPiece = 100;
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints);
+  if (suite.rank() == 0) {
+    for (int64_t i = 0; i < kPieces; ++i) {
+      std::vector<uint8_t> old(4096);
+      for (int64_t b = 0; b < 4096; ++b) {
+        old[static_cast<size_t>(b)] = mark(99, i, b);
+      }
+      MPI_Status status;
+      EXPECT_MPI(MPI_File_write_at(file, i * kStride, old.data(), 4096, MPI_BYTE, &status));
+    }
+  }
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_sync(file);
+  const Shape filetype = resized(0, kStride, contiguous(kPiece, named(MPI_BYTE, "MPI_BYTE", 1)));
+  EXPECT_MPI(MPI_File_set_view(file, 10 + 2 * kPiece * suite.rank(), MPI_BYTE, filetype.type, "native", MPI_INFO_NULL));
+  std::vector<uint8_t> data(kPieces * kPiece);
+  for (size_t i = 0; i < data.size(); ++i) {
+    data[i] = mark(5, suite.rank(), static_cast<int64_t>(i));
+  }
+  MPI_Status status;
+  EXPECT_MPI(perform(call, true, file, {0, data.data(), static_cast<int>(data.size()), MPI_BYTE}, &status));
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_sync(file);
+  std::vector<uint8_t> back(data.size(), 0);
+  EXPECT_MPI(perform(call, false, file, {0, back.data(), static_cast<int>(back.size()), MPI_BYTE}, &status));
+  expect_same(back, data, "what was read back");
+  EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  for (int64_t i = 0; i < kPieces; ++i) {
+    std::vector<uint8_t> wanted(4096);
+    for (int64_t b = 0; b < 4096; ++b) {
+      wanted[static_cast<size_t>(b)] = mark(99, i, b);
+    }
+    for (int r = 0; r < suite.rank_count(); ++r) {
+      for (int64_t b = 0; b < kPiece; ++b) {
+        wanted[static_cast<size_t>(10 + 2 * kPiece * r + b)] = mark(5, r, i * kPiece + b);
+      }
+    }
+    std::vector<uint8_t> got(4096);
+    EXPECT_MPI(MPI_File_read_at(file, i * kStride, got.data(), 4096, MPI_BYTE, &status));
+    expect_same(got, wanted, text("stretch ", i));
+  }
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Types are freed right after set_view, and memory types before a nonblocking call is waited for; the next round makes others,
+// which get the same handles.
+void freed_types(const Suite& suite, const Call& call, const Hints& hints) {
+  const std::string path = suite.path("freed");
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints);
+  for (int round = 0; round < 12; ++round) {
+    const int length = 1 + round % 5;
+    const int stride = length + 2 + round % 3;
+    constexpr int kBlocks = 50;
+    MPI_Datatype filetype = MPI_DATATYPE_NULL;
+    MPI_Type_vector(kBlocks, length, stride * suite.rank_count(), MPI_INT, &filetype);
+    MPI_Type_commit(&filetype);
+    const MPI_Offset displacement = MPI_Offset{100000} * round + 4 * stride * suite.rank();
+    EXPECT_MPI(MPI_File_set_view(file, displacement, MPI_INT, filetype, "native", MPI_INFO_NULL));
+    MPI_Type_free(&filetype);
+
+    MPI_Datatype memory = MPI_DATATYPE_NULL;
+    MPI_Type_vector(kBlocks * length, 1, 1 + round % 4, MPI_INT, &memory);
+    MPI_Type_commit(&memory);
+    const int step = 1 + round % 4;
+    std::vector<int> data(static_cast<size_t>(kBlocks * length * step), -1);
+    for (int i = 0; i < kBlocks * length; ++i) {
+      data[static_cast<size_t>(i * step)] = round * 100000 + suite.rank() * 1000 + i;
+    }
+    MPI_Status status;
+    if (call.waiting == Waiting::kNonblocking && !call.large_count && call.pointer == Pointer::kExplicit) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      EXPECT_MPI(call.collective ? MPI_File_iwrite_at_all(file, 0, data.data(), 1, memory, &request)
+                                 : MPI_File_iwrite_at(file, 0, data.data(), 1, memory, &request));
+      MPI_Type_free(&memory);
+      MPI_Type_vector(3, 2, 9, MPI_DOUBLE, &memory);
+      MPI_Type_commit(&memory);
+      EXPECT_MPI(MPI_Wait(&request, &status));
+    } else {
+      EXPECT_MPI(perform(call, true, file, {0, data.data(), 1, memory}, &status));
+    }
+    MPI_Type_free(&memory);
+    std::vector<int> back(static_cast<size_t>(kBlocks * length), -2);
+    EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+    EXPECT_MPI(perform(call, false, file, {0, back.data(), kBlocks * length, MPI_INT}, &status));
+    for (int i = 0; i < kBlocks * length; ++i) {
+      const int wanted = round * 100000 + suite.rank() * 1000 + i;
+      EXPECT(back[static_cast<size_t>(i)] == wanted, "round ", round, ", value ", i, " is ", back[static_cast<size_t>(i)]);
+    }
+    EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+  }
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// One byte behind 5 GiB: offsets don't pass through 32 bits anywhere.
+void far_offset(const Suite& suite, const Call& call) {
+  const std::string path = suite.path("far");
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, {});
+  const MPI_Offset far = (MPI_Offset{5} << 30) + 3;
+  EXPECT_MPI(MPI_File_set_view(file, far + suite.rank(), MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  uint8_t byte = mark(1, suite.rank(), 0);
+  MPI_Status status;
+  EXPECT_MPI(perform(call, true, file, {0, &byte, 1, MPI_BYTE}, &status));
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Offset size = 0;
+  EXPECT_MPI(MPI_File_get_size(file, &size));
+  EXPECT(size == far + suite.rank_count(), size, " bytes");
+  uint8_t back = 0;
+  EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+  EXPECT_MPI(perform(call, false, file, {0, &back, 1, MPI_BYTE}, &status));
+  EXPECT(back == byte, "read ", int{back}, ", not ", int{byte});
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Suite suite(&argc, &argv);
+  for (const Hints& hints : methods()) {
+    const std::string by = Info(hints).text();
+    for (const Call& call : private_calls()) {
+      const std::string read = call_name(call, false) + by;
+      for (const int64_t file_bytes : {int64_t{0}, int64_t{1}, int64_t{1717}}) {
+        suite.run(text("short ", read, ", file of ", file_bytes), [&] { short_read(suite, call, hints, file_bytes); });
+      }
+      suite.run("holes " + call_name(call, true) + by, [&] { holes(suite, call, hints); });
+      if (!call.large_count) {
+        suite.run("freed types " + call_name(call, true) + by, [&] { freed_types(suite, call, hints); });
+      }
+    }
+    suite.run("racing writers" + by, [&] { racing_writers(suite, hints, false); });
+    suite.run("racing writers, atomic mode" + by, [&] { racing_writers(suite, hints, true); });
+    for (const bool collective : {false, true}) {
+      suite.run(text("wide span ", collective ? "collective" : "independent", by), [&] {
+        wide_span(suite, {Pointer::kExplicit, Waiting::kBlocking, collective}, hints);
+      });
+    }
+  }
+  for (const Call& call : private_calls()) {
+    suite.run("far offset " + call_name(call, true), [&] { far_offset(suite, call); });
+  }
+  return suite.finish();
+}

@@ -1,0 +1,343 @@
+// Storage that fails under a call: EIO and a full disk on one rank or on all, at once or later, in every kind of call.
+//
+// Asked of each: an error of the right class on every rank concerned within a second; a status that counts no byte that is not
+// in the file; no success where bytes are missing; no rank that waits for ever; no lock left on the file; a file that can be
+// used and closed afterwards.
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "mpiio/support/calls.hpp"
+#include "mpiio/support/fail_io.hpp"
+#include "mpiio/support/info.hpp"
+#include "mpiio/support/naive_file.hpp"
+#include "mpiio/support/suite.hpp"
+
+namespace {
+
+using namespace mpiio;
+
+using Hints = std::vector<std::pair<std::string, std::string>>;
+
+constexpr int kRecord = 8192;
+constexpr int kBytes = 48 * kRecord;  // a rank; several rounds of the smallest collective buffer
+
+const std::vector<Hints>& methods() {
+  static const std::vector<Hints> list = {
+      {},
+      {{"romio_cb_write", "enable"}, {"romio_cb_read", "enable"}, {"cb_buffer_size", "65536"}},
+      {{"romio_cb_write", "disable"}, {"romio_cb_read", "disable"}, {"romio_ds_write", "enable"}, {"romio_ds_read", "enable"}},
+      {{"stria_method", "list_io"}},
+  };
+  return list;
+}
+
+struct Fault {
+  const char* name;
+  bool every_rank;
+  int skip;  // operations of a rank that still work
+  int error;
+};
+
+const std::vector<Fault>& faults() {
+  static const std::vector<Fault> list = {
+      {"EIO on the first rank at once", false, 0, EIO},
+      {"ENOSPC on every rank at once", true, 0, ENOSPC},
+      {"ENOSPC on the first rank later", false, 2, ENOSPC},
+      {"EIO on every rank later", true, 1, EIO},
+  };
+  return list;
+}
+
+// Bytes of this rank: records of kRecord, those of the ranks by turns.
+int64_t offset_of(const Suite& suite, int rank, int64_t position) {
+  return (position / kRecord * suite.rank_count() + rank) * kRecord + position % kRecord;
+}
+
+MPI_File open(const Suite& suite, const std::string& path, const Hints& hints) {
+  const Info info(hints);
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
+  MPI_Datatype record = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(kRecord, MPI_BYTE, &record);
+  MPI_Type_create_resized(record, 0, MPI_Aint{kRecord} * suite.rank_count(), &filetype);
+  MPI_Type_commit(&filetype);
+  EXPECT_MPI(MPI_File_set_view(file, MPI_Offset{kRecord} * suite.rank(), MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+  MPI_Type_free(&filetype);
+  MPI_Type_free(&record);
+  return file;
+}
+
+std::vector<uint8_t> data_of(int rank, uint64_t seed) {
+  std::vector<uint8_t> data(kBytes);
+  for (size_t i = 0; i < data.size(); ++i) {
+    data[i] = mark(seed, rank, static_cast<int64_t>(i));
+  }
+  return data;
+}
+
+// The file's bytes of this rank, past any MPI-IO.
+std::vector<uint8_t> stored(const Suite& suite, const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::vector<uint8_t> bytes(kBytes, 0);
+  for (int64_t i = 0; i < kBytes; i += kRecord) {
+    if (pread(fd, bytes.data() + i, kRecord, offset_of(suite, suite.rank(), i)) < 0) {
+      EXPECT(false, "pread of ", path, ": ", std::strerror(errno));
+    }
+  }
+  close(fd);
+  return bytes;
+}
+
+// Whether another process gets every kind of lock on the file at once.
+void expect_no_lock(const std::string& path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int fd = ::open(path.c_str(), O_RDWR);
+    struct flock whole = {};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    const bool free = fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    _exit(free ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a lock is left on ", path);
+}
+
+bool any_rank(bool here) {
+  int any = here ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return any != 0;
+}
+
+int wanted_class(int error) {
+  return error == ENOSPC ? MPI_ERR_NO_SPACE : MPI_ERR_IO;
+}
+
+struct Outcome {
+  int code = MPI_SUCCESS;
+  int count = 0;  // bytes in the status
+};
+
+Outcome timed(const Suite& suite, const Call& call, bool write, MPI_File file, std::vector<uint8_t>& memory) {
+  Outcome outcome;
+  MPI_Status status;
+  std::memset(&status, 0, sizeof status);
+  const double begin = suite.awake_seconds();
+  outcome.code = perform(call, write, file, {0, memory.data(), kBytes, MPI_BYTE}, &status);
+  const double seconds = suite.awake_seconds() - begin;
+  EXPECT(seconds < 1.5, "the call came back after ", seconds, " s");
+  MPI_Get_count(&status, MPI_BYTE, &outcome.count);
+  return outcome;
+}
+
+// What the outcome of a failed write must be on this rank, given what really is in the file.
+void judge_write(const Suite& suite, const Call& call, const Outcome& outcome, bool hit, int error, const std::string& path) {
+  const std::vector<uint8_t> data = data_of(suite.rank(), 2);
+  const std::vector<uint8_t> there = stored(suite, path);
+  const auto common = std::mismatch(data.begin(), data.end(), there.begin()).first - data.begin();
+  const bool whole = common == kBytes;
+  const bool concerned = call.collective ? any_rank(hit) : hit;
+  EXPECT(whole || outcome.code != MPI_SUCCESS, "success, but byte ", common, " is missing");
+  if (concerned) {
+    EXPECT(error_class(outcome.code) == wanted_class(error), error_text(outcome.code), " after ", std::strerror(error));
+  }
+  if (outcome.code != MPI_SUCCESS && outcome.count != MPI_UNDEFINED) {
+    EXPECT(outcome.count <= common, "the status counts ", outcome.count, " bytes, of which ", common, " are in the file");
+  }
+  if (outcome.code == MPI_SUCCESS) {
+    EXPECT(outcome.count == kBytes, "the status counts ", outcome.count);
+  }
+}
+
+// The same file again, with nothing failing any more.
+void use_again(const Suite& suite, MPI_File file, const Call& call, const std::string& path) {
+  std::vector<uint8_t> data = data_of(suite.rank(), 3);
+  Outcome outcome = timed(suite, call, true, file, data);
+  EXPECT(outcome.code == MPI_SUCCESS && outcome.count == kBytes, "afterwards: ", error_text(outcome.code));
+  MPI_File_sync(file);
+  expect_same(stored(suite, path), data, "afterwards");
+}
+
+void failing_write(const Suite& suite, const FailIo& fail, const Call& call, const Fault& fault, const Hints& hints) {
+  const std::string path = suite.path("failing");
+  MPI_File file = open(suite, path, hints);
+  std::vector<uint8_t> data = data_of(suite.rank(), 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (fault.every_rank || suite.rank() == 0) {
+    fail.arm(path, Operation::kWrite, fault.skip, fault.error);
+  }
+  const Outcome outcome = timed(suite, call, true, file, data);
+  const bool hit = fail.hits() > 0;
+  fail.disarm();
+  EXPECT(data == data_of(suite.rank(), 2), "the write changed the memory");
+  judge_write(suite, call, outcome, hit, fault.error, path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_no_lock(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+  use_again(suite, file, call, path);
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void failing_read(const Suite& suite, const FailIo& fail, const Call& call, const Fault& fault, const Hints& hints) {
+  const std::string path = suite.path("failing_read");
+  MPI_File file = open(suite, path, hints);
+  std::vector<uint8_t> data = data_of(suite.rank(), 2);
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_write_at_all(file, 0, data.data(), kBytes, MPI_BYTE, &status));
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (fault.every_rank || suite.rank() == 0) {
+    fail.arm(path, Operation::kRead, fault.skip, EIO);
+  }
+  std::vector<uint8_t> memory(kBytes, 0xcd);
+  const Outcome outcome = timed(suite, call, false, file, memory);
+  const bool hit = fail.hits() > 0;
+  fail.disarm();
+  const auto common = std::mismatch(data.begin(), data.end(), memory.begin()).first - data.begin();
+  const bool concerned = call.collective ? any_rank(hit) : hit;
+  EXPECT(common == kBytes || outcome.code != MPI_SUCCESS, "success, but byte ", common, " was not read");
+  if (concerned) {
+    EXPECT(error_class(outcome.code) == MPI_ERR_IO, error_text(outcome.code), " after EIO");
+  }
+  if (outcome.code != MPI_SUCCESS && outcome.count != MPI_UNDEFINED) {
+    EXPECT(outcome.count <= common, "the status counts ", outcome.count, " bytes, of which ", common, " were read");
+  }
+  expect_no_lock(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+  std::fill(memory.begin(), memory.end(), 0);
+  const Outcome again = timed(suite, call, false, file, memory);
+  EXPECT(again.code == MPI_SUCCESS && memory == data, "afterwards: ", error_text(again.code));
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// fsync fails on one rank: MPI_File_sync is collective and gives every rank the error.
+void failing_sync(const Suite& suite, const FailIo& fail) {
+  const std::string path = suite.path("failing_sync");
+  MPI_File file = open(suite, path, {});
+  std::vector<uint8_t> data = data_of(suite.rank(), 2);
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_write_all(file, data.data(), kBytes, MPI_BYTE, &status));
+  const int failing_rank = suite.rank_count() - 1;
+  if (suite.rank() == failing_rank) {
+    fail.arm(path, Operation::kSync, 0, EIO);
+  }
+  const int code = MPI_File_sync(file);
+  const bool hit = any_rank(fail.hits() > 0);
+  fail.disarm();
+  if (hit) {
+    EXPECT(error_class(code) == MPI_ERR_IO, error_text(code), " after EIO");
+  } else {
+    EXPECT(suite.rank_count() > 1, "no fsync at all");
+  }
+  EXPECT_MPI(MPI_File_sync(file));
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// A file system of 2 MiB that fills up within the call (needs root to mount it).
+class SmallDisk {
+ public:
+  explicit SmallDisk(const Suite& suite) : suite_(suite), directory_(suite.path("disk")) {
+    int mounted = 0;
+    if (suite.rank() == 0) {
+      mkdir(directory_.c_str(), 0700);
+      mounted = mount("tmpfs", directory_.c_str(), "tmpfs", 0, "size=600k") == 0 ? 1 : 0;
+    }
+    MPI_Bcast(&mounted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    is_mounted_ = mounted != 0;
+    set_hang_cleanup([directory = directory_] { umount2(directory.c_str(), MNT_DETACH); });
+  }
+  ~SmallDisk() {
+    set_hang_cleanup({});
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (suite_.rank() == 0) {
+      if (is_mounted_) {
+        umount2(directory_.c_str(), MNT_DETACH);
+      }
+      rmdir(directory_.c_str());
+    }
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool is_mounted() const { return is_mounted_; }
+  std::string path() const { return directory_ + "/file"; }
+
+ private:
+  const Suite& suite_;
+  std::string directory_;
+  bool is_mounted_ = false;
+};
+
+void full_disk(const Suite& suite, const Call& call, const Hints& hints) {
+  const SmallDisk disk(suite);
+  if (!disk.is_mounted()) {
+    return;
+  }
+  MPI_File file = open(suite, disk.path(), hints);
+  std::vector<uint8_t> data = data_of(suite.rank(), 2);
+  const Outcome outcome = timed(suite, call, true, file, data);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const std::vector<uint8_t> there = stored(suite, disk.path());
+  const bool missing = there != data;
+  judge_write(suite, call, outcome, missing, ENOSPC, disk.path());
+  expect_no_lock(disk.path());
+  EXPECT_MPI(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Suite suite(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  const FailIo fail;
+  for (const Hints& hints : methods()) {
+    const std::string by = Info(hints).text();
+    for (const Call& call : private_calls()) {
+      if (call.large_count) {
+        continue;
+      }
+      for (const Fault& fault : faults()) {
+        if (fail.is_loaded()) {
+          suite.run(text(call_name(call, true), by, ", ", fault.name), [&] { failing_write(suite, fail, call, fault, hints); });
+          suite.run(text(call_name(call, false), by, ", ", fault.name), [&] { failing_read(suite, fail, call, fault, hints); });
+        }
+      }
+      if (suite.rank_count() > 1 && geteuid() == 0) {
+        suite.run(text("full disk, ", call_name(call, true), by), [&] { full_disk(suite, call, hints); });
+        Hints uring = hints;
+        uring.emplace_back("stria_driver", "uring");
+        suite.run(text("full disk, ", call_name(call, true), Info(uring).text()), [&] { full_disk(suite, call, uring); });
+      }
+    }
+  }
+  if (fail.is_loaded()) {
+    suite.run("sync, EIO on the last rank", [&] { failing_sync(suite, fail); });
+  }
+  return suite.finish();
+}

@@ -1,0 +1,41 @@
+// The data access calls of MPI-IO behind one signature, by pointer, collectivity and way of waiting.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+namespace mpiio {
+
+enum class Pointer { kExplicit, kIndividual, kShared };
+enum class Waiting { kBlocking, kNonblocking, kSplit };
+
+/// One way to read and to write.
+struct Call {
+  Pointer pointer = Pointer::kExplicit;
+  Waiting waiting = Waiting::kBlocking;
+  bool collective = false;   ///< with a shared pointer: ordered
+  bool large_count = false;  ///< the _c form of MPI 4
+};
+
+/// What is transferred; `offset` (in etypes) counts for explicit offsets only.
+struct Transfer {
+  MPI_Offset offset = 0;
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_BYTE;
+};
+
+/// Every data access call that the MPI has: as in the standard's table, section "Data Access".
+std::vector<Call> all_calls();
+/// Those with explicit offsets or individual pointers.
+std::vector<Call> private_calls();
+
+/// "write_at_all_begin/end" and so on.
+std::string call_name(const Call& call, bool write);
+
+/// Starts and completes one transfer; the first error code on the way. The status is that of the completed operation.
+int perform(const Call& call, bool write, MPI_File file, const Transfer& transfer, MPI_Status* status);
+
+}  // namespace mpiio

@@ -1,0 +1,37 @@
+// Storage that fails under any MPI-IO: the controls of fail_io.cpp, a library for LD_PRELOAD that stands before the C library's
+// calls.
+//
+// A test asks, from within the program, that from now on writes (or reads, or syncs) of one file by this process fail. It works
+// on what calls the C library, whoever that is; io_uring goes past it.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace mpiio {
+
+enum class Operation { kNone = 0, kWrite = 1, kRead = 2, kSync = 3 };
+
+/// Controls the preloaded library; does nothing but say so where that is absent.
+class FailIo {
+ public:
+  using Arm = void (*)(const char*, int, int, int);
+  using Hits = int (*)();
+
+  bool is_loaded() const { return arm_ != nullptr; }
+  /// From the call after the next `skip` on, every operation of this kind on a file whose path contains `path` fails with
+  /// `error`.
+  void arm(const std::string& path, Operation operation, int skip, int error) const {
+    arm_(path.c_str(), static_cast<int>(operation), skip, error);
+  }
+  void disarm() const { arm_("", 0, 0, 0); }
+  /// Operations that were failed since arm().
+  int hits() const { return hits_(); }
+
+ private:
+  Arm arm_ = reinterpret_cast<Arm>(dlsym(RTLD_DEFAULT, "fail_io_arm"));
+  Hits hits_ = reinterpret_cast<Hits>(dlsym(RTLD_DEFAULT, "fail_io_hits"));
+};
+
+}  // namespace mpiio
