@@ -20,7 +20,7 @@ LAYERS = [
 ]
 PUBLIC = "include/stria"
 TEST_SUPPORT = "tests/support"
-SEARCH_FOLDERS = ["src", "include", "tests", "apps/flash", "bench", "tools/stria", ""]
+SEARCH_FOLDERS = ["src", "include", "tests", "apps/flash", "bench", "tools/stria", "tools", ""]
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import subprocess
 
-CODE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py", ".sh", ".cmake"}
+CODE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py", ".sh", ".cmake", ".js", ".css"}
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 
 

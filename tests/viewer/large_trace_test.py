@@ -1,0 +1,63 @@
+"""A million spans on a thousand ranks: the page opens in 3 s and moves at 30 frames a second.
+
+The best of three tries counts, because other programs may run beside.
+"""
+
+import time
+
+import pytest
+import trace_pages
+from trace_pages import Page, make_large_trace, view
+
+RANKS, EVENTS = 1000, 1000
+PAN_SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def path(session_directory):
+    trace = make_large_trace(session_directory / "large.stria-trace", RANKS, EVENTS)
+    page = view(trace, session_directory / "large.html")
+    yield page
+    page.unlink()
+    trace.unlink()
+
+
+def frames_a_second(page, share):
+    """Pans a window of that share of the run to and fro; counts the frames that were drawn."""
+    return page.page.evaluate(
+        """([share, seconds]) => new Promise((done) => {
+            const { viewport } = stria;
+            viewport.show(0, viewport.duration * share);
+            let frames = 0, step = viewport.span / 50;
+            const begin = performance.now();
+            const next = () => {
+              if (viewport.t1 + step > viewport.duration || viewport.t0 + step < 0) step = -step;
+              viewport.pan(step);
+              stria.draw();
+              ++frames;
+              const passed = (performance.now() - begin) / 1000;
+              if (passed < seconds) requestAnimationFrame(next); else done(frames / passed);
+            };
+            requestAnimationFrame(next);
+          })""",
+        [share, PAN_SECONDS],
+    )
+
+
+def test_a_million_spans(path):
+    loads, pans = [], {0.6: [], 0.1: [], 0.001: []}
+    with trace_pages.browser() as browser:
+        for _ in range(3):
+            begin = time.monotonic()
+            page = Page(browser, path).ready()
+            loads.append(time.monotonic() - begin)
+            assert page.page.evaluate("stria.model.count") >= 990_000
+            for share, rates in pans.items():
+                rates.append(frames_a_second(page, share))
+            assert page.complaints == []
+            page.close()
+            if min(loads) <= 3 and all(max(rates) >= 30 for rates in pans.values()):
+                break
+    print(f"load {min(loads):.2f} s; frames a second { ({share: round(max(rates)) for share, rates in pans.items()}) }")
+    assert min(loads) <= 3, loads
+    assert all(max(rates) >= 30 for rates in pans.values()), pans

@@ -1,0 +1,41 @@
+// stria trace view: the timeline page of a trace.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "command.hpp"
+#include "viewer/view_page.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+struct Options {
+  std::string trace;
+  std::string output;
+};
+
+int run(MPI_Comm comm, const Options& options) {
+  std::string output = options.output;
+  if (output.empty()) {
+    output = std::filesystem::path(options.trace).replace_extension(".html").string();
+  }
+  check_writable(comm, output);
+  std::string page;
+  on_root(comm, [&] { page = view_page(trace::TraceFile::read(options.trace).value()); });
+  write_text(comm, output, page);
+  print(comm, fmt::format("{}: the timeline; open it in a browser\n", output));
+  return kDone;
+}
+
+}  // namespace
+
+void add_trace_view(CLI::App& trace, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = trace.add_subcommand("view", "one HTML page: who did what when, from the whole run to a microsecond");
+  command->add_option("file", options->trace, "the trace")->required();
+  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .html)");
+  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *options); }; });
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,85 @@
+// Numbers as people read them.
+
+const kTimeUnits = [
+  { name: "h", ns: 3600e9 },
+  { name: "min", ns: 60e9 },
+  { name: "s", ns: 1e9 },
+  { name: "ms", ns: 1e6 },
+  { name: "µs", ns: 1e3 },
+  { name: "ns", ns: 1 },
+];
+const kByteUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+// Three significant digits, no exponent, no trailing zeros after the point.
+export function digits(value) {
+  if (value === 0) {
+    return "0";
+  }
+  const size = Math.abs(value);
+  const decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  return String(Number(value.toFixed(decimals)));
+}
+
+export function count(value) {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+export function time(ns) {
+  const size = Math.abs(ns);
+  const unit = kTimeUnits.find((u) => u.ns <= Math.max(size, 1) && (u.ns < 60e9 || size >= 100 * 60e9)) ?? kTimeUnits[5];
+  return `${digits(ns / unit.ns)} ${unit.name}`;
+}
+
+// A moment of the run in seconds, with all nanoseconds that are not zero.
+export function moment(ns) {
+  const whole = Math.floor(ns / 1e9);
+  const rest = String(Math.round(ns - whole * 1e9)).padStart(9, "0").replace(/0{1,6}$/, "");
+  return `${whole}.${rest} s`;
+}
+
+export function bytes(value) {
+  let unit = 0;
+  let size = value;
+  while (size >= 1024 && unit < kByteUnits.length - 1) {
+    size /= 1024;
+    ++unit;
+  }
+  return `${digits(size)} ${kByteUnits[unit]}`;
+}
+
+// Bytes and nanoseconds to 10⁶ bytes a second.
+export function rate(byteCount, ns) {
+  return ns > 0 ? `${digits((byteCount / ns) * 1e3)} MB/s` : "";
+}
+
+export function percent(share) {
+  const value = share * 100;
+  return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(value < 10 ? 1 : 0)} %`;
+}
+
+// Round steps (1, 2, 5 × 10^k) that divide [low, high] into about `wanted` parts.
+export function ticks(low, high, wanted) {
+  const rough = (high - low) / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((m) => m * power >= rough) ?? 10);
+  const result = [];
+  for (let k = Math.ceil(low / step); k * step <= high; ++k) {
+    result.push(k * step);
+  }
+  return { step, values: result };
+}
+
+// The ticks of a time axis: a moment that they all count from, and a short label for each.
+export function timeTicks(t0, t1, wanted) {
+  const { step } = ticks(0, t1 - t0, wanted);
+  const unit = kTimeUnits.find((u) => u.ns <= step && u.ns <= 1e9) ?? kTimeUnits[5];
+  const block = step * 1000;
+  const origin = t1 / unit.ns >= 1e5 ? Math.floor(t0 / block) * block : 0;
+  const decimals = Math.max(0, -Math.floor(Math.log10(step / unit.ns) + 1e-9));
+  const labels = [];
+  for (let k = Math.ceil((t0 - origin) / step); origin + k * step <= t1; ++k) {
+    const sign = origin > 0 ? "+" : "";
+    labels.push({ at: origin + k * step, text: `${sign}${((k * step) / unit.ns).toFixed(decimals)} ${unit.name}` });
+  }
+  return { origin, labels };
+}

@@ -1,0 +1,48 @@
+// The rows of the timeline: one a rank, a node or an aggregator; in the order of any counter.
+
+export const kGroupings = ["rank", "node", "aggregator"];
+
+// Rows of {label, ranks}. A rank's row has one rank; a node's has all of its own.
+export function makeRows(model, grouping) {
+  const ranks = Array.from({ length: model.rankCount }, (_, rank) => rank);
+  if (grouping === "node") {
+    return model.header.nodes
+      .map((name, node) => ({ label: name, ranks: ranks.filter((rank) => model.header.rank_nodes[rank] === node) }))
+      .filter((row) => row.ranks.length > 0);
+  }
+  const shown = grouping === "aggregator" ? model.header.aggregators : ranks;
+  return shown.map((rank) => ({ label: `rank ${rank}`, ranks: [rank] }));
+}
+
+// What rows can be sorted by: the counters of the header, and the time of ranks in each state.
+export function makeCounters(model, segments) {
+  const counters = model.header.counters.map(({ name, unit, values }) => ({ name, unit, values }));
+  const times = model.kinds.map(() => new Float64Array(model.rankCount));
+  for (let rank = 0; rank < model.rankCount; ++rank) {
+    for (let s = segments.rankStart[rank]; s < segments.rankStart[rank + 1]; ++s) {
+      const event = segments.event[s];
+      if (event >= 0) {
+        times[model.kind[event]][rank] += segments.endOf(s, rank) - segments.start[s];
+      }
+    }
+  }
+  model.kinds.forEach((kind, index) => {
+    if (times[index].some((value) => value > 0)) {
+      counters.push({ name: `time in ${kind.name}`, unit: "ns", values: times[index] });
+    }
+  });
+  return counters;
+}
+
+export function counterOf(counter, row) {
+  return row.ranks.reduce((sum, rank) => sum + counter.values[rank], 0);
+}
+
+// Largest first; without a counter in order of rank.
+export function sortRows(rows, counter) {
+  if (!counter) {
+    return rows;
+  }
+  const keyed = rows.map((row) => ({ row, key: counterOf(counter, row) }));
+  return keyed.sort((a, b) => b.key - a.key || a.row.ranks[0] - b.row.ranks[0]).map(({ row }) => row);
+}

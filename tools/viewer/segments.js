@@ -1,0 +1,100 @@
+// What every rank is doing at any time: the innermost span that is open, as one list of changes a rank.
+//
+// With n spans a rank has at most 2 n + 1 changes. The counts of ranks in each state, the thin rows of the timeline and the shares in
+// the legend all come from here; spans of hidden kinds are left out, which shows what they were inside of.
+
+export const kIdle = -1;
+
+export class Segments {
+  constructor(model, hidden) {
+    this.model = model;
+    this.start = new Float64Array(2 * model.count + model.rankCount + 1);
+    this.event = new Int32Array(2 * model.count + model.rankCount + 1);
+    this.rankStart = new Uint32Array(model.rankCount + 1);
+    this.size = 0;
+    this.open = new Int32Array(32).fill(-1);
+    for (let rank = 0; rank < model.rankCount; ++rank) {
+      this.rankStart[rank] = this.size;
+      this.addRank(rank, hidden);
+    }
+    this.rankStart[model.rankCount] = this.size;
+    this.start[this.size] = model.duration;
+  }
+
+  addRank(rank, hidden) {
+    const { begin, kind, lane, rankStart } = this.model;
+    const first = this.size;
+    this.top = -1;
+    this.push(first, 0, kIdle);
+    for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
+      if (hidden[kind[i]]) {
+        continue;
+      }
+      this.closeUntil(first, begin[i]);
+      this.open[lane[i]] = i;
+      this.top = Math.max(this.top, lane[i]);
+      this.push(first, begin[i], this.open[this.top]);
+    }
+    this.closeUntil(first, Infinity);
+  }
+
+  // Closes the open spans that end by `time`, in order of their ends.
+  closeUntil(first, time) {
+    const { open } = this;
+    const { end } = this.model;
+    while (this.top >= 0) {
+      let earliest = -1;
+      for (let l = this.top; l >= 0; --l) {
+        if (open[l] >= 0 && end[open[l]] <= time && (earliest < 0 || end[open[l]] < end[open[earliest]])) {
+          earliest = l;
+        }
+      }
+      if (earliest < 0) {
+        return;
+      }
+      const at = end[open[earliest]];
+      open[earliest] = -1;
+      while (this.top >= 0 && open[this.top] < 0) {
+        --this.top;
+      }
+      this.push(first, at, this.top < 0 ? kIdle : open[this.top]);
+    }
+  }
+
+  push(first, time, event) {
+    if (this.size > first && this.start[this.size - 1] >= time) {
+      this.event[this.size - 1] = event;
+    } else if (this.size === first || this.event[this.size - 1] !== event) {
+      this.start[this.size] = time;
+      this.event[this.size++] = event;
+    }
+  }
+
+  // When a segment ends: at the rank's next one, or with the run.
+  endOf(segment, rank) {
+    return segment + 1 < this.rankStart[rank + 1] ? this.start[segment + 1] : this.model.duration;
+  }
+
+  // The segment of a rank that holds `time`.
+  find(rank, time) {
+    let low = this.rankStart[rank];
+    let high = this.rankStart[rank + 1];
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      if (this.start[middle] <= time) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  // Calls visit(event, begin, end) for each segment of a rank that meets [t0, t1).
+  each(rank, t0, t1, visit) {
+    const last = this.rankStart[rank + 1];
+    for (let s = this.find(rank, t0); s < last && this.start[s] < t1; ++s) {
+      visit(this.event[s], this.start[s], this.endOf(s, rank));
+    }
+  }
+}

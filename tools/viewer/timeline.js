@@ -1,0 +1,347 @@
+// The timeline: a row a rank, node or aggregator. Tall rows show nested spans in lanes, thin rows the innermost state, rows of several
+// ranks the share of them in each state. Spans are painted into pixels (raster.js); only text, outlines and links are drawn.
+import { kGutter } from "./canvas_area.js";
+import * as format from "./format.js";
+import { inkOn } from "./palette.js";
+import { LinePainter, Paints, paintLane, paintSegments, paintStack } from "./raster.js";
+import { RowLevels } from "./row_levels.js";
+import { counterOf } from "./rows.js";
+import { stateSeries } from "./series.js";
+
+export const kAxisHeight = 22;
+const kLeastLane = 3;
+const kLabelLane = 12;
+const kMostLabelled = 3000;
+const kMostGroupSums = 8e6;
+
+export class Timeline {
+  constructor(app, area) {
+    this.app = app;
+    this.area = area;
+    this.recolor();
+  }
+
+  recolor() {
+    const { palette } = this.app;
+    this.painter = new LinePainter(new Paints(palette.rgb, palette.rowGround));
+  }
+
+  // How rows are drawn at this height: lanes of so many pixels, or 0 for the innermost state alone.
+  laneHeight(row) {
+    const { viewport, model } = this.app;
+    const gap = viewport.rowHeight >= 8 ? 2 : 0;
+    const height = Math.floor((viewport.rowHeight - gap) / model.maxLanes);
+    return row.ranks.length === 1 && height >= kLeastLane ? Math.min(height, 24) : 0;
+  }
+
+  draw() {
+    const { app, area } = this;
+    area.clear(app.palette.ground);
+    this.paintRows();
+    this.drawAxis();
+    this.drawRowLabels();
+    this.drawSpanLabels();
+    this.drawSelection();
+  }
+
+  paintRows() {
+    const { app, area } = this;
+    const { viewport } = app;
+    const deviceRows = area.canvas.height - Math.round(kAxisHeight * area.scale);
+    const words = area.pixels(deviceRows);
+    const [r, g, b] = app.palette.rowGround;
+    words.fill(((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
+    const first = Math.max(0, Math.floor(viewport.scroll / viewport.rowHeight));
+    const last = Math.min(app.rows.length, Math.ceil((viewport.scroll + viewport.height) / viewport.rowHeight));
+    for (let index = first; index < last; ++index) {
+      const top = Math.round((index * viewport.rowHeight - viewport.scroll) * area.scale);
+      const bottom = Math.round(((index + 1) * viewport.rowHeight - viewport.scroll) * area.scale);
+      this.paintRow(words, app.rows[index], Math.max(top, -1e6), Math.min(bottom, 1e6), deviceRows);
+    }
+    area.put(kAxisHeight);
+  }
+
+  paintRow(words, row, top, bottom, deviceRows) {
+    const { app, area } = this;
+    const { viewport, model } = app;
+    const perPixel = viewport.span / area.deviceWidth;
+    const gap = viewport.rowHeight >= 8 ? Math.round(2 * area.scale) : 0;
+    const lane = this.laneHeight(row);
+    if (row.ranks.length > 1) {
+      this.paintGroup(words, row, top, bottom - gap, deviceRows);
+      return;
+    }
+    const rank = row.ranks[0];
+    if (lane === 0) {
+      this.paintStrip(words, top, bottom - gap, deviceRows, (line) =>
+        this.paintThin(line, rank, perPixel),
+      );
+      return;
+    }
+    for (let depth = 0; depth < model.laneCount[rank]; ++depth) {
+      const y = top + Math.round(depth * lane * area.scale);
+      const edge = lane >= 8 ? 1 : 0;
+      this.paintStrip(words, y, top + Math.round((depth + 1) * lane * area.scale) - edge, deviceRows, (line) =>
+        paintLane(this.painter, line, app.paintedLanes, model.firstLane[rank] + depth, viewport.t0, perPixel),
+      );
+    }
+  }
+
+  // The innermost states of a rank: from the levels when spans are many to a pixel, else from the spans.
+  paintThin(line, rank, perPixel) {
+    const { model, viewport, paintedSegments } = this.app;
+    if (this.levels?.painted !== paintedSegments) {
+      this.levels = new RowLevels(model.kinds.length, paintedSegments, model.rankCount, model.duration);
+    }
+    if (!this.levels.paint(line, this.painter.paints.shades, rank, viewport.t0, perPixel)) {
+      paintSegments(this.painter, line, paintedSegments, rank, viewport.t0, perPixel);
+    }
+  }
+
+  // Paints one line and repeats it over the rows [top, bottom) that are on the screen.
+  paintStrip(words, top, bottom, deviceRows, paint) {
+    const width = this.area.deviceWidth;
+    const from = Math.max(0, top);
+    const to = Math.min(deviceRows, bottom);
+    if (from >= to) {
+      return;
+    }
+    const line = words.subarray(from * width, (from + 1) * width);
+    paint(line);
+    for (let y = from + 1; y < to; ++y) {
+      words.copyWithin(y * width, from * width, (from + 1) * width);
+    }
+  }
+
+  paintGroup(words, row, top, bottom, deviceRows) {
+    const { app, area } = this;
+    const { viewport, palette } = app;
+    const from = Math.max(0, top);
+    const to = Math.min(deviceRows, bottom);
+    if (from >= to) {
+      return;
+    }
+    const width = area.deviceWidth;
+    const sums = this.groupSeries(row).columns(viewport.t0, viewport.t1, width);
+    const full = (viewport.span / width) * row.ranks.length;
+    const height = bottom - top;
+    const whole = new Uint32Array(width * height).fill(words[from * width]);
+    paintStack(whole, width, height, sums, { colors: palette.packed, order: palette.order, full });
+    words.set(whole.subarray((from - top) * width, (to - top) * width), from * width);
+  }
+
+  // The sums of a row of several ranks, made when it is first seen; coarser the more such rows there are.
+  groupSeries(row) {
+    const { model, segments, rows } = this.app;
+    if (row.segments !== segments) {
+      const most = kMostGroupSums / (rows.length * model.kinds.length);
+      const buckets = 2 ** Math.max(6, Math.min(12, Math.floor(Math.log2(most))));
+      Object.assign(row, { segments, series: stateSeries(model, segments, row.ranks, buckets) });
+    }
+    return row.series;
+  }
+
+  drawAxis() {
+    const { app, area } = this;
+    const { context } = area;
+    const { viewport, palette } = app;
+    const { origin, labels } = format.timeTicks(viewport.t0, viewport.t1, area.plotWidth / 110);
+    context.strokeStyle = palette.line;
+    context.fillStyle = palette.muted;
+    for (const { at, text } of labels) {
+      const x = Math.round(area.xOf(at, viewport)) + 0.5;
+      context.beginPath();
+      context.moveTo(x, kAxisHeight - 5);
+      context.lineTo(x, kAxisHeight);
+      context.stroke();
+      const width = context.measureText(text).width;
+      context.fillText(text, Math.max(kGutter, Math.min(area.width - width, x - width / 2)), kAxisHeight / 2 - 2);
+    }
+    area.label(origin > 0 ? format.moment(origin) : "time", kAxisHeight / 2 - 2, palette.muted);
+  }
+
+  drawRowLabels() {
+    const { app, area } = this;
+    const { viewport, palette, counter } = app;
+    const { context } = area;
+    const step = Math.max(1, Math.ceil(13 / viewport.rowHeight));
+    const first = Math.floor(viewport.scroll / viewport.rowHeight / step) * step;
+    const most = counter ? Math.max(1, ...app.rows.map((row) => counterOf(counter, row))) : 1;
+    for (let index = first; index < app.rows.length; index += step) {
+      const y = kAxisHeight + index * viewport.rowHeight - viewport.scroll;
+      if (y > area.height) {
+        break;
+      }
+      const middle = y + Math.min(viewport.rowHeight, 28) / 2;
+      if (middle < kAxisHeight + 4) {
+        continue;
+      }
+      const row = app.rows[index];
+      if (counter) {
+        context.fillStyle = palette.line;
+        const share = counterOf(counter, row) / most;
+        context.fillRect(0, y, (kGutter - 4) * share, Math.max(1, Math.min(viewport.rowHeight * step, 28) - 2));
+      }
+      const chosen = app.selection && row.ranks.includes(app.model.rank[app.selection.event]);
+      area.label(row.label, middle, chosen ? palette.accent : palette.muted);
+    }
+  }
+
+  // Names inside the boxes that are wide enough.
+  drawSpanLabels() {
+    const { app, area } = this;
+    const { viewport, model, palette } = app;
+    const { context } = area;
+    context.save();
+    context.beginPath();
+    context.rect(kGutter, kAxisHeight, area.plotWidth, area.height - kAxisHeight);
+    context.clip();
+    let looked = 0;
+    this.eachVisibleLane((row, rank, depth, y, lane) => {
+      if (lane < kLabelLane || looked > kMostLabelled) {
+        return;
+      }
+      const index = model.firstLane[rank] + depth;
+      for (let p = model.firstVisible(index, viewport.t0); p < model.laneStart[index + 1] && looked <= kMostLabelled; ++p) {
+        const event = model.laneEvents[p];
+        if (model.begin[event] >= viewport.t1) {
+          break;
+        }
+        ++looked;
+        if (app.hidden[model.kind[event]]) {
+          continue;
+        }
+        const left = Math.max(kGutter, area.xOf(model.begin[event], viewport));
+        const right = Math.min(area.width, area.xOf(model.end[event], viewport));
+        if (right - left > 34) {
+          const dimmed = app.emphasis && !app.emphasis[event];
+          context.fillStyle = dimmed ? palette.muted : inkOn(palette.rgb[model.kind[event]]);
+          this.fitText(this.spanText(event), left + 5, y + lane / 2, right - left - 9);
+        }
+      }
+    });
+    context.restore();
+  }
+
+  spanText(event) {
+    const { model } = this.app;
+    const bytes = model.columns.bytes[event];
+    const dataset = model.named("datasets", "dataset", event);
+    return [model.kindName(event), dataset, bytes >= 0 ? format.bytes(bytes) : ""].filter(Boolean).join("  ");
+  }
+
+  fitText(text, x, y, room) {
+    const { context } = this.area;
+    const words = text.split("  ");
+    while (words.length > 1 && context.measureText(words.join("  ")).width > room) {
+      words.pop();
+    }
+    if (context.measureText(words[0]).width <= room) {
+      context.fillText(words.join("  "), x, y);
+    }
+  }
+
+  // Calls visit(row, rank, depth, y, laneHeight) for the lanes on the screen.
+  eachVisibleLane(visit) {
+    const { viewport, model, rows } = this.app;
+    const first = Math.max(0, Math.floor(viewport.scroll / viewport.rowHeight));
+    const last = Math.min(rows.length, Math.ceil((viewport.scroll + viewport.height) / viewport.rowHeight));
+    for (let index = first; index < last; ++index) {
+      const lane = this.laneHeight(rows[index]);
+      if (lane === 0) {
+        continue;
+      }
+      const rank = rows[index].ranks[0];
+      for (let depth = 0; depth < model.laneCount[rank]; ++depth) {
+        visit(rows[index], rank, depth, kAxisHeight + index * viewport.rowHeight - viewport.scroll + depth * lane, lane);
+      }
+    }
+  }
+
+  // Where an event is on the screen, in CSS pixels, or null when its row is not shown.
+  boxOf(event) {
+    const { viewport, model, rowOfRank } = this.app;
+    const index = rowOfRank[model.rank[event]];
+    if (index < 0) {
+      return null;
+    }
+    const lane = this.laneHeight(this.app.rows[index]);
+    const top = kAxisHeight + index * viewport.rowHeight - viewport.scroll;
+    const left = this.area.xOf(model.begin[event], viewport);
+    const width = Math.max(1, this.area.xOf(model.end[event], viewport) - left);
+    return { left, width, top: top + model.lane[event] * lane, height: lane || Math.max(1, viewport.rowHeight) };
+  }
+
+  drawSelection() {
+    const { app, area } = this;
+    if (!app.selection) {
+      return;
+    }
+    const { context } = area;
+    context.save();
+    context.beginPath();
+    context.rect(kGutter, kAxisHeight, area.plotWidth, area.height - kAxisHeight);
+    context.clip();
+    const box = this.boxOf(app.selection.event);
+    if (box) {
+      context.strokeStyle = app.palette.accent;
+      context.lineWidth = 2;
+      context.strokeRect(box.left, box.top, box.width, box.height - 1);
+      context.lineWidth = 1;
+      context.globalAlpha = 0.55;
+      for (const event of app.selection.elsewhere.slice(0, 64)) {
+        this.drawLink(box, this.boxOf(event));
+      }
+    }
+    context.restore();
+  }
+
+  drawLink(from, to) {
+    if (!to) {
+      return;
+    }
+    const { context } = this.area;
+    const x0 = from.left + from.width / 2;
+    const y0 = from.top + from.height / 2;
+    const y1 = to.top + to.height / 2;
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.bezierCurveTo(x0, (y0 + y1) / 2, to.left, (y0 + y1) / 2, to.left, y1);
+    context.stroke();
+  }
+
+  // The event under a point of the canvas, or {row} alone where there is none.
+  hit(x, y) {
+    const { app, area } = this;
+    const { viewport, model } = app;
+    if (x < kGutter || y < kAxisHeight) {
+      return null;
+    }
+    const index = viewport.rowAt(y - kAxisHeight);
+    if (index < 0) {
+      return null;
+    }
+    const row = app.rows[index];
+    const time = area.timeAt(x, viewport);
+    const tolerance = (viewport.span / area.plotWidth) * 1.5;
+    if (row.ranks.length > 1) {
+      return { row, time, event: -1 };
+    }
+    const rank = row.ranks[0];
+    const lane = this.laneHeight(row);
+    const depth = lane > 0 ? Math.floor((y - kAxisHeight - (index * viewport.rowHeight - viewport.scroll)) / lane) : -1;
+    return { row, time, event: this.eventIn(rank, depth, time, tolerance) };
+  }
+
+  eventIn(rank, depth, time, tolerance) {
+    const { model, hidden } = this.app;
+    const lanes = depth >= 0 ? [depth] : [...Array(model.laneCount[rank]).keys()].reverse();
+    for (const lane of lanes.filter((l) => l < model.laneCount[rank])) {
+      const event = model.eventAt(model.firstLane[rank] + lane, time, tolerance);
+      if (event >= 0 && !hidden[model.kind[event]]) {
+        return event;
+      }
+    }
+    return -1;
+  }
+}
