@@ -1,0 +1,40 @@
+// The communicators on which open files speak, kept with the program's.
+//
+// Problem: each open file needs a communicator of its own, and duplicating one costs several collectives, more than small
+// programs spend on their I/O. Method: those of closed files wait as an attribute of the program's communicator for the next
+// open; the ranks agree on one that is free on all of them in the reduction that opening needs anyway. They go with the
+// program's communicator, or when MPI ends.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "comm/comm.hpp"
+#include "shared_state.hpp"
+
+namespace stria::mpiio {
+
+/// What one open file holds while it is open.
+struct Channel {
+  std::shared_ptr<Comm> comm;
+  std::shared_ptr<SharedState> shared;
+  bool in_use = false;
+};
+
+/// What each rank says at an open, and what follows for all.
+struct Admission {
+  bool valid = false;  ///< this rank's arguments are; then: those of all ranks
+  int amode = 0;
+  bool same_amode = false;
+};
+
+/// A channel for a file opened on `parent`, an intracommunicator. The outcome is the same on every rank. Collective: yes.
+Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& admission);
+/// Gives it back. Local.
+void release_channel(const std::shared_ptr<Channel>& channel);
+
+/// Calls `close_files` when MPI ends, while it can still communicate; set once.
+void at_mpi_end(void (*close_files)());
+
+}  // namespace stria::mpiio

@@ -1,0 +1,178 @@
+#include "data_access.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/byte_range.hpp"
+#include "base/checked.hpp"
+#include "jobs.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+using OperationPtr = std::shared_ptr<Operation>;
+
+// Keeps the first error; an operation that has one moves nothing.
+void fail(Operation& operation, const Outcome& outcome) {
+  if (operation.outcome.ok()) {
+    operation.outcome = outcome;
+  }
+  operation.bytes = 0;
+}
+
+Outcome check_pointer(const File& file, Pointer pointer) {
+  if (file.is_sequential() && pointer != Pointer::kShared) {
+    return {MPI_ERR_UNSUPPORTED_OPERATION,
+            fmt::format("'{}': with MPI_MODE_SEQUENTIAL only the shared pointer can be used", file.path)};
+  }
+  return {};
+}
+
+void place_explicitly(File& file, int64_t offset, Operation& operation) {
+  if (offset < 0 || !checked_multiply(offset, file.etype_bytes(), &operation.position)) {
+    fail(operation, {MPI_ERR_ARG, fmt::format("'{}': the offset is {}", file.path, offset)});
+  }
+}
+
+// Finds the position; a pointer that can be moved before the outcome is known is moved here.
+OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access, const UserBuffer& buffer) {
+  OperationPtr operation = prepare(file, access.direction, buffer);
+  if (Outcome checked = check_pointer(*file, access.pointer); !checked.ok()) {
+    fail(*operation, checked);
+  }
+  switch (access.pointer) {
+    case Pointer::kExplicit:
+      place_explicitly(*file, access.offset, *operation);
+      break;
+    case Pointer::kIndividual:
+      operation->position = file->position;
+      break;
+    case Pointer::kShared:
+      if (operation->outcome.ok()) {
+        operation->position = file->channel->shared->advance(operation->bytes);
+      }
+      break;
+  }
+  return operation;
+}
+
+// The individual pointer after a blocking access: behind the last etype that was touched.
+void move_pointer(File& file, const Access& access, const Operation& operation) {
+  if (access.pointer == Pointer::kIndividual) {
+    file.position = operation.position + align_up(operation.moved_bytes, file.etype_bytes());
+  }
+}
+
+// ---- ordered
+
+OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer) {
+  OperationPtr operation = prepare(file, direction, buffer);
+  Comm& comm = file->comm();
+  int64_t before = operation->bytes;
+  comm.exclusive_scan(std::span(&before, 1));
+  std::array<int64_t, 1> total{operation->bytes};
+  comm.all_reduce(std::span<int64_t>(total), ReduceOp::kSum);
+  int64_t first = comm.rank() == 0 ? file->channel->shared->advance(total[0]) : 0;
+  comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
+  operation->position = first + before;
+  return operation;
+}
+
+// ---- split
+
+Outcome check_no_split(const File& file) {
+  if (file.split != nullptr) {
+    return {MPI_ERR_IO, fmt::format("'{}': another split collective is under way", file.path)};
+  }
+  return {};
+}
+
+Outcome begin(const std::shared_ptr<File>& file, const OperationPtr& operation) {
+  file->split = start_job(operation, true, nullptr);
+  return {};
+}
+
+}  // namespace
+
+int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status) {
+  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    OperationPtr operation = prepare_at(file, access, buffer);
+    if (access.together == Together::kCollective) {
+      if (Outcome checked = check_no_split(*file); !checked.ok()) {
+        return checked;
+      }
+      run_collective(*operation);
+    } else {
+      run_independent(*operation);
+    }
+    move_pointer(*file, access, *operation);
+    set_status(status, operation->memory_bytes);
+    return operation->outcome;
+  });
+}
+
+int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    OperationPtr operation = prepare_at(file, access, buffer);
+    if (!operation->outcome.ok() && access.together == Together::kIndependent) {
+      return operation->outcome;
+    }
+    if (access.pointer == Pointer::kIndividual) {
+      file->position += operation->bytes;
+    }
+    start_job(operation, access.together == Together::kCollective, request);
+    return {};
+  });
+}
+
+int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status) {
+  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    if (Outcome checked = check_no_split(*file); !checked.ok()) {
+      return checked;
+    }
+    OperationPtr operation = prepare_ordered(file, direction, buffer);
+    run_collective(*operation);
+    set_status(status, operation->memory_bytes);
+    return operation->outcome;
+  });
+}
+
+int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer) {
+  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
+    OperationPtr operation = prepare_at(file, access, buffer);
+    if (access.pointer == Pointer::kIndividual) {
+      file->position += operation->bytes;
+    }
+    return begin(file, operation);
+  });
+}
+
+int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer) {
+  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
+    return begin(file, prepare_ordered(file, direction, buffer));
+  });
+}
+
+int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status) {
+  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    if (file->split == nullptr || file->split->operation->direction != direction) {
+      return {MPI_ERR_IO, fmt::format("'{}': no such split collective is under way", file->path)};
+    }
+    const std::shared_ptr<Job> job = std::move(file->split);
+    file->split = nullptr;
+    wait_for_job(*job);
+    Operation& operation = *job->operation;
+    if (operation.memory != static_cast<const std::byte*>(address) && operation.outcome.ok()) {
+      operation.outcome = {MPI_ERR_BUFFER, fmt::format("'{}': the buffer is not the one that was begun with", file->path)};
+    }
+    set_status(status, operation.memory_bytes);
+    return file->comm().size() == 1 ? operation.outcome : agree(file->comm(), operation.outcome);
+  });
+}
+
+}  // namespace stria::mpiio

@@ -1,0 +1,55 @@
+// The data accesses of MPI-IO: where each finds its position, and how it is carried out. Each returns an MPI error code, after
+// the file's handler was called.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "handles.hpp"
+#include "operation.hpp"
+
+namespace stria::mpiio {
+
+enum class Pointer { kExplicit, kIndividual, kShared };
+enum class Together { kIndependent, kCollective };
+
+/// What a data access call says, besides file, buffer and status.
+struct Access {
+  Direction direction;
+  Pointer pointer;
+  Together together;
+  int64_t offset = 0;  ///< etypes; of kExplicit
+};
+
+int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status);
+int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request);
+/// Shared pointer, in the order of the ranks.
+int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status);
+int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer);
+int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer);
+/// `address` must be that of the begin.
+int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status);
+
+/// Runs `body(file)`, which returns an Outcome, and reports what came of it.
+template <typename Body>
+int with_file(MPI_File handle, Body body) {
+  const std::shared_ptr<File> file = find_file(handle);
+  if (file == nullptr) {
+    return report(default_handler(), handle, not_open());
+  }
+  Outcome outcome;
+  try {
+    outcome = body(file);
+  } catch (const std::bad_alloc&) {
+    outcome = {MPI_ERR_NO_MEM, "'" + file->path + "': out of memory"};
+  } catch (const std::exception& error) {
+    outcome = {MPI_ERR_INTERN, "'" + file->path + "': " + error.what()};
+  }
+  return report(file->handler, handle, outcome);
+}
+
+}  // namespace stria::mpiio

@@ -1,0 +1,274 @@
+#include "file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <string_view>
+
+#include "handles.hpp"
+#include "info.hpp"
+#include "jobs.hpp"
+#include "storage/registry.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+using Mode = storage::OpenOptions::Mode;
+
+// ROMIO lets programs name the kind of file system before the path; which one it is makes no difference here.
+std::string without_prefix(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kPrefixes{
+      "ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "pvfs2:", "panfs:", "bgl:", "testfs:", "daos:", "gridftp:"};
+  for (std::string_view prefix : kPrefixes) {
+    if (name.starts_with(prefix)) {
+      return std::string(name.substr(prefix.size()));
+    }
+  }
+  return std::string(name);
+}
+
+Outcome check_amode(int amode) {
+  const int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+  if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR) {
+    return {MPI_ERR_AMODE, "open with exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR"};
+  }
+  if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
+    return {MPI_ERR_AMODE, "MPI_MODE_CREATE and MPI_MODE_EXCL don't go with MPI_MODE_RDONLY"};
+  }
+  if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0) {
+    return {MPI_ERR_AMODE, "MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR"};
+  }
+  return {};
+}
+
+// Says each sentence once, and only when asked to.
+void say(const std::string& sentence) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  std::lock_guard lock(mutex);
+  if (said.insert(sentence).second) {
+    std::fprintf(stderr, "stria: %s\n", sentence.c_str());
+  }
+}
+
+void introduce() {
+#if defined(OPEN_MPI)
+  say("MPI-IO is done by libstria_mpiio " STRIA_VERSION " (Open MPI)");
+#else
+  say("MPI-IO is done by libstria_mpiio " STRIA_VERSION " (MPICH)");
+#endif
+}
+
+Outcome open_storage(File& file, Mode mode) {
+  storage::OpenOptions options;
+  options.mode = mode;
+  auto opened = file.driver->open(file.path, options);
+  STRIA_MPIIO_RETURN_IF_ERROR(opened.status());
+  file.storage = std::move(*opened);
+  return {};
+}
+
+// The rank that creates: a file that is there is not cut, and one that appears meanwhile is as good.
+Outcome open_or_create(File& file) {
+  if ((file.amode & MPI_MODE_EXCL) != 0 && (file.amode & MPI_MODE_CREATE) != 0) {
+    return open_storage(file, Mode::kCreateNew);
+  }
+  Outcome outcome = open_storage(file, file.storage_mode());
+  for (int attempt = 0; attempt < 10 && (file.amode & MPI_MODE_CREATE) != 0; ++attempt) {
+    if (outcome.error_class() != MPI_ERR_NO_SUCH_FILE) {
+      return outcome;
+    }
+    outcome = open_storage(file, Mode::kCreateNew);
+    if (outcome.error_class() != MPI_ERR_FILE_EXISTS) {
+      return outcome;
+    }
+    outcome = open_storage(file, file.storage_mode());
+  }
+  return outcome;
+}
+
+// Rank 0 first, because it may create; the others when that went well.
+Outcome open_everywhere(File& file) {
+  Comm& comm = file.comm();
+  Outcome outcome = broadcast(comm, comm.rank() == 0 ? open_or_create(file) : Outcome(), 0);
+  STRIA_MPIIO_RETURN_IF_ERROR(outcome);
+  if (comm.rank() != 0) {
+    outcome = open_storage(file, file.storage_mode());
+  }
+  return comm.size() == 1 ? outcome : agree(comm, outcome);
+}
+
+Outcome check_open(const Admission& admission, const Outcome& local) {
+  if (!local.ok()) {
+    return local;
+  }
+  if (!admission.valid) {
+    return {MPI_ERR_ARG, "another rank's arguments can't be used"};
+  }
+  if (!admission.same_amode) {
+    return {MPI_ERR_NOT_SAME, "the ranks open with different access modes"};
+  }
+  return {};
+}
+
+Outcome set_first_positions(File& file) {
+  file.view = std::make_shared<View>();
+  file.position = 0;
+  if ((file.amode & MPI_MODE_APPEND) != 0) {
+    STRIA_MPIIO_RETURN_IF_ERROR(file.size(file.position));
+  }
+  if (file.comm().rank() == 0) {
+    file.channel->shared->begin(file.position);
+  }
+  return {};
+}
+
+Outcome open_on_channel(File& file) {
+  auto driver = storage::make_driver(file.hints.driver, file.comm().rank());
+  // Hints and environment may differ among the ranks.
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(file.comm(), driver.ok() ? Outcome() : Outcome(driver.status())));
+  file.driver = *driver;
+  STRIA_MPIIO_RETURN_IF_ERROR(open_everywhere(file));
+  Outcome outcome = agree(file.comm(), set_first_positions(file));
+  if (!outcome.ok()) {
+    file.storage.reset();
+  }
+  return outcome;
+}
+
+Outcome remove_name(storage::Driver& driver, const std::string& path) {
+  return driver.remove(path);
+}
+
+void close_all() {
+  for (const auto& file : open_files()) {
+    abandon_file(*file);
+    remove_file(*file);
+  }
+  end_jobs();
+}
+
+}  // namespace
+
+File::~File() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (group != MPI_GROUP_NULL && finalized == 0) {
+    MPI_Group_free(&group);
+  }
+}
+
+Mode File::storage_mode() const {
+  return is_writable() ? Mode::kReadWrite : Mode::kRead;
+}
+
+Outcome File::size(int64_t& bytes) {
+  std::lock_guard lock(storage_mutex);
+  STRIA_ASSIGN_OR_RETURN(bytes, storage->size());
+  return {};
+}
+
+void apply_hints(File& file, const Hints& given) {
+  for (const auto& [name, value] : given) {
+    file.given[name] = value;
+  }
+  std::vector<std::string> warnings;
+  const std::string driver = file.hints.driver;
+  file.hints = access::resolve_hints(with_environment(file.given), warnings);
+  if (file.storage != nullptr) {
+    file.hints.driver = driver;  // of an open file it can't change
+  } else if (file.hints.driver == "memory") {
+    warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");
+    file.hints.driver = "posix";
+  }
+  if (is_verbose() && file.comm().rank() == 0) {
+    for (const std::string& warning : warnings) {
+      say(warning);
+    }
+  }
+}
+
+Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
+  int is_inter = 0;
+  if (comm != MPI_COMM_NULL) {
+    MPI_Comm_test_inter(comm, &is_inter);
+  }
+  if (comm == MPI_COMM_NULL || is_inter != 0) {
+    return {MPI_ERR_COMM, "a file is opened on an intracommunicator"};
+  }
+  Outcome local = check_amode(amode);
+  if (local.ok() && (name == nullptr || *name == '\0')) {
+    local = {MPI_ERR_BAD_FILE, "the file's name is empty"};
+  }
+  at_mpi_end(close_all);
+  Admission admission{local.ok(), amode, false};
+  auto channel = acquire_channel(comm, admission);
+  STRIA_MPIIO_RETURN_IF_ERROR(channel.status());
+  Outcome outcome = check_open(admission, local);
+  if (outcome.ok()) {
+    auto file = std::make_shared<File>();
+    file->channel = *channel;
+    file->path = without_prefix(name);
+    file->amode = amode;
+    file->handler = default_handler();
+    MPI_Comm_group(comm, &file->group);
+    if (is_verbose() && file->comm().rank() == 0) {
+      introduce();
+    }
+    apply_hints(*file, hints_of(info));
+    outcome = open_on_channel(*file);
+    if (outcome.ok()) {
+      made = std::move(file);
+      return {};
+    }
+  }
+  release_channel(*channel);
+  return outcome;
+}
+
+Outcome close_file(File& file) {
+  wait_for_jobs(file);
+  Comm& comm = file.comm();
+  Outcome outcome;
+  if (file.background != nullptr) {
+    outcome = file.background->close();
+    file.background.reset();
+  }
+  Outcome closed = file.storage->close();
+  file.storage.reset();
+  outcome = agree(comm, outcome.ok() ? closed : outcome);
+  if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+    Outcome removed = broadcast(comm, comm.rank() == 0 ? remove_name(*file.driver, file.path) : Outcome(), 0);
+    outcome = outcome.ok() ? removed : outcome;
+  }
+  release_channel(file.channel);
+  return outcome;
+}
+
+void abandon_file(File& file) {
+  wait_for_jobs(file);
+  file.split.reset();
+  file.background.reset();
+  if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0 && file.comm().rank() == 0) {
+    static_cast<void>(remove_name(*file.driver, file.path).ok());
+  }
+  file.storage.reset();
+  file.view.reset();
+  release_channel(file.channel);
+  file.channel.reset();
+}
+
+Outcome delete_file(const char* name, MPI_Info info) {
+  if (name == nullptr || *name == '\0') {
+    return {MPI_ERR_BAD_FILE, "the file's name is empty"};
+  }
+  std::vector<std::string> warnings;
+  const auto hints = access::resolve_hints(with_environment(hints_of(info)), warnings);
+  STRIA_ASSIGN_OR_RETURN(auto driver, storage::make_driver(hints.driver == "memory" ? "posix" : hints.driver));
+  return remove_name(*driver, without_prefix(name));
+}
+
+}  // namespace stria::mpiio

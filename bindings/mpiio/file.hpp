@@ -1,0 +1,76 @@
+// An open file of the MPI-IO interface: its state on this rank, opening and closing.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "access/hints.hpp"
+#include "comm_pool.hpp"
+#include "handlers.hpp"
+#include "outcome.hpp"
+#include "storage/driver.hpp"
+#include "stria/hints.hpp"
+#include "view.hpp"
+
+namespace stria::mpiio {
+
+struct Job;
+
+class File {
+ public:
+  File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();
+
+  std::string path;  ///< as the storage knows it
+  int amode = 0;
+  MPI_Group group = MPI_GROUP_NULL;
+  std::shared_ptr<Channel> channel;
+  std::shared_ptr<storage::Driver> driver;
+  std::unique_ptr<storage::File> storage;
+  std::mutex storage_mutex;  ///< one call at a time on `storage`
+  /// The same file for the thread that works in the background; opened when that has something to do first.
+  std::unique_ptr<storage::File> background;
+  Hints given;  ///< as the program gave them
+  access::ResolvedHints hints;
+  std::shared_ptr<const View> view;
+  int64_t position = 0;  ///< the individual file pointer: bytes of the view's stream, whole etypes
+  bool atomic = false;
+  NodeTurn* atomic_turn = nullptr;
+  Handler handler;
+  /// The split collective under way.
+  std::shared_ptr<Job> split;
+  /// Nonblocking operations that have not ended.
+  std::atomic<int> pending{0};
+
+  Comm& comm() { return *channel->comm; }
+  bool is_readable() const { return (amode & MPI_MODE_WRONLY) == 0; }
+  bool is_writable() const { return (amode & MPI_MODE_RDONLY) == 0; }
+  bool is_sequential() const { return (amode & MPI_MODE_SEQUENTIAL) != 0; }
+  storage::OpenOptions::Mode storage_mode() const;
+  /// The bytes that one etype has in the file.
+  int64_t etype_bytes() const { return view->etype_bytes(); }
+  Outcome size(int64_t& bytes);
+};
+
+/// MPI_File_open. Collective over `comm`: yes; the outcome is the same on every rank.
+Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made);
+
+/// MPI_File_close, but for the handle. Collective: yes; the outcome is the same on every rank.
+Outcome close_file(File& file);
+
+/// Closes without a word and without other ranks: at the end of MPI, files that the program forgot.
+void abandon_file(File& file);
+
+/// MPI_File_delete. Local.
+Outcome delete_file(const char* name, MPI_Info info);
+
+/// Takes the hints over: those given before stay where the new ones don't name them.
+void apply_hints(File& file, const Hints& given);
+
+}  // namespace stria::mpiio

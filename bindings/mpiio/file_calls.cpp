@@ -1,0 +1,277 @@
+// The calls on a file as a whole: opening, closing, sizes, properties; and data representations.
+#include <fmt/format.h>
+
+#include "data_access.hpp"
+#include "info.hpp"
+#include "jobs.hpp"
+#include "real_mpi.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+using FilePtr = std::shared_ptr<File>;
+
+Outcome check_writable(const File& file, const char* what) {
+  if (!file.is_writable()) {
+    return {MPI_ERR_READ_ONLY, fmt::format("{} '{}': it is open for reading only", what, file.path)};
+  }
+  return {};
+}
+
+// One rank changes the file when all are there, and all hear of the outcome. Collective: yes.
+template <typename Change>
+Outcome change_by_rank_0(File& file, const Outcome& mine, Change change) {
+  wait_for_jobs(file);
+  Comm& comm = file.comm();
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(comm, mine));
+  Outcome outcome;
+  if (comm.rank() == 0) {
+    std::lock_guard lock(file.storage_mutex);
+    outcome = change();
+  }
+  return broadcast(comm, outcome, 0);
+}
+
+Outcome set_size(File& file, int64_t bytes) {
+  Outcome mine = check_writable(file, "resize");
+  if (mine.ok() && bytes < 0) {
+    mine = {MPI_ERR_ARG, fmt::format("resize '{}': the size is {}", file.path, bytes)};
+  }
+  return change_by_rank_0(file, mine, [&]() -> Outcome { return file.storage->resize(bytes); });
+}
+
+Outcome preallocate(File& file, int64_t bytes) {
+  Outcome mine = check_writable(file, "preallocate");
+  if (mine.ok() && bytes < 0) {
+    mine = {MPI_ERR_ARG, fmt::format("preallocate '{}': the size is {}", file.path, bytes)};
+  }
+  return change_by_rank_0(file, mine, [&]() -> Outcome {
+    Status status = file.storage->preallocate(bytes);
+    if (status.code() != ErrorCode::kUnsupported) {
+      return status;
+    }
+    // Storage that reserves nothing can still have the size.
+    STRIA_ASSIGN_OR_RETURN(const int64_t now, file.storage->size());
+    return bytes > now ? Outcome(file.storage->resize(bytes)) : Outcome();
+  });
+}
+
+Outcome sync(File& file) {
+  wait_for_jobs(file);
+  Outcome mine = check_writable(file, "sync");
+  // Everything written before, by any rank, is to be durable.
+  file.comm().barrier();
+  if (mine.ok()) {
+    std::lock_guard lock(file.storage_mutex);
+    mine = file.storage->sync();
+  }
+  return agree(file.comm(), mine);
+}
+
+Outcome set_atomicity(File& file, bool atomic) {
+  wait_for_jobs(file);
+  std::array<int64_t, 2> values{atomic ? 1 : 0, atomic ? 0 : 1};
+  file.comm().all_reduce(std::span<int64_t>(values), ReduceOp::kMax);
+  if (values[0] == 1 && values[1] == 1) {
+    return {MPI_ERR_NOT_SAME, fmt::format("'{}': the ranks set different atomicity", file.path)};
+  }
+  if (atomic && file.comm().size() > 1) {
+    file.atomic_turn = file.channel->shared->atomic_turn(file.comm());
+    if (file.atomic_turn == nullptr) {
+      return {MPI_ERR_UNSUPPORTED_OPERATION, fmt::format("'{}': atomic mode is offered for the ranks of one node", file.path)};
+    }
+  }
+  file.atomic = atomic;
+  return {};
+}
+
+Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* handle) {
+  FilePtr file;
+  STRIA_MPIIO_RETURN_IF_ERROR(open_file(comm, name, amode, info, file));
+  add_file(file);
+  *handle = handle_of(*file);
+  return {};
+}
+
+Outcome get_type_extent(const File& file, MPI_Datatype type, int64_t& extent) {
+  if (type == MPI_DATATYPE_NULL) {
+    return {MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"};
+  }
+  const auto& representation = file.view->representation();
+  const auto element_bytes = [&](MPI_Datatype basic) { return representation->element_bytes(basic); };
+  STRIA_ASSIGN_OR_RETURN(const Datatype decoded, representation->is_native() ? decode(type) : decode_as(type, element_bytes));
+  extent = decoded.extent();
+  return {};
+}
+
+}  // namespace
+
+}  // namespace stria::mpiio
+
+using namespace stria::mpiio;  // NOLINT: the calls below are this file's purpose
+
+extern "C" {
+
+int MPI_File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* file) {
+  *file = MPI_FILE_NULL;
+  try {
+    return report(default_handler(), MPI_FILE_NULL, open_and_register(comm, name, amode, info, file));
+  } catch (const std::exception& error) {
+    return report(default_handler(), MPI_FILE_NULL, {MPI_ERR_NO_MEM, error.what()});
+  }
+}
+
+int MPI_File_close(MPI_File* handle) {
+  const int code = with_file(*handle, [](const FilePtr& file) -> Outcome {
+    if (file->split != nullptr) {
+      wait_for_job(*file->split);
+      file->split = nullptr;
+    }
+    Outcome outcome = close_file(*file);
+    remove_file(*file);
+    return outcome;
+  });
+  if (find_file(*handle) == nullptr) {
+    *handle = MPI_FILE_NULL;
+  }
+  return code;
+}
+
+int MPI_File_delete(const char* name, MPI_Info info) {
+  return report(default_handler(), MPI_FILE_NULL, delete_file(name, info));
+}
+
+int MPI_File_set_size(MPI_File handle, MPI_Offset bytes) {
+  return with_file(handle, [&](const FilePtr& file) { return set_size(*file, bytes); });
+}
+
+int MPI_File_preallocate(MPI_File handle, MPI_Offset bytes) {
+  return with_file(handle, [&](const FilePtr& file) { return preallocate(*file, bytes); });
+}
+
+int MPI_File_get_size(MPI_File handle, MPI_Offset* bytes) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    int64_t size = 0;
+    Outcome outcome = file->size(size);
+    *bytes = size;
+    return outcome;
+  });
+}
+
+int MPI_File_get_group(MPI_File handle, MPI_Group* group) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    MPI_Group_excl(file->group, 0, nullptr, group);
+    return {};
+  });
+}
+
+int MPI_File_get_amode(MPI_File handle, int* amode) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    *amode = file->amode;
+    return {};
+  });
+}
+
+int MPI_File_set_info(MPI_File handle, MPI_Info info) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    wait_for_jobs(*file);
+    apply_hints(*file, hints_of(info));
+    return {};
+  });
+}
+
+int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    *info = info_of(stria::access::effective_hints(file->hints));
+    return {};
+  });
+}
+
+int MPI_File_set_atomicity(MPI_File handle, int flag) {
+  return with_file(handle, [&](const FilePtr& file) { return set_atomicity(*file, flag != 0); });
+}
+
+int MPI_File_get_atomicity(MPI_File handle, int* flag) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    *flag = file->atomic ? 1 : 0;
+    return {};
+  });
+}
+
+int MPI_File_sync(MPI_File handle) {
+  return with_file(handle, [](const FilePtr& file) { return sync(*file); });
+}
+
+int MPI_File_get_type_extent(MPI_File handle, MPI_Datatype type, MPI_Aint* extent) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    int64_t bytes = 0;
+    Outcome outcome = get_type_extent(*file, type, bytes);
+    *extent = static_cast<MPI_Aint>(bytes);
+    return outcome;
+  });
+}
+
+int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
+                         MPI_Datarep_extent_function* extent, void* state) {
+  Representation made;
+  made.name = name == nullptr ? "" : name;
+  made.read = read;
+  made.write = write;
+  made.extent = extent;
+  made.state = state;
+  return report(default_handler(), MPI_FILE_NULL, register_representation(std::move(made)));
+}
+
+MPI_Fint MPI_File_c2f(MPI_File handle) {
+  return file_to_fortran(handle);
+}
+
+MPI_File MPI_File_f2c(MPI_Fint number) {
+  return file_from_fortran(number);
+}
+
+STRIA_MPIIO_TWIN(File_open);
+STRIA_MPIIO_TWIN(File_close);
+STRIA_MPIIO_TWIN(File_delete);
+STRIA_MPIIO_TWIN(File_set_size);
+STRIA_MPIIO_TWIN(File_preallocate);
+STRIA_MPIIO_TWIN(File_get_size);
+STRIA_MPIIO_TWIN(File_get_group);
+STRIA_MPIIO_TWIN(File_get_amode);
+STRIA_MPIIO_TWIN(File_set_info);
+STRIA_MPIIO_TWIN(File_get_info);
+STRIA_MPIIO_TWIN(File_set_atomicity);
+STRIA_MPIIO_TWIN(File_get_atomicity);
+STRIA_MPIIO_TWIN(File_sync);
+STRIA_MPIIO_TWIN(File_get_type_extent);
+STRIA_MPIIO_TWIN(Register_datarep);
+STRIA_MPIIO_TWIN(File_c2f);
+STRIA_MPIIO_TWIN(File_f2c);
+
+#if MPI_VERSION >= 4
+int MPI_File_get_type_extent_c(MPI_File handle, MPI_Datatype type, MPI_Count* extent) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    int64_t bytes = 0;
+    Outcome outcome = get_type_extent(*file, type, bytes);
+    *extent = bytes;
+    return outcome;
+  });
+}
+
+int MPI_Register_datarep_c(const char* name, MPI_Datarep_conversion_function_c* read, MPI_Datarep_conversion_function_c* write,
+                           MPI_Datarep_extent_function* extent, void* state) {
+  Representation made;
+  made.name = name == nullptr ? "" : name;
+  made.read_large = read;
+  made.write_large = write;
+  made.extent = extent;
+  made.state = state;
+  return report(default_handler(), MPI_FILE_NULL, register_representation(std::move(made)));
+}
+
+STRIA_MPIIO_TWIN(File_get_type_extent_c);
+STRIA_MPIIO_TWIN(Register_datarep_c);
+#endif
+
+}  // extern "C"

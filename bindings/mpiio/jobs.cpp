@@ -1,0 +1,207 @@
+#include "jobs.hpp"
+
+#include <pthread.h>
+
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace stria::mpiio {
+
+namespace {
+
+struct Jobs {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::shared_ptr<Job>> waiting;
+  std::map<MPI_Request, std::shared_ptr<Job>> requests;  // until MPI frees them
+  std::atomic<int> request_count{0};
+  std::thread thread;
+  bool ending = false;
+};
+
+// Never destroyed: exit handlers may still look.
+Jobs& jobs() {
+  static Jobs* instance = new Jobs;
+  return *instance;
+}
+
+void mark_done(Job& job) {
+  std::lock_guard lock(jobs().mutex);
+  job.done = true;
+  --job.operation->file->pending;
+  jobs().changed.notify_all();
+}
+
+void work() {
+  std::unique_lock lock(jobs().mutex);
+  while (true) {
+    jobs().changed.wait(lock, [] { return jobs().ending || !jobs().waiting.empty(); });
+    if (jobs().waiting.empty()) {
+      return;
+    }
+    std::shared_ptr<Job> job = std::move(jobs().waiting.front());
+    jobs().waiting.pop_front();
+    lock.unlock();
+    run_independent(*job->operation, *job->operation->file->background);
+    mark_done(*job);
+    lock.lock();
+  }
+}
+
+// The program's signals are not for this thread.
+void start_thread() {
+  if (jobs().thread.joinable()) {
+    return;
+  }
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  jobs().thread = std::thread(work);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool open_background(File& file) {
+  if (file.background == nullptr) {
+    storage::OpenOptions options;
+    options.mode = file.storage_mode();
+    auto opened = file.driver->open(file.path, options);
+    if (!opened.ok()) {
+      return false;  // its name is gone, for instance
+    }
+    file.background = std::move(*opened);
+  }
+  return true;
+}
+
+bool can_wait_in_background(const Operation& operation, bool collective) {
+  if (!operation.outcome.ok()) {
+    return false;
+  }
+  const bool registered = operation.view->representation()->kind == Representation::Kind::kRegistered;
+  return !registered && (!collective || operation.file->channel->shared->on_one_node());
+}
+
+// ---- the generalized request
+
+int query(void* state, MPI_Status* status) {
+  const auto& job = *static_cast<std::shared_ptr<Job>*>(state);
+  MPI_Status_set_elements_x(status, MPI_BYTE, job->operation->memory_bytes);
+  MPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  // An error is reported by the call that waits: MPI would take it for one of a communicator, whose handler ends the program.
+  return MPI_SUCCESS;
+}
+
+int release(void* state) {
+  auto* job = static_cast<std::shared_ptr<Job>*>(state);
+  {
+    std::lock_guard lock(jobs().mutex);
+    jobs().requests.erase((*job)->request);
+    --jobs().request_count;
+  }
+  delete job;
+  return MPI_SUCCESS;
+}
+
+int cancel(void*, int) {
+  return MPI_SUCCESS;  // too late: what has begun is finished
+}
+
+void make_request(const std::shared_ptr<Job>& job, MPI_Request* request) {
+  MPI_Grequest_start(query, release, cancel, new std::shared_ptr<Job>(job), request);
+  job->request = *request;
+  std::lock_guard lock(jobs().mutex);
+  jobs().requests[*request] = job;
+  ++jobs().request_count;
+}
+
+}  // namespace
+
+std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool collective, MPI_Request* request) {
+  auto job = std::make_shared<Job>();
+  job->operation = operation;
+  File& file = *operation->file;
+  ++file.pending;
+  if (request != nullptr) {
+    make_request(job, request);
+  }
+  if (can_wait_in_background(*operation, collective) && open_background(file)) {
+    std::lock_guard lock(jobs().mutex);
+    start_thread();
+    jobs().waiting.push_back(job);
+    jobs().changed.notify_all();
+    return job;
+  }
+  if (collective && !file.channel->shared->on_one_node()) {
+    run_collective(*operation);
+  } else {
+    run_independent(*operation);
+  }
+  mark_done(*job);
+  return job;
+}
+
+void wait_for_job(Job& job) {
+  std::unique_lock lock(jobs().mutex);
+  jobs().changed.wait(lock, [&] { return job.done.load(); });
+}
+
+void wait_for_jobs(File& file) {
+  if (file.pending.load() > 0) {
+    std::unique_lock lock(jobs().mutex);
+    jobs().changed.wait(lock, [&] { return file.pending.load() == 0; });
+  }
+  complete_finished();
+}
+
+void end_jobs() {
+  {
+    std::lock_guard lock(jobs().mutex);
+    jobs().ending = true;
+    jobs().changed.notify_all();
+  }
+  if (jobs().thread.joinable()) {
+    jobs().thread.join();
+  }
+}
+
+bool have_requests() {
+  return jobs().request_count.load(std::memory_order_relaxed) > 0;
+}
+
+std::shared_ptr<Job> job_of(MPI_Request request) {
+  std::lock_guard lock(jobs().mutex);
+  auto entry = jobs().requests.find(request);
+  return entry == jobs().requests.end() ? nullptr : entry->second;
+}
+
+void complete_finished() {
+  std::vector<std::shared_ptr<Job>> finished;
+  {
+    std::lock_guard lock(jobs().mutex);
+    for (const auto& [request, job] : jobs().requests) {
+      if (job->done && !job->completed.exchange(true)) {
+        finished.push_back(job);
+      }
+    }
+  }
+  for (const auto& job : finished) {
+    MPI_Grequest_complete(job->request);
+  }
+}
+
+void complete(Job& job) {
+  wait_for_job(job);
+  if (!job.completed.exchange(true)) {
+    MPI_Grequest_complete(job.request);
+  }
+}
+
+}  // namespace stria::mpiio

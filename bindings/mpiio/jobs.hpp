@@ -1,0 +1,46 @@
+// Operations in the background: nonblocking calls and split collectives.
+//
+// Problem: an MPI library tells a program nothing of work that isn't its own unless MPI_THREAD_MULTIPLE lets another thread
+// speak to it. Method: one thread of this library moves the bytes, first come first served, without a call of MPI; the requests
+// are generalized requests, completed by the thread that waits or tests, in the calls that this library puts before MPI's own
+// (wait_calls.cpp). Collective operations on one node need no messages: each rank moves its own bytes. Cost: one thread, begun
+// at the first such call; nothing for programs without.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+
+#include "operation.hpp"
+
+namespace stria::mpiio {
+
+struct Job {
+  std::shared_ptr<Operation> operation;
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::atomic<bool> done{false};
+  std::atomic<bool> completed{false};  ///< MPI has been told
+};
+
+/// Begins to move the operation's bytes; null request: none is made. What can't go on in the background (a registered
+/// representation, ranks of several nodes in a collective) is done at once.
+std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool collective, MPI_Request* request);
+
+/// Waits for the job without burning the processor.
+void wait_for_job(Job& job);
+/// Waits for all of a file.
+void wait_for_jobs(File& file);
+/// Ends the thread. The last thing that is done before MPI ends.
+void end_jobs();
+
+/// True when requests of ours exist that the program has not waited for.
+bool have_requests();
+/// The job of a request; null for one of MPI's own.
+std::shared_ptr<Job> job_of(MPI_Request request);
+/// Tells MPI of the jobs that are done.
+void complete_finished();
+/// Waits for the job and tells MPI.
+void complete(Job& job);
+
+}  // namespace stria::mpiio

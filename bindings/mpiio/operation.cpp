@@ -1,0 +1,279 @@
+#include "operation.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "access/transfer.hpp"
+#include "base/checked.hpp"
+#include "memory_stream.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+// A request so small that it goes to the storage as it is, past the access layer.
+constexpr int64_t kSmallBytes = 1 << 20;
+
+Outcome check_access(const File& file, Direction direction) {
+  if (direction == Direction::kWrite && !file.is_writable()) {
+    return {MPI_ERR_READ_ONLY, fmt::format("write '{}': it is open for reading only", file.path)};
+  }
+  if (direction == Direction::kRead && !file.is_readable()) {
+    return {MPI_ERR_ACCESS, fmt::format("read '{}': it is open for writing only", file.path)};
+  }
+  return {};
+}
+
+Outcome decode_buffer(const UserBuffer& buffer, Operation& operation) {
+  if (buffer.count < 0) {
+    return {MPI_ERR_COUNT, fmt::format("the count is {}", buffer.count)};
+  }
+  if (buffer.type == MPI_DATATYPE_NULL) {
+    return {MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"};
+  }
+  auto type = decode(buffer.type);
+  if (!type.ok()) {
+    return {MPI_ERR_TYPE, type.status().message()};
+  }
+  auto all = Datatype::contiguous(buffer.count, *type);
+  if (!all.ok()) {
+    return {MPI_ERR_COUNT, all.status().message()};
+  }
+  operation.count = buffer.count;
+  operation.memory_type = *all;
+  operation.bytes = operation.memory_type.size();
+  if (!operation.view->representation()->is_native()) {
+    STRIA_MPIIO_RETURN_IF_ERROR(Converter::create(operation.view->representation(), buffer.type, operation.converter));
+    if (!checked_multiply(operation.converter->item_bytes(), buffer.count, &operation.bytes)) {
+      return {MPI_ERR_COUNT, "more than 2^63 bytes in one call"};
+    }
+  }
+  if (buffer.address == nullptr && operation.bytes > 0 && operation.memory_type.true_lower_bound() == 0) {
+    return {MPI_ERR_BUFFER, "the buffer is null"};
+  }
+  return {};
+}
+
+Outcome check_view(const Operation& operation) {
+  const View& view = *operation.view;
+  if (operation.bytes % view.etype_bytes() != 0) {
+    return {MPI_ERR_ARG, fmt::format("'{}': {} bytes are not a whole number of etypes of {} bytes", operation.file->path,
+                                     operation.bytes, view.etype_bytes())};
+  }
+  if (operation.bytes > 0 && view.filetype().size() == 0) {
+    return {MPI_ERR_ARG, fmt::format("'{}': the view has no bytes", operation.file->path)};
+  }
+  return {};
+}
+
+// The streams of an access: one, or where tiles interleave one a tile, or a piece where a filetype goes back and forth.
+struct Streams {
+  access::Lane lane;
+  std::vector<int64_t> firsts;
+};
+
+Status add_stream(const View& view, int64_t position, int64_t bytes, int64_t first, Streams& streams) {
+  STRIA_ASSIGN_OR_RETURN(access::Stream stream, view.stream(position, bytes));
+  stream.stream_id = static_cast<int>(streams.firsts.size());
+  streams.lane.streams.push_back(std::move(stream));
+  streams.firsts.push_back(first);
+  return {};
+}
+
+void add_pieces(const View& view, int64_t position, int64_t bytes, int64_t first, Streams& streams) {
+  view.for_each_piece(position, bytes, [&](ByteRange piece, int64_t at) {
+    access::Stream stream;
+    stream.stream_id = static_cast<int>(streams.firsts.size());
+    stream.file_type = Datatype::bytes(piece.size());
+    stream.displacement = piece.begin;
+    streams.lane.streams.push_back(std::move(stream));
+    streams.firsts.push_back(first + at);
+  });
+}
+
+Status make_streams(const Operation& operation, Streams& streams) {
+  const View& view = *operation.view;
+  if (operation.bytes == 0) {
+    return {};
+  }
+  if (view.is_sorted()) {
+    return add_stream(view, operation.position, operation.bytes, 0, streams);
+  }
+  const int64_t tile_bytes = view.filetype().size();
+  for (int64_t done = 0; done < operation.bytes;) {
+    const int64_t position = operation.position + done;
+    const int64_t bytes = std::min(tile_bytes - position % tile_bytes, operation.bytes - done);
+    if (view.filetype().is_sorted()) {
+      STRIA_RETURN_IF_ERROR(add_stream(view, position, bytes, done, streams));
+    } else {
+      add_pieces(view, position, bytes, done, streams);
+    }
+    done += bytes;
+  }
+  std::stable_sort(streams.lane.streams.begin(), streams.lane.streams.end(),
+                   [](const access::Stream& a, const access::Stream& b) { return a.displacement < b.displacement; });
+  return {};
+}
+
+// What moves the packed bytes: the user's memory, or a buffer in the file's representation.
+struct Ends {
+  std::vector<std::byte> converted;
+  std::unique_ptr<MemoryStream> memory;
+};
+
+Outcome make_ends(Operation& operation, std::vector<int64_t> firsts, Ends& ends) {
+  std::byte* address = operation.memory;
+  Datatype type = operation.memory_type;
+  if (operation.converter != nullptr) {
+    if (operation.writes()) {
+      STRIA_MPIIO_RETURN_IF_ERROR(operation.converter->to_file(operation.memory, operation.count, ends.converted));
+    } else {
+      ends.converted.resize(static_cast<size_t>(operation.bytes));
+    }
+    address = ends.converted.data();
+    type = Datatype::bytes(operation.bytes);
+  }
+  STRIA_ASSIGN_OR_RETURN(ends.memory, MemoryStream::create(address, type, std::move(firsts)));
+  return {};
+}
+
+// After a read in another representation: what came is converted to memory.
+Outcome finish(Operation& operation, Ends& ends) {
+  operation.memory_bytes = operation.moved_bytes;
+  if (operation.converter == nullptr) {
+    return {};
+  }
+  operation.memory_bytes = operation.converter->memory_bytes(operation.moved_bytes);
+  if (operation.writes()) {
+    return {};
+  }
+  ends.converted.resize(static_cast<size_t>(operation.moved_bytes));
+  return operation.converter->from_file(ends.converted, operation.memory);
+}
+
+using Move = access::Outcome (*)(access::Context&, std::span<const access::Lane>, Operation&, MemoryStream&);
+
+access::Outcome move_independent(access::Context& context, std::span<const access::Lane> lanes, Operation& operation,
+                                 MemoryStream& memory) {
+  return operation.writes() ? access::write_independent(context, lanes, memory)
+                            : access::read_independent(context, lanes, memory);
+}
+
+access::Outcome move_collective(access::Context& context, std::span<const access::Lane> lanes, Operation& operation,
+                                MemoryStream& memory) {
+  return operation.writes() ? access::write_collective(context, lanes, memory)
+                            : access::read_collective(context, lanes, memory);
+}
+
+// An operation that failed before it began moves nothing and keeps its outcome.
+void move(Operation& operation, storage::File& storage, Move how) {
+  Streams streams;
+  Ends ends;
+  Outcome before = operation.outcome;
+  if (before.ok()) {
+    before = make_streams(operation, streams);
+  }
+  if (before.ok()) {
+    before = make_ends(operation, streams.firsts, ends);
+  }
+  if (!before.ok()) {
+    streams = Streams();
+    if (auto nothing = MemoryStream::create(nullptr, Datatype(), {}); nothing.ok()) {
+      ends.memory = std::move(*nothing);
+    }
+  }
+  PhaseTimes times;
+  access::Context context{operation.file->comm(), &storage, nullptr, operation.file->hints, times};
+  const access::Outcome moved = how(context, {&streams.lane, 1}, operation, *ends.memory);
+  operation.moved_bytes = moved.bytes;
+  Outcome after = before.ok() ? finish(operation, ends) : before;
+  operation.outcome = after.ok() ? Outcome(moved.status) : after;
+}
+
+// One piece of memory to one piece of the file.
+bool run_small(Operation& operation, storage::File& storage) {
+  if (operation.bytes > kSmallBytes || operation.converter != nullptr || operation.memory_type.piece_count() != 1 ||
+      !operation.view->is_contiguous()) {
+    return false;
+  }
+  const int64_t offset = operation.view->offset_of(operation.position);
+  std::byte* data = operation.memory + operation.memory_type.displacement();
+  if (operation.writes()) {
+    const storage::WriteSegment segment{offset, data, operation.bytes};
+    operation.outcome = storage.write({&segment, 1});
+    operation.moved_bytes = operation.outcome.ok() ? operation.bytes : 0;
+  } else {
+    const storage::ReadSegment segment{offset, data, operation.bytes};
+    auto read_bytes = storage.read({&segment, 1});
+    operation.outcome = read_bytes.status();
+    operation.moved_bytes = read_bytes.ok() ? *read_bytes : 0;
+  }
+  operation.memory_bytes = operation.moved_bytes;
+  return true;
+}
+
+void run_alone(Operation& operation, storage::File& storage) {
+  if (!operation.outcome.ok() || operation.bytes == 0) {
+    return;
+  }
+  if (!run_small(operation, storage)) {
+    move(operation, storage, move_independent);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer) {
+  auto operation = std::make_shared<Operation>();
+  operation->file = file;
+  operation->view = file->view;
+  operation->direction = direction;
+  operation->memory = static_cast<std::byte*>(buffer.address);
+  operation->outcome = check_access(*file, direction);
+  if (operation->outcome.ok()) {
+    operation->outcome = decode_buffer(buffer, *operation);
+  }
+  if (operation->outcome.ok()) {
+    operation->outcome = check_view(*operation);
+  }
+  if (!operation->outcome.ok()) {
+    operation->bytes = 0;
+  }
+  return operation;
+}
+
+void run_independent(Operation& operation, storage::File& storage) {
+  // Atomic mode: one access of the file's ranks at a time.
+  NodeTurn::Guard turn(operation.file->atomic ? operation.file->atomic_turn : nullptr);
+  run_alone(operation, storage);
+}
+
+void run_independent(Operation& operation) {
+  std::lock_guard lock(operation.file->storage_mutex);
+  run_independent(operation, *operation.file->storage);
+}
+
+void run_collective(Operation& operation) {
+  File& file = *operation.file;
+  if (file.atomic || file.comm().size() == 1) {
+    run_independent(operation);
+    if (file.comm().size() > 1) {
+      operation.outcome = agree(file.comm(), operation.outcome);
+    }
+    return;
+  }
+  std::lock_guard lock(file.storage_mutex);
+  move(operation, *file.storage, move_collective);
+}
+
+void set_status(MPI_Status* status, int64_t memory_bytes) {
+  if (status == MPI_STATUS_IGNORE) {
+    return;
+  }
+  MPI_Status_set_elements_x(status, MPI_BYTE, memory_bytes);
+  MPI_Status_set_cancelled(status, 0);
+}
+
+}  // namespace stria::mpiio

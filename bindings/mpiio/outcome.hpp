@@ -1,0 +1,47 @@
+// What a call of the MPI-IO interface came to: an MPI error class and the words that explain it.
+//
+// The engine speaks in Status; MPI programs look at error classes, of which there are more. An Outcome is made from either, and
+// ranks agree on one as they do on a Status.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <utility>
+
+#include "comm/comm.hpp"
+#include "stria/status.hpp"
+
+namespace stria::mpiio {
+
+class [[nodiscard]] Outcome {
+ public:
+  Outcome() = default;
+  Outcome(int error_class, std::string message) : class_(error_class), message_(std::move(message)) {}
+  /// The MPI class that a failure of the engine belongs to.
+  Outcome(const Status& status);  // NOLINT: a status is an outcome
+
+  bool ok() const { return class_ == MPI_SUCCESS; }
+  int error_class() const { return class_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  int class_ = MPI_SUCCESS;
+  std::string message_;
+};
+
+/// The same outcome on every rank: success if all succeeded, else that of the lowest failed rank, whose message then names it.
+/// Collective: yes. Cost: one reduction when all is well.
+Outcome agree(Comm& comm, const Outcome& mine);
+
+/// The outcome of `root` on every rank. Collective: yes.
+Outcome broadcast(Comm& comm, const Outcome& outcome, int root);
+
+}  // namespace stria::mpiio
+
+/// Returns early from the enclosing function when `expression`, an Outcome or a Status, is an error.
+#define STRIA_MPIIO_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                               \
+    if (::stria::mpiio::Outcome stria_outcome_ = (expression); !stria_outcome_.ok()) \
+      return stria_outcome_;                                                         \
+  } while (false)

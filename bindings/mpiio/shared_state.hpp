@@ -1,0 +1,60 @@
+// What the ranks of an open file share: the shared file pointer and the turn of atomic mode.
+//
+// Problem: the usual home of a shared file pointer is a hidden file beside the data, which costs file-system operations, needs
+// locks and is left behind by killed programs. Method: a number in memory that the ranks of a node share, advanced by an atomic
+// addition; for ranks of several nodes an MPI window on rank 0. Either is made with the channel, once a communicator, and
+// nothing of it has a name. Cost: nanoseconds on one node, a message on several.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "comm/comm.hpp"
+#include "comm/node_turn.hpp"
+
+namespace stria::mpiio {
+
+class SharedState {
+ public:
+  /// `comm` is the channel's, made from `parent`. Collective: yes; the outcome is the same everywhere.
+  static Result<std::shared_ptr<SharedState>> create(Comm& comm, MPI_Comm parent);
+  ~SharedState();
+  SharedState(const SharedState&) = delete;
+  SharedState& operator=(const SharedState&) = delete;
+
+  /// Adds to the shared pointer (bytes of the view's stream) and returns what it was. Any rank at any time.
+  int64_t advance(int64_t bytes);
+  int64_t position() { return advance(0); }
+  /// One rank sets it while no other uses it.
+  void set(int64_t position);
+
+  /// Rank 0 prepares a file just opened, before the others know that it is open.
+  void begin(int64_t position);
+  /// After a change of the view, which all ranks have entered: the pointer is at 0 again. Method: two pointers; the one that
+  /// nobody uses is cleared by rank 0 long before it is needed, which spares a barrier.
+  void restart(bool is_first_rank);
+
+  /// The turn that atomic accesses take on one node; null when the ranks are on several. Collective: yes at the first call.
+  NodeTurn* atomic_turn(Comm& comm);
+  /// True when all ranks are on one node.
+  bool on_one_node() const { return on_one_node_; }
+
+ private:
+  explicit SharedState(bool on_one_node) : on_one_node_(on_one_node) {}
+
+  bool on_one_node_;
+  std::shared_ptr<SharedBuffer> memory_;
+  static constexpr int kTwins = 2;
+
+  void set(int twin, int64_t position);
+
+  int current_ = 0;                           // which of the twins
+  std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on one node
+  MPI_Win window_ = MPI_WIN_NULL;             // on several
+  std::unique_ptr<NodeTurn> turn_;
+};
+
+}  // namespace stria::mpiio

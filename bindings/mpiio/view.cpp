@@ -1,0 +1,179 @@
+#include "view.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "datatype/cursor.hpp"
+#include "decode.hpp"
+#include "type_contents.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+constexpr int64_t kOffsetLimit = int64_t{1} << 62;
+
+bool is_handle_of_mpi(MPI_Datatype type) {
+  const int combiner = combiner_of(type);
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+void release(MPI_Datatype& type) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && type != MPI_DATATYPE_NULL && !is_handle_of_mpi(type)) {
+    MPI_Type_free(&type);
+  }
+  type = MPI_DATATYPE_NULL;
+}
+
+Result<Datatype> decode_for(const Representation& representation, MPI_Datatype type) {
+  if (representation.is_native()) {
+    return decode(type);
+  }
+  return decode_as(type, [&](MPI_Datatype basic) { return representation.element_bytes(basic); });
+}
+
+}  // namespace
+
+MPI_Datatype duplicate(MPI_Datatype type) {
+  MPI_Datatype copy = type;
+  if (!is_handle_of_mpi(type)) {
+    MPI_Type_dup(type, &copy);
+  }
+  return copy;
+}
+
+View::View() : filetype_(Datatype::bytes(1)) {
+  static_cast<void>(find_representation("native", representation_).ok());
+}
+
+View::~View() {
+  if (etype_ != MPI_DATATYPE_NULL && etype_ != MPI_BYTE) {
+    release(etype_);
+  }
+  if (filetype_handle_ != MPI_DATATYPE_NULL && filetype_handle_ != MPI_BYTE) {
+    release(filetype_handle_);
+  }
+}
+
+View::View(View&& other) noexcept : View() {
+  *this = std::move(other);
+}
+
+View& View::operator=(View&& other) noexcept {
+  std::swap(displacement_bytes_, other.displacement_bytes_);
+  std::swap(etype_bytes_, other.etype_bytes_);
+  std::swap(etype_extent_bytes_, other.etype_extent_bytes_);
+  std::swap(filetype_, other.filetype_);
+  std::swap(is_contiguous_, other.is_contiguous_);
+  std::swap(is_sorted_, other.is_sorted_);
+  std::swap(representation_, other.representation_);
+  std::swap(etype_, other.etype_);
+  std::swap(filetype_handle_, other.filetype_handle_);
+  return *this;
+}
+
+Outcome View::create(const Arguments& arguments, View& made) {
+  if (arguments.etype == MPI_DATATYPE_NULL || arguments.filetype == MPI_DATATYPE_NULL) {
+    return {MPI_ERR_TYPE, "the view's etype or filetype is MPI_DATATYPE_NULL"};
+  }
+  if (arguments.displacement_bytes < 0 || arguments.displacement_bytes >= kOffsetLimit) {
+    return {MPI_ERR_ARG, "the view's displacement is " + std::to_string(arguments.displacement_bytes)};
+  }
+  STRIA_ASSIGN_OR_RETURN(const Datatype etype, decode_for(*arguments.representation, arguments.etype));
+  STRIA_ASSIGN_OR_RETURN(const Datatype filetype, decode_for(*arguments.representation, arguments.filetype));
+  if (etype.size() == 0 || filetype.size() % etype.size() != 0) {
+    return {MPI_ERR_ARG, "the view's filetype has " + std::to_string(filetype.size()) +
+                             " bytes, not a multiple of its etype's " + std::to_string(etype.size())};
+  }
+  if (filetype.size() > 0 && filetype.true_lower_bound() < 0) {
+    return {MPI_ERR_ARG, "the view's filetype has negative displacements"};
+  }
+  View view;
+  view.displacement_bytes_ = arguments.displacement_bytes;
+  view.etype_bytes_ = etype.size();
+  view.etype_extent_bytes_ = etype.extent();
+  view.filetype_ = filetype;
+  view.is_contiguous_ = filetype.is_contiguous();
+  view.is_sorted_ = filetype.size() == 0 ||
+                    (filetype.is_sorted() && filetype.extent() >= filetype.true_upper_bound() - filetype.true_lower_bound());
+  view.representation_ = arguments.representation;
+  view.etype_ = duplicate(arguments.etype);
+  view.filetype_handle_ = duplicate(arguments.filetype);
+  made = std::move(view);
+  return {};
+}
+
+int64_t View::offset_of(int64_t position) const {
+  if (is_contiguous_) {
+    return displacement_bytes_ + position;
+  }
+  Cursor cursor(filetype_, displacement_bytes_ + position / filetype_.size() * filetype_.extent());
+  cursor.seek(position % filetype_.size());
+  return cursor.piece().begin;
+}
+
+int64_t View::position_of(int64_t offset) const {
+  if (filetype_.size() == 0 || offset <= displacement_bytes_ + filetype_.true_lower_bound()) {
+    return 0;
+  }
+  if (is_contiguous_) {
+    return offset - displacement_bytes_;
+  }
+  const int64_t first = displacement_bytes_ + filetype_.true_lower_bound();
+  const int64_t tile = (offset - first) / std::max<int64_t>(filetype_.extent(), 1);
+  const int64_t place = displacement_bytes_ + tile * filetype_.extent();
+  return tile * filetype_.size() + cut(filetype_, place, {place + filetype_.true_lower_bound(), offset}).end;
+}
+
+void View::for_each_piece(int64_t position, int64_t bytes, const std::function<void(ByteRange, int64_t)>& visit) const {
+  for (int64_t done = 0; done < bytes;) {
+    const int64_t at = position + done;
+    Cursor cursor(filetype_, displacement_bytes_ + at / filetype_.size() * filetype_.extent());
+    for (cursor.seek(at % filetype_.size()); !cursor.done() && done < bytes;) {
+      ByteRange piece = cursor.piece();
+      piece.end = std::min(piece.end, piece.begin + (bytes - done));
+      visit(piece, done);
+      done += piece.size();
+      cursor.advance(piece.size());
+    }
+  }
+}
+
+Result<access::Stream> View::stream(int64_t position, int64_t bytes) const {
+  access::Stream stream;
+  if (bytes == 0 || filetype_.size() == 0) {
+    return stream;
+  }
+  int64_t last = 0;
+  if (position < 0 || !checked_add(position, bytes - 1, &last)) {
+    return Status(ErrorCode::kInvalidArgument, "an access beyond 2^62 bytes of the view");
+  }
+  stream.granule_bytes = etype_bytes_;
+  if (is_contiguous_) {
+    if (!checked_add(displacement_bytes_, last, &last) || last >= kOffsetLimit) {
+      return Status(ErrorCode::kInvalidArgument, "an access beyond offset 2^62 of the file");
+    }
+    stream.file_type = Datatype::bytes(bytes);
+    stream.displacement = displacement_bytes_ + position;
+    return stream;
+  }
+  const int64_t first_tile = position / filetype_.size();
+  const int64_t last_tile = last / filetype_.size();
+  int64_t place = 0;
+  if (!checked_multiply(last_tile + 1, filetype_.extent(), &place) || !checked_add(place, displacement_bytes_, &place) ||
+      place >= kOffsetLimit) {
+    return Status(ErrorCode::kInvalidArgument, "an access beyond offset 2^62 of the file");
+  }
+  STRIA_ASSIGN_OR_RETURN(stream.file_type, Datatype::contiguous(last_tile - first_tile + 1, filetype_));
+  stream.displacement = displacement_bytes_ + first_tile * filetype_.extent();
+  stream.skip_bytes = position % filetype_.size();
+  stream.bytes = bytes;
+  return stream;
+}
+
+}  // namespace stria::mpiio

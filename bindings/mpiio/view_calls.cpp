@@ -1,0 +1,181 @@
+// The calls on views and file pointers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/byte_range.hpp"
+#include "base/checked.hpp"
+#include "data_access.hpp"
+#include "info.hpp"
+#include "jobs.hpp"
+#include "real_mpi.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+using FilePtr = std::shared_ptr<File>;
+
+struct ViewCall {
+  MPI_Offset displacement;
+  MPI_Datatype etype;
+  MPI_Datatype filetype;
+  const char* representation;
+};
+
+Outcome make_view(File& file, const ViewCall& call, View& view) {
+  View::Arguments arguments{call.displacement, call.etype, call.filetype, nullptr, file.is_writable()};
+  STRIA_MPIIO_RETURN_IF_ERROR(
+      find_representation(call.representation == nullptr ? "" : call.representation, arguments.representation));
+  if (file.is_sequential() && call.displacement == MPI_DISPLACEMENT_CURRENT) {
+    arguments.displacement_bytes = file.view->offset_of(file.channel->shared->position());
+  } else if (file.is_sequential()) {
+    return {MPI_ERR_ARG, fmt::format("'{}': with MPI_MODE_SEQUENTIAL a view begins at MPI_DISPLACEMENT_CURRENT", file.path)};
+  }
+  return View::create(arguments, view);
+}
+
+Outcome set_view(File& file, const ViewCall& call, MPI_Info info) {
+  wait_for_jobs(file);
+  auto view = std::make_shared<View>();
+  Outcome mine = make_view(file, call, *view);
+  Comm& comm = file.comm();
+  if (comm.size() > 1) {
+    mine = agree(comm, mine);
+  }
+  STRIA_MPIIO_RETURN_IF_ERROR(mine);
+  file.view = std::move(view);
+  file.position = 0;
+  file.channel->shared->restart(comm.rank() == 0);
+  if (info != MPI_INFO_NULL) {
+    apply_hints(file, hints_of(info));
+  }
+  return {};
+}
+
+// The first etype that is not wholly below the file's end.
+Outcome end_position(File& file, int64_t& position) {
+  int64_t bytes = 0;
+  STRIA_MPIIO_RETURN_IF_ERROR(file.size(bytes));
+  position = align_up(file.view->position_of(bytes), file.etype_bytes());
+  return {};
+}
+
+Outcome find_target(File& file, int64_t offset, int whence, int64_t current, int64_t& target) {
+  int64_t base = 0;
+  if (whence == MPI_SEEK_CUR) {
+    base = current;
+  } else if (whence == MPI_SEEK_END) {
+    STRIA_MPIIO_RETURN_IF_ERROR(end_position(file, base));
+  } else if (whence != MPI_SEEK_SET) {
+    return {MPI_ERR_ARG, fmt::format("seek in '{}': whence is {}", file.path, whence)};
+  }
+  int64_t distance = 0;
+  if (!checked_multiply(offset, file.etype_bytes(), &distance) || !checked_add(base, distance, &target) || target < 0) {
+    return {MPI_ERR_ARG, fmt::format("seek in '{}': an offset of {} leads out of the file", file.path, offset)};
+  }
+  return {};
+}
+
+Outcome check_not_sequential(const File& file) {
+  if (file.is_sequential()) {
+    return {MPI_ERR_UNSUPPORTED_OPERATION, fmt::format("'{}': it is open with MPI_MODE_SEQUENTIAL", file.path)};
+  }
+  return {};
+}
+
+Outcome seek(File& file, int64_t offset, int whence) {
+  STRIA_MPIIO_RETURN_IF_ERROR(check_not_sequential(file));
+  return find_target(file, offset, whence, file.position, file.position);
+}
+
+// Collective: yes.
+Outcome seek_shared(File& file, int64_t offset, int whence) {
+  Comm& comm = file.comm();
+  int64_t target = 0;
+  Outcome mine = check_not_sequential(file);
+  std::array<int64_t, 4> same{offset, -offset, whence, -whence};
+  comm.all_reduce(std::span<int64_t>(same), ReduceOp::kMax);
+  if (mine.ok() && (same[0] != -same[1] || same[2] != -same[3])) {
+    mine = {MPI_ERR_NOT_SAME, fmt::format("seek in '{}': the ranks seek to different places", file.path)};
+  }
+  if (mine.ok()) {
+    mine = find_target(file, offset, whence, file.channel->shared->position(), target);
+  }
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(comm, mine));
+  if (comm.rank() == 0) {
+    file.channel->shared->set(target);
+  }
+  comm.barrier();
+  return {};
+}
+
+}  // namespace
+
+}  // namespace stria::mpiio
+
+using namespace stria::mpiio;  // NOLINT: the calls below are this file's purpose
+
+extern "C" {
+
+int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                      const char* representation, MPI_Info info) {
+  return with_file(handle, [&](const FilePtr& file) {
+    return set_view(*file, {displacement, etype, filetype, representation}, info);
+  });
+}
+
+int MPI_File_get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                      char* representation) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    *displacement = file->view->displacement_bytes();
+    *etype = duplicate(file->view->etype_handle());
+    *filetype = duplicate(file->view->filetype_handle());
+    std::strcpy(representation, file->view->representation()->name.c_str());
+    return {};
+  });
+}
+
+int MPI_File_seek(MPI_File handle, MPI_Offset offset, int whence) {
+  return with_file(handle, [&](const FilePtr& file) { return seek(*file, offset, whence); });
+}
+
+int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
+  return with_file(handle, [&](const FilePtr& file) { return seek_shared(*file, offset, whence); });
+}
+
+int MPI_File_get_position(MPI_File handle, MPI_Offset* offset) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    *offset = file->position / file->etype_bytes();
+    return check_not_sequential(*file);
+  });
+}
+
+int MPI_File_get_position_shared(MPI_File handle, MPI_Offset* offset) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    *offset = file->channel->shared->position() / file->etype_bytes();
+    return check_not_sequential(*file);
+  });
+}
+
+int MPI_File_get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* displacement) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    int64_t position = 0;
+    if (offset < 0 || !stria::checked_multiply(offset, file->etype_bytes(), &position)) {
+      return {MPI_ERR_ARG, fmt::format("'{}': the offset is {}", file->path, offset)};
+    }
+    *displacement = file->view->filetype().size() == 0 ? file->view->displacement_bytes() : file->view->offset_of(position);
+    return check_not_sequential(*file);
+  });
+}
+
+STRIA_MPIIO_TWIN(File_set_view);
+STRIA_MPIIO_TWIN(File_get_view);
+STRIA_MPIIO_TWIN(File_seek);
+STRIA_MPIIO_TWIN(File_seek_shared);
+STRIA_MPIIO_TWIN(File_get_position);
+STRIA_MPIIO_TWIN(File_get_position_shared);
+STRIA_MPIIO_TWIN(File_get_byte_offset);
+
+}  // extern "C"
