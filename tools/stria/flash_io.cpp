@@ -58,6 +58,7 @@ json mode_json(const ModeResult& mode, bool verified) {
                  {"mbps", as_json(spread(rates))},
                  {"phases", phases},
                  {"rounds_seconds", mode.seconds},
+                 {"memory_growth_bytes", mode.memory_bytes < 0 ? json(nullptr) : json(mode.memory_bytes)},
                  {"verified", verified ? json(true) : json(nullptr)}};
   if (!mode.method.empty()) {
     result["method"] = mode.method;
@@ -79,6 +80,8 @@ json report_json(const std::vector<ModeResult>& modes, const IoOptions& options,
            {{"nxb", options.workload.nxb},
             {"nvar", options.workload.nvar},
             {"blocks", options.workload.blocks_per_rank},
+            {"total_blocks", options.total_blocks},
+            {"read_from", options.read_from},
             {"guard_cells", options.workload.guard_cells},
             {"rounds", options.rounds},
             {"dir", options.directory},
@@ -103,15 +106,16 @@ std::string phase_text(const ModeResult& mode) {
 }
 
 std::string table(const std::vector<ModeResult>& modes) {
-  std::string text =
-      fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "ms a rank and phase");
+  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "extra MB",
+                                 "ms a rank and phase");
   for (const ModeResult& mode : modes) {
     json j = mode_json(mode, false);
-    text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}   {}\n", mode.name,
-                        static_cast<double>(mode.useful_bytes) / 1e6, j["mbps"]["median"].get<double>(),
-                        j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(), phase_text(mode));
+    text += fmt::format(
+        "{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>10}   {}\n", mode.name, static_cast<double>(mode.useful_bytes) / 1e6,
+        j["mbps"]["median"].get<double>(), j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
+        mode.memory_bytes < 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(mode.memory_bytes) / 1e6), phase_text(mode));
   }
-  return text;
+  return text + "extra MB: the most memory that a rank held above its own arrays\n";
 }
 
 int run(MPI_Comm comm, Arguments& arguments) {
@@ -126,8 +130,10 @@ int run(MPI_Comm comm, Arguments& arguments) {
   }
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
-  print(comm, fmt::format("FLASH I/O: {} ranks, blocks of {}^3 cells, {} variables, {} rounds, in {}\n", ranks,
-                          options.workload.nxb, options.workload.nvar, options.rounds, options.directory));
+  std::string what = options.read_from.empty()
+                         ? fmt::format("blocks of {}^3 cells, {} variables", options.workload.nxb, options.workload.nvar)
+                         : "reading " + options.read_from;
+  print(comm, fmt::format("FLASH I/O: {} ranks, {}, {} rounds, in {}\n", ranks, what, options.rounds, options.directory));
   auto modes = flash::run_io_benchmark(comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); });
   print(comm, "\n" + table(modes));
   if (options.verify) {
@@ -158,6 +164,8 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(CLI::Range(1, 1000));
   command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");
+  command->add_option("--read-from", options.read_from,
+                      "only read this checkpoint of another run with --keep, on these ranks, however many wrote it");
   command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
   command->add_flag("--sync", options.sync, "make every file survive a power loss");
   command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");

@@ -1,9 +1,11 @@
 #include "io/benchmark.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "format/flash_file.hpp"
 #include "io/modes.hpp"
+#include "io/peak_memory.hpp"
+#include "workload/block_metadata.hpp"
 
 namespace stria::flash {
 
@@ -37,7 +39,8 @@ class Benchmark {
       : comm_(comm), options_(options), progress_(progress), arrays_(comm, options), modes_(make_modes(arrays_)) {
     MPI_Comm_size(comm_, &size_);
     for (const auto& mode : modes_) {
-      results_.push_back({mode->name(), mode->kind(), mode->useful_bytes(), {}, {}, "", "", ""});
+      mode->prepare();
+      results_.push_back({mode->name(), mode->kind(), mode->useful_bytes(), {}, {}, -1, "", "", ""});
     }
   }
 
@@ -56,6 +59,7 @@ class Benchmark {
  private:
   void run_mode(int round, IoMode& mode, ModeResult& result) {
     bool last = round == options_.rounds;
+    memory_.watch();
     MPI_Barrier(comm_);
     double start = MPI_Wtime();
     std::map<std::string, double> phases;
@@ -66,8 +70,11 @@ class Benchmark {
       problem = error.what();
     }
     double seconds = MPI_Wtime() - start;
+    int64_t grown_bytes = memory_.growth_bytes();
     agree(comm_, problem, ErrorCode::kIo);
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    MPI_Allreduce(MPI_IN_PLACE, &grown_bytes, 1, MPI_INT64_T, MPI_MAX, comm_);
+    result.memory_bytes = std::max(result.memory_bytes, grown_bytes);
     if (options_.verify && last) {
       agree(comm_, mode.check(), ErrorCode::kCorrupted);
     }
@@ -80,9 +87,6 @@ class Benchmark {
       result.file = mode.file();
     } else if (!reads || last) {
       mode.clean();
-      if (last && arrays_.rank == 0) {
-        unlink(mode.file().c_str());
-      }
     }
   }
 
@@ -102,14 +106,39 @@ class Benchmark {
   const std::function<void(const std::string&)>& progress_;
   IoArrays arrays_;
   std::vector<std::unique_ptr<IoMode>> modes_;
+  PeakMemory memory_;  // after the arrays, so that they are its ground
   std::vector<ModeResult> results_;
   int size_ = 1;
 };
 
+// Takes the sizes of a checkpoint that another run of this benchmark kept. Collective: yes.
+void take_shape(MPI_Comm comm, IoOptions& options) {
+  File file = File::open(comm, options.read_from);
+  const FlashHeader header = read_header(file).value();
+  bool ours = header.dim == 3 && header.cells[0] == header.cells[1] && header.cells[0] == header.cells[2];
+  for (size_t v = 0; v < header.names.size(); ++v) {
+    ours = ours && header.names[v] == variable_label(static_cast<int64_t>(v));
+  }
+  if (!ours) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' is no checkpoint of the FLASH I/O benchmark: its blocks or variables are others", file.path()));
+  }
+  options.workload.nxb = header.cells[0];
+  options.workload.nvar = static_cast<int64_t>(header.names.size());
+  options.total_blocks = header.global_count;
+  options.checkpoint = false;
+  options.plot_files = false;
+  options.read = true;
+}
+
 }  // namespace
 
-std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, const IoOptions& options,
+std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options,
                                          const std::function<void(const std::string&)>& progress) {
+  if (!options.read_from.empty()) {
+    take_shape(comm, options);
+  }
   validate(options.workload).throw_if_error();
   return Benchmark(comm, options, progress).run();
 }

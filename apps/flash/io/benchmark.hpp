@@ -19,6 +19,7 @@ namespace stria::flash {
 
 struct IoOptions {
   WorkloadParameters workload;
+  int64_t total_blocks = 0;  ///< spread evenly over the ranks; 0: workload.blocks_on() says how many each rank has
   int rounds = 5;
   std::string directory = ".";
   bool checkpoint = true;
@@ -26,7 +27,10 @@ struct IoOptions {
   bool standard = true;    ///< layouts of the checkpoint
   bool experimental = true;
   int64_t plot_variables = 4;
-  bool read = false;    ///< also read the checkpoint back into guard-celled blocks
+  bool read = false;  ///< also read the checkpoint back into guard-celled blocks
+  /// Instead of everything else: read this checkpoint, which another run kept, into blocks spread evenly over the ranks. It
+  /// decides nxb, nvar and the number of blocks; guard_cells must be those of that run where `verify` is set.
+  std::string read_from;
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;
@@ -42,14 +46,15 @@ struct ModeResult {
   int64_t useful_bytes = 0;
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
-  std::string method;  ///< that the engine used, and why
+  int64_t memory_bytes = -1;  ///< most that a rank held in any round above the arrays; -1: the system doesn't tell
+  std::string method;         ///< that the engine used, and why
   std::string reason;
-  std::string file;  ///< path of the last file, when it is kept
+  std::string file;  ///< path of the last file, when it is kept or was there before
 };
 
-/// Runs the benchmark. `progress` is called on rank 0 with a line of text now and then. Throws stria::Error, the same on all
-/// ranks. Collective: yes.
-std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, const IoOptions& options,
+/// Runs the benchmark. Where `options.read_from` names a file, its shape is noted in `options`. `progress` is called on rank 0
+/// with a line of text now and then. Throws stria::Error, the same on all ranks. Collective: yes.
+std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options,
                                          const std::function<void(const std::string&)>& progress);
 
 }  // namespace stria::flash

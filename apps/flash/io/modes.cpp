@@ -96,11 +96,7 @@ class StriaMode : public IoMode {
   std::string file() const override { return path_; }
   std::string method() const override { return method_; }
   std::string reason() const override { return reason_; }
-  void clean() override {
-    if (arrays_.rank == 0) {
-      unlink(path_.c_str());
-    }
-  }
+  void clean() override { arrays_.remove_file(path_); }
 
  protected:
   File create() const {
@@ -274,13 +270,28 @@ class CornerPlotMode : public PlotMode {
   }
 };
 
-// Reads a checkpoint, written once outside the timing, into guard-celled blocks.
+// Reads a checkpoint into guard-celled blocks: one written once outside the timing, or another run's.
 class ReadMode : public StriaMode {
  public:
   std::string kind() const override { return "read"; }
   ReadMode(IoArrays& arrays, const std::string& path)
       : StriaMode(arrays, "read", path), target_(Unk::create(arrays.options.workload, arrays.partition).value()) {
     target_.poison();
+    if (!arrays.options.read_from.empty()) {
+      name_ = "restart";
+      path_ = arrays.options.read_from;
+    }
+  }
+
+  void prepare() override {
+    if (!arrays_.options.read_from.empty()) {
+      return;
+    }
+    CreateOptions options;
+    options.sync = false;
+    File file = File::create(arrays_.comm, path_, options);
+    put_checkpoint(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), FileLayout::kStandard);
+    file.commit();
   }
 
   int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
@@ -295,12 +306,10 @@ class ReadMode : public StriaMode {
     note(file, phases);
   }
 
-  void write_source() {
-    CreateOptions options;
-    options.sync = false;
-    File file = File::create(arrays_.comm, path_, options);
-    put_checkpoint(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), FileLayout::kStandard);
-    file.commit();
+  void clean() override {
+    if (arrays_.options.read_from.empty()) {
+      StriaMode::clean();
+    }
   }
 
   std::string check() override {
@@ -330,11 +339,7 @@ class LimitMode : public IoMode {
               {"commit", times.close_s}};
   }
   std::string check() override { return check_file_runs(arrays_.limits.runs(way_, path_), arrays_.unk); }
-  void clean() override {
-    if (arrays_.rank == 0) {
-      unlink(path_.c_str());
-    }
-  }
+  void clean() override { arrays_.remove_file(path_); }
 
  private:
   IoArrays& arrays_;
@@ -349,11 +354,12 @@ class LimitReadMode : public IoMode {
       : arrays_(arrays), path_(std::move(path)), target_(Unk::create(arrays.options.workload, arrays.partition).value()) {
     target_.poison();
   }
-  void write_source() {
+
+  void prepare() override {
     LimitTimes times;
     arrays_.limits.write(LimitWay::kPackStaged, path_, false, &times).throw_if_error();
   }
-  std::string name() const override { return "read-limit"; }
+  std::string name() const override { return arrays_.options.read_from.empty() ? "read-limit" : "restart-limit"; }
   std::string kind() const override { return "read"; }
   std::string file() const override { return path_; }
   int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
@@ -363,6 +369,7 @@ class LimitReadMode : public IoMode {
     phases = {{"open", times.open_s}, {"unpack", times.pack_s}, {"read", times.transfer_s}, {"commit", times.close_s}};
   }
   std::string check() override { return target_.check_interior(); }
+  void clean() override { arrays_.remove_file(path_); }
 
  private:
   IoArrays& arrays_;
@@ -375,13 +382,20 @@ class LimitReadMode : public IoMode {
 IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
     : comm(communicator),
       options(run_options),
-      partition(partition_blocks(run_options.workload, communicator)),
+      partition(run_options.total_blocks > 0 ? spread_blocks(run_options.total_blocks, communicator)
+                                             : partition_blocks(run_options.workload, communicator)),
       unk(Unk::create(run_options.workload, partition).value()),
       limits(unk) {
   MPI_Comm_rank(comm, &rank);
   metadata = make_block_metadata(partition, rank);
   largest_count = partition.local;
   MPI_Allreduce(MPI_IN_PLACE, &largest_count, 1, MPI_INT64_T, MPI_MAX, comm);
+}
+
+void IoArrays::remove_file(const std::string& path) const {
+  if (rank == 0) {
+    unlink(path.c_str());
+  }
 }
 
 std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
@@ -407,13 +421,9 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
   }
   if (options.read) {
     if (options.limits) {
-      auto limit = std::make_unique<LimitReadMode>(arrays, base + "read_limit");
-      limit->write_source();
-      modes.push_back(std::move(limit));
+      modes.push_back(std::make_unique<LimitReadMode>(arrays, base + "read_limit"));
     }
-    auto read = std::make_unique<ReadMode>(arrays, checkpoint_name(base, 2));
-    read->write_source();
-    modes.push_back(std::move(read));
+    modes.push_back(std::make_unique<ReadMode>(arrays, checkpoint_name(base, 2)));
   }
   return modes;
 }

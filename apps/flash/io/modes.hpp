@@ -15,6 +15,8 @@ namespace stria::flash {
 /// The arrays of one rank, made once and used by every mode.
 struct IoArrays {
   explicit IoArrays(MPI_Comm communicator, const IoOptions& run_options);
+  /// Removes a file, on rank 0.
+  void remove_file(const std::string& path) const;
 
   MPI_Comm comm;
   int rank = 0;
@@ -32,6 +34,8 @@ class IoMode {
   virtual std::string name() const = 0;
   virtual std::string kind() const { return "checkpoint"; }
   virtual int64_t useful_bytes() const = 0;
+  /// Makes the file that a reading mode reads. Throws stria::Error. Collective: yes.
+  virtual void prepare() {}
   /// One timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
   virtual void run(std::map<std::string, double>& phases) = 0;
   /// Checks what the last round wrote or read; empty when all values are right, else what is wrong. Collective: yes.

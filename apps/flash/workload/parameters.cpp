@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/checked.hpp"
@@ -55,6 +56,16 @@ BlockPartition partition_blocks(const WorkloadParameters& parameters, MPI_Comm c
   }
   MPI_Allreduce(&partition.local, &partition.total, 1, MPI_INT64_T, MPI_SUM, comm);
   return partition;
+}
+
+BlockPartition spread_blocks(int64_t total, MPI_Comm comm) {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const int64_t share = total / ranks;
+  const int64_t rest = total % ranks;
+  return {share + (rank < rest ? 1 : 0), rank * share + std::min<int64_t>(rank, rest), total};
 }
 
 }  // namespace stria::flash

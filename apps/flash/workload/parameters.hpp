@@ -41,6 +41,9 @@ struct BlockPartition {
 /// Counts the blocks before this rank and in all. Collective: yes, over `comm`.
 BlockPartition partition_blocks(const WorkloadParameters& parameters, MPI_Comm comm);
 
+/// Spreads `total` blocks over the ranks, as evenly as can be, in order. Collective: no.
+BlockPartition spread_blocks(int64_t total, MPI_Comm comm);
+
 /// Useful bytes of `variable_count` variables of all blocks: interior cells only, `element_bytes` a cell.
 inline int64_t useful_bytes(const WorkloadParameters& parameters, int64_t total_blocks, int64_t variable_count,
                             int64_t element_bytes) {

@@ -37,6 +37,21 @@ TEST(Partition, OfAGivenNumberOfBlocks) {
   EXPECT_EQ(partition.total, 7 * world_size());
 }
 
+TEST(Partition, SpreadsAnyNumberOfBlocksEvenly) {
+  for (int64_t total : {1, 5, 7, 100}) {
+    const BlockPartition mine = spread_blocks(total, MPI_COMM_WORLD);
+    EXPECT_EQ(mine.total, total);
+    EXPECT_GE(mine.local, total / world_size());
+    EXPECT_LE(mine.local, total / world_size() + 1);
+    int64_t first = 0;
+    MPI_Exscan(&mine.local, &first, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_EQ(mine.first, world_rank() == 0 ? 0 : first);
+    int64_t sum = 0;
+    MPI_Allreduce(&mine.local, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_EQ(sum, total);
+  }
+}
+
 TEST(UsefulBytes, CountInteriorCellsOnly) {
   EXPECT_EQ(useful_bytes({.nxb = 8, .nvar = 24}, 80, 24, 8), 7864320);  // 7.5 MiB, as the paper says
   EXPECT_EQ(useful_bytes({.nxb = 16, .nvar = 24}, 688, 24, 8), 541065216);
