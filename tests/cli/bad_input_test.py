@@ -166,6 +166,8 @@ def test_restart_with_another_shape(sedov_2d, sedov_3d, work):
     run(*restart, sedov_3d / "sedov_hdf5_chk_0001", "--dim", 2, ranks=RANKS).refused("3-D")
     run(*restart, sedov_2d / "sedov_hdf5_plt_cnt_0001", ranks=RANKS).refused("sedov_hdf5_plt_cnt_0001")
     run(*restart, checkpoint, "--root-blocks", 3, 1, 1, ranks=RANKS).refused("sedov_hdf5_chk_0001")
+    run(*restart, checkpoint, "--max-level", 2, ranks=RANKS).refused("sedov_hdf5_chk_0001", "levels", "--max-level 2")
+    run(*restart, checkpoint, "--min-level", 3, ranks=RANKS).refused("sedov_hdf5_chk_0001", "levels", "--min-level 3")
 
 
 def test_latest_of_nothing(work, sedov):

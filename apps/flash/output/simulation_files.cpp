@@ -292,6 +292,21 @@ Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovO
 
 namespace {
 
+// Blocks stay as they are at a restart, so that the levels of the file must be levels of the run. Collective: yes.
+void check_levels(MPI_Comm comm, const std::string& path, const std::vector<int32_t>& levels, const SedovOptions& options) {
+  int64_t bounds[2] = {options.min_level, -int64_t{options.max_level}};  // the finest, minus the coarsest
+  for (int64_t level : levels) {
+    bounds[0] = std::max(bounds[0], level);
+    bounds[1] = std::max(bounds[1], -level);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT64_T, MPI_MAX, comm);
+  if (bounds[0] > options.max_level || -bounds[1] < options.min_level) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' holds blocks of levels {} to {}; --min-level {} and --max-level {} leave some of them out",
+                            path, -bounds[1], bounds[0], options.min_level, options.max_level));
+  }
+}
+
 Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints) {
   OpenOptions open;
   open.hints = hints;
@@ -320,6 +335,7 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
     file.dataset("bounding box").get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
   }
   file.commit();
+  check_levels(comm, path, levels, options);
   Restored restored;
   restored.run = SedovRun::restore(comm, options, scalars_from_lists(header.scalars), levels, boxes).value();
   Mesh& mesh = restored.run->mesh();
