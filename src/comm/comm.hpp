@@ -73,8 +73,9 @@ class Comm {
 
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
   /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a
-  /// pair, to oneself too. Nobody needs to know who will send. Cost: one gathering of the address lists. Collective: yes.
-  Messages sparse_exchange(const Messages& outgoing);
+  /// pair, to oneself too. Nobody needs to know who will send. Cost: here one gathering of the address lists, which every rank
+  /// holds for a moment; over MPI what a rank sends and receives, and a barrier. Collective: yes.
+  virtual Messages sparse_exchange(const Messages& outgoing);
   /// The turn of this communicator's ranks on their node, made at the first call; null when the system has no memory to share.
   /// Collective: yes at the first call; the outcome is the same everywhere.
   NodeTurn* node_turn();

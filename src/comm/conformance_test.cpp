@@ -174,6 +174,28 @@ void check_messages(Check& check, int count) {
   }
 }
 
+/// Who sends to whom is known to all here, so that each can tell what must arrive; exchanges follow each other at once.
+void check_sparse_exchange(Check& check) {
+  Comm& comm = check.comm;
+  ++check.topic;
+  Comm::Messages outgoing;
+  Comm::Messages expected;
+  for (int from = 0; from < comm.size(); ++from) {
+    for (int to = 0; to < comm.size(); ++to) {
+      const bool sends = check.random() % 3 == 0;
+      const int64_t bytes = check.random_bytes();
+      const uint64_t topic = check.topic * 1000 + static_cast<uint64_t>(to);
+      if (sends && from == comm.rank()) {
+        outgoing.emplace_back(to, pattern(bytes, from, topic));
+      }
+      if (sends && to == comm.rank()) {
+        expected.emplace_back(from, pattern(bytes, from, topic));
+      }
+    }
+  }
+  EXPECT_TRUE(comm.sparse_exchange(outgoing) == expected);
+}
+
 void check_shared(Check& check, int64_t bytes) {
   Comm& comm = check.comm;
   const uint64_t topic = ++check.topic;
@@ -237,6 +259,9 @@ void check_comm(Comm& comm, const CommConformance& options) {
     const int64_t gathered = check.random_bytes() / comm.size();
     check_gathers(check, gathered, check.random_rank());
     check_messages(check, 5 * comm.size());
+    for (int i = 0; i < 4; ++i) {
+      check_sparse_exchange(check);
+    }
     check_agree(check);
   }
   check_shared(check, 100000);

@@ -1,4 +1,5 @@
-// Messages to ranks that don't know of them: the address lists are gathered first, then everybody receives what concerns it.
+// Messages to ranks that don't know of them, where the communicator has nothing better: the address lists are gathered first,
+// then everybody receives what concerns it.
 #include <algorithm>
 
 #include "comm/comm.hpp"

@@ -12,9 +12,11 @@ namespace stria {
 
 namespace {
 
-// gather() sends its pieces point to point with a tag of its own; the caller's tags are moved up by one.
+// Tags of our own; the caller's are moved up behind them.
 constexpr int kGatherTag = 0;
-constexpr int kFirstUserTag = 1;
+constexpr int kSparseTag = 1;              // the bytes of a sparse exchange
+constexpr int kSparseSizeTags[] = {2, 3};  // their number, in exchanges of even and odd count
+constexpr int kFirstUserTag = 4;
 // Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
 
@@ -55,8 +57,11 @@ class MpiComm : public Comm {
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
   void wait(CommRequest& request) override;
   void pause(int attempt) override { polite_pause(attempt); }
+  Messages sparse_exchange(const Messages& outgoing) override;
 
  private:
+  void exchange_sizes(const Messages& outgoing, Messages& incoming);
+  bool receive_size(int tag, Messages& incoming);
   template <typename T>
   void reduce(std::span<T> values, MPI_Datatype type, ReduceOp op);
   void find_nodes();
@@ -67,6 +72,7 @@ class MpiComm : public Comm {
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
+  int sparse_exchanges_ = 0;
   std::vector<int> node_of_rank_;
 };
 
@@ -201,6 +207,77 @@ void MpiComm::wait(CommRequest& request) {
   for (int attempt = 0; !request.test(); ++attempt) {
     polite_pause(attempt);
   }
+}
+
+/// Takes the size of one message that is announced to this rank; false when there is none.
+bool MpiComm::receive_size(int tag, Messages& incoming) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  MPI_Improbe(MPI_ANY_SOURCE, tag, world_, &found, &message, &status);
+  if (found == 0) {
+    return false;
+  }
+  int64_t bytes = 0;
+  MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
+  incoming.emplace_back(status.MPI_SOURCE, std::vector<std::byte>(static_cast<size_t>(bytes)));
+  return true;
+}
+
+/// Learns who sends how much, by nonblocking consensus (Hoefler, Siebert, Lumsdaine 2010, "Scalable Communication Protocols for
+/// Dynamic Sparse Data Exchange", NBX): sizes go by synchronous sends, whose end says that they were received; a rank whose
+/// sends have ended enters a barrier; when that ends, nothing is under way. A rank may be one exchange ahead of another, no
+/// more, so that two tags tell them apart.
+void MpiComm::exchange_sizes(const Messages& outgoing, Messages& incoming) {
+  const int tag = kSparseSizeTags[sparse_exchanges_++ % 2];
+  std::vector<int64_t> sizes(outgoing.size());
+  std::vector<MPI_Request> announcements(outgoing.size(), MPI_REQUEST_NULL);
+  for (size_t i = 0; i < outgoing.size(); ++i) {
+    sizes[i] = static_cast<int64_t>(outgoing[i].second.size());
+    if (outgoing[i].first != rank_) {
+      MPI_Issend(&sizes[i], 1, MPI_INT64_T, outgoing[i].first, tag, world_, &announcements[i]);
+    }
+  }
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  bool in_barrier = false;
+  for (int attempt = 0;; ++attempt) {
+    while (receive_size(tag, incoming)) {
+      attempt = 0;
+    }
+    int done = 0;
+    if (in_barrier) {
+      MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
+      if (done != 0) {
+        return;
+      }
+    } else {
+      MPI_Testall(static_cast<int>(announcements.size()), announcements.data(), &done, MPI_STATUSES_IGNORE);
+      if (done != 0) {
+        MPI_Ibarrier(world_, &barrier);
+        in_barrier = true;
+      }
+    }
+    polite_pause(attempt);
+  }
+}
+
+Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
+  Messages incoming;
+  exchange_sizes(outgoing, incoming);
+  MpiMessage pieces;
+  for (auto& [from, data] : incoming) {
+    pieces.start_receive(world_, data, from, kSparseTag);
+  }
+  for (const auto& [to, data] : outgoing) {
+    if (to == rank_) {
+      incoming.emplace_back(to, data);
+    } else {
+      pieces.start_send(world_, data, to, kSparseTag);
+    }
+  }
+  wait(pieces);
+  std::sort(incoming.begin(), incoming.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return incoming;
 }
 
 }  // namespace
