@@ -8,12 +8,37 @@
 
 namespace stria::access {
 
+namespace {
+
+// The lists of a round have an entry for each stream and window that meet; so many bytes of them are sure to be had.
+constexpr size_t kReserveBytes = 1 << 20;
+constexpr size_t kReserveBytesPerStream = 256;
+
+size_t stream_count(std::span<const LaneDescription> description) {
+  size_t count = 0;
+  for (const LaneDescription& lane : description) {
+    count += lane.streams.size();
+  }
+  return count;
+}
+
+// The most that one side can bring, or want, in a round. Streams of a lane may overlap, where a rank reads bytes twice.
+int64_t most_bytes(std::span<const LaneDescription> description, int64_t buffer_bytes) {
+  int64_t all_bytes = 0;
+  int64_t most_streams = 0;
+  for (const LaneDescription& lane : description) {
+    most_streams = std::max(most_streams, static_cast<int64_t>(lane.streams.size()));
+    for (const Stream& stream : lane.streams) {
+      all_bytes += stream.size();
+    }
+  }
+  return most_streams > all_bytes / buffer_bytes ? all_bytes : most_streams * buffer_bytes;
+}
+
+}  // namespace
+
 Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes)
-    : context_(context),
-      plan_(plan),
-      lanes_(lanes),
-      domains_(lanes, static_cast<int>(plan.aggregators.size()),
-               std::max<int64_t>(context.hints.collective_buffer_bytes / kTwins, 1), plan.unit_bytes) {
+    : context_(context), plan_(plan), lanes_(lanes) {
   auto mine = std::find(plan.aggregators.begin(), plan.aggregators.end(), context.comm.rank());
   if (mine != plan.aggregators.end()) {
     my_index_ = static_cast<int>(mine - plan.aggregators.begin());
@@ -22,28 +47,62 @@ Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<c
 
 Status Aggregation::prepare() {
   PhaseTimer timer(context_.times, Phase::kExchange);
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i].streams.empty()) {
-      mine_.emplace_back(static_cast<int>(i), lanes_[i].streams);
+  memory_.attempt([&] {
+    domains_.emplace(lanes_, static_cast<int>(plan_.aggregators.size()),
+                     std::max<int64_t>(context_.hints.collective_buffer_bytes / kTwins, 1), plan_.unit_bytes);
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      if (!lanes_[i].streams.empty()) {
+        mine_.emplace_back(static_cast<int>(i), lanes_[i].streams);
+      }
     }
-  }
-  twin_bytes_ = is_aggregator() ? align_up(domains_.buffer_bytes(), Buffer::kAlignmentBytes) : 0;
-  auto shared = context_.comm.allocate_shared(twin_bytes_ * kTwins);
-  Status status = shared.status();
+  });
+  const bool serves = is_aggregator() && !memory_.ran_out();
+  auto shared = context_.comm.allocate_shared(serves ? twin_bytes() * kTwins : 0);
   if (shared.ok()) {
-    shared_ = *shared;
+    shared_ = std::move(*shared);
   }
   Status exchanged = exchange_descriptions();
-  return context_.comm.agree(status.ok() ? exchanged : status);
+  Status incoming = allocate_incoming();
+  for (const Status& status : {memory_.status(), shared.status(), exchanged}) {
+    incoming = status.ok() ? incoming : status;
+  }
+  return context_.comm.agree(incoming);
+}
+
+int64_t Aggregation::twin_bytes() const {
+  return align_up(domains_->buffer_bytes(), Buffer::kAlignmentBytes);
 }
 
 Status Aggregation::exchange_descriptions() {
   std::vector<std::pair<int, std::vector<std::byte>>> outgoing;
-  for (int a = 0; a < domains_.aggregator_count(); ++a) {
+  memory_.attempt([&] { describe_to_aggregators(outgoing); });
+  if (memory_.ran_out()) {
+    outgoing.clear();
+  }
+  Status status;
+  auto incoming = context_.comm.sparse_exchange(outgoing);
+  memory_.attempt([&] {
+    for (auto& [rank, message] : incoming) {
+      auto description = decode_description(message, static_cast<int>(lanes_.size()));
+      if (!description.ok()) {
+        status = description.status();
+        continue;
+      }
+      others_.emplace_back(rank, std::move(*description));
+    }
+  });
+  return status;
+}
+
+void Aggregation::describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing) {
+  if (!domains_) {
+    return;
+  }
+  for (int a = 0; a < domains_->aggregator_count(); ++a) {
     std::vector<int> chosen;
     for (const LaneDescription& lane : mine_) {
-      bool meets =
-          std::any_of(lane.hulls.begin(), lane.hulls.end(), [&](ByteRange hull) { return domains_.meets(a, lane.lane, hull); });
+      bool meets = std::any_of(lane.hulls.begin(), lane.hulls.end(),
+                               [&](ByteRange hull) { return domains_->meets(a, lane.lane, hull); });
       if (meets) {
         chosen.push_back(lane.lane);
       }
@@ -54,16 +113,33 @@ Status Aggregation::exchange_descriptions() {
       encode_description(lanes_, chosen, outgoing.back().second);
     }
   }
-  Status status;
-  for (auto& [rank, message] : context_.comm.sparse_exchange(outgoing)) {
-    auto description = decode_description(message, static_cast<int>(lanes_.size()));
-    if (!description.ok()) {
-      status = description.status();
-      continue;
-    }
-    others_.emplace_back(rank, std::move(*description));
+}
+
+// What the rounds will need, taken while a want of memory can still be agreed on.
+Status Aggregation::allocate_incoming() {
+  if (!domains_) {
+    return Status();
   }
-  return status;
+  size_t streams = stream_count(mine_);
+  int64_t longest_bytes = 0;
+  for (int aggregator : met_) {
+    bool elsewhere = !shares_memory(plan_.aggregators[static_cast<size_t>(aggregator)]);
+    longest_bytes = std::max(longest_bytes, elsewhere ? most_bytes(mine_, domains_->buffer_bytes()) : 0);
+  }
+  for (const auto& [rank, description] : others_) {
+    streams += stream_count(description);
+    longest_bytes = std::max(longest_bytes, shares_memory(rank) ? 0 : most_bytes(description, domains_->buffer_bytes()));
+  }
+  memory_.attempt([&] { memory_.set_aside(kReserveBytes + kReserveBytesPerStream * streams); });
+  // Pages that no message fills are never made.
+  STRIA_ASSIGN_OR_RETURN(incoming_, PrivateMemory::allocate(longest_bytes));
+  return Status();
+}
+
+bool Aggregation::shares_memory(int other_rank) const {
+  auto nodes = context_.comm.node_of_rank();
+  const int me = context_.comm.rank();
+  return other_rank == me || (plan_.shared_memory && nodes[static_cast<size_t>(other_rank)] == nodes[static_cast<size_t>(me)]);
 }
 
 void Aggregation::collect(std::span<const LaneDescription> description, int other_rank, Share& share) {
@@ -82,38 +158,40 @@ void Aggregation::collect(std::span<const LaneDescription> description, int othe
       share.bytes += overlap.end - overlap.begin;
     }
   }
-  auto nodes = context_.comm.node_of_rank();
-  int me = context_.comm.rank();
   share.rank = other_rank;
-  share.own = other_rank == me;
-  share.shared = share.own || (plan_.shared_memory && nodes[static_cast<size_t>(other_rank)] == nodes[static_cast<size_t>(me)]);
+  share.own = other_rank == context_.comm.rank();
+  share.shared = shares_memory(other_rank);
 }
 
 std::vector<Aggregation::Share> Aggregation::my_shares(int round) {
-  std::vector<Share> shares;
-  for (int a : met_) {
-    Share share;
-    domains_.windows(a, round, share.windows);
-    collect(mine_, plan_.aggregators[static_cast<size_t>(a)], share);
-    if (share.bytes > 0) {
-      shares.push_back(std::move(share));
+  return memory_.surely([&] {
+    std::vector<Share> shares;
+    for (int a : met_) {
+      Share share;
+      domains_->windows(a, round, share.windows);
+      collect(mine_, plan_.aggregators[static_cast<size_t>(a)], share);
+      if (share.bytes > 0) {
+        shares.push_back(std::move(share));
+      }
     }
-  }
-  return shares;
+    return shares;
+  });
 }
 
 std::vector<Aggregation::Share> Aggregation::contributors(int round) {
-  std::vector<Share> shares;
-  const std::vector<Window> windows = my_windows(round);
-  for (const auto& [rank, description] : others_) {
-    Share share;
-    share.windows = windows;
-    collect(description, rank, share);
-    if (share.bytes > 0) {
-      shares.push_back(std::move(share));
+  return memory_.surely([&] {
+    std::vector<Share> shares;
+    const std::vector<Window> windows = my_windows(round);
+    for (const auto& [rank, description] : others_) {
+      Share share;
+      share.windows = windows;
+      collect(description, rank, share);
+      if (share.bytes > 0) {
+        shares.push_back(std::move(share));
+      }
     }
-  }
-  return shares;
+    return shares;
+  });
 }
 
 std::vector<int> Aggregation::met_ranks() const {
@@ -134,7 +212,7 @@ std::vector<int> Aggregation::contributor_ranks() const {
 
 std::vector<Window> Aggregation::my_windows(int round) {
   std::vector<Window> windows;
-  domains_.windows(my_index_, round, windows);
+  domains_->windows(my_index_, round, windows);
   return windows;
 }
 
@@ -146,19 +224,10 @@ std::byte* Aggregation::buffer(int aggregator_rank, int round) {
   return part.data() + static_cast<int64_t>(part.size()) / kTwins * (round % kTwins);
 }
 
-namespace {
-
-std::vector<std::byte> token_bytes(int64_t value) {
-  std::vector<std::byte> data(sizeof value);
-  std::memcpy(data.data(), &value, sizeof value);
-  return data;
-}
-
-}  // namespace
-
-void Aggregation::post(std::vector<Posted>& list, std::vector<std::byte> data, int to, int tag) {
-  list.push_back({std::move(data), nullptr});
-  list.back().request = context_.comm.send(list.back().data, to, tag);
+void Aggregation::post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag) {
+  memory_.surely([&] { list.emplace_back(); });
+  list.back().data = std::move(data);
+  memory_.surely([&] { list.back().request = context_.comm.send(list.back().data, to, tag); });
 }
 
 void Aggregation::wait_for(std::vector<Posted>& list) {
@@ -166,6 +235,12 @@ void Aggregation::wait_for(std::vector<Posted>& list) {
     context_.comm.wait(*message.request);
   }
   list.clear();
+}
+
+std::vector<std::byte> Aggregation::token_bytes(int64_t value) {
+  auto data = memory_.surely([] { return std::vector<std::byte>(sizeof(int64_t)); });
+  std::memcpy(data.data(), &value, sizeof value);
+  return data;
 }
 
 void Aggregation::post_token(int to, int tag, int64_t value) {
@@ -186,12 +261,18 @@ void Aggregation::finish() {
 
 int64_t Aggregation::receive_token(int from, int tag) {
   int64_t value = 0;
-  receive_bytes(std::as_writable_bytes(std::span(&value, 1)), from, tag);
+  receive(std::as_writable_bytes(std::span(&value, 1)), from, tag);
   return value;
 }
 
-void Aggregation::receive_bytes(std::span<std::byte> data, int from, int tag) {
-  auto request = context_.comm.receive(data, from, tag);
+std::span<std::byte> Aggregation::receive_bytes(int64_t bytes, int from, int tag) {
+  std::span<std::byte> message = incoming_.bytes().first(static_cast<size_t>(bytes));
+  receive(message, from, tag);
+  return message;
+}
+
+void Aggregation::receive(std::span<std::byte> data, int from, int tag) {
+  auto request = memory_.surely([&] { return context_.comm.receive(data, from, tag); });
   context_.comm.wait(*request);
 }
 

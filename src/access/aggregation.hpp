@@ -2,14 +2,16 @@
 // rounds.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "access/description.hpp"
 #include "access/file_domain.hpp"
+#include "access/memory_reserve.hpp"
 #include "access/request.hpp"
 #include "access/two_phase.hpp"
+#include "comm/private_memory.hpp"
 
 namespace stria::access {
 
@@ -23,7 +25,7 @@ class Aggregation {
   /// Exchanges the descriptions and allocates the buffers. Collective: yes; the outcome is the same everywhere.
   Status prepare();
 
-  int round_count() const { return domains_.round_count(); }
+  int round_count() const { return domains_->round_count(); }
   bool is_aggregator() const { return my_index_ >= 0; }
 
   /// What this rank brings to, or wants from, an aggregator in a round.
@@ -45,6 +47,10 @@ class Aggregation {
   /// The windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round);
 
+  /// What fails for want of memory between prepare() and the end goes through this.
+  MemoryReserve& memory() { return memory_; }
+  const MemoryReserve& memory() const { return memory_; }
+
   /// The buffer of an aggregator of this node for a round.
   std::byte* buffer(int aggregator_rank, int round);
 
@@ -59,27 +65,35 @@ class Aggregation {
   /// Waits for the lasting tokens too; ends the operation.
   void finish();
   int64_t receive_token(int from, int tag);
-  void receive_bytes(std::span<std::byte> data, int from, int tag);
+  /// Receives a message from another node; its bytes stay until the next call. \pre a share of a round
+  std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
 
  private:
+  int64_t twin_bytes() const;
+  Status allocate_incoming();
+  bool shares_memory(int other_rank) const;
+  void describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing);
+  void receive(std::span<std::byte> data, int from, int tag);
   void collect(std::span<const LaneDescription> description, int other_rank, Share& share);
   Status exchange_descriptions();
 
   Context& context_;
   const TwoPhasePlan& plan_;
   std::span<const Lane> lanes_;
-  FileDomains domains_;
+  MemoryReserve memory_;
+  std::optional<FileDomains> domains_;
   int my_index_ = -1;
   std::vector<LaneDescription> mine_;
   std::vector<int> met_;                                              // aggregators that this rank meets
   std::vector<std::pair<int, std::vector<LaneDescription>>> others_;  // contributors of this aggregator
   std::shared_ptr<SharedBuffer> shared_;
-  int64_t twin_bytes_ = 0;
+  PrivateMemory incoming_;  // for messages from other nodes
   struct Posted {
     std::vector<std::byte> data;
     std::unique_ptr<CommRequest> request;
   };
-  void post(std::vector<Posted>& list, std::vector<std::byte> data, int to, int tag);
+  std::vector<std::byte> token_bytes(int64_t value);
+  void post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag);
   void wait_for(std::vector<Posted>& list);
   std::vector<Posted> posted_;
   std::vector<Posted> lasting_;

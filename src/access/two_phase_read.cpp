@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "access/aggregation.hpp"
 #include "access/two_phase.hpp"
@@ -12,11 +11,13 @@ namespace {
 using Share = Aggregation::Share;
 
 constexpr int kFilledTag =
-    32020;  // aggregator to contributor: the shared buffer holds the round's bytes up to this end of the file, or kFailed
+    32020;  // aggregator to contributor: the round's bytes are there up to this end of the file, or kFailed
 constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffer may be used again
-constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the same number, then the packed bytes
+constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the packed bytes, unless it failed
 constexpr int64_t kFailed = -1;
-constexpr int64_t kHeaderBytes = sizeof(int64_t);
+
+// File pieces shorter than this are unpacked from a dense copy: handing the unpacker a part a piece would cost more.
+constexpr int64_t kShortPieceBytes = 256;
 
 class TwoPhaseRead {
  public:
@@ -39,6 +40,10 @@ class TwoPhaseRead {
     collect_taken(aggregation_.round_count());
     collect_taken(aggregation_.round_count() + 1);
     aggregation_.finish();
+    bool cause_known = !moved_.status.ok() && moved_.status.code() != ErrorCode::kAborted;
+    if (aggregation_.memory().ran_out() && !cause_known) {
+      moved_.status = aggregation_.memory().status();
+    }
     return moved_;
   }
 
@@ -48,17 +53,27 @@ class TwoPhaseRead {
     std::vector<Share> wanted = aggregation_.contributors(round);
     collect_taken(round);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
-    int64_t end = read_windows(round, wanted, buffer);
+    own_end_ = own_end_ == kFailed ? kFailed : read_windows(round, wanted, buffer);
     auto& taken_from = readers_[round % Aggregation::kTwins];
+    aggregation_.memory().surely([&] { taken_from.reserve(wanted.size()); });
     for (const Share& share : wanted) {
       if (share.own) {
         continue;
       }
+      int64_t end = own_end_;
+      std::vector<std::byte> message;
       if (share.shared) {
-        aggregation_.post_token(share.rank, kFilledTag, end);
         taken_from.push_back(share.rank);
-      } else {
-        aggregation_.post_bytes(message_for(share, buffer, end), share.rank, kDataTag);
+      } else if (end != kFailed) {
+        end = kFailed;
+        aggregation_.memory().attempt([&] {
+          message = message_for(share, buffer);
+          end = own_end_;
+        });
+      }
+      aggregation_.post_token(share.rank, kFilledTag, end);
+      if (!share.shared && end != kFailed) {
+        aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
       }
     }
   }
@@ -76,23 +91,29 @@ class TwoPhaseRead {
   // One read a window: from the first to the last byte that anybody wants; what lies between comes along. Returns where the
   // file was found to end (kNoEnd: not before these bytes), or kFailed.
   int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
-    std::vector<Window> windows = aggregation_.my_windows(round);
-    std::vector<storage::ReadSegment> segments;
-    for (size_t w = 0; w < windows.size(); ++w) {
-      ByteRange hull = wanted_hull(w, windows[w], wanted);
-      if (!hull.empty()) {
-        segments.push_back({hull.begin, buffer + windows[w].buffer_offset + (hull.begin - windows[w].file.begin), hull.size()});
+    int64_t end = kFailed;
+    aggregation_.memory().attempt([&] {
+      std::vector<Window> windows = aggregation_.my_windows(round);
+      std::vector<storage::ReadSegment> segments;
+      for (size_t w = 0; w < windows.size(); ++w) {
+        ByteRange hull = wanted_hull(w, windows[w], wanted);
+        if (!hull.empty()) {
+          std::byte* at = buffer + windows[w].buffer_offset + (hull.begin - windows[w].file.begin);
+          segments.push_back({hull.begin, at, hull.size()});
+        }
       }
-    }
-    if (segments.empty() || own_end_ == kFailed) {
-      return own_end_ = own_end_ == kFailed ? kFailed : kNoEnd;
-    }
+      end = segments.empty() ? kNoEnd : read(segments);
+    });
+    return end;
+  }
+
+  int64_t read(const std::vector<storage::ReadSegment>& segments) {
     PhaseTimer timer(context_.times, Phase::kRead);
     auto read_bytes = context_.file->read(segments);
     if (!read_bytes.ok()) {
       moved_.status = read_bytes.status();  // the cause goes before what others report
     }
-    return own_end_ = read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
+    return read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
   }
 
   static ByteRange wanted_hull(size_t w, const Window& window, const std::vector<Share>& wanted) {
@@ -108,14 +129,11 @@ class TwoPhaseRead {
     return hull;
   }
 
-  std::vector<std::byte> message_for(const Share& share, const std::byte* buffer, int64_t end) {
-    std::vector<std::byte> message(static_cast<size_t>(share.bytes + kHeaderBytes));
-    std::memcpy(message.data(), &end, kHeaderBytes);
-    std::byte* packed = message.data() + kHeaderBytes;
+  static std::vector<std::byte> message_for(const Share& share, const std::byte* buffer) {
+    std::vector<std::byte> message(static_cast<size_t>(share.bytes));
+    std::byte* packed = message.data();
     for (const auto& [w, overlap] : share.parts) {
-      if (end != kFailed) {
-        gather_from_window(overlap, share.windows[w], buffer, packed);
-      }
+      gather_from_window(overlap, share.windows[w], buffer, packed);
       packed += overlap.end - overlap.begin;
     }
     return message;
@@ -124,13 +142,17 @@ class TwoPhaseRead {
   // Contributor: takes its bytes of the round from every aggregator that it meets.
   void take(int round) {
     for (const Share& share : aggregation_.my_shares(round)) {
-      if (share.own) {
-        take_shared(share, aggregation_.buffer(share.rank, round), own_end_);
-      } else if (share.shared) {
-        take_shared(share, aggregation_.buffer(share.rank, round), arrived(share.rank));
+      int64_t end = share.own ? own_end_ : arrived(share.rank);
+      if (end == kFailed && moved_.status.ok()) {
+        moved_.status = Status(ErrorCode::kAborted, "another rank could not read");
+      }
+      if (share.shared && end != kFailed) {
+        aggregation_.memory().attempt([&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
+      } else if (end != kFailed) {
+        take_message(share, end);
+      }
+      if (share.shared && !share.own) {
         aggregation_.post_lasting_token(share.rank, kTakenTag, share.bytes);
-      } else {
-        take_message(share);
       }
     }
   }
@@ -140,59 +162,76 @@ class TwoPhaseRead {
     return aggregation_.receive_token(from, kFilledTag);
   }
 
-  void take_shared(const Share& share, const std::byte* buffer, int64_t end) {
-    if (!filled(end)) {
-      return;
-    }
+  // Unpacks straight from the aggregator's buffer; all streams of the round in one call.
+  void take_shared(const Share& share, std::byte* buffer, int64_t file_end) {
     PhaseTimer timer(context_.times, Phase::kUnpack);
-    std::vector<std::byte> packed(static_cast<size_t>(share.bytes));
-    std::byte* at = packed.data();
-    for (const auto& [w, overlap] : share.parts) {
-      gather_from_window(overlap, share.windows[w], buffer, at);
-      at += overlap.end - overlap.begin;
+    parts_.clear();
+    for (const auto& [w, whole] : share.parts) {
+      const Window& window = share.windows[w];
+      Overlap overlap = before(whole, file_end);
+      if (overlap.begin >= overlap.end) {
+        continue;
+      }
+      int64_t pieces = std::max<int64_t>(overlap.stream->file_type.piece_count(), 1);
+      if (overlap.stream->file_type.size() / pieces < kShortPieceBytes) {
+        take_short_pieces(overlap, window, buffer);
+        continue;
+      }
+      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
+        parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
+                          buffer + window.buffer_offset + (piece.begin - window.file.begin)});
+      });
     }
-    unpack(share, packed.data(), end);
+    unpack(parts_);
   }
 
-  void take_message(const Share& share) {
-    std::vector<std::byte> message(static_cast<size_t>(share.bytes + kHeaderBytes));
+  void take_short_pieces(const Overlap& overlap, const Window& window, const std::byte* buffer) {
+    std::vector<std::byte> dense(static_cast<size_t>(overlap.end - overlap.begin));
+    gather_from_window(overlap, window, buffer, dense.data());
+    StreamPart part{overlap.stream->stream_id, overlap.begin, overlap.end, dense.data()};
+    unpack(std::span(&part, 1));
+  }
+
+  void take_message(const Share& share, int64_t file_end) {
+    std::byte* packed = nullptr;
     {
       PhaseTimer timer(context_.times, Phase::kExchange);
-      aggregation_.receive_bytes(message, share.rank, kDataTag);
+      packed = aggregation_.receive_bytes(share.bytes, share.rank, kDataTag).data();
     }
-    int64_t end = 0;
-    std::memcpy(&end, message.data(), kHeaderBytes);
-    if (filled(end)) {
-      PhaseTimer timer(context_.times, Phase::kUnpack);
-      unpack(share, message.data() + kHeaderBytes, end);
-    }
-  }
-
-  bool filled(int64_t end) {
-    if (end == kFailed && moved_.status.ok()) {
-      moved_.status = Status(ErrorCode::kAborted, "another rank could not read");
-    }
-    return end != kFailed;
+    PhaseTimer timer(context_.times, Phase::kUnpack);
+    aggregation_.memory().attempt([&] {
+      parts_.clear();
+      for (const auto& [w, whole] : share.parts) {
+        Overlap overlap = before(whole, file_end);
+        if (overlap.begin < overlap.end) {
+          parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, packed});
+        }
+        packed += whole.end - whole.begin;
+      }
+      unpack(parts_);
+    });
   }
 
   // What lies past the end of the file stays as it is in memory.
-  void unpack(const Share& share, std::byte* packed, int64_t end) {
-    std::vector<StreamPart> parts;
-    for (const auto& [w, overlap] : share.parts) {
-      int64_t stop = end == kNoEnd ? overlap.end : std::min(overlap.end, position_of(*overlap.stream, end));
-      if (overlap.begin < stop) {
-        parts.push_back({overlap.stream->stream_id, overlap.begin, stop, packed});
-        moved_.bytes += stop - overlap.begin;
-      }
-      packed += overlap.end - overlap.begin;
+  static Overlap before(Overlap overlap, int64_t file_end) {
+    if (file_end != kNoEnd) {
+      overlap.end = std::min(overlap.end, position_of(*overlap.stream, file_end));
     }
+    return overlap;
+  }
+
+  void unpack(std::span<const StreamPart> parts) {
     sink_.unpack(parts);
+    for (const StreamPart& part : parts) {
+      moved_.bytes += part.end - part.begin;
+    }
   }
 
   Context& context_;
   StreamSink& sink_;
   Aggregation aggregation_;
   Moved moved_;
+  std::vector<StreamPart> parts_;
   int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed
   std::vector<int> readers_[Aggregation::kTwins];  // who still has to say that it took the buffer's bytes
 };

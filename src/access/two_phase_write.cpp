@@ -13,9 +13,9 @@ namespace {
 using Share = Aggregation::Share;
 
 constexpr int kGoTag = 32010;    // aggregator to contributor: the buffer for this round is free (1) or the write has failed (0)
-constexpr int kDoneTag = 32011;  // contributor to aggregator: packed into the shared buffer
+constexpr int kDoneTag = 32011;  // contributor to aggregator: its share is packed (1), or it could not (0)
+constexpr int kDataTag = 32012;  // contributor on another node to aggregator: the packed bytes, if it could
 constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its bytes were written
-constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes
 
 // File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second
 // copy.
@@ -35,13 +35,18 @@ class TwoPhaseWrite {
       contribute(round);
       if (aggregation_.is_aggregator()) {
         collect(round, contributors);
-        start_write(round, contributors);
+        if (status_.ok() && !attempt([&] { start_write(round, contributors); })) {
+          flights_[round % Aggregation::kTwins].shares.clear();
+        }
       }
       PhaseTimer timer(context_.times, Phase::kExchange);
       aggregation_.drain();
     }
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
       finish_write(twin);
+    }
+    if (aggregation_.memory().ran_out() && (status_.ok() || status_.code() == ErrorCode::kAborted)) {
+      status_ = aggregation_.memory().status();
     }
     if (status_.ok() && !failed_.empty()) {
       return Status(ErrorCode::kAborted, "another rank could not write");
@@ -57,14 +62,14 @@ class TwoPhaseWrite {
     }
     PhaseTimer timer(context_.times, Phase::kExchange);
     int me = context_.comm.rank();
-    for (int rank : aggregation_.contributor_ranks()) {
+    for (int rank : aggregation_.memory().surely([&] { return aggregation_.contributor_ranks(); })) {
       if (rank != me) {
-        aggregation_.post_token(rank, kWrittenTag, written_bytes_[rank]);
+        aggregation_.post_token(rank, kWrittenTag, written_by(rank));
       }
     }
     int64_t sum = 0;
-    for (int rank : aggregation_.met_ranks()) {
-      sum += rank == me ? written_bytes_[me] : aggregation_.receive_token(rank, kWrittenTag);
+    for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
+      sum += rank == me ? written_by(me) : aggregation_.receive_token(rank, kWrittenTag);
     }
     aggregation_.drain();
     return sum;
@@ -98,18 +103,38 @@ class TwoPhaseWrite {
       if (!share.own && round >= Aggregation::kTwins) {
         PhaseTimer timer(context_.times, Phase::kExchange);
         if (aggregation_.receive_token(share.rank, kGoTag) == 0) {
-          failed_.insert(share.rank);
+          aggregation_.memory().surely([&] { failed_.insert(share.rank); });
         }
       }
-      if (share.shared) {
-        pack_into(share, aggregation_.buffer(share.rank, round));
-        if (!share.own) {
-          aggregation_.post_token(share.rank, kDoneTag, share.bytes);
+      std::vector<std::byte> message;
+      bool packed = !is_lost(share) && attempt([&] {
+        if (share.shared) {
+          pack_into(share, aggregation_.buffer(share.rank, round));
+        } else {
+          pack_message(share, message);
         }
-      } else {
-        aggregation_.post_bytes(pack_message(share), share.rank, kDataTag);
+      });
+      if (!share.own) {
+        aggregation_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
+      }
+      if (!share.shared && packed) {
+        aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
       }
     }
+  }
+
+  // False, and the end of this rank's writing, where memory runs out.
+  template <typename Work>
+  bool attempt(Work&& work) {
+    bool done = false;
+    aggregation_.memory().attempt([&] {
+      work();
+      done = true;
+    });
+    if (!done && status_.ok()) {
+      status_ = aggregation_.memory().status();
+    }
+    return done;
   }
 
   // True when the aggregator is known to write no more.
@@ -117,9 +142,6 @@ class TwoPhaseWrite {
 
   // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
   void pack_into(const Share& share, std::byte* buffer) {
-    if (is_lost(share)) {
-      return;
-    }
     PhaseTimer timer(context_.times, Phase::kPack);
     parts_.clear();
     for (const auto& [w, overlap] : share.parts) {
@@ -144,12 +166,9 @@ class TwoPhaseWrite {
     scatter_to_window(overlap, dense.data(), window, buffer);
   }
 
-  std::vector<std::byte> pack_message(const Share& share) {
+  void pack_message(const Share& share, std::vector<std::byte>& message) {
     PhaseTimer timer(context_.times, Phase::kPack);
-    std::vector<std::byte> message(static_cast<size_t>(share.bytes));
-    if (is_lost(share)) {
-      return message;
-    }
+    message.resize(static_cast<size_t>(share.bytes));
     parts_.clear();
     std::byte* at = message.data();
     for (const auto& [w, overlap] : share.parts) {
@@ -157,36 +176,33 @@ class TwoPhaseWrite {
       at += overlap.end - overlap.begin;
     }
     source_.pack(parts_);
-    return message;
   }
 
   // Aggregator: takes in what the contributors bring, in their order.
   void collect(int round, const std::vector<Share>& contributors) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
-    std::vector<std::byte> message;
     for (const Share& share : contributors) {
       if (share.own) {
         continue;
       }
-      if (share.shared) {
-        aggregation_.receive_token(share.rank, kDoneTag);
-        continue;
-      }
-      message.resize(static_cast<size_t>(share.bytes));
-      aggregation_.receive_bytes(message, share.rank, kDataTag);
-      const std::byte* packed = message.data();
-      for (const auto& [w, overlap] : share.parts) {
-        scatter_to_window(overlap, packed, share.windows[w], buffer);
-        packed += overlap.end - overlap.begin;
+      if (aggregation_.receive_token(share.rank, kDoneTag) == 0) {
+        status_ = status_.ok() ? Status(ErrorCode::kAborted, "another rank could not pack") : status_;
+      } else if (!share.shared) {
+        const std::byte* packed = aggregation_.receive_bytes(share.bytes, share.rank, kDataTag).data();
+        attempt([&] { scatter(share, packed, buffer); });
       }
     }
   }
 
-  void start_write(int round, const std::vector<Share>& contributors) {
-    if (!status_.ok()) {
-      return;
+  static void scatter(const Share& share, const std::byte* packed, std::byte* buffer) {
+    for (const auto& [w, overlap] : share.parts) {
+      scatter_to_window(overlap, packed, share.windows[w], buffer);
+      packed += overlap.end - overlap.begin;
     }
+  }
+
+  void start_write(int round, const std::vector<Share>& contributors) {
     Flight& flight = flights_[round % Aggregation::kTwins];
     for (const Share& share : contributors) {
       flight.shares.emplace_back(share.rank, share.bytes);
@@ -256,19 +272,26 @@ class TwoPhaseWrite {
     add(flight.cached, {middle.end, range.end});
   }
 
+  int64_t& written_by(int rank) {
+    return aggregation_.memory().surely([&]() -> int64_t& { return written_bytes_[rank]; });
+  }
+
   void finish_write(int twin) {
     PhaseTimer timer(context_.times, Phase::kWrite);
     Flight& flight = flights_[twin];
     Status outcome;
     for (auto* pending : {&flight.direct_pending, &flight.cached_pending}) {
       if (*pending != nullptr) {
-        Status one = (*pending)->wait();
+        Status one;
+        if (!attempt([&] { one = (*pending)->wait(); })) {
+          one = aggregation_.memory().status();
+        }
         pending->reset();
         outcome = outcome.ok() ? one : outcome;
       }
     }
     for (const auto& [rank, bytes] : flight.shares) {
-      written_bytes_[rank] += outcome.ok() ? bytes : 0;
+      written_by(rank) += outcome.ok() ? bytes : 0;
     }
     status_ = status_.ok() ? outcome : status_;
     flight.shares.clear();

@@ -17,12 +17,12 @@ def measure(work, *options, ranks=RANKS):
     return {mode["name"]: mode for mode in document["modes"]}
 
 
-@pytest.mark.parametrize("method", ["automatic", "list_io", "two_phase"])
+@pytest.mark.parametrize("method", ["list_io", "two_phase"])
 def test_memory_does_not_grow_with_the_file(work, method):
-    """Beside the arrays a rank needs no more than the collective buffers and 16 MiB, for 19 MB a rank and for 76."""
-    for blocks in (24, 96):
-        options = ["--nxb", 16, "--nvar", 24, "--blocks", blocks, "--rounds", 2, "--plotfile", "--read"]
-        modes = measure(work, *options, "--hint", f"stria_method={method}")
+    """Beside the arrays a rank needs no more than the collective buffers and 16 MiB, for 13 MB a rank and for 50."""
+    for blocks in (16, 64):
+        options = ["--nxb", 16, "--nvar", 24, "--blocks", blocks, "--rounds", 1, "--plotfile", "--read"]
+        modes = measure(work, *options, "--hint", f"stria_method={method}", ranks=2)
         assert {"standard", "experimental", "plotfile", "plotfile-corners", "read"} == set(modes)
         for name, mode in modes.items():
             # One aggregator on this node, whose buffers all its ranks share.
@@ -30,7 +30,7 @@ def test_memory_does_not_grow_with_the_file(work, method):
             assert 0 < mode["memory_growth_bytes"] <= buffers + A_RANK, f"{name} of {blocks} blocks"
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("ranks", [2, 5])
 def test_reads_what_another_number_of_ranks_wrote(work, ranks):
     options = ["--nxb", 8, "--nvar", 5, "--rounds", 1]
     written = measure(work, *options, "--keep", "--layout", "standard")

@@ -1,0 +1,58 @@
+// Lets a rank that runs out of memory in the middle of a collective operation go on until the others know.
+//
+// Problem: a rank that gave up there would leave the others waiting for its messages. Method: some memory is set aside at the
+// beginning, when a failure can still be agreed on. Where memory runs out later the operation has failed on this rank; the
+// reserve goes back to the system, and what the messages themselves need, which is little, is taken from it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "stria/status.hpp"
+
+namespace stria::access {
+
+class MemoryReserve {
+ public:
+  /// Throws std::bad_alloc.
+  void set_aside(size_t bytes) { reserve_ = std::make_unique<std::byte[]>(bytes); }
+
+  /// Runs work that the operation can do without. Where memory runs out it has failed.
+  template <typename Work>
+  void attempt(Work&& work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      give_back();
+    }
+  }
+
+  /// Runs work without which the others would wait, with the reserve where it must be. \pre it can be begun anew
+  template <typename Work>
+  auto surely(Work&& work) -> decltype(work()) {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      give_back();
+    }
+    return work();
+  }
+
+  /// kResourceExhausted once memory has run out.
+  Status status() const {
+    return ran_out_ ? Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation") : Status();
+  }
+  bool ran_out() const { return ran_out_; }
+
+ private:
+  void give_back() {
+    ran_out_ = true;
+    reserve_.reset();
+  }
+
+  std::unique_ptr<std::byte[]> reserve_;
+  bool ran_out_ = false;
+};
+
+}  // namespace stria::access
