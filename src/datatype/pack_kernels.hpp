@@ -49,7 +49,12 @@ struct Comb {
   int count;
   const Tile* tiles;
   int tile_count;
-  LaneRange* ranges;  ///< one an operand, or null
+  LaneRange* ranges;       ///< one an operand, or null
+  LaneRange* tile_ranges;  ///< likewise one a tile, where lane i is that of slot i: values not yet transposed
+  /// An address in each cache line that an element of all operands touches, to be asked for some rows ahead; none where
+  /// elements lie closer than a line.
+  const std::byte* const* lines = nullptr;
+  int line_count = 0;
 };
 
 /// `rows` rows, `row_stride` bytes apart, of `count` elements an operand, `stride` bytes apart; the first is `offset` bytes
@@ -60,6 +65,9 @@ struct Row {
   int64_t count;
   int64_t row_stride = 0;
   int64_t rows = 1;
+  int64_t next_offset = kNoNext;  ///< of the rows that come after these, likewise far apart
+
+  static constexpr int64_t kNoNext = INT64_MIN;
 };
 
 /// Moves the rows of every operand, to or from `packed_offset` bytes after each packed address.

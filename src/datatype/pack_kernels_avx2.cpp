@@ -83,30 +83,35 @@ inline void store(std::byte* packed, __m256d low, __m256d high) {
   }
 }
 
-/// The comparisons keep their second operand where the first is NaN.
-inline void measure(LaneRange& range, __m256d low, __m256d high) {
-  _mm256_store_pd(range.minimum, _mm256_min_pd(low, _mm256_load_pd(range.minimum)));
-  _mm256_store_pd(range.minimum + 4, _mm256_min_pd(high, _mm256_load_pd(range.minimum + 4)));
-  _mm256_store_pd(range.maximum, _mm256_max_pd(low, _mm256_load_pd(range.maximum)));
-  _mm256_store_pd(range.maximum + 4, _mm256_max_pd(high, _mm256_load_pd(range.maximum + 4)));
+/// Four cells of four operands, an operand a lane. The comparisons keep their second operand where the first is NaN.
+inline void measure_rows(LaneRange& range, const __m256d (&rows)[4]) {
+  __m256d minimum = _mm256_load_pd(range.minimum);
+  __m256d maximum = _mm256_load_pd(range.maximum);
+  for (const __m256d& row : rows) {
+    minimum = _mm256_min_pd(row, minimum);
+    maximum = _mm256_max_pd(row, maximum);
+  }
+  _mm256_store_pd(range.minimum, minimum);
+  _mm256_store_pd(range.maximum, maximum);
 }
 
 /// Eight cells of four neighbours.
 template <Form form, bool measures>
-inline void gather_tile(const Comb& comb, const Tile& tile, const std::byte* memory, int64_t stride, int64_t packed_offset) {
+inline void gather_tile(const Comb& comb, int number, const std::byte* memory, int64_t stride, int64_t packed_offset) {
   __m256d low[4];
   __m256d high[4];
   for (int i = 0; i < 4; ++i) {
     low[i] = load_8(memory + i * stride);
     high[i] = load_8(memory + (i + 4) * stride);
   }
+  if constexpr (measures) {
+    measure_rows(comb.tile_ranges[number], low);
+    measure_rows(comb.tile_ranges[number], high);
+  }
   transpose(low);
   transpose(high);
   for (int j = 0; j < 4; ++j) {
-    store<form>(comb.packed[tile.first + j] + packed_offset, low[j], high[j]);
-    if constexpr (measures) {
-      measure(comb.ranges[tile.first + j], low[j], high[j]);
-    }
+    store<form>(comb.packed[comb.tiles[number].first + j] + packed_offset, low[j], high[j]);
   }
 }
 
@@ -119,7 +124,7 @@ void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
     for (int t = 0; t < comb.tile_count; ++t) {
       const Tile& tile = comb.tiles[t];
       if (tile.count == 4 && cells == kCells) {
-        gather_tile<form, measures>(comb, tile, comb.memory[tile.first] + offset, row.stride, packed);
+        gather_tile<form, measures>(comb, t, comb.memory[tile.first] + offset, row.stride, packed);
         continue;
       }
       for (int k = tile.first; k < tile.first + tile.count; ++k) {

@@ -83,16 +83,30 @@ inline void emit(const Comb& comb, int k, int64_t packed_offset, __mmask8 cells,
   }
 }
 
+/// Eight cells of eight operands, an operand a lane: one load and store of the range for all of them.
+inline void measure_rows(LaneRange& range, const __m512d (&rows)[8]) {
+  __m512d minimum = _mm512_load_pd(range.minimum);
+  __m512d maximum = _mm512_load_pd(range.maximum);
+  for (const __m512d& row : rows) {
+    minimum = _mm512_min_pd(row, minimum);
+    maximum = _mm512_max_pd(row, maximum);
+  }
+  _mm512_store_pd(range.minimum, minimum);
+  _mm512_store_pd(range.maximum, maximum);
+}
+
 template <Form form, bool measures>
-inline void gather_whole_tile(const Comb& comb, const Tile& tile, const std::byte* memory, int64_t stride,
-                              int64_t packed_offset) {
+inline void gather_whole_tile(const Comb& comb, int number, const std::byte* memory, int64_t stride, int64_t packed_offset) {
   __m512d rows[8];
   for (int i = 0; i < 8; ++i) {
     rows[i] = _mm512_loadu_pd(memory + i * stride);
   }
+  if constexpr (measures) {
+    measure_rows(comb.tile_ranges[number], rows);
+  }
   transpose(rows);
   for (int j = 0; j < 8; ++j) {
-    emit<form, measures>(comb, tile.first + j, packed_offset, 0xff, rows[j]);
+    store<form>(comb.packed[comb.tiles[number].first + j] + packed_offset, 0xff, rows[j]);
   }
 }
 
@@ -132,7 +146,7 @@ void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
     for (int t = 0; t < comb.tile_count; ++t) {
       const Tile& tile = comb.tiles[t];
       if (tile.count == 8 && cells == kCells) {
-        gather_whole_tile<form, measures>(comb, tile, comb.memory[tile.first] + offset, row.stride, packed);
+        gather_whole_tile<form, measures>(comb, t, comb.memory[tile.first] + offset, row.stride, packed);
       } else if (tile.count >= kMinTransposed) {
         gather_part_tile<form, measures>(comb, tile, comb.memory[tile.first] + offset, row.stride, cells, packed);
       } else {

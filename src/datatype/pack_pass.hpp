@@ -69,6 +69,7 @@ class Pass {
   bool wants_prefetch() const;
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
+  void widen(size_t k, double minimum, double maximum);
   /// Bytes of the packed stream for so many bytes of memory.
   int64_t stored_size(int64_t memory_bytes) const { return memory_bytes >> memory_shift_ << stored_shift_; }
 
@@ -81,7 +82,8 @@ class Pass {
   std::vector<std::byte*> memory_;
   std::vector<std::byte*> packed_;
   std::vector<ValueRange*> ranges_;
-  std::vector<LaneRange> lane_ranges_;
+  std::vector<LaneRange> lane_ranges_;  // of each operand
+  std::vector<LaneRange> tile_ranges_;  // of each tile, an operand a lane
   std::vector<Tile> tiles_;
   std::vector<const std::byte*> prefetch_points_;
   std::vector<std::byte> scratch_;

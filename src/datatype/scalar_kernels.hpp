@@ -86,10 +86,38 @@ inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, con
   }
 }
 
+/// How far ahead gathering asks for cache lines: what memory delivers while that many are under way.
+constexpr int64_t kLinesAhead = 32;
+
+/// Asks for a row that is gathered soon. Elements far apart, with gaps between the rows, are no stream that the hardware would
+/// follow.
+inline void prefetch_ahead(const Comb& comb, const Row& row, int64_t r) {
+  const int64_t lines = row.count * comb.line_count;
+  int64_t ahead = r + (lines < kLinesAhead ? kLinesAhead / lines : 1);
+  int64_t offset = row.offset;
+  if (ahead >= row.rows) {
+    ahead -= row.rows;
+    offset = row.next_offset;
+  }
+  if (offset == Row::kNoNext) {
+    return;
+  }
+  offset += ahead * row.row_stride;
+  for (int n = 0; n < comb.line_count; ++n) {
+    const std::byte* line = comb.lines[n] + offset;
+    for (int64_t i = 0; i < row.count; ++i) {
+      __builtin_prefetch(line + i * row.stride, 0, 3);
+    }
+  }
+}
+
 /// Makes a kernel of one row into one of all rows; `width` is that of an element in the packed stream.
 template <RowKernel one_row, int64_t width>
 void each_row(const Comb& comb, const Row& row, int64_t packed_offset) {
   for (int64_t r = 0; r < row.rows; ++r) {
+    if (comb.line_count > 0) {
+      prefetch_ahead(comb, row, r);
+    }
     one_row(comb, {row.offset + r * row.row_stride, row.stride, row.count}, packed_offset + r * row.count * width);
   }
 }
