@@ -48,10 +48,12 @@ std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams)
 // Collects parts until the next would not fit, then hands them on.
 class Collector {
  public:
-  Collector(int64_t batch_bytes, const std::function<Status(std::span<const BatchPart>)>& flush)
-      : batch_bytes_(batch_bytes), flush_(flush) {}
+  Collector(BatchSizes sizes, const std::function<Status(std::span<const BatchPart>)>& flush)
+      : batch_bytes_(sizes.first_bytes), most_bytes_(sizes.most_bytes), flush_(flush) {}
 
   int64_t room_bytes() const { return batch_bytes_ - used_bytes_; }
+  int64_t batch_bytes() const { return batch_bytes_; }
+  int64_t most_bytes() const { return most_bytes_; }
   bool empty() const { return parts_.empty(); }
 
   void add(const BatchPart& part) {
@@ -66,30 +68,33 @@ class Collector {
     Status status = flush_(parts_);
     parts_.clear();
     used_bytes_ = 0;
+    batch_bytes_ = std::min(2 * batch_bytes_, most_bytes_);
     return status;
   }
 
  private:
-  int64_t batch_bytes_;
+  int64_t batch_bytes_;  // of the batch being collected
+  int64_t most_bytes_;
   const std::function<Status(std::span<const BatchPart>)>& flush_;
   std::vector<BatchPart> parts_;
   int64_t used_bytes_ = 0;
 };
 
-// Bytes that each stream of the panel gives to one batch of `room_bytes`: whole granules, at least one.
-int64_t slice_bytes(const Panel& panel, int64_t room_bytes) {
-  int64_t share = room_bytes / static_cast<int64_t>(panel.size());
+// Bytes that each stream of the panel gives to one batch: whole granules, at least one.
+int64_t slice_bytes(const Panel& panel, const Collector& collector) {
+  auto streams = static_cast<int64_t>(panel.size());
   int64_t granule = 1;
   for (const Stream* stream : panel) {
     granule = std::max(granule, stream->granule_bytes);
   }
-  if (share < granule) {
-    granule = std::min(kElementAlignmentBytes, share);  // rows don't fit: at least cut no element
+  int64_t most = collector.most_bytes() / streams;
+  if (most < granule) {
+    granule = std::min(kElementAlignmentBytes, most);  // rows don't fit: at least cut no element
   }
-  return align_down(share, granule);
+  return align_down(std::max(collector.batch_bytes() / streams, granule), granule);
 }
 
-Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) {
+Status cut_panel(const Panel& panel, Collector& collector) {
   int64_t longest = 0;
   int64_t remaining_bytes = 0;
   for (const Stream* stream : panel) {
@@ -99,16 +104,18 @@ Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) 
   if (remaining_bytes > collector.room_bytes()) {
     STRIA_RETURN_IF_ERROR(collector.flush());
   }
-  int64_t slice = remaining_bytes <= batch_bytes ? longest : slice_bytes(panel, batch_bytes);
+  int64_t slice = 0;
   for (int64_t begin = 0; begin < longest; begin += slice) {
+    if (begin > 0) {
+      STRIA_RETURN_IF_ERROR(collector.flush());
+    }
+    slice = remaining_bytes <= collector.room_bytes() ? longest - begin : slice_bytes(panel, collector);
     for (const Stream* stream : panel) {
       int64_t end = std::min(begin + slice, stream->size());
       if (begin < end) {
         collector.add({stream, begin, end});
+        remaining_bytes -= end - begin;
       }
-    }
-    if (begin + slice < longest) {
-      STRIA_RETURN_IF_ERROR(collector.flush());
     }
   }
   return Status();
@@ -116,13 +123,13 @@ Status cut_panel(const Panel& panel, int64_t batch_bytes, Collector& collector) 
 
 }  // namespace
 
-Status for_each_batch(std::span<const Lane> lanes, int64_t batch_bytes,
+Status for_each_batch(std::span<const Lane> lanes, BatchSizes sizes,
                       const std::function<Status(std::span<const BatchPart>)>& flush) {
-  Collector collector(batch_bytes, flush);
+  Collector collector(sizes, flush);
   // So many streams that an element of each would not fit are not advanced together.
-  auto most_streams = static_cast<size_t>(std::max<int64_t>(batch_bytes / kElementAlignmentBytes, 1));
+  auto most_streams = static_cast<size_t>(std::max<int64_t>(sizes.most_bytes / kElementAlignmentBytes, 1));
   for (const Panel& panel : make_panels(lanes, most_streams)) {
-    STRIA_RETURN_IF_ERROR(cut_panel(panel, batch_bytes, collector));
+    STRIA_RETURN_IF_ERROR(cut_panel(panel, collector));
   }
   return collector.flush();
 }

@@ -21,9 +21,19 @@ struct BatchPart {
   int64_t end = 0;
 };
 
-/// Calls `flush` with successive batches of at most `batch_bytes` until all bytes of `lanes` were in
-/// one, or flush returns an error, which is returned. \pre batch_bytes > 0
-Status for_each_batch(std::span<const Lane> lanes, int64_t batch_bytes,
+/// How large batches are. Where packing hides behind writing, only the first batch's packing is waited for: it had better be
+/// small. Each later one may be twice as large as the one before.
+struct BatchSizes {
+  int64_t first_bytes = 0;
+  int64_t most_bytes = 0;
+
+  static BatchSizes all_alike(int64_t bytes) { return {bytes, bytes}; }
+};
+
+/// Calls `flush` with successive batches of at most such sizes until all bytes of `lanes` were in one, or flush returns an
+/// error, which is returned. Rows are cut only where even the largest batch can't hold one of each stream.
+/// \pre 0 < first_bytes <= most_bytes
+Status for_each_batch(std::span<const Lane> lanes, BatchSizes sizes,
                       const std::function<Status(std::span<const BatchPart>)>& flush);
 
 }  // namespace stria::access

@@ -14,10 +14,10 @@ Stream stream_of(int id, int64_t bytes, int64_t granule_bytes) {
 }
 
 /// Runs all batches; checks their sizes and that each stream's bytes come once and in order.
-std::vector<std::vector<BatchPart>> batches_of(const std::vector<Lane>& lanes, int64_t batch_bytes) {
+std::vector<std::vector<BatchPart>> batches_of(const std::vector<Lane>& lanes, BatchSizes sizes) {
   std::vector<std::vector<BatchPart>> batches;
   std::map<int, int64_t> reached;
-  Status status = for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) {
+  Status status = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) {
     int64_t sum = 0;
     for (const BatchPart& part : batch) {
       EXPECT_LT(part.begin, part.end);
@@ -26,7 +26,7 @@ std::vector<std::vector<BatchPart>> batches_of(const std::vector<Lane>& lanes, i
       sum += part.end - part.begin;
     }
     EXPECT_FALSE(batch.empty());
-    EXPECT_LE(sum, batch_bytes);
+    EXPECT_LE(sum, sizes.most_bytes);
     batches.emplace_back(batch.begin(), batch.end());
     return Status();
   });
@@ -39,13 +39,27 @@ std::vector<std::vector<BatchPart>> batches_of(const std::vector<Lane>& lanes, i
   return batches;
 }
 
+std::vector<std::vector<BatchPart>> batches_of(const std::vector<Lane>& lanes, int64_t batch_bytes) {
+  return batches_of(lanes, BatchSizes::all_alike(batch_bytes));
+}
+
+int64_t bytes_of(const std::vector<BatchPart>& batch) {
+  int64_t sum = 0;
+  for (const BatchPart& part : batch) {
+    sum += part.end - part.begin;
+  }
+  return sum;
+}
+
 TEST(Batch, EveryByteComesOnce) {
   uint64_t first = test::first_seed();
   for (int i = 0; i < test::case_count(300); ++i) {
     test::Case c = test::make_case(first + static_cast<uint64_t>(i));
     SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(c.seed));
     for (const test::RankCase& rank : c.ranks) {
-      batches_of(rank.lanes, std::max<int64_t>(c.hints.staging_bytes / 4, 1));
+      int64_t most_bytes = std::max<int64_t>(c.hints.staging_bytes / 4, 1);
+      batches_of(rank.lanes, most_bytes);
+      batches_of(rank.lanes, {std::max<int64_t>(most_bytes / (1 + i % 9), 1), most_bytes});
       ASSERT_FALSE(testing::Test::HasFailure());
     }
   }
@@ -66,6 +80,23 @@ TEST(Batch, VariablesOfAGroupAdvanceInLockstepByWholeGranules) {
       EXPECT_EQ(part.begin % 4096, 0);
     }
   }
+}
+
+TEST(Batch, TheFirstIsSmallAndTheOthersGrow) {
+  std::vector<Lane> lanes;
+  for (int id = 0; id < 8; ++id) {
+    lanes.push_back({{0, 100 * 4096}, 7, {stream_of(id, 100 * 4096, 4096)}});
+  }
+  auto batches = batches_of(lanes, {64 << 10, 1 << 20});
+  std::vector<int64_t> rows;
+  for (const auto& batch : batches) {
+    EXPECT_EQ(batch.size(), 8u);
+    EXPECT_EQ(bytes_of(batch) % (8 * 4096), 0);
+    rows.push_back(bytes_of(batch) / (8 * 4096));
+  }
+  EXPECT_EQ(rows, (std::vector<int64_t>{2, 4, 8, 16, 32, 32, 6}));
+  // A first batch that can't hold a row of each takes one all the same.
+  EXPECT_EQ(bytes_of(batches_of(lanes, {1000, 1 << 20}).front()), 8 * 4096);
 }
 
 TEST(Batch, RowsThatDoNotFitAreCutBetweenElements) {
@@ -100,8 +131,9 @@ TEST(Batch, SmallPanelsShareABatch) {
 TEST(Batch, AnErrorEndsTheWalk) {
   std::vector<Lane> lanes = {{{0, 100}, 0, {stream_of(0, 100, 1)}}};
   int calls = 0;
-  Status status = for_each_batch(
-      lanes, 10, [&](std::span<const BatchPart>) { return ++calls == 3 ? Status(ErrorCode::kIo, "third") : Status(); });
+  Status status = for_each_batch(lanes, BatchSizes::all_alike(10), [&](std::span<const BatchPart>) {
+    return ++calls == 3 ? Status(ErrorCode::kIo, "third") : Status();
+  });
   EXPECT_EQ(status.message(), "third");
   EXPECT_EQ(calls, 3);
 }

@@ -1,6 +1,7 @@
 #include "access/list_io.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -102,8 +103,7 @@ class ListWriter {
       : context_(context),
         source_(source),
         unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
-        batch_bytes_(context.direct_file != nullptr ? std::max(kDirectBatchBytes, context.hints.staging_bytes)
-                                                    : context.hints.staging_bytes) {
+        batch_bytes_(choose_batch_bytes(lanes)) {
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
@@ -111,26 +111,28 @@ class ListWriter {
     }
   }
 
-  int64_t batch_bytes() const { return batch_bytes_; }
+  /// Ranks that take turns, or a thread of the driver's, write while others pack.
+  BatchSizes batch_sizes() const {
+    bool hides_packing = context_.turn != nullptr || slots_.size() > 1;
+    return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
+  }
 
   Status write(std::span<const BatchPart> batch) {
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
     STRIA_RETURN_IF_ERROR(finish(slot));
     pack(batch, slot);
-    PhaseTimer timer(context_.times, Phase::kWrite);
-    split(slot);
-    if (!slot.direct.empty()) {
-      slot.pending = context_.direct_file->start_write(slot.direct);
-    } else if (slots_.size() > 1) {
-      slot.pending = context_.file->start_write(slot.cached);
-      return Status();
+    {
+      PhaseTimer timer(context_.times, Phase::kWrite);
+      split(slot);
+      if (!slot.direct.empty()) {
+        slot.pending = context_.direct_file->start_write(slot.direct);
+      } else if (slots_.size() > 1) {
+        slot.pending = context_.file->start_write(slot.cached);
+        return Status();
+      }
     }
-    if (slot.cached.empty()) {
-      return Status();
-    }
-    NodeTurn::Guard turn(slot.direct.empty() ? context_.turn : nullptr);
-    return context_.file->write(slot.cached);
+    return slot.cached.empty() ? Status() : write_cached(slot);
   }
 
   /// Waits for everything under way.
@@ -147,6 +149,19 @@ class ListWriter {
   // With fewer ranks than cores a thread of the driver's can write while this one packs.
   bool has_idle_cores() const { return context_.comm.node_size() < static_cast<int>(std::thread::hardware_concurrency()); }
 
+  // Direct requests want to be large; ranks that take turns want some turns each.
+  int64_t choose_batch_bytes(std::span<const Lane> lanes) const {
+    int64_t staging_bytes = context_.hints.staging_bytes;
+    if (context_.direct_file != nullptr) {
+      return std::max(kDirectBatchBytes, staging_bytes);
+    }
+    int64_t share_bytes = std::max(total_bytes(lanes) / kLeastTurns, kLeastTurnBytes);
+    return context_.turn != nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
+  }
+
+  static constexpr int64_t kLeastTurns = 4;
+  static constexpr int64_t kLeastTurnBytes = 1 << 20;
+  static constexpr int64_t kFirstBatchPart = 8;
   static constexpr int64_t kDirectBatchBytes = 8 << 20;  // direct requests want to be larger than what fits the cache
 
   struct Slot {
@@ -154,6 +169,23 @@ class ListWriter {
     std::vector<storage::WriteSegment> cached, direct;
     std::unique_ptr<storage::PendingWrite> pending;
   };
+
+  Status write_cached(const Slot& slot) {
+    const auto start = std::chrono::steady_clock::now();
+    double meanwhile_s = 0;
+    const auto meanwhile = [&] {  // accounts for its own time
+      const auto begun = std::chrono::steady_clock::now();
+      bool goes_on = context_.meanwhile();
+      meanwhile_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+      return goes_on;
+    };
+    NodeTurn::Guard turn(slot.direct.empty() ? context_.turn : nullptr,
+                         context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
+    Status status = context_.file->write(slot.cached);
+    context_.times[Phase::kWrite] +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - meanwhile_s;
+    return status;
+  }
 
   void pack(std::span<const BatchPart> batch, Slot& slot) {
     PhaseTimer timer(context_.times, Phase::kPack);
@@ -213,7 +245,7 @@ class ListWriter {
 Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source) {
   ListWriter writer(context, lanes, source);
   Status status =
-      for_each_batch(lanes, writer.batch_bytes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
+      for_each_batch(lanes, writer.batch_sizes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
   Status finished = writer.finish();
   return status.ok() ? finished : status;
 }
@@ -251,7 +283,7 @@ Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& si
   Buffer staging(batch_bytes + padding_bytes(lanes, 1));
   std::vector<storage::ReadSegment> segments;
   Moved moved;
-  moved.status = for_each_batch(lanes, batch_bytes, [&](std::span<const BatchPart> batch) -> Status {
+  moved.status = for_each_batch(lanes, BatchSizes::all_alike(batch_bytes), [&](std::span<const BatchPart> batch) -> Status {
     Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
     list_segments(batch, layout, segments);
     int64_t end = kNoEnd;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -79,7 +80,8 @@ struct Context {
   storage::File* direct_file;  ///< the same file past the page cache, or null
   const ResolvedHints& hints;
   PhaseTimes& times;
-  NodeTurn* turn = nullptr;  ///< to be held while writing to cached pages; null: no need
+  NodeTurn* turn = nullptr;              ///< to be held while writing to cached pages; null: no need
+  std::function<bool()> meanwhile = {};  ///< other work to do a little of while waiting for the turn; see NodeTurn::acquire()
 };
 
 /// What a transfer did on this rank.

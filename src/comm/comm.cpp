@@ -1,9 +1,9 @@
 #include "comm/comm.hpp"
 
-#include <array>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace stria {
 
@@ -29,17 +29,25 @@ NodeTurn* Comm::node_turn() {
   return turn_.get();
 }
 
-Status Comm::agree(const Status& mine) {
-  constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
+// One maximum: of who failed, negated so that the lowest rank wins, and of the shared words, which rank 0 alone fills in.
+Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
+  constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
   // A rank that gave up because of another rank speaks only when nobody knows more.
   const int64_t turn = rank() + (mine.code() == ErrorCode::kAborted ? int64_t{size()} : 0);
-  std::array<int64_t, 1> lowest_failed{mine.ok() ? kNobody : turn};
-  all_reduce(std::span<int64_t>(lowest_failed), ReduceOp::kMin);
-  if (lowest_failed[0] == kNobody) {
+  std::vector<int64_t> words(1 + (shared.size() + sizeof(int64_t) - 1) / sizeof(int64_t), kNothing);
+  words[0] = mine.ok() ? kNothing : -turn;
+  if (rank() == 0 && !shared.empty()) {
+    std::memcpy(&words[1], shared.data(), shared.size());
+  }
+  all_reduce(std::span<int64_t>(words), ReduceOp::kMax);
+  if (!shared.empty()) {
+    std::memcpy(shared.data(), &words[1], shared.size());
+  }
+  if (words[0] == kNothing) {
     return {};
   }
   // The code travels in front of the text, so that a failure costs one broadcast of a byte vector.
-  const int root = static_cast<int>(lowest_failed[0] % size());
+  const int root = static_cast<int>(-words[0] % size());
   std::vector<std::byte> wire;
   int32_t code = static_cast<int32_t>(mine.code());
   if (rank() == root) {

@@ -83,7 +83,9 @@ class Comm {
   void broadcast_bytes(std::vector<std::byte>& data, int root);
   /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N:
   /// ". One small reduction when all is well. Collective: yes.
-  Status agree(const Status& mine);
+  Status agree(const Status& mine) { return agree(mine, {}); }
+  /// Likewise, and gives rank 0's `shared` bytes to every rank on the way; their number is the same everywhere.
+  Status agree(const Status& mine, std::span<std::byte> shared);
 
  private:
   std::unique_ptr<NodeTurn> turn_;

@@ -222,6 +222,12 @@ void check_shared(Check& check, int64_t bytes) {
 void check_agree(Check& check) {
   Comm& comm = check.comm;
   EXPECT_TRUE(comm.agree(Status()).ok());
+  for (const int64_t bytes : {0, 1, 8, 13, 64}) {
+    const uint64_t topic = ++check.topic;
+    Bytes shared = pattern(bytes, comm.rank(), topic);
+    EXPECT_TRUE(comm.agree(Status(), shared).ok());
+    EXPECT_TRUE(shared == pattern(bytes, 0, topic)) << bytes << " bytes shared by an agreement";
+  }
   const int first = check.random_rank();
   const bool fails = comm.rank() >= first;
   const Status agreed =
@@ -258,6 +264,7 @@ void check_comm(Comm& comm, const CommConformance& options) {
     check_reductions(check, static_cast<size_t>(check.random() % 70));
     const int64_t gathered = check.random_bytes() / comm.size();
     check_gathers(check, gathered, check.random_rank());
+    check_gathers(check, 2030 + check.random_rank() * 10, check.random_rank());  // about what travels in one message
     check_messages(check, 5 * comm.size());
     for (int i = 0; i < 4; ++i) {
       check_sparse_exchange(check);

@@ -49,8 +49,10 @@ Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
   return std::unique_ptr<NodeTurn>(new NodeTurn(*memory, state));
 }
 
-void NodeTurn::acquire() {
+void NodeTurn::acquire(const std::function<bool()>& meanwhile) {
   uint32_t ticket = state_->next_ticket.fetch_add(1);
+  while (meanwhile && state_->serving.load() != ticket && meanwhile()) {
+  }
   for (uint32_t serving = state_->serving.load(); serving != ticket; serving = state_->serving.load()) {
     state_->waiting.fetch_add(1);
     sleep_unless_changed(state_->serving, serving, bit_of(ticket));

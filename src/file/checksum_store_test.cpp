@@ -55,6 +55,31 @@ TEST(ChecksumStore, RowSumsGoToTheirPlacesAndTheLastOneCounts) {
   EXPECT_EQ(second, (std::vector<uint64_t>{70, 0, 72}));
 }
 
+TEST(ChecksumStore, DenseAndSparseRowSumsAreWrittenAlike) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 50; ++round) {
+    const int64_t span = round % 2 == 0 ? 40 : 4000;  // about as many places as sums, or many more
+    storage::MemoryDriver memory;
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kCreate;
+    auto file = memory.open("f", open).value();
+    std::vector<uint64_t> expected(5000, 0);
+    std::vector<RowSum> sums;
+    for (int i = 0; i < 60; ++i) {
+      const auto index = static_cast<int64_t>(random() % static_cast<uint64_t>(span)) + 10;
+      sums.push_back({0, index, random() | 1});
+      expected[static_cast<size_t>(index)] = sums.back().sum;
+    }
+    const std::vector<RowTable> tables = {{5000, {0}, 64}};
+    ASSERT_TRUE(file->resize(64 + 5000 * 8).ok());
+    ASSERT_TRUE(write_row_sums(*file, tables, sums).ok());
+    std::vector<uint64_t> found(5000);
+    storage::ReadSegment segment{64, reinterpret_cast<std::byte*>(found.data()), 5000 * 8};
+    ASSERT_TRUE(file->read(std::span(&segment, 1)).ok());
+    EXPECT_EQ(found, expected) << span;
+  }
+}
+
 ChecksumIndex random_index(uint64_t seed) {
   std::mt19937_64 random(seed);
   ChecksumIndex index;

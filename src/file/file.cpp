@@ -25,7 +25,10 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
     environment.hints.driver = "posix";
     driver = storage::make_driver("posix", environment.comm->rank());
   }
-  environment.comm->agree(driver.status()).throw_if_error();
+  if (!driver.ok()) {
+    environment.problem = driver.status();
+    return environment;
+  }
   environment.driver = *driver;
   environment.direct_driver = *driver;
   if (environment.hints.driver == "posix") {

@@ -100,6 +100,53 @@ TEST_F(FileTest, AMeshIsWrittenAsAnybodyReadsIt) {
   }
 }
 
+// Large enough for the ranks to take turns, between which rank 0 makes the metadata: however far it gets, the file is the same.
+TEST_F(FileTest, TheFileIsTheSameWhetherRanksTakeTurnsOrNot) {
+  constexpr int64_t kRows = 301, kRowElements = 600;
+  auto [first, count] = rows(kRows);
+  std::vector<double> numbers(static_cast<size_t>(count * kRowElements));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = value_of(first * kRowElements + static_cast<int64_t>(i));
+  }
+  std::vector<std::string> contents;
+  for (const char* staging : {"65536", "4194304", "one rank"}) {
+    bool alone = std::string(staging) == "one rank";
+    Hints hints;
+    hints["stria_staging_size"] = alone ? "4194304" : staging;
+    File file = File::create(MPI_COMM_WORLD, path(staging), {.hints = hints});
+    for (int v = 0; v < 7; ++v) {
+      std::string name = "v" + std::to_string(v);
+      Dataset dataset = file.create_dataset(name, ElementType::kFloat32, {kRows, kRowElements}, {.value_range = v != 3});
+      file.set_attribute(name, "number", int64_t{v});
+      if (alone && rank_ == 0) {
+        std::vector<double> all(static_cast<size_t>(kRows * kRowElements));
+        for (size_t i = 0; i < all.size(); ++i) {
+          all[i] = value_of(static_cast<int64_t>(i));
+        }
+        dataset.put({{0, 0}, {kRows, kRowElements}}, Memory(all.data(), kRows * kRowElements));
+        file.flush();
+      } else if (alone) {
+        file.flush();
+      } else {
+        dataset.put({{first, 0}, {count, kRowElements}}, Memory(numbers.data(), count * kRowElements));
+      }
+    }
+    file.create_strings("names", {"one", "two"}, 8, false);
+    file.commit();
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::ifstream in(path(staging), std::ios::binary);
+    contents.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    File reading = File::open(MPI_COMM_WORLD, path(staging), {.verify = true});
+    EXPECT_TRUE(reading.verify().empty()) << staging;
+    EXPECT_EQ(reading.attribute("v6", "minimum"), -100);
+    EXPECT_EQ(reading.attribute("v6", "maximum"), 150);
+    EXPECT_EQ(reading.attribute("v5", "number"), 5);
+  }
+  EXPECT_GT(contents[0].size(), size_t{4} * 7 * kRows * kRowElements);
+  EXPECT_TRUE(contents[1] == contents[0]);
+  EXPECT_TRUE(contents[2] == contents[0]);
+}
+
 TEST_F(FileTest, TheUringDriverWritesTheSame) {
   if (!storage::make_driver("uring").ok()) {
     GTEST_SKIP() << "no io_uring here";

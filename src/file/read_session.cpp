@@ -9,6 +9,7 @@
 #include "access/list_io.hpp"
 #include "access/two_phase.hpp"
 #include "file/catalogue_message.hpp"
+#include "file/outcome_message.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::file {
@@ -19,29 +20,6 @@ constexpr int64_t kLibraryReadBytes = 16 << 20;
 // What is broadcast whole; a damaged or hostile header may claim anything.
 constexpr int64_t kSmallBytesMax = 256 << 20;
 
-std::vector<std::byte> encode_status(const Status& status, std::vector<std::byte> content) {
-  std::vector<std::byte> message(sizeof(int));
-  int code = static_cast<int>(status.code());
-  std::memcpy(message.data(), &code, sizeof code);
-  if (!status.ok()) {
-    auto text = std::as_bytes(std::span(status.message().data(), status.message().size()));
-    content.assign(text.begin(), text.end());
-  }
-  message.insert(message.end(), content.begin(), content.end());
-  return message;
-}
-
-// The content of a message of encode_status(), or the status that it carries.
-Result<std::vector<std::byte>> decode_message(std::vector<std::byte> message) {
-  int code = 0;
-  std::memcpy(&code, message.data(), sizeof code);
-  message.erase(message.begin(), message.begin() + sizeof code);
-  if (code != 0) {
-    return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(message.data()), message.size()));
-  }
-  return message;
-}
-
 }  // namespace
 
 ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options)
@@ -51,8 +29,7 @@ Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, 
                                                        const OpenOptions& options) {
   std::shared_ptr<ReadSession> session(new ReadSession(std::move(environment), path, options));
   STRIA_RETURN_IF_ERROR(session->share_catalogue());
-  session->capabilities_ =
-      session->share_capabilities(session->is_root() ? session->file_->capabilities() : storage::Capabilities());
+  STRIA_RETURN_IF_ERROR(session->agree_on_open(session->environment_.problem, session->file_.get()));
   session->note_time();
   return session;
 }
@@ -66,6 +43,7 @@ Status ReadSession::open_handle() {
 }
 
 Status ReadSession::open_root() {
+  STRIA_RETURN_IF_ERROR(environment_.problem);
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::Hdf5Reader::open(*file_));
@@ -91,11 +69,11 @@ Status ReadSession::share_catalogue() {
   std::vector<std::byte> message;
   if (is_root()) {
     Status status = open_root();
-    message = encode_status(status, status.ok() ? encode_catalogue({datasets_, checksums_}) : std::vector<std::byte>());
+    message = encode_outcome(status, status.ok() ? encode_catalogue({datasets_, checksums_}) : std::vector<std::byte>());
   }
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   comm().broadcast_bytes(message, 0);
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, decode_message(std::move(message)));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, decode_outcome(std::move(message)));
   if (!is_root()) {
     STRIA_ASSIGN_OR_RETURN(Catalogue catalogue, decode_catalogue(content));
     for (DatasetEntry& entry : catalogue.datasets) {
@@ -250,10 +228,10 @@ Result<std::vector<std::byte>> ReadSession::read_small(const std::string& datase
     if (status.ok() && options_.verify && checksums_.present) {
       status = check_table(number);
     }
-    message = encode_status(status, std::move(content));
+    message = encode_outcome(status, std::move(content));
   }
   comm().broadcast_bytes(message, 0);
-  return decode_message(std::move(message));
+  return decode_outcome(std::move(message));
 }
 
 Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {
@@ -284,10 +262,10 @@ Result<std::vector<std::byte>> ReadSession::read_table(const std::string& datase
     if (info.ok()) {
       status = list_columns(info->spec, own);
     }
-    message = encode_status(status, encode_columns(own));
+    message = encode_outcome(status, encode_columns(own));
   }
   comm().broadcast_bytes(message, 0);
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> encoded, decode_message(std::move(message)));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> encoded, decode_outcome(std::move(message)));
   columns = decode_columns(encoded);
   row_bytes = dataset(number).spec.element.bytes;
   return read_small(dataset_path);

@@ -58,7 +58,6 @@ class ReadSession : public Session {
   OpenOptions options_;
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Hdf5Reader> reader_;
-  storage::Capabilities capabilities_;
   ChecksumIndex checksums_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "base/hash.hpp"
 
@@ -75,14 +76,16 @@ Result<access::RequestShape> Session::agree_on_request(bool write, bool durable,
     bytes += transfer.region.size();
     pieces += transfer.region.piece_count();
   }
-  std::array<int64_t, 2> sums = {bytes, pieces};
+  // One sum tells all: rank 0 weighs its hash by the number of the others, they weigh theirs by -1, so that equal ones cancel
+  // out. Others do not, but by the chance that two hashes are equal. Halves keep the sums from overflowing.
+  const int64_t weight = is_root() ? comm().size() - 1 : -1;
+  std::array<int64_t, 5> sums = {bytes, pieces, poisoned_.ok() ? 0 : 1, weight * (extra_hash & 0x7fffffff),
+                                 weight * (extra_hash >> 31 & 0x7fffffff)};
   comm().all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
-  std::array<int64_t, 3> most = {poisoned_.ok() ? 0 : 1, extra_hash, -extra_hash};
-  comm().all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
-  if (most[0] != 0) {
+  if (sums[2] != 0) {
     return comm().agree(poisoned_);
   }
-  if (most[1] != -most[2]) {
+  if (sums[3] != 0 || sums[4] != 0) {
     return Status(
         ErrorCode::kInvalidArgument,
         fmt::format("'{}': the ranks don't define the same datasets, attributes and tables, or differ in options or hints",
@@ -92,9 +95,12 @@ Result<access::RequestShape> Session::agree_on_request(bool write, bool durable,
   return access::RequestShape{sums[0], sums[1], write, durable};
 }
 
-storage::Capabilities Session::share_capabilities(storage::Capabilities mine) {
-  comm().broadcast(std::as_writable_bytes(std::span(&mine, 1)), 0);
-  return mine;
+Status Session::agree_on_open(const Status& mine, const storage::File* file) {
+  static_assert(std::is_trivially_copyable_v<storage::Capabilities>);
+  if (file != nullptr) {
+    capabilities_ = file->capabilities();
+  }
+  return comm().agree(mine, std::as_writable_bytes(std::span(&capabilities_, 1)));
 }
 
 void Session::note_time() {

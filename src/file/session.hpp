@@ -1,9 +1,9 @@
 // One open file as all ranks see it: the only place that strings the layers together.
 //
 // State is the same on every rank but for the pending transfers. Every collective member validates locally, agrees, and returns
-// the same outcome on all ranks. The life of a write: put() → Transfer; flush(): definitions become HDF5 objects with offsets
-// (rank 0, one broadcast) → TransferSet → planner → access method; commit(): flush, checksums, attributes, metadata image,
-// sync, rename.
+// the same outcome on all ranks. The life of a write: put() → Transfer; flush(): TransferSet → planner → access method;
+// commit(): the same while rank 0 makes the HDF5 objects, row sums, one message a rank to rank 0, metadata image, sync, rename,
+// outcome.
 #pragma once
 
 #include <chrono>
@@ -34,6 +34,7 @@ struct Environment {
   std::shared_ptr<storage::Driver> direct_driver;  ///< for handles past the page cache; may be `driver`
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
+  Status problem;  ///< why this rank can't take part, there being no driver; every rank hears of it at the first agreement
 };
 
 /// What `make` returns, or kResourceExhausted where it runs out of memory: an exception would leave the other ranks waiting.
@@ -81,12 +82,13 @@ class Session {
   /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective:
   /// yes.
   Result<access::RequestShape> agree_on_request(bool write, bool durable, int64_t extra_hash);
-  /// Tells everybody what rank 0's file can do. Collective: yes.
-  storage::Capabilities share_capabilities(storage::Capabilities mine);
+  /// Agrees on the beginning, and tells everybody what rank 0's file (null elsewhere) can do. Collective: yes.
+  Status agree_on_open(const Status& mine, const storage::File* file);
   void note_time();
 
   Environment environment_;
   std::string path_;
+  storage::Capabilities capabilities_;  // of rank 0's file
   std::vector<DatasetEntry> datasets_;
   std::unordered_map<std::string, int> index_of_path_;
   std::vector<Transfer> pending_;

@@ -40,22 +40,6 @@ uint64_t fingerprint(const container::DatasetSpec& spec) {
   return hash;
 }
 
-// The writeable form of a number of ours as an attribute of the dataset's type.
-std::vector<std::byte> number_as(ElementType type, double value) {
-  std::vector<std::byte> bytes(static_cast<size_t>(element_bytes(type)));
-  PackOperand operand;
-  operand.memory = reinterpret_cast<std::byte*>(&value);
-  operand.type = Datatype::bytes(sizeof value);
-  operand.memory_element = ElementType::kFloat64;
-  operand.stored_element = type;
-  auto packer = Packer::create({operand});
-  if (packer.ok()) {
-    PackPart part{0, 0, element_bytes(type), bytes.data()};
-    packer->pack(std::span(&part, 1));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::string WriteSession::partial_path(const std::string& path) {
@@ -78,12 +62,12 @@ WriteSession::~WriteSession() {
 Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
                                                            const CreateOptions& options) {
   std::shared_ptr<WriteSession> session(new WriteSession(std::move(environment), path, options));
-  Status status;
-  if (session->is_root()) {
+  Status status = session->environment_.problem;
+  if (session->is_root() && status.ok()) {
     PhaseTimer timer(session->report_.phases, Phase::kOpen);
     status = session->create_partial();
   }
-  status = session->comm().agree(status);
+  status = session->agree_on_open(status, session->created_.get());
   if (!status.ok()) {
     return session->fail(status);
   }
@@ -98,7 +82,6 @@ Status WriteSession::create_partial() {
   open.mode = storage::OpenOptions::Mode::kCreate;
   open.exclusive_lock = true;
   STRIA_ASSIGN_OR_RETURN(created_, environment_.driver->open(partial_path_, open));
-  STRIA_ASSIGN_OR_RETURN(writer_, container::Hdf5Writer::create());
   return Status();
 }
 
@@ -168,51 +151,34 @@ Result<int64_t> WriteSession::plan_place(int64_t bytes, int64_t alignment_bytes)
   return align_down(begin, alignment_bytes);
 }
 
-// Rank 0 makes the HDF5 objects, all of them at once, while the others write already.
-Status WriteSession::build_metadata() {
-  PhaseTimer timer(report_.phases, Phase::kMetadata);
-  STRIA_RETURN_IF_ERROR(writer_->plan(planned_end_));
-  for (const DatasetEntry& dataset : datasets_) {
-    STRIA_RETURN_IF_ERROR(writer_->create_dataset(dataset.spec).status());
-  }
-  for (const RowTable& table : row_tables_) {
-    container::DatasetSpec spec;
-    spec.path = table.path(static_cast<size_t>(&table - row_tables_.data()));
-    spec.element = container::ElementSpec::of_number(ElementType::kUint64);
-    spec.dims = {table.row_count, static_cast<int64_t>(table.datasets.size())};
-    spec.data_offset = table.data_offset;
-    STRIA_RETURN_IF_ERROR(writer_->create_dataset(spec).status());
-  }
-  for (const Definition& definition : definitions_) {
-    STRIA_RETURN_IF_ERROR(definition(*writer_));
-  }
-  definitions_.clear();
-  return Status();
-}
-
 Status WriteSession::flush() {
-  return flush_pending(false);
-}
-
-Status WriteSession::flush_pending(bool last) {
   if (finished_) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
+    return already_finished();
   }
-  auto shape = agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
-  Status status = shape.ok() ? move(*shape, last) : shape.status();
+  auto shape = agree_on_pending();
+  Status status = shape.ok() ? comm().agree(move(*shape, false)) : shape.status();
   note_time();
   return status.ok() ? status : fail(status);
 }
 
+Status WriteSession::already_finished() const {
+  return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
+}
+
+Result<access::RequestShape> WriteSession::agree_on_pending() {
+  return agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
+}
+
 Status WriteSession::move(const access::RequestShape& shape, bool last) {
-  storage::Capabilities capabilities = share_capabilities(is_root() ? created_->capabilities() : storage::Capabilities());
-  access::Plan plan = access::make_plan(shape, capabilities, environment_.hints, comm());
-  bool takes_turns = plan.method == access::Method::kListIo && capabilities.node_local_cache && comm().size() > 1 &&
+  access::Plan plan = access::make_plan(shape, capabilities_, environment_.hints, comm());
+  bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
                      shape.total_bytes >= kWorthTurnsBytes;
   NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
-  Status opened = is_root() && last ? build_metadata() : Status();
+  // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
+  bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
+  Status opened = is_root() && last && !meanwhile ? build_metadata() : Status();
   if (opened.ok()) {
     opened = open_handles(plan);
   }
@@ -224,18 +190,22 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   }
   auto set = or_out_of_memory([&] { return TransferSet::create(pending_, datasets_, {options_.checksums, true}); });
   Status status = opened.ok() ? set.status() : opened;
-  if (plan.method == access::Method::kTwoPhase) {
-    // The exchange needs everybody: agree before anyone stays away.
-    STRIA_RETURN_IF_ERROR(comm().agree(status));
+  if (plan.method == access::Method::kTwoPhase && !comm().agree(status).ok() && status.ok()) {
+    // The exchange needs everybody.
+    status = Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
   if (status.ok()) {
-    status = transfer(plan, **set, turn);
+    status = transfer(plan, **set, turn, meanwhile);
   }
-  STRIA_RETURN_IF_ERROR(comm().agree(status));
-  keep_value_ranges(**set);
-  keep_sums(**set);
-  pending_.clear();
-  return Status();
+  if (status.ok() && meanwhile) {
+    status = build_metadata();
+  }
+  if (status.ok()) {
+    keep_value_ranges(**set);
+    keep_sums(**set);
+    pending_.clear();
+  }
+  return status;
 }
 
 Status WriteSession::open_handles(const access::Plan& plan) {
@@ -272,12 +242,15 @@ Status WriteSession::reserve_space() {
   return status.code() == ErrorCode::kUnsupported ? Status() : status;
 }
 
-Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn) {
+Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile) {
   if (file_ == nullptr && plan.method == access::Method::kListIo) {
     return Status();  // nothing to write here
   }
   try {
     access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
+    if (meanwhile) {
+      context.meanwhile = [this] { return build_a_little(); };
+    }
     Status status = plan.method == access::Method::kTwoPhase
                         ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
                         : access::write_list_io(context, set.lanes(), set);
@@ -359,208 +332,6 @@ void WriteSession::define_checksum_tables() {
   auto place_bytes = std::as_bytes(std::span(places));
   create_table(names, std::move(name_bytes));
   create_table(placement, {place_bytes.begin(), place_bytes.end()});
-}
-
-// Row sums go to their tables; slab sums are gathered, being few.
-Status WriteSession::finish_checksums() {
-  if (!options_.checksums) {
-    return Status();
-  }
-  PhaseTimer timer(report_.phases, Phase::kCommit);
-  for (RowSum& sum : row_sums_) {
-    const DatasetEntry& dataset = datasets_[static_cast<size_t>(sum.table)];
-    sum.index = sum.index * static_cast<int64_t>(row_tables_[static_cast<size_t>(dataset.checksum_group)].datasets.size()) +
-                dataset.checksum_column;
-    sum.table = dataset.checksum_group;
-  }
-  gather_slab_sums();
-  return row_sums_.empty() ? Status() : write_row_sums(*file_, row_tables_, std::move(row_sums_));
-}
-
-void WriteSession::gather_slab_sums() {
-  for (const auto& records : comm().gather(slab_records_, 0)) {
-    all_slab_records_.insert(all_slab_records_.end(), records.begin(), records.end());
-  }
-}
-
-void WriteSession::share_value_ranges() {
-  std::vector<double> both;  // maxima, then negated minima: one reduction
-  for (size_t i = 0; i < datasets_.size(); ++i) {
-    if (datasets_[i].value_range) {
-      both.push_back(value_ranges_[i].maximum);
-      both.push_back(-value_ranges_[i].minimum);
-    }
-  }
-  if (both.empty()) {
-    return;
-  }
-  comm().all_reduce(std::span<double>(both), ReduceOp::kMax);
-  size_t at = 0;
-  for (size_t i = 0; i < datasets_.size(); ++i) {
-    if (datasets_[i].value_range) {
-      value_ranges_[i].maximum = both[at++];
-      value_ranges_[i].minimum = -both[at++];
-    }
-  }
-}
-
-Status WriteSession::write_value_ranges() {
-  for (size_t i = 0; i < datasets_.size(); ++i) {
-    if (!datasets_[i].value_range || value_ranges_[i].minimum > value_ranges_[i].maximum) {
-      continue;  // nothing was put
-    }
-    ElementType type = datasets_[i].stored_element();
-    for (auto [name, value] :
-         {std::pair("minimum", value_ranges_[i].minimum), std::pair("maximum", value_ranges_[i].maximum)}) {
-      container::AttributeSpec attribute{
-          datasets_[i].spec.path, name, container::ElementSpec::of_number(type), {1}, number_as(type, value)};
-      STRIA_RETURN_IF_ERROR(writer_->write_attribute(attribute));
-    }
-  }
-  return Status();
-}
-
-// Rank 0 has all tables, so that their sums join the gathered ones without a message.
-void WriteSession::add_table_sums() {
-  for (size_t i = 0; i < table_sums_.size(); ++i) {
-    const TableSum& table = table_sums_[i];
-    if (table.bytes > 0) {
-      encode_slab_sum({static_cast<int>(datasets_.size() + i), 0, Datatype::bytes(table.bytes), table.sum}, all_slab_records_);
-    }
-  }
-}
-
-Status WriteSession::write_image() {
-  if (options_.checksums) {
-    add_table_sums();
-    all_slab_records_ = seal_slab_sums(std::move(all_slab_records_));
-    container::DatasetSpec slabs;
-    slabs.path = std::string(kChecksumGroup) + "/slabs";
-    slabs.element = container::ElementSpec::of_number(ElementType::kUint8);
-    slabs.dims = {static_cast<int64_t>(all_slab_records_.size())};
-    STRIA_RETURN_IF_ERROR(writer_->create_table(slabs, all_slab_records_));
-  }
-  STRIA_ASSIGN_OR_RETURN(container::SparseImage image, writer_->finish());
-  std::vector<storage::WriteSegment> segments;
-  for (const auto& extent : image.extents) {
-    segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
-  }
-  STRIA_RETURN_IF_ERROR(created_->write(segments));
-  report_.file_bytes = image.file_bytes;
-  STRIA_ASSIGN_OR_RETURN(int64_t size_bytes, created_->size());
-  return size_bytes == image.file_bytes ? Status() : created_->resize(image.file_bytes);
-}
-
-// After all data were handed over: checksums, attributes and metadata.
-Status WriteSession::seal() {
-  Status status = finish_checksums();
-  PhaseTimer timer(report_.phases, Phase::kMetadata);
-  share_value_ranges();
-  if (is_root() && status.ok()) {
-    status = write_value_ranges();
-    if (status.ok()) {
-      status = write_image();
-    }
-  }
-  return comm().agree(status);
-}
-
-// One rank a node makes the node's writes durable.
-Status WriteSession::sync() {
-  if (!options_.sync) {
-    return Status();
-  }
-  PhaseTimer timer(report_.phases, Phase::kSync);
-  bool first_of_node = comm().node_rank() == 0;
-  Status status;
-  if (first_of_node && file_ == nullptr) {
-    storage::OpenOptions open;
-    open.mode = storage::OpenOptions::Mode::kReadWrite;
-    auto opened = environment_.driver->open(partial_path_, open);
-    status = opened.status();
-    if (opened.ok()) {
-      opened_file_ = std::move(*opened);
-      file_ = opened_file_.get();
-    }
-  }
-  if (first_of_node && status.ok()) {
-    status = file_->sync();
-  }
-  return comm().agree(status);
-}
-
-// Closes everywhere, then the file takes its name.
-Status WriteSession::publish() {
-  PhaseTimer timer(report_.phases, Phase::kCommit);
-  Status status;
-  if (direct_file_ != nullptr) {
-    status = direct_file_->close();
-  }
-  if (opened_file_ != nullptr) {
-    Status closed = opened_file_->close();
-    status = status.ok() ? closed : status;
-  }
-  direct_file_.reset();
-  opened_file_.reset();
-  file_ = nullptr;
-  STRIA_RETURN_IF_ERROR(comm().agree(status));
-  if (is_root()) {
-    status = environment_.driver->rename(partial_path_, path_);
-    published_ = status.ok();
-  }
-  if (published_) {
-    status = settle();
-  }
-  return share_outcome(status);
-}
-
-// Rank 0, once the file has its name: what fails now costs no data, unless the power does too.
-Status WriteSession::settle() {
-  Status status = created_->close();
-  created_.reset();
-  if (status.ok() && options_.sync) {
-    status = environment_.driver->sync_directory(path_);
-  }
-  return status;
-}
-
-// Rank 0's outcome, and whether the file has its name, on every rank.
-Status WriteSession::share_outcome(const Status& mine) {
-  int64_t outcome[2] = {static_cast<int64_t>(mine.code()), published_ ? 1 : 0};
-  comm().broadcast(std::as_writable_bytes(std::span(outcome)), 0);
-  published_ = outcome[1] != 0;
-  if (outcome[0] == 0) {
-    return Status();
-  }
-  std::vector<std::byte> text;
-  if (is_root()) {
-    auto bytes = std::as_bytes(std::span(mine.message().data(), mine.message().size()));
-    text.assign(bytes.begin(), bytes.end());
-  }
-  comm().broadcast_bytes(text, 0);
-  return Status(static_cast<ErrorCode>(outcome[0]), std::string(reinterpret_cast<const char*>(text.data()), text.size()))
-      .with_context("rank 0");
-}
-
-Status WriteSession::commit() {
-  if (finished_) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_));
-  }
-  define_checksum_tables();
-  STRIA_RETURN_IF_ERROR(flush_pending(true));
-  Status status = seal();
-  if (status.ok()) {
-    status = sync();
-  }
-  if (status.ok()) {
-    status = publish();
-  }
-  if (!status.ok()) {
-    return fail(status);
-  }
-  finished_ = true;
-  note_time();
-  return Status();
 }
 
 Status WriteSession::abandon() {

@@ -1,6 +1,7 @@
 // A new file being written: definitions, puts, the commit.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,24 +38,35 @@ class WriteSession : public Session {
   Status create_partial();
   void define(uint64_t fingerprint, Definition definition);
   Result<int64_t> plan_place(int64_t bytes, int64_t alignment_bytes);
-  Status flush_pending(bool last);
-  Status build_metadata();
+  Status already_finished() const;
+  Result<access::RequestShape> agree_on_pending();
+  /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is this rank's own.
   Status move(const access::RequestShape& shape, bool last);
   Status open_handles(const access::Plan& plan);
   Status reserve_space();
-  Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn);
+  Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile);
   void keep_sums(const TransferSet& set);
   void keep_value_ranges(const TransferSet& set);
   void define_checksum_tables();
-  void add_table_sums();
-  Status finish_checksums();
-  void gather_slab_sums();
-  void share_value_ranges();
-  Status seal();
+
+  // The commit: write_commit.cpp.
+  Status build_metadata();
+  bool build_a_little();
+  Status build_next();
+  Status build_dataset(const DatasetEntry& dataset);
+  Status build_row_table(size_t number);
+  Status reserve_value_range(const DatasetEntry& dataset);
+  Status complete(Status mine);
+  Status write_sums();
+  Status sync_other_nodes(const Status& mine);
+  Status close_handles();
+  std::vector<std::byte> gathered_part() const;
+  void merge_part(std::span<const std::byte> part);
+  Status collect(const Status& mine);
+  Status finish_file();
   Status write_value_ranges();
+  void add_table_sums();
   Status write_image();
-  Status sync();
-  Status publish();
   Status settle();
   Status share_outcome(const Status& mine);
   Status fail(const Status& status);
@@ -88,7 +100,10 @@ class WriteSession : public Session {
   std::vector<TableSum> table_sums_;
   std::vector<std::byte> slab_records_;
   std::vector<std::byte> all_slab_records_;
-  std::vector<ValueRange> value_ranges_;  // a dataset
+  std::vector<ValueRange> value_ranges_;              // a dataset
+  size_t built_ = 0;                                  // rank 0: steps made of the metadata
+  Status build_status_;                               // and the first failure among them
+  std::vector<std::array<int, 2>> range_attributes_;  // rank 0: minimum and maximum of each dataset that wants them
 };
 
 }  // namespace stria::file

@@ -1,6 +1,7 @@
 #include "comm/mpi/mpi_comm.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
@@ -19,6 +20,12 @@ constexpr int kSparseSizeTags[] = {2, 3};  // their number, in exchanges of even
 constexpr int kFirstUserTag = 4;
 // Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
+
+// What gather() sends of a piece at once.
+struct Parcel {
+  int64_t bytes = 0;  // of the whole piece
+  std::byte data[2040];
+};
 
 MPI_Op mpi_op(ReduceOp op) {
   switch (op) {
@@ -163,31 +170,41 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
   }
 }
 
+// Each rank's piece travels behind its size; what is longer than a parcel follows in a message of its own. One trip, which only
+// the root waits for.
 std::vector<std::vector<std::byte>> MpiComm::gather(std::span<const std::byte> mine, int root) {
-  const int64_t bytes = static_cast<int64_t>(mine.size());
-  std::vector<int64_t> sizes(rank_ == root ? static_cast<size_t>(size_) : 0);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Igather(&bytes, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, root, world_, &request);
-  wait_politely(request);
-  MpiMessage pieces;
+  MpiMessage rests;
   if (rank_ != root) {
-    if (bytes > 0) {
-      pieces.start_send(world_, mine, root, kGatherTag);
-      wait(pieces);
+    Parcel parcel;
+    parcel.bytes = static_cast<int64_t>(mine.size());
+    const size_t inside = std::min(mine.size(), sizeof parcel.data);
+    std::copy_n(mine.begin(), inside, parcel.data);
+    rests.start_send(world_, std::as_bytes(std::span(&parcel, 1)).first(offsetof(Parcel, data) + inside), root, kGatherTag);
+    if (inside < mine.size()) {
+      rests.start_send(world_, mine.subspan(inside), root, kGatherTag);
     }
+    wait(rests);
     return {};
   }
-  std::vector<std::vector<std::byte>> all(sizes.size());
+  std::vector<std::vector<std::byte>> all(static_cast<size_t>(size_));
+  all[static_cast<size_t>(root)].assign(mine.begin(), mine.end());
   for (int from = 0; from < size_; ++from) {
-    std::vector<std::byte>& piece = all[static_cast<size_t>(from)];
     if (from == root) {
-      piece.assign(mine.begin(), mine.end());
-    } else if (sizes[static_cast<size_t>(from)] > 0) {
-      piece.resize(static_cast<size_t>(sizes[static_cast<size_t>(from)]));
-      pieces.start_receive(world_, piece, from, kGatherTag);
+      continue;
+    }
+    Parcel parcel;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&parcel, sizeof parcel, MPI_BYTE, from, kGatherTag, world_, &request);
+    wait_politely(request);
+    std::vector<std::byte>& piece = all[static_cast<size_t>(from)];
+    piece.resize(static_cast<size_t>(parcel.bytes));
+    const size_t inside = std::min(piece.size(), sizeof parcel.data);
+    std::copy_n(parcel.data, inside, piece.begin());
+    if (inside < piece.size()) {
+      rests.start_receive(world_, std::span(piece).subspan(inside), from, kGatherTag);
     }
   }
-  wait(pieces);
+  wait(rests);
   return all;
 }
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "container/container.hpp"
 #include "stria/status.hpp"
@@ -18,7 +20,8 @@ namespace stria::container {
 
 class Hdf5Writer {
  public:
-  static Result<std::unique_ptr<Hdf5Writer>> create();
+  /// `root_objects`: about how many datasets and groups the root group will have, where that is known.
+  static Result<std::unique_ptr<Hdf5Writer>> create(int64_t root_objects = 0);
   ~Hdf5Writer();
 
   /// Where raw data may be planned from: the head of the file is for metadata.
@@ -35,6 +38,11 @@ class Hdf5Writer {
   Status create_table(const DatasetSpec& spec, std::span<const std::byte> content);
   /// Sets an attribute, replacing one of that name. kNotFound when there is no such object; kUnsupported over 60,000 bytes.
   Status write_attribute(const AttributeSpec& attribute);
+  /// Makes an attribute whose value comes later, while everything else is made already; returns a number for
+  /// fill_attributes(). `value` is what it holds until then. Unlike write_attribute() it replaces nothing: kAlreadyExists.
+  Result<int> reserve_attribute(const AttributeSpec& attribute);
+  /// Gives reserved attributes their values (number, value). Those that got none by finish() are removed.
+  Status fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values);
   /// Closes the HDF5 file in memory and returns all its bytes that are not raw data of create_dataset. The writer can't be used
   /// afterwards.
   Result<SparseImage> finish();

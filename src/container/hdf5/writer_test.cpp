@@ -353,6 +353,76 @@ TEST(Hdf5Writer, AttributesMayBeManyButNotLarge) {
   H5Fclose(plain);
 }
 
+TEST(Hdf5Writer, ReservedAttributesGetTheirValuesLast) {
+  auto writer = make_writer();
+  const ElementSpec big = {ElementSpec::Kind::kNumber, ElementType::kInt32, true, 4, false, false, {}};
+  std::vector<int> numbers;
+  for (const std::string name : {"x", "y"}) {
+    ASSERT_TRUE(writer->create_dataset({name, kInt, {1}, 1}).ok());
+    for (const std::string attribute : {"filled", "unfilled", "set", "set and filled"}) {
+      auto number = writer->reserve_attribute({name, attribute, big, {1}, bytes_of<int32_t>({-1})});
+      ASSERT_TRUE(number.ok()) << number.status().message();
+      numbers.push_back(*number);
+    }
+  }
+  EXPECT_EQ(writer->reserve_attribute({"x", "filled", kInt, {1}, Bytes(4)}).status().code(), ErrorCode::kAlreadyExists);
+  ASSERT_TRUE(writer->create_dataset({"z", kInt, {1}, 1}).ok());
+  ASSERT_TRUE(writer->write_attribute({"x", "set", kDouble, {1}, bytes_of<double>({2.5})}).ok());
+  ASSERT_TRUE(writer->write_attribute({"x", "set and filled", kDouble, {1}, bytes_of<double>({2.5})}).ok());
+  using Values = std::vector<std::pair<int, Bytes>>;
+  ASSERT_TRUE(writer->fill_attributes(Values{{numbers[0], bytes_of<int32_t>({7})}, {numbers[4], bytes_of<int32_t>({8})}}).ok());
+  ASSERT_TRUE(writer->fill_attributes(Values{{numbers[3], bytes_of<int32_t>({9})}}).ok());
+  EXPECT_EQ(writer->fill_attributes(Values{{numbers[0], Bytes(4)}}).code(), ErrorCode::kInvalidArgument);  // it has one
+  EXPECT_EQ(writer->fill_attributes(Values{{numbers[1], Bytes(5)}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(writer->fill_attributes(Values{{8, Bytes(4)}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(writer->fill_attributes(Values{{-1, Bytes(4)}}).code(), ErrorCode::kInvalidArgument);
+  auto image = writer->finish();
+  ASSERT_TRUE(image.ok()) << image.status().message();
+  const TemporaryFile file("reserved.h5");
+  file.write(assemble(*image, {}));
+  const hid_t plain = H5Fopen(file.path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(plain, 0);
+  const Bytes seven{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{7}};  // big-endian, as it is in the file
+  EXPECT_EQ(read_attribute_plainly(plain, "x", "filled"), seven);
+  EXPECT_EQ(read_attribute_plainly(plain, "y", "filled").back(), std::byte{8});
+  EXPECT_EQ(read_attribute_plainly(plain, "x", "set and filled").back(), std::byte{9});
+  EXPECT_EQ(read_attribute_plainly(plain, "x", "set"), bytes_of<double>({2.5}));
+  for (const std::string name : {"x", "y"}) {
+    EXPECT_EQ(H5Aexists_by_name(plain, name.c_str(), "unfilled", H5P_DEFAULT), 0);
+  }
+  EXPECT_EQ(H5Aexists_by_name(plain, "y", "set", H5P_DEFAULT), 0);
+  H5Fclose(plain);
+}
+
+TEST(Hdf5Writer, TheNumberOfObjectsFollowsNoGuess) {
+  for (const int guess : {0, 1, 40, 128, 129, 1000}) {
+    auto writer = Hdf5Writer::create(guess);
+    ASSERT_TRUE(writer.ok());
+    std::vector<std::pair<DatasetSpec, int64_t>> places;
+    for (int index = 0; index < 300; ++index) {
+      const DatasetSpec spec{(index % 3 == 0 ? "group/" : "") + std::to_string(index), kDouble, {3}, 8};
+      auto offset = (*writer)->create_dataset(spec);
+      ASSERT_TRUE(offset.ok()) << guess << ": " << offset.status().message();
+      places.emplace_back(spec, *offset);
+    }
+    auto image = (*writer)->finish();
+    ASSERT_TRUE(image.ok()) << image.status().message();
+    expect_disjoint(*image, places);
+    std::map<int64_t, Bytes> raw_data;
+    for (const auto& [spec, offset] : places) {
+      raw_data[offset] = Bytes(24, static_cast<std::byte>(offset % 251));
+    }
+    const TemporaryFile file("guess.h5");
+    file.write(assemble(*image, raw_data));
+    const hid_t plain = H5Fopen(file.path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    ASSERT_GE(plain, 0) << guess;
+    for (const auto& [spec, offset] : places) {
+      EXPECT_EQ(read_plainly(plain, spec.path), raw_data[offset]) << guess << " " << spec.path;
+    }
+    H5Fclose(plain);
+  }
+}
+
 TEST(Hdf5Writer, TheFileMayBeLargerThanAnyDisk) {
   auto writer = make_writer();
   const int64_t large = int64_t{1} << 58;

@@ -1,0 +1,32 @@
+#include "file/outcome_message.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace stria::file {
+
+std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content) {
+  const auto code = static_cast<int32_t>(status.code());
+  const auto text = std::as_bytes(std::span(status.message().data(), status.message().size()));
+  const std::span<const std::byte> body = status.ok() ? std::span(content) : text;
+  std::vector<std::byte> message(sizeof code + body.size());
+  std::memcpy(message.data(), &code, sizeof code);
+  if (!body.empty()) {
+    std::memcpy(message.data() + sizeof code, body.data(), body.size());
+  }
+  return message;
+}
+
+Result<std::vector<std::byte>> decode_outcome(const std::vector<std::byte>& message) {
+  int32_t code = 0;
+  std::memcpy(&code, message.data(), sizeof code);
+  const auto body = std::span(message).subspan(sizeof code);
+  if (code != 0) {
+    return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(body.data()), body.size()));
+  }
+  return std::vector<std::byte>(body.begin(), body.end());
+}
+
+}  // namespace stria::file
