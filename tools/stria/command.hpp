@@ -27,6 +27,7 @@ void add_verify(CLI::App& app, Action& action);
 void add_flash_sedov(CLI::App& flash, Action& action);
 #endif
 void add_flash_picture(CLI::App& flash, Action& action);
+void add_trace_report(CLI::App& trace, Action& action);
 void add_trace_view(CLI::App& trace, Action& action);
 
 /// Prints on rank 0 only.

@@ -43,9 +43,10 @@ int run(int argc, char** argv) {
   add_flash_sedov(*flash, action);
 #endif
   add_flash_picture(*flash, action);
-  CLI::App* trace = app.add_subcommand("trace", "what a traced run did: timeline");
+  CLI::App* trace = app.add_subcommand("trace", "what a traced run did: timeline, report");
   trace->require_subcommand(1);
   add_trace_view(*trace, action);
+  add_trace_report(*trace, action);
   add_inspect(app, action);
   add_verify(app, action);
   try {

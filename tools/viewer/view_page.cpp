@@ -14,6 +14,7 @@
 
 #include "trace/counters.hpp"
 #include "viewer/base64.hpp"
+#include "viewer/parents.hpp"
 #include "viewer/viewer_page.hpp"
 
 namespace stria::tool {
@@ -38,26 +39,17 @@ std::vector<uint32_t> page_order(const std::vector<Event>& events) {
 
 // For each position in `order` the position of its parent, or -1.
 std::vector<int64_t> parent_positions(const std::vector<Event>& events, const std::vector<uint32_t>& order) {
-  std::vector<int64_t> parents(order.size(), -1);
-  std::vector<std::pair<uint32_t, uint32_t>> ids;  // of one rank: id, position
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin;
-    ids.clear();
-    while (end < order.size() && events[order[end]].rank == events[order[begin]].rank) {
-      ids.emplace_back(events[order[end]].id, static_cast<uint32_t>(end));
-      ++end;
-    }
-    std::sort(ids.begin(), ids.end());
-    for (size_t position = begin; position < end; ++position) {
-      const uint32_t parent = events[order[position]].parent;
-      const auto found = std::lower_bound(ids.begin(), ids.end(), std::pair(parent, 0U));
-      if (parent != 0 && found != ids.end() && found->first == parent) {
-        parents[position] = found->second;
-      }
-    }
-    begin = end;
+  const std::vector<int64_t> parents = parent_indices(events);
+  std::vector<int64_t> position_of(events.size());
+  for (size_t position = 0; position < order.size(); ++position) {
+    position_of[order[position]] = static_cast<int64_t>(position);
   }
-  return parents;
+  std::vector<int64_t> positions;
+  positions.reserve(order.size());
+  for (uint32_t index : order) {
+    positions.push_back(parents[index] < 0 ? -1 : position_of[static_cast<size_t>(parents[index])]);
+  }
+  return positions;
 }
 
 // Writes columns as script elements and remembers their types.

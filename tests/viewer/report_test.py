@@ -1,0 +1,127 @@
+"""The report of a run as its reader sees it."""
+
+import json
+
+import pytest
+import stria_program
+import trace_pages
+from trace_pages import MS, Page, make_trace, span
+
+MIB = 1 << 20
+
+# Two ranks for a second, much of it packing, one put a commit; rank 1 dropped records; the name of the file is hostile.
+FILE = "chk_<i>0001</i>"
+COUNTERS = {
+    "opens": 1, "puts": 4, "commits": 4, "bytes_put": 50 * MIB, "bytes_written": 50 * MIB, "write_requests": 100,
+    "write_pieces": 100, "sequential_writes": 100, "write_sizes_100K-1M": 100, "pack_ns": 300 * MS, "write_ns": 100 * MS,
+}  # fmt: skip
+DESCRIPTION = {
+    "program": "flash_io",
+    "command": "flash_io --nvar 24",
+    "ranks": [{"end_ns": 1000 * MS}, {"end_ns": 1000 * MS, "dropped": 100}],
+    "events": [
+        event
+        for rank in range(2)
+        for event in (
+            span(rank, "File::commit", 100, 600, id=1),
+            span(rank, "pack", 100, 400, id=2, parent=1),
+            span(rank, "storage write", 400, 500, id=3, parent=1, bytes=50 * MIB),
+        )
+    ],
+    "counters": [{"rank": rank, "file": FILE, "values": COUNTERS} for rank in range(2)],
+    "facts": [{"rank": 0, "file": FILE, "key": "method", "value": "two_phase"},
+              {"rank": 0, "file": FILE, "key": "hint cb_nodes", "value": "2"}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trace(session_directory):
+    return make_trace(session_directory / "report.stria-trace", DESCRIPTION)
+
+
+@pytest.fixture(scope="module")
+def report(session_directory, trace):
+    paths = session_directory / "report.html", session_directory / "report.json"
+    stria_program.run("trace", "report", trace, "-o", paths[0], "--json", paths[1], "--limit", 1000).succeeded()
+    return paths
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    with trace_pages.browser() as browser:
+        page = Page(browser, report[0], height=1600)
+        yield page
+        assert page.complaints == []
+        assert len(page.requested) == 1, "needs nothing but itself"
+
+
+def test_headline_says_share_rate_and_limit(page):
+    # 0.5 of 1 s on each rank; 100 MiB in 0.5 s = 210 MB/s = 21 % of 1000
+    headline = page.text(".headline")
+    assert headline == (
+        "50 % of the run's time went into I/O. While it did, data moved at 210 MB/s: 21 % of 1,000 MB/s, as given."
+    )
+
+
+def test_findings_have_evidence_and_advice(page):
+    for item in page.page.locator(".findings li").all():
+        assert any(c.isdigit() for c in item.locator("h3").inner_text() + item.locator(".evidence").inner_text())
+        assert item.locator(".advice").inner_text().startswith("What to change.")
+    packing = page.page.locator("[data-rule=packing]")
+    assert packing.locator("h3").inner_text().startswith("75 % of the time in I/O is packing")
+    assert "600 ms of 800 ms" in packing.locator(".evidence").inner_text()
+    assert "put all of them, then commit once" in packing.locator(".advice").inner_text()
+    assert page.page.locator("[data-rule=far_from_limit]").count() == 1
+    assert page.page.locator("[data-rule=sync]").count() == 0
+
+
+def test_breakdown_bar_is_as_long_as_the_phases(page):
+    """800 ms of phases and 200 ms besides: pack 60 %, write 20 %, other 20 %, by pixels."""
+    bar = page.page.locator("svg.bar")
+    assert "pack 60 %" in bar.get_attribute("aria-label")
+    box = bar.bounding_box()
+    picture = page.picture()
+    y = round(box["y"] + box["height"] / 2)
+    row = [picture.getpixel((round(box["x"]) + 4 + x, y)) for x in range(round(box["width"]) - 8)]
+    for name, share in [("p-pack", 0.6), ("p-write", 0.2), ("p-other", 0.2)]:
+        color = page.page.evaluate(f"getComputedStyle(document.querySelector('.legend .{name}')).backgroundColor")
+        rgb = tuple(int(part) for part in color.strip("rgb()").split(","))
+        assert row.count(rgb) / len(row) == pytest.approx(share, abs=0.02), name
+
+
+def test_files_are_listed_with_method_and_hints(page):
+    row = page.page.locator("tbody tr").first
+    assert FILE in row.inner_text(), "the name is text, not markup"
+    assert "two_phase" in row.inner_text() and "100 MiB" in row.inner_text()
+    row.locator("summary").click()
+    assert "hint cb_nodes" in row.inner_text()
+
+
+def test_what_was_dropped_is_said_at_the_top(page):
+    assert "100 records were dropped" in page.page.get_by_role("alert").first.inner_text()
+
+
+def test_programs_get_the_same(report):
+    numbers = json.loads(report[1].read_text())
+    assert numbers["io_share"] == pytest.approx(0.5)
+    assert {finding["rule"] for finding in numbers["findings"]} >= {"packing", "far_from_limit", "dropped_records"}
+    assert numbers["limit"] == {"bytes_per_second": 1e9, "source": "as given"}
+
+
+def test_without_a_limit_the_runs_best_is_taken_and_said(session_directory, trace):
+    outcome = stria_program.run("trace", "report", trace, "-o", session_directory / "best.html").succeeded()
+    assert "the best that this run's own requests reached" in outcome.stdout
+
+
+def test_probe_measures_the_storage(session_directory, trace):
+    outcome = stria_program.run(
+        "trace", "report", trace, "-o", session_directory / "probed.html", "--probe", session_directory
+    ).succeeded()
+    assert f"which one process wrote to {session_directory}" in outcome.stdout
+    stria_program.run("trace", "report", trace, "--probe", "/nowhere/at/all").refused("/nowhere/at/all")
+
+
+def test_refuses_what_is_no_trace(session_directory):
+    path = session_directory / "none.stria-trace"
+    path.write_bytes(b"nothing of the kind")
+    stria_program.run("trace", "report", path).refused("none.stria-trace")

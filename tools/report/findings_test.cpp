@@ -1,0 +1,340 @@
+// Each rule has a trace that triggers it and one, as like it as possible, that does not. Traces go through the trace's own
+// writer and reader.
+#include "report/findings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "report/storage_limit.hpp"
+#include "trace/kinds.hpp"
+#include "trace/part.hpp"
+
+namespace stria::tool {
+namespace {
+
+using trace::Counter;
+using trace::TraceFile;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kMiB = 1 << 20;
+
+// A run of `ranks` ranks and a second, under construction.
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(int ranks) : ranks_(ranks), dropped_(static_cast<size_t>(ranks), 0) {}
+
+  TraceBuilder& count(int rank, Counter counter, int64_t value, uint32_t file = 1) {
+    counters_[{rank, file}].emplace_back(static_cast<uint32_t>(counter) + 1, value);
+    most_files_ = std::max(most_files_, file);
+    return *this;
+  }
+  // The same on every rank.
+  TraceBuilder& count_all(Counter counter, int64_t value, uint32_t file = 1) {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      count(rank, counter, value, file);
+    }
+    return *this;
+  }
+  TraceBuilder& fact(const std::string& key, const std::string& value) {
+    facts_.push_back({1, key, value});
+    return *this;
+  }
+  TraceBuilder& span(int rank, trace::BuiltIn kind, int64_t begin_ms, int64_t end_ms, int64_t bytes = -1) {
+    trace::Record record;
+    record.begin_ns = kBegin + begin_ms * kMs;
+    record.end_ns = kBegin + end_ms * kMs;
+    record.kind = static_cast<uint16_t>(kind);
+    record.id = next_id_++;
+    record.bytes = bytes;
+    records_[rank].push_back(record);
+    return *this;
+  }
+  TraceBuilder& dropped(int rank, uint64_t records) {
+    dropped_[static_cast<size_t>(rank)] = records;
+    return *this;
+  }
+
+  TraceFile build() const {
+    std::vector<std::byte> bytes;
+    trace::append_header(bytes);
+    for (int rank = 0; rank < ranks_; ++rank) {
+      append_part(rank, bytes);
+    }
+    return TraceFile::parse(bytes).value();
+  }
+
+ private:
+  static constexpr int64_t kBegin = 1000 * kMs;
+
+  void append_part(int rank, std::vector<std::byte>& bytes) const {
+    trace::RankHeader header;
+    header.run_id = 1;
+    header.rank = rank;
+    header.rank_count = ranks_;
+    header.node = 0;
+    header.clock_ns = kBegin;
+    header.unix_ns = 1'700'000'000'000 * kMs;
+    header.level = 4;
+    header.host = "node0";
+    header.program = "program";
+    trace::append(bytes, header);
+    std::vector<trace::Name> names;
+    uint32_t id = 0;
+    for (const trace::KindInfo& kind : trace::built_in_kinds()) {
+      names.push_back({trace::Table::kKind, id++, kind.name, kind.layer, kind.detail, kind.overlaps});
+    }
+    for (uint32_t counter = 0; counter < trace::kCounterCount; ++counter) {
+      names.push_back({trace::Table::kCounter, counter + 1, trace::counter_name(static_cast<Counter>(counter))});
+    }
+    for (uint32_t file = 1; file <= most_files_; ++file) {
+      names.push_back({trace::Table::kFile, file, "file" + std::to_string(file)});
+    }
+    trace::append(bytes, names);
+    if (records_.contains(rank)) {
+      trace::append(bytes, 0, records_.at(rank));
+    }
+    std::vector<trace::CounterValues> sets;
+    for (const auto& [key, values] : counters_) {
+      if (key.first == rank) {
+        sets.push_back({key.second, values});
+      }
+    }
+    trace::append(bytes, sets);
+    if (rank == 0) {
+      trace::append(bytes, facts_);
+    }
+    trace::append(bytes, trace::EndOfPart{kBegin + 1000 * kMs, dropped_[static_cast<size_t>(rank)]});
+  }
+
+  int ranks_;
+  uint32_t most_files_ = 1;
+  uint32_t next_id_ = 1;
+  std::map<std::pair<int, uint32_t>, std::vector<std::pair<uint32_t, int64_t>>> counters_;
+  std::map<int, std::vector<trace::Record>> records_;
+  std::vector<trace::Fact> facts_;
+  std::vector<uint64_t> dropped_;
+};
+
+Counter bin(Counter first, int number) {
+  return static_cast<Counter>(static_cast<int>(first) + number);
+}
+
+// Four ranks that write 64 MiB each in requests of 16 MiB, put together, and in balance: nothing to find.
+TraceBuilder good_run() {
+  return TraceBuilder(4)
+      .count_all(Counter::kOpens, 1)
+      .count_all(Counter::kPuts, 24)
+      .count_all(Counter::kCommits, 1)
+      .count_all(Counter::kBytesPut, 64 * kMiB)
+      .count_all(Counter::kBytesWritten, 64 * kMiB)
+      .count_all(Counter::kWriteRequests, 4)
+      .count_all(Counter::kWritePieces, 4)
+      .count_all(Counter::kSequentialWrites, 4)
+      .count_all(bin(Counter::kWriteSizes0, 7), 4)
+      .count_all(Counter::kAlignmentBytes, kMiB)
+      .count_all(Counter::kPackNs, 20 * kMs)
+      .count_all(Counter::kWriteNs, 60 * kMs)
+      .count_all(Counter::kSyncNs, 10 * kMs);
+}
+
+struct Case {
+  const char* rule;
+  std::function<TraceBuilder()> triggers;
+  std::function<TraceBuilder()> does_not;
+};
+
+TraceBuilder pieces_of(int64_t number, int size_bin, int64_t bytes) {
+  return TraceBuilder(4)
+      .count_all(Counter::kWritePieces, number)
+      .count_all(Counter::kWriteRequests, number)
+      .count_all(bin(Counter::kWriteSizes0, size_bin), number)
+      .count_all(Counter::kBytesWritten, number * bytes)
+      .count_all(Counter::kSequentialWrites, number)
+      .count_all(Counter::kCommonSize1, bytes)
+      .count_all(Counter::kCommonSize1Count, number)
+      .count_all(Counter::kWriteNs, 50 * kMs);
+}
+
+TraceBuilder files_of(uint32_t number, int64_t bytes) {
+  TraceBuilder builder(2);
+  for (uint32_t file = 1; file <= number; ++file) {
+    builder.count(static_cast<int>(file % 2), Counter::kOpens, 1, file)
+        .count(static_cast<int>(file % 2), Counter::kBytesWritten, bytes, file);
+  }
+  return builder;
+}
+
+TraceBuilder writers(std::vector<int64_t> mib, bool aggregate) {
+  TraceBuilder builder(static_cast<int>(mib.size()));
+  for (size_t rank = 0; rank < mib.size(); ++rank) {
+    builder.count(static_cast<int>(rank), Counter::kBytesWritten, mib[rank] * kMiB)
+        .count(static_cast<int>(rank), Counter::kAggregated, aggregate);
+  }
+  return builder;
+}
+
+std::vector<Case> cases() {
+  auto good = [] { return good_run(); };
+  return {
+      {"packing", [] { return good_run().count(0, Counter::kPackNs, 900 * kMs); }, good},
+      {"sync", [] { return good_run().count(0, Counter::kSyncNs, 900 * kMs); }, good},
+      {"metadata", [] { return good_run().count(0, Counter::kMetadataNs, 900 * kMs); },
+       [] { return good_run().count(0, Counter::kMetadataNs, 20 * kMs); }},
+      {"waiting", [] { return good_run().count(1, Counter::kExchangeNs, 900 * kMs); },
+       [] { return good_run().count(1, Counter::kExchangeNs, 200 * kMs); }},
+      {"read_modify_write", [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB); },
+       [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB).count(0, Counter::kGets, 1); }},
+      {"far_from_limit", [] { return good_run().count_all(Counter::kWriteNs, 20'000 * kMs); }, good},
+      {"small_requests", [] { return pieces_of(200, 2, 4096); }, [] { return pieces_of(200, 5, 2 * kMiB); }},
+      {"unaligned",
+       [] {
+         return pieces_of(200, 4, 500'000).count_all(Counter::kUnalignedWrites, 190).count_all(Counter::kAlignmentBytes, kMiB);
+       },
+       [] {
+         return pieces_of(200, 4, 500'000).count_all(Counter::kUnalignedWrites, 20).count_all(Counter::kAlignmentBytes, kMiB);
+       }},
+      {"random_order", [] { return pieces_of(300, 5, 2 * kMiB).count_all(Counter::kReadPieces, 900); },
+       [] { return pieces_of(300, 5, 2 * kMiB); }},
+      {"scattered",
+       [] { return pieces_of(1, 1, 0).count_all(Counter::kWritePieces, 4000).count_all(Counter::kBytesWritten, 4000 * 512); },
+       [] { return pieces_of(4000, 1, 512); }},
+      {"read_again",
+       [] {
+         return TraceBuilder(4)
+             .count_all(Counter::kBytesRead, 8 * kMiB)
+             .count_all(Counter::kMaxReadEnd, 8 * kMiB)
+             .count_all(Counter::kGets, 1);
+       },
+       [] {
+         return TraceBuilder(4)
+             .count_all(Counter::kBytesRead, 2 * kMiB)
+             .count_all(Counter::kMaxReadEnd, 8 * kMiB)
+             .count_all(Counter::kGets, 1);
+       }},
+      {"aggregator_imbalance",
+       [] {
+         return writers({100, 1, 1, 90, 1, 1, 1, 1}, true);
+       },
+       [] {
+         return writers({90, 80, 100, 95}, true);
+       }},
+      {"rank_imbalance", [] { return good_run().count(2, Counter::kWriteNs, 200 * kMs); },
+       [] { return good_run().count(2, Counter::kWriteNs, 20 * kMs); }},
+      {"one_writer",
+       [] {
+         return writers({100, 0, 0, 1}, false);
+       },
+       [] {
+         return writers({100, 0, 60, 1}, false);
+       }},
+      {"many_opens", [] { return good_run().count_all(Counter::kOpens, 30); }, good},
+      {"small_files", [] { return files_of(100, 4096); }, [] { return files_of(100, 4 * kMiB); }},
+      {"small_commits", [] { return good_run().count_all(Counter::kCommits, 5000); },
+       [] { return good_run().count_all(Counter::kCommits, 50); }},
+      {"collective_given_up", [] { return good_run().fact("no collective cause", "type conversion"); },
+       [] { return good_run().fact("no collective cause", ""); }},
+      {"hint_problems", [] { return good_run().fact("hint warnings", "cb_nodes=x: not a number"); },
+       [] { return good_run().fact("hint cb_nodes", "4"); }},
+      {"dropped_records", [] { return good_run().dropped(3, 77); }, [] { return good_run().dropped(3, 0); }},
+  };
+}
+
+std::set<std::string> rules_of(const TraceBuilder& builder, std::vector<Finding>* findings = nullptr) {
+  const TraceFile trace = builder.build();
+  const RunDigest run(trace);
+  const std::vector<Finding> found = find(run, given_limit(3000));
+  std::set<std::string> names;
+  for (const Finding& finding : found) {
+    names.insert(finding.rule);
+  }
+  if (findings != nullptr) {
+    *findings = found;
+  }
+  return names;
+}
+
+TEST(Findings, EachRuleFiresOnItsTraceAndNotOnItsNeighbour) {
+  for (const Case& one : cases()) {
+    EXPECT_TRUE(rules_of(one.triggers()).contains(one.rule)) << one.rule << " should fire";
+    EXPECT_FALSE(rules_of(one.does_not()).contains(one.rule)) << one.rule << " should be silent";
+  }
+}
+
+TEST(Findings, EveryRuleIsTested) {
+  std::set<std::string> tested;
+  for (const Case& one : cases()) {
+    tested.insert(one.rule);
+  }
+  EXPECT_GE(rule_names().size(), 12U);
+  for (const char* name : rule_names()) {
+    EXPECT_TRUE(tested.contains(name)) << name;
+  }
+}
+
+TEST(Findings, NoFindingWithoutANumberAndAnAdvice) {
+  for (const Case& one : cases()) {
+    std::vector<Finding> findings;
+    rules_of(one.triggers(), &findings);
+    for (const Finding& finding : findings) {
+      auto has_digit = [](const std::string& text) {
+        return std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+      };
+      EXPECT_TRUE(has_digit(finding.text) || has_digit(finding.evidence)) << finding.text;
+      EXPECT_FALSE(finding.evidence.empty()) << finding.rule;
+      EXPECT_GT(finding.advice.size(), 20U) << finding.rule;
+      EXPECT_GE(finding.weight, 0) << finding.rule;
+      EXPECT_LE(finding.weight, 1) << finding.rule;
+    }
+  }
+}
+
+TEST(Findings, AGoodRunHasNone) {
+  EXPECT_EQ(rules_of(good_run()), std::set<std::string>{});
+}
+
+TEST(Findings, AnEmptyTraceHasNone) {
+  EXPECT_EQ(rules_of(TraceBuilder(1)), std::set<std::string>{});
+}
+
+TEST(Findings, SaysHowManyAggregatorsDoTheWriting) {
+  std::vector<Finding> findings;
+  rules_of(writers({100, 1, 1, 90, 1, 1, 1, 1}, true), &findings);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].text, "2 of 8 aggregators do 97 % of the writing and reading.");
+}
+
+TEST(RunDigest, TakesPhasesFromSpansWhereCountersAreMissing) {
+  const auto pack = static_cast<trace::BuiltIn>(trace::kind(Phase::kPack).id);
+  const TraceFile trace = TraceBuilder(2)
+                              .span(0, trace::BuiltIn::kFileCommit, 100, 300)
+                              .span(0, pack, 100, 250)
+                              .span(1, trace::BuiltIn::kFileCommit, 200, 400)
+                              .build();
+  const RunDigest run(trace);
+  EXPECT_NEAR(run.seconds(Phase::kPack), 0.15, 1e-9);
+  EXPECT_NEAR(run.io_seconds(), 0.4, 1e-9);
+  EXPECT_NEAR(run.io_wall_seconds(), 0.3, 1e-9);
+}
+
+TEST(RunDigest, FindsTheBestRateOfTheStorage) {
+  const TraceFile trace = TraceBuilder(2)
+                              .span(0, trace::BuiltIn::kStorageWrite, 100, 200, 100'000'000)
+                              .span(1, trace::BuiltIn::kStorageWrite, 150, 200, 100'000'000)
+                              .build();
+  EXPECT_NEAR(RunDigest(trace).best_rate(), 3e9, 3e7);
+}
+
+TEST(StorageLimit, ProbeLeavesNothingBehind) {
+  auto limit = probe_limit(::testing::TempDir(), true);
+  ASSERT_TRUE(limit.ok()) << limit.status().message();
+  EXPECT_GT(limit->bytes_per_second, 1e6);
+  EXPECT_EQ(probe_limit("/nowhere/at/all", false).status().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace stria::tool

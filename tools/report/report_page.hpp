@@ -1,0 +1,21 @@
+// The report of a run as one HTML page for someone who does not read traces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/findings.hpp"
+
+namespace stria::tool {
+
+/// Headline, findings, where the time went, ranks, sizes of requests, files with the hints in effect. Needs nothing else, no
+/// script.
+std::string report_page(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
+
+/// The same for programs.
+std::string report_json(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
+
+/// The report's first sentences.
+std::string headline(const RunDigest& run, const StorageLimit& limit);
+
+}  // namespace stria::tool

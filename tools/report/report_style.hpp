@@ -1,0 +1,9 @@
+// How the report looks.
+#pragma once
+
+namespace stria::tool {
+
+/// CSS, for light and dark.
+extern const char kReportStyle[];
+
+}  // namespace stria::tool

@@ -1,0 +1,159 @@
+// Rules about the requests that reach the storage: their size, place and order.
+#include <algorithm>
+
+#include "report/rule.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using trace::Counter;
+
+constexpr int kSmallBins = 4;  // up to 100,000 bytes: docs/trace_report.md, "small_requests"
+constexpr double kSmallShare = 0.5;
+constexpr int64_t kLeastPieces = 100;      // fewer pieces are no pattern
+constexpr double kUnalignedShare = 0.5;    // "unaligned"
+constexpr int64_t kLeastAlignment = 4096;  // a unit below a page costs nothing
+constexpr double kUnitsAPiece = 4;         // longer pieces than this many units barely notice their ends
+constexpr double kSequentialShare = 0.5;   // "random_order"
+constexpr double kReadTwice = 2;           // "read_again"
+constexpr double kPiecesARequest = 256;    // "scattered"
+constexpr double kScatteredPiece = 4096;   // bytes
+constexpr int64_t kLeastBytes = 1 << 20;
+
+int64_t pieces(const RunDigest& run) {
+  return run.total(Counter::kReadPieces) + run.total(Counter::kWritePieces);
+}
+
+double mean_piece(const RunDigest& run) {
+  return share_of(static_cast<double>(run.total(Counter::kBytesRead) + run.total(Counter::kBytesWritten)),
+                  static_cast<double>(pieces(run)));
+}
+
+std::string commonest(const RunDigest& run) {
+  const auto sizes = run.common_sizes();
+  return sizes.empty() ? ""
+                       : fmt::format("; the most common size is {}, {} times", bytes_text(static_cast<double>(sizes[0].first)),
+                                     count_text(sizes[0].second));
+}
+
+MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
+  int64_t small = 0;
+  for (int bin = 0; bin < kSmallBins; ++bin) {
+    small += run.total(static_cast<Counter>(static_cast<int>(Counter::kReadSizes0) + bin)) +
+             run.total(static_cast<Counter>(static_cast<int>(Counter::kWriteSizes0) + bin));
+  }
+  const double share = share_of(small, pieces(run));
+  if (share < kSmallShare || pieces(run) < kLeastPieces) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.text = fmt::format("{} of the pieces that reach the storage are smaller than 100 kB.", percent_text(share));
+  finding.evidence = fmt::format("{} of {} pieces, {} on average{}", count_text(small), count_text(pieces(run)),
+                                 bytes_text(mean_piece(run)), commonest(run));
+  finding.advice =
+      "Each request costs about the same whatever its size. Combine them: put more before a commit, use collective writes "
+      "(hint "
+      "romio_cb_write=enable), or a larger buffer (cb_buffer_size).";
+  finding.weight = share * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  return finding;
+}
+
+MaybeFinding unaligned(const RunDigest& run, const StorageLimit&) {
+  const int64_t odd = run.total(Counter::kUnalignedReads) + run.total(Counter::kUnalignedWrites);
+  const double share = share_of(odd, pieces(run));
+  const auto unit = static_cast<double>(run.total(Counter::kAlignmentBytes));
+  if (share < kUnalignedShare || pieces(run) < kLeastPieces || unit < static_cast<double>(kLeastAlignment) ||
+      mean_piece(run) > kUnitsAPiece * unit) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.text =
+      fmt::format("{} of the pieces begin or end inside a unit of {} of the storage.", percent_text(share), bytes_text(unit));
+  finding.evidence = fmt::format("{} of {} pieces, {} on average{}", count_text(odd), count_text(pieces(run)),
+                                 bytes_text(mean_piece(run)), commonest(run));
+  finding.advice =
+      "Two writers in one unit wait for each other's lock, and a part of a unit may be read before it is written. Align the "
+      "parts of ranks "
+      "to it: aggregated writing does so when it knows the unit (hint striping_unit).";
+  finding.weight = 0.5 * share * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  return finding;
+}
+
+MaybeFinding random_order(const RunDigest& run, const StorageLimit&) {
+  const int64_t all = pieces(run);
+  const double share = share_of(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites), all);
+  if (share >= kSequentialShare || all < kLeastPieces) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.text =
+      fmt::format("Only {} of the pieces lie behind the one before: files are visited in no order.", percent_text(share));
+  finding.evidence =
+      fmt::format("{} of {} pieces in ascending order",
+                  count_text(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites)), count_text(all));
+  finding.advice =
+      "Read-ahead and write-behind guess the next place. Sort what is read or written by its place in the file, or do it in "
+      "one commit, "
+      "which sorts.";
+  finding.weight = 0.5 * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  return finding;
+}
+
+MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
+  const int64_t requests = run.total(Counter::kReadRequests) + run.total(Counter::kWriteRequests);
+  const double in_one = share_of(static_cast<double>(pieces(run)), static_cast<double>(requests));
+  if (in_one < kPiecesARequest || mean_piece(run) > kScatteredPiece) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.text = fmt::format("A request is scattered over {} places of the file on average, {} in each.",
+                             count_text(static_cast<int64_t>(in_one)), bytes_text(mean_piece(run)));
+  finding.evidence =
+      fmt::format("{} pieces in {} requests; at most {} in one", count_text(pieces(run)), count_text(requests),
+                  count_text(std::max(run.total(Counter::kMaxPiecesOfRead), run.total(Counter::kMaxPiecesOfWrite))));
+  finding.advice =
+      "The file's layout is far from memory's. Exchange it through aggregators (hint romio_cb_write=enable), or choose a "
+      "layout in which a "
+      "rank's part is contiguous.";
+  finding.weight = 0.6 * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  return finding;
+}
+
+MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
+  int worst = -1;
+  double most = kReadTwice;
+  for (int file : run.files()) {
+    const double times = share_of(static_cast<double>(run.of_file(Counter::kBytesRead, file)),
+                                  static_cast<double>(run.of_file(Counter::kMaxReadEnd, file)));
+    if (times >= most && run.of_file(Counter::kBytesRead, file) >= kLeastBytes) {
+      worst = file;
+      most = times;
+    }
+  }
+  if (worst < 0) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.text = fmt::format("'{}' was read {:.1f} times over.", run.trace().files[static_cast<size_t>(worst)], most);
+  finding.evidence = fmt::format("{} read, of a file of {} as far as it was read",
+                                 bytes_text(static_cast<double>(run.of_file(Counter::kBytesRead, worst))),
+                                 bytes_text(static_cast<double>(run.of_file(Counter::kMaxReadEnd, worst))));
+  finding.advice = "Let each rank read its part once, or one rank read it and broadcast what all need.";
+  finding.weight = (1 - 1 / most) * share_of(run.seconds(Phase::kRead), run.phase_seconds());
+  return finding;
+}
+
+constexpr Rule kRules[] = {{"small_requests", small_requests},
+                           {"unaligned", unaligned},
+                           {"random_order", random_order},
+                           {"scattered", scattered},
+                           {"read_again", read_again}};
+
+}  // namespace
+
+std::span<const Rule> request_rules() {
+  return kRules;
+}
+
+}  // namespace stria::tool

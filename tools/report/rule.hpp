@@ -1,0 +1,40 @@
+// What the files of rules share.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "report/findings.hpp"
+
+namespace stria::tool {
+
+using MaybeFinding = std::optional<Finding>;
+
+struct Rule {
+  const char* name;
+  MaybeFinding (*look)(const RunDigest& run, const StorageLimit& limit);
+};
+
+/// By what they look at.
+std::span<const Rule> time_rules();
+std::span<const Rule> request_rules();
+std::span<const Rule> balance_rules();
+std::span<const Rule> usage_rules();
+
+/// part / whole, 0 when there is no whole.
+inline double share_of(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+inline double share_of(int64_t part, int64_t whole) {
+  return share_of(static_cast<double>(part), static_cast<double>(whole));
+}
+
+/// Numbers as people read them: "71 %", "4 KiB", "1.2 s", "812 MB/s", "1,234".
+std::string percent_text(double share);
+std::string bytes_text(double bytes);
+std::string seconds_text(double seconds);
+std::string rate_text(double bytes_per_second);
+std::string count_text(int64_t count);
+
+}  // namespace stria::tool

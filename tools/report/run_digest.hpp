@@ -1,0 +1,89 @@
+// What a report says of a run, in numbers: counters summed by rank and by file, times by phase, time in I/O, bytes moved.
+//
+// Counters are always on, so that everything but the time in I/O is known without spans too. Times of phases come from the
+// counters, or from the spans of the engine where a trace has no counters. A trace of wrappers around other libraries has
+// neither: its breakdown is by kind of span, each counted without the spans inside it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stria/phases.hpp"
+#include "trace/counters.hpp"
+#include "trace/trace_file.hpp"
+
+namespace stria::tool {
+
+using CounterRow = std::array<int64_t, trace::kCounterCount>;
+
+/// One part of the time in I/O.
+struct TimeShare {
+  std::string name;
+  double seconds = 0;  ///< summed over the ranks
+};
+
+class RunDigest {
+ public:
+  /// Keeps a reference to `trace`.
+  explicit RunDigest(const trace::TraceFile& trace);
+
+  const trace::TraceFile& trace() const { return trace_; }
+  int ranks() const { return trace_.rank_count(); }
+  double run_seconds() const { return static_cast<double>(trace_.end_ns) * 1e-9; }
+
+  /// Over all ranks and files; maxima for counters that are not sums.
+  int64_t total(trace::Counter counter) const { return total_[static_cast<size_t>(counter)]; }
+  int64_t of_rank(trace::Counter counter, int rank) const;
+  int64_t of_file(trace::Counter counter, int file) const;
+  /// The counter of every rank.
+  std::vector<int64_t> by_rank(trace::Counter counter) const;
+  /// Files that any rank opened or moved bytes of, by number.
+  const std::vector<int>& files() const { return files_; }
+  /// (rank, file) pairs of which the file was opened.
+  int64_t opened_pairs() const { return opened_pairs_; }
+  /// Pieces by size over all ranks and files, most frequent first: those among the four most common somewhere.
+  std::vector<std::pair<int64_t, int64_t>> common_sizes() const;
+
+  /// Seconds in a phase, summed over the ranks.
+  double seconds(Phase phase) const;
+  double seconds(Phase phase, int rank) const;
+  /// Of all phases.
+  double phase_seconds() const;
+  /// Seconds in I/O: summed over the ranks, of one, and of the clock while any rank was.
+  double io_seconds() const;
+  double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }
+  double io_wall_seconds() const { return io_wall_seconds_; }
+  /// Where the time in I/O went, longest first, all of it.
+  std::vector<TimeShare> breakdown() const;
+
+  /// What the application handed over or got, or what the storage moved when that was not counted.
+  int64_t useful_bytes() const;
+  /// The best rate, in bytes a second, that storage requests reached over `window_seconds`; 0 without such spans.
+  double best_rate() const { return best_rate_; }
+  double best_rate_window_seconds() const { return best_rate_window_; }
+  int64_t dropped() const;
+
+ private:
+  void add_counters();
+  void add_spans();
+  void find_best_rate();
+
+  const trace::TraceFile& trace_;
+  CounterRow total_{};
+  std::vector<CounterRow> rank_rows_, file_rows_;
+  std::vector<int> files_;
+  int64_t opened_pairs_ = 0;
+  std::map<int64_t, int64_t> sizes_;
+  std::vector<std::array<double, kPhaseCount>> phases_;  ///< by rank
+  std::vector<double> io_seconds_;                       ///< by rank
+  double io_wall_seconds_ = 0;
+  std::vector<double> self_seconds_;  ///< by kind
+  double best_rate_ = 0;
+  double best_rate_window_ = 0;
+};
+
+}  // namespace stria::tool
