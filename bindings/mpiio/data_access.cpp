@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/byte_range.hpp"
@@ -65,6 +66,21 @@ void move_pointer(File& file, const Access& access, const Operation& operation) 
   }
 }
 
+// The same for an access whose outcome is not known yet: a read ends where the file does now.
+Outcome move_pointer_ahead(File& file, const Access& access, const Operation& operation) {
+  if (access.pointer != Pointer::kIndividual) {
+    return {};
+  }
+  int64_t bytes = operation.bytes;
+  if (!operation.writes() && bytes > 0 && operation.view->is_sorted()) {
+    int64_t file_bytes = 0;
+    STRIA_MPIIO_RETURN_IF_ERROR(file.size(file_bytes));
+    bytes = std::clamp<int64_t>(operation.view->position_of(file_bytes) - operation.position, 0, bytes);
+  }
+  file.position += align_up(bytes, file.etype_bytes());
+  return {};
+}
+
 // ---- ordered
 
 OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer) {
@@ -120,8 +136,8 @@ int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer
     if (!operation->outcome.ok() && access.together == Together::kIndependent) {
       return operation->outcome;
     }
-    if (access.pointer == Pointer::kIndividual) {
-      file->position += operation->bytes;
+    if (Outcome moved = move_pointer_ahead(*file, access, *operation); !moved.ok()) {
+      fail(*operation, moved);
     }
     start_job(operation, access.together == Together::kCollective, request);
     return {};
@@ -144,8 +160,8 @@ int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer)
   return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
     OperationPtr operation = prepare_at(file, access, buffer);
-    if (access.pointer == Pointer::kIndividual) {
-      file->position += operation->bytes;
+    if (Outcome moved = move_pointer_ahead(*file, access, *operation); !moved.ok()) {
+      fail(*operation, moved);
     }
     return begin(file, operation);
   });

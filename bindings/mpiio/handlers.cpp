@@ -187,16 +187,19 @@ STRIA_MPIIO_TWIN(File_get_errhandler);
 STRIA_MPIIO_TWIN(File_call_errhandler);
 STRIA_MPIIO_TWIN(Error_string);
 
-#if defined(OPEN_MPI)
-// Open MPI's Fortran bindings, all three, make handlers by this function of theirs, without the C one.
+// Fortran's handlers take a file's number, so they are marked. Open MPI's bindings, all three, come by the first name, MPICH's
+// by the others.
 __attribute__((visibility("default"))) void ompi_file_create_errhandler_f(void* function, MPI_Fint* errhandler,
                                                                           MPI_Fint* code) {
-  using Real = void(void*, MPI_Fint*, MPI_Fint*);
-  static auto* real = stria::mpiio::real_function<Real>("ompi_file_create_errhandler_f");
-  real(function, errhandler, code);
-  if (code == nullptr || *code == MPI_SUCCESS) {
-    stria::mpiio::keep(MPI_Errhandler_f2c(*errhandler), reinterpret_cast<MPI_File_errhandler_function*>(function),
-                       Handler::Kind::kFortran);
+  auto* made_of = reinterpret_cast<MPI_File_errhandler_function*>(function);
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  const int outcome = STRIA_MPIIO_REAL(File_create_errhandler)(made_of, &handle);
+  if (outcome == MPI_SUCCESS) {
+    stria::mpiio::keep(handle, made_of, Handler::Kind::kFortran);
+    *errhandler = MPI_Errhandler_c2f(handle);
+  }
+  if (code != nullptr) {
+    *code = outcome;
   }
 }
 #define STRIA_MPIIO_FORTRAN_NAME(name) \
@@ -207,6 +210,7 @@ STRIA_MPIIO_FORTRAN_NAME(mpi_file_create_errhandler__);
 STRIA_MPIIO_FORTRAN_NAME(pmpi_file_create_errhandler__);
 STRIA_MPIIO_FORTRAN_NAME(mpi_file_create_errhandler);
 STRIA_MPIIO_FORTRAN_NAME(pmpi_file_create_errhandler);
-#endif
+STRIA_MPIIO_FORTRAN_NAME(mpi_file_create_errhandler_f08_);
+STRIA_MPIIO_FORTRAN_NAME(pmpir_file_create_errhandler_f08_);
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
@@ -14,10 +15,14 @@ namespace stria::mpiio {
 
 namespace {
 
+// How long to sleep between looks at what other ranks have done.
+constexpr auto kBoardPause = std::chrono::microseconds(100);
+
 struct Jobs {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::shared_ptr<Job>> waiting;
+  std::deque<std::shared_ptr<Job>> agreeing;             // this rank's part is done, the others' perhaps not
   std::map<MPI_Request, std::shared_ptr<Job>> requests;  // until MPI frees them
   std::atomic<int> request_count{0};
   std::thread thread;
@@ -30,26 +35,66 @@ Jobs& jobs() {
   return *instance;
 }
 
+// \pre the mutex is held
 void mark_done(Job& job) {
-  std::lock_guard lock(jobs().mutex);
   job.done = true;
   --job.operation->file->pending;
   jobs().changed.notify_all();
 }
 
+JobBoard& board_of(const Job& job) {
+  return *job.operation->file->channel->shared->board();
+}
+
+// This rank's part has been moved. \pre the mutex is held
+void part_done(const std::shared_ptr<Job>& job) {
+  if (job->board_number == Job::kAlone) {
+    mark_done(*job);
+    return;
+  }
+  board_of(*job).post(job->board_number, job->operation->outcome.error_class());
+  jobs().agreeing.push_back(job);
+  jobs().changed.notify_all();
+}
+
+// \pre the mutex is held
+void look_at_boards() {
+  std::erase_if(jobs().agreeing, [](const std::shared_ptr<Job>& job) {
+    int error_class = MPI_SUCCESS;
+    if (!board_of(*job).complete(job->board_number, error_class)) {
+      return false;
+    }
+    Operation& operation = *job->operation;
+    if (operation.outcome.ok() && error_class != MPI_SUCCESS) {
+      operation.outcome = {error_class, "'" + operation.file->path + "': another rank of the collective operation failed"};
+    }
+    mark_done(*job);
+    return true;
+  });
+}
+
 void work() {
   std::unique_lock lock(jobs().mutex);
+  const auto has_news = [] { return jobs().ending || !jobs().waiting.empty(); };
   while (true) {
-    jobs().changed.wait(lock, [] { return jobs().ending || !jobs().waiting.empty(); });
+    if (jobs().agreeing.empty()) {
+      jobs().changed.wait(lock, [&] { return has_news() || !jobs().agreeing.empty(); });
+    } else {
+      jobs().changed.wait_for(lock, kBoardPause, has_news);
+    }
+    look_at_boards();
     if (jobs().waiting.empty()) {
-      return;
+      if (jobs().ending) {
+        return;
+      }
+      continue;
     }
     std::shared_ptr<Job> job = std::move(jobs().waiting.front());
     jobs().waiting.pop_front();
     lock.unlock();
     run_independent(*job->operation, *job->operation->file->background);
-    mark_done(*job);
     lock.lock();
+    part_done(job);
   }
 }
 
@@ -84,7 +129,7 @@ bool can_wait_in_background(const Operation& operation, bool collective) {
     return false;
   }
   const bool registered = operation.view->representation()->kind == Representation::Kind::kRegistered;
-  return !registered && (!collective || operation.file->channel->shared->on_one_node());
+  return !registered && (!collective || operation.file->channel->shared->board() != nullptr);
 }
 
 // ---- the generalized request
@@ -132,6 +177,10 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool
   if (request != nullptr) {
     make_request(job, request);
   }
+  const bool by_messages = collective && file.channel->shared->board() == nullptr;
+  if (collective && !by_messages && request != nullptr && file.comm().size() > 1) {
+    job->board_number = file.channel->shared->board()->begin();
+  }
   if (can_wait_in_background(*operation, collective) && open_background(file)) {
     std::lock_guard lock(jobs().mutex);
     start_thread();
@@ -139,12 +188,16 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool
     jobs().changed.notify_all();
     return job;
   }
-  if (collective && !file.channel->shared->on_one_node()) {
+  if (by_messages) {
     run_collective(*operation);
   } else {
     run_independent(*operation);
   }
-  mark_done(*job);
+  std::lock_guard lock(jobs().mutex);
+  if (job->board_number != Job::kAlone) {
+    start_thread();
+  }
+  part_done(job);
   return job;
 }
 

@@ -3,7 +3,8 @@
 // Problem: an MPI library tells a program nothing of work that isn't its own unless MPI_THREAD_MULTIPLE lets another thread
 // speak to it. Method: one thread of this library moves the bytes, first come first served, without a call of MPI; the requests
 // are generalized requests, completed by the thread that waits or tests, in the calls that this library puts before MPI's own
-// (wait_calls.cpp). Collective operations on one node need no messages: each rank moves its own bytes. Cost: one thread, begun
+// (wait_calls.cpp). Collective operations on one node need no messages: each rank moves its own bytes and they agree in
+// shared memory (job_board.hpp). Cost: one thread, begun
 // at the first such call; nothing for programs without.
 #pragma once
 
@@ -21,6 +22,8 @@ struct Job {
   MPI_Request request = MPI_REQUEST_NULL;
   std::atomic<bool> done{false};
   std::atomic<bool> completed{false};  ///< MPI has been told
+  int64_t board_number = kAlone;       ///< of a collective whose ranks agree on the job board
+  static constexpr int64_t kAlone = -1;
 };
 
 /// Begins to move the operation's bytes; null request: none is made. What can't go on in the background (a registered

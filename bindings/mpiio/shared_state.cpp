@@ -22,14 +22,17 @@ Result<std::shared_ptr<SharedState>> SharedState::create(Comm& comm, MPI_Comm pa
   const bool one_node = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
   std::shared_ptr<SharedState> made(new SharedState(one_node));
   if (one_node && !wants_window()) {
-    auto memory = comm.allocate_shared(comm.node_rank() == 0 ? static_cast<int64_t>(kTwins * sizeof(std::atomic<int64_t>)) : 0);
+    auto memory = comm.allocate_shared(comm.node_rank() == 0 ? static_cast<int64_t>(sizeof(Shared)) : 0);
     // The outcome is the same on the node, which is everybody.
     STRIA_RETURN_IF_ERROR(memory.status());
     made->memory_ = *memory;
-    made->pointers_ = reinterpret_cast<std::atomic<int64_t>*>(made->memory_->part(0).data());
-    for (int twin = 0; comm.rank() == 0 && twin < kTwins; ++twin) {
-      new (made->pointers_ + twin) std::atomic<int64_t>(0);
+    auto* shared = reinterpret_cast<Shared*>(made->memory_->part(0).data());
+    if (comm.rank() == 0) {
+      new (shared) Shared();
     }
+    made->pointers_ = shared->pointers;
+    made->board_ = std::make_unique<JobBoard>(shared->places, comm.size());
+    comm.barrier();
     return made;
   }
   int64_t* base = nullptr;

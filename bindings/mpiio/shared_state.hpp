@@ -14,6 +14,7 @@
 
 #include "comm/comm.hpp"
 #include "comm/node_turn.hpp"
+#include "job_board.hpp"
 
 namespace stria::mpiio {
 
@@ -39,8 +40,8 @@ class SharedState {
 
   /// The turn that atomic accesses take on one node; null when the ranks are on several. Collective: yes at the first call.
   NodeTurn* atomic_turn(Comm& comm);
-  /// True when all ranks are on one node.
-  bool on_one_node() const { return on_one_node_; }
+  /// Where ranks of one node agree on background collectives; null when they don't share memory.
+  JobBoard* board() const { return board_.get(); }
 
  private:
   explicit SharedState(bool on_one_node) : on_one_node_(on_one_node) {}
@@ -49,11 +50,18 @@ class SharedState {
   std::shared_ptr<SharedBuffer> memory_;
   static constexpr int kTwins = 2;
 
+  /// What the ranks of a node share, in rank 0's memory.
+  struct Shared {
+    std::atomic<int64_t> pointers[kTwins];
+    JobBoard::Place places[JobBoard::kPlaces];
+  };
+
   void set(int twin, int64_t position);
 
   int current_ = 0;                           // which of the twins
   std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on one node
   MPI_Win window_ = MPI_WIN_NULL;             // on several
+  std::unique_ptr<JobBoard> board_;
   std::unique_ptr<NodeTurn> turn_;
 };
 

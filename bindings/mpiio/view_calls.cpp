@@ -87,7 +87,10 @@ Outcome check_not_sequential(const File& file) {
 
 Outcome seek(File& file, int64_t offset, int whence) {
   STRIA_MPIIO_RETURN_IF_ERROR(check_not_sequential(file));
-  return find_target(file, offset, whence, file.position, file.position);
+  int64_t target = 0;
+  STRIA_MPIIO_RETURN_IF_ERROR(find_target(file, offset, whence, file.position, target));
+  file.position = target;
+  return {};
 }
 
 // Collective: yes.

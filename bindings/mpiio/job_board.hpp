@@ -1,0 +1,43 @@
+// Where the ranks of a node tell each other, without messages, how their parts of background collectives went.
+//
+// Problem: a nonblocking collective must fail on every rank when one can't write, but the thread that does it may not speak
+// MPI. Method: the n-th such operation of a file has a place in memory that the ranks share; each counts itself in when its
+// part is done and leaves the class of its error; the operation is complete when all are counted. Places are used again when
+// everybody has looked. Cost: two atomic additions an operation.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace stria::mpiio {
+
+class JobBoard {
+ public:
+  static constexpr int kPlaces = 64;
+  /// What the ranks share; all zero at first.
+  struct Place {
+    std::atomic<int64_t> finished;
+    std::atomic<int64_t> seen;
+    std::atomic<int64_t> failure;
+  };
+
+  /// `places`: kPlaces of them, the same for all `rank_count` ranks.
+  JobBoard(Place* places, int rank_count) : places_(places), rank_count_(rank_count) {}
+
+  /// The number of the next operation. Waits while kPlaces of them are under way.
+  int64_t begin();
+  /// This rank's part is done; `error_class` is MPI_SUCCESS or its failure.
+  void post(int64_t number, int error_class);
+  /// True when every rank's part is; then sets the class of a failure, MPI_SUCCESS without one. Not to be asked again after
+  /// that.
+  bool complete(int64_t number, int& error_class);
+
+ private:
+  Place& place(int64_t number) const { return places_[number % kPlaces]; }
+
+  Place* places_;
+  int rank_count_;
+  int64_t next_ = 0;
+};
+
+}  // namespace stria::mpiio
