@@ -1,6 +1,5 @@
 #include "comm_pool.hpp"
 
-#include <algorithm>
 #include <array>
 #include <list>
 #include <mutex>
@@ -14,10 +13,15 @@ namespace stria::mpiio {
 
 namespace {
 
-constexpr size_t kMostAgreedOn = 62;  // channels of one communicator that fit the mask of free ones
+constexpr size_t kPlaces = 62;  // channels of one communicator that are kept: as many as fit a mask
 
+// Every rank has the same channel in the same place.
 struct Pool {
-  std::vector<std::shared_ptr<Channel>> channels;
+  struct Place {
+    std::shared_ptr<Channel> channel;
+    bool taken = false;  // by an open that is under way, or by an open file
+  };
+  std::array<Place, kPlaces> places;
 };
 
 struct Pools {
@@ -39,6 +43,11 @@ int forget_pool(MPI_Comm, int, void* value, void*) {
     std::lock_guard lock(pools().mutex);
     pools().all.remove(pool);
   }
+  for (Pool::Place& place : pool->places) {
+    if (place.channel != nullptr) {
+      place.channel->taken = nullptr;  // an open file may still hold it
+    }
+  }
   delete pool;
   return MPI_SUCCESS;
 }
@@ -49,7 +58,9 @@ int end_of_mpi(MPI_Comm, int, void*, void*) {
   }
   std::lock_guard lock(pools().mutex);
   for (Pool* pool : pools().all) {
-    pool->channels.clear();
+    for (Pool::Place& place : pool->places) {
+      place.channel.reset();
+    }
   }
   return MPI_SUCCESS;
 }
@@ -65,8 +76,18 @@ int pool_key() {
   return pools().keyval;
 }
 
+// Libraries duplicate the world's communicator for each file; all of its duplicates share one pool.
+MPI_Comm home_of(MPI_Comm parent) {
+  int result = MPI_UNEQUAL;
+  MPI_Comm_compare(parent, MPI_COMM_WORLD, &result);
+  return result == MPI_CONGRUENT ? MPI_COMM_WORLD : parent;
+}
+
 Pool& pool_of(MPI_Comm parent) {
   const int key = pool_key();
+  parent = home_of(parent);
+  static std::mutex mutex;
+  std::lock_guard one_thread(mutex);
   void* value = nullptr;
   int found = 0;
   MPI_Comm_get_attr(parent, key, &value, &found);
@@ -80,12 +101,36 @@ Pool& pool_of(MPI_Comm parent) {
   return *made;
 }
 
-int64_t free_mask(const Pool& pool) {
-  int64_t mask = 0;
-  for (size_t i = 0; i < std::min(pool.channels.size(), kMostAgreedOn); ++i) {
-    mask |= pool.channels[i]->in_use ? 0 : int64_t{1} << i;
+struct Taken {
+  int64_t channels = 0;  // places with a channel, as bits
+  int64_t empty = 0;     // places without
+};
+
+// Takes every place that is free until the ranks have agreed on one, so that another thread's open can't have it meanwhile.
+Taken take_all_free(Pool& pool) {
+  std::lock_guard lock(pools().mutex);
+  Taken taken;
+  for (size_t i = 0; i < kPlaces; ++i) {
+    Pool::Place& place = pool.places[i];
+    if (!place.taken) {
+      place.taken = true;
+      (place.channel != nullptr ? taken.channels : taken.empty) |= int64_t{1} << i;
+    }
   }
-  return mask;
+  return taken;
+}
+
+void give_back(Pool& pool, int64_t mask) {
+  std::lock_guard lock(pools().mutex);
+  for (size_t i = 0; i < kPlaces; ++i) {
+    if ((mask >> i & 1) != 0) {
+      pool.places[i].taken = false;
+    }
+  }
+}
+
+int64_t lowest_bit(int64_t mask) {
+  return mask & -mask;
 }
 
 Result<std::shared_ptr<Channel>> make_channel(MPI_Comm parent, int size) {
@@ -108,7 +153,8 @@ void at_mpi_end(void (*close_files)()) {
 Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& admission) {
   Pool& pool = pool_of(parent);
   const int64_t amode = admission.amode;
-  std::array<int64_t, 4> common{free_mask(pool), amode, ~amode, admission.valid ? -1 : 0};
+  const Taken taken = take_all_free(pool);
+  std::array<int64_t, 5> common{taken.channels, taken.empty, amode, ~amode, admission.valid ? -1 : 0};
   int size = 1;
   MPI_Comm_size(parent, &size);
   if (size > 1) {
@@ -116,21 +162,31 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
     MPI_Iallreduce(MPI_IN_PLACE, common.data(), static_cast<int>(common.size()), MPI_INT64_T, MPI_BAND, parent, &request);
     wait_politely(request);
   }
-  admission.same_amode = (common[1] | common[2]) == -1;
-  admission.valid = common[3] == -1;
-  if (common[0] != 0) {
-    auto channel = pool.channels[static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(common[0])))];
-    channel->in_use = true;
-    return channel;
+  admission.same_amode = (common[2] | common[3]) == -1;
+  admission.valid = common[4] == -1;
+  const int64_t chosen = common[0] != 0 ? lowest_bit(common[0]) : lowest_bit(common[1]);
+  give_back(pool, (taken.channels | taken.empty) & ~chosen);
+  if (chosen == 0) {
+    return make_channel(parent, size);  // so many files are open that this one's is not kept
   }
-  STRIA_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, make_channel(parent, size));
-  channel->in_use = true;
-  pool.channels.push_back(channel);
-  return channel;
+  Pool::Place& place = pool.places[static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(chosen)))];
+  if (place.channel == nullptr) {
+    auto made = make_channel(parent, size);
+    if (!made.ok()) {
+      give_back(pool, chosen);
+      return made.status();
+    }
+    place.channel = *made;
+    place.channel->taken = &place.taken;
+  }
+  return place.channel;
 }
 
 void release_channel(const std::shared_ptr<Channel>& channel) {
-  channel->in_use = false;
+  std::lock_guard lock(pools().mutex);
+  if (channel->taken != nullptr) {
+    *channel->taken = false;
+  }
 }
 
 }  // namespace stria::mpiio

@@ -2,8 +2,9 @@
 //
 // Problem: each open file needs a communicator of its own, and duplicating one costs several collectives, more than small
 // programs spend on their I/O. Method: those of closed files wait as an attribute of the program's communicator for the next
-// open; the ranks agree on one that is free on all of them in the reduction that opening needs anyway. They go with the
-// program's communicator, or when MPI ends.
+// open; the ranks agree on one that is free on all of them in the reduction that opening needs anyway. Duplicates of
+// MPI_COMM_WORLD, which libraries make for each file, share its channels. They go with the program's communicator, or when MPI
+// ends.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +20,7 @@ namespace stria::mpiio {
 struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
-  bool in_use = false;
+  bool* taken = nullptr;  ///< the pool's mark; null: not of a pool
 };
 
 /// What each rank says at an open, and what follows for all.

@@ -1,6 +1,7 @@
 // The calls on a file as a whole: opening, closing, sizes, properties; and data representations.
 #include <fmt/format.h>
 
+#include "access/planner.hpp"
 #include "data_access.hpp"
 #include "info.hpp"
 #include "jobs.hpp"
@@ -94,6 +95,19 @@ Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info i
   return {};
 }
 
+// What the hints left to the storage and the planner is what these chose.
+Hints hints_in_effect(File& file) {
+  Hints hints = access::effective_hints(file.hints);
+  const storage::Capabilities& capabilities = file.storage->capabilities();
+  const access::Plan plan = access::make_plan({1, 1, true, false}, capabilities, file.hints, file.comm());
+  hints["cb_nodes"] = std::to_string(plan.two_phase.aggregators.size());
+  if (file.hints.striping_unit_bytes == 0 && capabilities.stripe_bytes > 0) {
+    hints["striping_unit"] = std::to_string(capabilities.stripe_bytes);
+  }
+  hints["striping_factor"] = std::to_string(capabilities.stripe_count);
+  return hints;
+}
+
 Outcome get_type_extent(const File& file, MPI_Datatype type, int64_t& extent) {
   if (type == MPI_DATATYPE_NULL) {
     return {MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"};
@@ -183,7 +197,7 @@ int MPI_File_set_info(MPI_File handle, MPI_Info info) {
 
 int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
-    *info = info_of(stria::access::effective_hints(file->hints));
+    *info = info_of(hints_in_effect(*file));
     return {};
   });
 }

@@ -266,6 +266,47 @@ void test_external32() {
   CHECK_OK(MPI_File_close(&file));
 }
 
+// A representation in which each int is written twice.
+int read_twice(void* memory, MPI_Datatype, int count, void* file, MPI_Offset position, void*) {
+  for (int i = 0; i < count; ++i) {
+    static_cast<int*>(memory)[position + i] = static_cast<int*>(file)[2 * i];
+  }
+  return MPI_SUCCESS;
+}
+int write_twice(void* memory, MPI_Datatype, int count, void* file, MPI_Offset position, void*) {
+  for (int i = 0; i < 2 * count; ++i) {
+    static_cast<int*>(file)[i] = static_cast<int*>(memory)[position + i / 2];
+  }
+  return MPI_SUCCESS;
+}
+int extent_twice(MPI_Datatype type, MPI_Aint* extent, void*) {
+  int bytes = 0;
+  MPI_Type_size(type, &bytes);
+  *extent = 2 * static_cast<MPI_Aint>(bytes);
+  return MPI_SUCCESS;
+}
+
+void test_registered_representation() {
+  CHECK_OK(MPI_Register_datarep("twice", read_twice, write_twice, extent_twice, nullptr));
+  CHECK(MPI_Register_datarep("twice", read_twice, write_twice, extent_twice, nullptr) == MPI_ERR_DUP_DATAREP);
+  MPI_File file = create(file_name("registered"), MPI_MODE_DELETE_ON_CLOSE);
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "twice", MPI_INFO_NULL));
+  const std::array<int, 3> mine{rank, rank + 10, rank + 20};
+  MPI_Status status;
+  CHECK_OK(MPI_File_write_at_all(file, 3 * rank, mine.data(), 3, MPI_INT, &status));
+  CHECK(count_of(status, MPI_INT) == 3);
+  std::array<int, 3> back{};
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(MPI_File_iread_at(file, 3 * rank, back.data(), 3, MPI_INT, &request));
+  CHECK_OK(MPI_Wait(&request, &status));
+  CHECK(back == mine && count_of(status, MPI_INT) == 3);
+  MPI_Offset bytes = 0;
+  CHECK_OK(MPI_File_sync(file));
+  CHECK_OK(MPI_File_get_size(file, &bytes));
+  CHECK(bytes == 24 * size);
+  CHECK_OK(MPI_File_close(&file));
+}
+
 void test_properties() {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
@@ -316,6 +357,7 @@ int main(int argc, char** argv) {
   test_shared_pointer();
   test_errors();
   test_external32();
+  test_registered_representation();
   test_properties();
   // A file left open: it is closed when MPI ends.
   MPI_File forgotten = create(file_name("forgotten"), MPI_MODE_DELETE_ON_CLOSE);
