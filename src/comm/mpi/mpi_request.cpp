@@ -1,7 +1,5 @@
 #include "comm/mpi/mpi_request.hpp"
 
-#include "comm/pause.hpp"
-
 namespace stria {
 
 MpiMessage::~MpiMessage() {
@@ -34,11 +32,11 @@ bool MpiMessage::test() {
   return done != 0;
 }
 
-void wait_politely(MPI_Request& request) {
+void wait_politely(MPI_Request& request, int yields) {
   int done = 0;
   MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   for (int attempt = 0; done == 0; ++attempt) {
-    polite_pause(attempt);
+    polite_pause(attempt, yields);
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
+#include "comm/pause.hpp"
 
 namespace stria {
 
@@ -42,6 +43,6 @@ class MpiMessage : public CommRequest {
 };
 
 /// Waits for one MPI request with polite pauses.
-void wait_politely(MPI_Request& request);
+void wait_politely(MPI_Request& request, int yields = kYields);
 
 }  // namespace stria
