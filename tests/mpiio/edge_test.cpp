@@ -16,8 +16,6 @@ namespace {
 
 using namespace mpiio;
 
-using Hints = std::vector<std::pair<std::string, std::string>>;
-
 // Ways to choose a method, each in the words of ROMIO and, where only Stria has it, of Stria.
 const std::vector<Hints>& methods() {
   static const std::vector<Hints> list = {

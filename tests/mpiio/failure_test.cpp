@@ -25,8 +25,6 @@ namespace {
 
 using namespace mpiio;
 
-using Hints = std::vector<std::pair<std::string, std::string>>;
-
 constexpr int kRecord = 8192;
 constexpr int kBytes = 48 * kRecord;  // a rank; several rounds of the smallest collective buffer
 
