@@ -54,6 +54,11 @@ class TraceBuilder {
     records_[rank].push_back(record);
     return *this;
   }
+  // Puts rank 0's span number `index` inside the one with `id`.
+  TraceBuilder& inside(size_t index, uint32_t id) {
+    records_[0][index].parent = id;
+    return *this;
+  }
   TraceBuilder& dropped(int rank, uint64_t records) {
     dropped_[static_cast<size_t>(rank)] = records;
     return *this;
@@ -319,6 +324,24 @@ TEST(RunDigest, TakesPhasesFromSpansWhereCountersAreMissing) {
   EXPECT_NEAR(run.seconds(Phase::kPack), 0.15, 1e-9);
   EXPECT_NEAR(run.io_seconds(), 0.4, 1e-9);
   EXPECT_NEAR(run.io_wall_seconds(), 0.3, 1e-9);
+}
+
+TEST(RunDigest, BreaksTimeDownByWhatLiesRightInsideCalls) {
+  const auto pack = static_cast<trace::BuiltIn>(trace::kind(Phase::kPack).id);
+  TraceBuilder builder(1);
+  builder.count(0, Counter::kPackNs, 100 * kMs);
+  builder.span(0, trace::BuiltIn::kFileCommit, 100, 300).span(0, pack, 100, 200).span(0, trace::BuiltIn::kReduce, 200, 260);
+  builder.inside(1, 1).inside(2, 1);
+  builder.span(0, trace::BuiltIn::kStorageWrite, 120, 150).inside(3, 2);
+  const TraceFile trace = builder.build();
+  std::map<std::string, double> seconds;
+  for (const TimeShare& share : RunDigest(trace).breakdown()) {
+    seconds[share.name] = share.seconds;
+  }
+  EXPECT_EQ(seconds.size(), 3U);
+  EXPECT_NEAR(seconds["pack"], 0.1, 1e-9);
+  EXPECT_NEAR(seconds["agreement among ranks"], 0.06, 1e-9);
+  EXPECT_NEAR(seconds["other"], 0.04, 1e-9);
 }
 
 TEST(RunDigest, FindsTheBestRateOfTheStorage) {

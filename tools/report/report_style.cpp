@@ -42,15 +42,15 @@ svg text { fill: var(--muted); font-size: 12px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 22px; margin: 12px 0 0; padding: 0; list-style: none; font-size: 14px; }
 .legend span { color: var(--muted); font-size: 13px; }
 i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; border-radius: 3px; vertical-align: -1px; }
-.p-open { fill: var(--open); background: var(--open); }
-.p-metadata { fill: var(--metadata); background: var(--metadata); }
+.p-agreement { fill: var(--open); background: var(--open); }
+.p-metadata, .p-open { fill: var(--metadata); background: var(--metadata); }
 .p-pack, .k-2 { fill: var(--pack); background: var(--pack); }
 .p-unpack { fill: var(--unpack); background: var(--unpack); }
 .p-exchange, .k-3 { fill: var(--exchange); background: var(--exchange); }
 .p-write, .k-0 { fill: var(--write); background: var(--write); }
 .p-read, .k-1 { fill: var(--read); background: var(--read); }
 .p-sync, .k-4 { fill: var(--sync); background: var(--sync); }
-.p-commit, .k-5 { fill: var(--commit); background: var(--commit); }
+.p-commit, .p-plan, .k-5 { fill: var(--commit); background: var(--commit); }
 .p-other { fill: var(--other); background: var(--other); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 13.5px; }

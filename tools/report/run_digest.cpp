@@ -16,12 +16,24 @@ using trace::TraceFile;
 
 constexpr int kFirstPhaseCounter = static_cast<int>(Counter::kOpenNs);
 constexpr double kSecondsPerNs = 1e-9;
+constexpr const char* kAgreement = "agreement among ranks";
 
 // Spans of a program's own regions are not I/O; calls of Stria and of the wrapped libraries are.
 bool is_io(const trace::KindInfo& kind) {
   static constexpr const char* kPrefixes[] = {"File::", "Dataset::", "MPI_File_", "H5", "ncmpi_", "nc_"};
   return kind.layer != trace::Layer::kApp || std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                                                          [&kind](const char* prefix) { return kind.name.starts_with(prefix); });
+}
+
+bool is_inner(const trace::KindInfo& kind) {
+  return kind.layer == trace::Layer::kEngine || kind.layer == trace::Layer::kStorage;
+}
+
+// What a span right inside a call is to a reader: collective operations and waits are one thing.
+std::string inner_name(const trace::KindInfo& kind) {
+  static constexpr const char* kAgreements[] = {"message wait", "barrier", "broadcast", "reduce", "gather", "share memory"};
+  const bool agrees = std::find(std::begin(kAgreements), std::end(kAgreements), kind.name) != std::end(kAgreements);
+  return agrees ? kAgreement : kind.name;
 }
 
 // Length of the union of intervals; sorts them.
@@ -110,6 +122,9 @@ void RunDigest::add_spans() {
     if (parents[i] >= 0 && is_io(trace_.kinds[parent])) {
       self_seconds_[parent] -= seconds;
     }
+    if (is_inner(kind) && !kind.overlaps && (parents[i] < 0 || !is_inner(trace_.kinds[parent]))) {
+      inner_seconds_[inner_name(kind)] += seconds;
+    }
     for (size_t phase = 0; phase < kPhaseCount && !has_phases; ++phase) {
       if (kind.layer == trace::Layer::kEngine && kind.name == phase_name(static_cast<Phase>(phase))) {
         phases_[static_cast<size_t>(event.rank)][phase] += seconds;
@@ -194,7 +209,14 @@ double RunDigest::io_seconds() const {
 
 std::vector<TimeShare> RunDigest::breakdown() const {
   std::vector<TimeShare> shares;
-  if (phase_seconds() > 0) {
+  if (phase_seconds() > 0 && !inner_seconds_.empty() && dropped() == 0) {
+    double inner = 0;
+    for (const auto& [name, seconds] : inner_seconds_) {
+      shares.push_back({name, seconds});
+      inner += seconds;
+    }
+    shares.push_back({"other", std::max(0.0, io_seconds() - inner)});
+  } else if (phase_seconds() > 0) {
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       shares.push_back({phase_name(static_cast<Phase>(phase)), seconds(static_cast<Phase>(phase))});
     }

@@ -1,7 +1,8 @@
 // What a report says of a run, in numbers: counters summed by rank and by file, times by phase, time in I/O, bytes moved.
 //
 // Counters are always on, so that everything but the time in I/O is known without spans too. Times of phases come from the
-// counters, or from the spans of the engine where a trace has no counters. A trace of wrappers around other libraries has
+// counters, or from the spans of the engine where a trace has no counters. Where all spans are there, the breakdown takes those
+// right inside the application's calls, which tell more than the phases. A trace of wrappers around other libraries has
 // neither: its breakdown is by kind of span, each counted without the spans inside it.
 #pragma once
 
@@ -81,7 +82,8 @@ class RunDigest {
   std::vector<std::array<double, kPhaseCount>> phases_;  ///< by rank
   std::vector<double> io_seconds_;                       ///< by rank
   double io_wall_seconds_ = 0;
-  std::vector<double> self_seconds_;  ///< by kind
+  std::vector<double> self_seconds_;             ///< by kind, without the spans inside
+  std::map<std::string, double> inner_seconds_;  ///< spans of the engine or the storage right inside calls, by what they are
   double best_rate_ = 0;
   double best_rate_window_ = 0;
 };

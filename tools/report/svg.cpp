@@ -1,6 +1,7 @@
 #include "report/svg.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "report/rule.hpp"
 
@@ -15,10 +16,15 @@ constexpr int kMostColumns = 128;
 
 // The class that colours a part: phases have their own, everything else takes turns.
 std::string color_class(const std::string& name, size_t index) {
+  static constexpr std::string_view kStorage = "storage ";
+  const std::string plain = name.starts_with(kStorage) ? name.substr(kStorage.size()) : name;
   for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    if (name == phase_name(static_cast<Phase>(phase))) {
-      return "p-" + name;
+    if (plain == phase_name(static_cast<Phase>(phase))) {
+      return "p-" + plain;
     }
+  }
+  if (name == "plan" || name == "agreement among ranks") {
+    return name == "plan" ? "p-plan" : "p-agreement";
   }
   return name == "other" ? "p-other" : fmt::format("k-{}", index % 6);
 }

@@ -219,6 +219,10 @@ class App {
     this.updateEmphasis();
     fillRequest(this, this.elements.request);
     this.elements.chosen.textContent = event >= 0 ? `Chosen: ${heading(this.model, event)}, rank ${this.model.rank[event]}` : "";
+    const { request, panel } = this.elements;
+    if (event >= 0 && request.getBoundingClientRect().top > panel.getBoundingClientRect().top + panel.clientHeight * 0.6) {
+      request.scrollIntoView({ block: "start" });
+    }
     if (event >= 0 && show) {
       this.bringIntoView(event);
     }

@@ -16,8 +16,8 @@ const kRowGround = { light: "#f6f7f9", dark: "#1b2028" };
 // Which hue a kind takes, by the words in its name: the same phase has the same colour in every run.
 const kHueOfWord = [
   ["write", 0], ["read", 1], ["sync", 2], ["unpack", 4], ["pack", 3], ["exchange", 7], ["send", 7], ["receive", 7],
-  ["broadcast", 7], ["reduce", 7], ["gather", 7],
-  ["wait", 5], ["barrier", 5], ["queue", 5], ["plan", 6], ["commit", 6], ["share", 6], ["metadata", 8], ["open", 8], ["close", 8],
+  ["broadcast", 5], ["reduce", 5], ["gather", 5],
+  ["wait", 5], ["barrier", 5], ["queue", 5], ["plan", 6], ["commit", 6], ["share", 7], ["metadata", 8], ["open", 8], ["close", 8],
   ["resize", 8], ["reserve", 8], ["name", 8], ["disk", 0],
 ]; // prettier-ignore
 
