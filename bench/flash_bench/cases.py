@@ -72,14 +72,18 @@ class Case:
         """Blocks on all ranks."""
         return sum(self.blocks or 80 + rank % 3 for rank in range(self.ranks))
 
+    def writers(self):
+        """On how many other ranks the checkpoint was written that a restart reads."""
+        return 4 if self.ranks == 2 else 2
+
     def useful_bytes(self):
         """Bytes of the interior cells of all variables, as double."""
         return self.total_blocks() * self.nxb**3 * self.nvar * 8
 
     def memory_bytes(self):
-        """What the arrays, the packed copies, the read target and a file on tmpfs take at most."""
+        """What the arrays, the packed copies, the read targets and a file on tmpfs take at most."""
         arrays = self.total_blocks() * (self.nxb + PADDED_SIDE_EXTRA) ** 3 * self.nvar * 8
-        return arrays * (2 if self.read else 1) + 4 * self.useful_bytes()
+        return arrays * (3 if self.read else 1) + 4 * self.useful_bytes()
 
     def title(self):
         """A short name for people; also the case's key in the JSON."""
@@ -105,7 +109,7 @@ def small(ranks, place, nxb=8, nvar=24, **more):
 def quick_cases():
     """About three minutes: the headline figures."""
     return [
-        large(4, "tmpfs", plot=True, modes=tuple(MAIN_MODES + SLOW_MODES)),
+        large(4, "tmpfs", plot=True, read=True, modes=tuple(MAIN_MODES + SLOW_MODES)),
         small(2, "tmpfs"),
         large(4, "disk", share=2, sync=True, modes=tuple(SYNC_MODES)),
     ]
@@ -124,7 +128,7 @@ def default_cases():
         small(8, "tmpfs"),
         small(4, "tmpfs", nvar=10),
         small(2, "tmpfs", nxb=16),
-        large(4, "disk"),
+        large(4, "disk", read=True),
         small(4, "disk"),
         large(4, "disk", sync=True, modes=tuple(MAIN_MODES + ["limit-direct"])),
     ]

@@ -1,14 +1,17 @@
 """The chart: one panel a case, one bar a mode, the packed limit as a line. Also a program: chart.py FLASH.JSON OUT.PNG."""
 
 import json
-import subprocess
 import sys
 
 COLOURS = {"limit": "#b8bfc6", "hdf5": "#4c78a8", "pnetcdf": "#72b7b2", "mpiio": "#e0a458", "stria": "#d1495b"}
 LEGEND = {"limit": "limit (system calls)", "hdf5": "HDF5", "pnetcdf": "PnetCDF", "mpiio": "MPI-IO", "stria": "Stria"}
-PANELS_A_ROW = 3
-SYSTEM_PYTHON = "/usr/bin/python3"  # has the distribution's matplotlib where `python3` is another one
-NO_MATPLOTLIB = 3
+# Which modes share a panel, in the order of the panels; the limit that the dashed line shows.
+KINDS = {
+    "checkpoint": ("", ("checkpoint",), "limit-pack"),
+    "plot": (": plot file", ("plot",), "plot-limit-pack"),
+    "read": (": reading back, restart on other ranks", ("read", "restart"), "read-limit"),
+}
+NOT_SHOWN = ("limit-pack-whole", "limit-pack-staged")  # limit-pack is the better of them
 
 
 def family(name):
@@ -16,43 +19,59 @@ def family(name):
     return next((key for key in ("stria", "hdf5", "pnetcdf", "mpiio") if key in name), "limit")
 
 
-def shown(case):
-    """The checkpoint modes of a case from bottom to top, each limit once."""
-    return [
+def shown(case, kinds):
+    """The modes of a case that belong to some kinds, bottom first: limits on top, then peers, then ours; each limit once."""
+    modes = [
         mode
         for mode in case["modes"]
-        if mode["kind"] == "checkpoint"
-        and not (mode["program"] == "stria" and "limit" in mode["name"])
-        and mode["name"] not in ("limit-pack-whole", "limit-pack-staged")
-    ][::-1]
+        if mode["kind"] in kinds
+        and mode["name"] not in NOT_SHOWN
+        and not (mode["program"] == "stria" and mode["name"] in ("limit-pack", "limit-contig", "read-limit"))
+    ]
+    return sorted(modes, key=lambda mode: ("limit", "hdf5", "pnetcdf", "mpiio", "stria").index(family(mode["name"])))[::-1]
 
 
-def draw_panel(axes, case):
-    """Horizontal bars with the spread of the rounds, families told apart by colour."""
-    bars = shown(case)
+def panels_of(record):
+    """All panels of a record: (title, modes, name of the limit), checkpoints first."""
+    return [
+        (case["title"] + words, shown(case, kinds), limit)
+        for words, kinds, limit in KINDS.values()
+        for case in record["cases"]
+        if any(family(mode["name"]) != "limit" for mode in shown(case, kinds))
+    ]
+
+
+def draw_panel(axes, title, bars, limit):
+    """Horizontal bars with their figures and the spread of the rounds, libraries told apart by colour."""
     medians = [bar["mbps"]["median"] for bar in bars]
     spread = [
         [bar["mbps"]["median"] - bar["mbps"]["min"] for bar in bars],
         [bar["mbps"]["max"] - bar["mbps"]["median"] for bar in bars],
     ]
+    right = max(bar["mbps"]["max"] for bar in bars) * 1.17
     axes.barh(
         range(len(bars)),
         medians,
         color=[COLOURS[family(bar["name"])] for bar in bars],
-        height=0.72,
+        height=0.74,
         xerr=spread,
-        error_kw={"elinewidth": 0.8, "ecolor": "#444444"},
+        error_kw={"elinewidth": 0.8, "ecolor": "#444444", "capsize": 1.5},
     )
-    axes.set_yticks(range(len(bars)))
-    axes.set_yticklabels([bar["name"] for bar in bars], fontsize=7)
-    for bar in bars:
-        if bar["name"] == "limit-pack":
-            axes.axvline(bar["mbps"]["median"], color="#555555", linewidth=0.8, linestyle="--")
-    axes.set_title(case["title"], fontsize=8, loc="left")
-    axes.set_xlabel("MB/s (10$^6$ useful bytes)", fontsize=7)
+    for place, bar in enumerate(bars):
+        beside = bar["mbps"]["max"] + right * 0.012
+        plain = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+        axes.text(beside, place, f"{bar['mbps']['median']:.0f}", va="center", fontsize=6.5, bbox=plain)
+        if bar["name"] == limit:
+            axes.axvline(bar["mbps"]["median"], color="#555555", linewidth=0.8, linestyle="--", zorder=0)
+    axes.set_xlim(0, right)
+    axes.set_yticks(range(len(bars)), [bar["name"] for bar in bars], fontsize=7)
+    for label, bar in zip(axes.get_yticklabels(), bars, strict=True):
+        label.set_fontweight("bold" if family(bar["name"]) == "stria" else "normal")
+    axes.set_title(title, fontsize=8.5, loc="left", x=-0.35)
+    axes.set_xlabel("MB/s (10$^6$ useful bytes): median, least and most", fontsize=7)
     axes.tick_params(axis="x", labelsize=7)
-    axes.spines["top"].set_visible(False)
-    axes.spines["right"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right"]].set_visible(False)
     axes.margins(y=0.02)
 
 
@@ -64,48 +83,38 @@ def draw(record, path):
     from matplotlib import pyplot
     from matplotlib.patches import Patch
 
-    measured = [case for case in record["cases"] if shown(case)]
-    columns = max(1, min(PANELS_A_ROW, len(measured)))
-    rows = max(1, -(-len(measured) // columns))
-    figure, grid = pyplot.subplots(rows, columns, figsize=(5.2 * columns, 3.4 * rows + 0.5), squeeze=False)
-    for axes in grid.flat[len(measured) :]:
+    panels = panels_of(record)
+    columns = max(1, min(3 if len(panels) <= 30 else 6, len(panels)))
+    rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
+    heights = [0.9 + 0.17 * max(len(bars) for _, bars, _ in row) for row in rows]
+    figure, grid = pyplot.subplots(
+        len(rows),
+        columns,
+        figsize=(5.4 * columns, sum(heights) + 0.6),
+        squeeze=False,
+        height_ratios=heights,
+        layout="constrained",
+    )
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        draw_panel(axes, *panel)
+    for axes in grid.flat[len(panels) :]:
         axes.axis("off")
-    for axes, case in zip(grid.flat, measured, strict=False):
-        draw_panel(axes, case)
     figure.legend(
         handles=[Patch(color=COLOURS[key], label=LEGEND[key]) for key in LEGEND],
-        loc="upper center",
+        loc="outside upper center",
         ncol=len(LEGEND),
-        fontsize=8,
+        fontsize=9,
         frameon=False,
     )
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.4 / figure.get_figheight()))
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=110)
     pyplot.close(figure)
 
 
-def draw_with_any_python(json_path, picture_path):
-    """Draws with this Python or, where it has no matplotlib, with the system's. Returns whether there is a picture."""
-    for python in (sys.executable, SYSTEM_PYTHON):
-        try:
-            done = subprocess.run([python, __file__, json_path, picture_path], capture_output=True, check=False)
-        except OSError:
-            continue
-        if done.returncode == 0:
-            return True
-    return False
-
-
 def main(arguments):
-    """Draws one record; exit code 3 says that matplotlib is missing."""
+    """Draws one record."""
     with open(arguments[0], encoding="utf-8") as file:
-        record = json.load(file)
-    try:
-        draw(record, arguments[1])
-    except ImportError:
-        return NO_MATPLOTLIB
-    return 0
+        draw(json.load(file), arguments[1])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

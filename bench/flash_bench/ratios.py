@@ -11,7 +11,7 @@ from .runs import mode_kind
 
 LARGE_BYTES = 100e6
 COMMON_LIMIT = "limit-pack"
-NOT_PEERS = ("limit", "stria", "plot-limit", "plot-stria", "read-limit", "read-stria", "corners")
+NOT_PEERS = ("limit", "plot-limit", "read-limit")
 
 
 @dataclass
@@ -24,6 +24,7 @@ class Summary:
     useful_bytes: int
     cycles: list  # seconds of the rounds, one list a cycle
     verified: object  # True, False or None: not asked
+    memory_bytes: object = None  # the most that a rank held above its own arrays; None: not told
 
     def seconds(self):
         """Every measured round."""
@@ -66,6 +67,8 @@ def summarise(results, rounds):
                 key, Summary(mode["name"], program, mode_kind(mode), mode_bytes(mode), [], mode.get("verified"))
             )
             summary.cycles.append(rounds_of(mode, rounds))
+            if mode.get("memory_growth_bytes") is not None:
+                summary.memory_bytes = max(summary.memory_bytes or 0, mode["memory_growth_bytes"])
             if mode.get("verified") is False:
                 summary.verified = False
     return summaries
@@ -126,6 +129,8 @@ PEER_GOALS = {
 }
 BEST_PEER_GOAL = 1.15
 READ_GOAL = 0.9
+RESTART_GOAL = 0.8  # on another number of ranks
+MEMORY_ALLOWED_BYTES = (32 + 16) << 20  # an aggregator's buffers, and a rank's own needs
 
 
 @dataclass
@@ -166,4 +171,9 @@ def compare(case, summaries):
         elif kind == "read":
             add(ours, limit_key(summaries, "read-limit"), READ_GOAL)
             add(ours, best, None, best_label)
+        elif kind == "restart":
+            add(ours, limit_key(summaries, "restart-limit"), RESTART_GOAL)
+        used_bytes = summaries[ours].memory_bytes
+        if used_bytes:
+            comparisons.append(Comparison(ours[1], "memory: 48 MiB / used", MEMORY_ALLOWED_BYTES / used_bytes, 1.0))
     return comparisons

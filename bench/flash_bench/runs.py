@@ -71,7 +71,7 @@ def stria_options(program):
         check=False,
     )
     text = done.stdout + done.stderr
-    return {option for option in ("--limits", "--plotfile", "--read", "--layout") if option in text}
+    return {option for option in ("--limits", "--plotfile", "--read", "--layout", "--read-from") if option in text.split()}
 
 
 def run_stria(program, options, case, rounds, directory, verify, layout):
@@ -92,22 +92,39 @@ def run_stria(program, options, case, rounds, directory, verify, layout):
     return result
 
 
+def run_restart(program, case, rounds, directory, verify):
+    """Measures reading a checkpoint on another number of ranks than wrote it, beside plain reads of as many bytes."""
+    writers = case.writers()
+    write = [program, "flash", "io", "--nxb", str(case.nxb), "--nvar", str(case.nvar), "--rounds", "1", "--dir", directory]
+    write += ["--blocks", str(max(case.total_blocks() // writers, 1)), "--layout", "standard", "--keep"]
+    file = run_with_json(write, writers)["modes"][0]["file"]
+    read = [program, "flash", "io", "--read-from", file, "--limits", "--rounds", str(rounds), "--dir", directory]
+    try:
+        result = run_with_json(read + (["--verify"] if verify else []), case.ranks)
+    finally:
+        os.remove(file)
+    for mode in result["modes"]:
+        mode["name"] = stria_mode_name(mode, LAYOUTS[0])
+    return result
+
+
 def mode_kind(mode):
-    """checkpoint, plot, corners or read: as the program says, else by the name."""
+    """checkpoint, plot, corners, read or restart: as the program says, else by the name."""
     name = mode["name"].lower()
+    if "restart" in name:
+        return "restart"
     if "corner" in name:
         return "corners"
     if mode.get("kind") in ("checkpoint", "plot", "read"):
         return mode["kind"]
     if "plot" in name:
         return "plot"
-    return "read" if "read" in name or "restart" in name else "checkpoint"
+    return "read" if "read" in name else "checkpoint"
 
 
 def stria_mode_name(mode, layout):
     """One name for each thing that the FLASH I/O command measures, however it calls it; limits keep theirs."""
     if "limit" in mode["name"]:
         return mode["name"]
-    return {"checkpoint": f"stria-{layout}", "plot": "plot-stria", "corners": "corners-stria", "read": "read-stria"}[
-        mode_kind(mode)
-    ]
+    kind = mode_kind(mode)
+    return f"stria-{layout}" if kind == "checkpoint" else f"{kind}-stria"

@@ -52,7 +52,7 @@ Hdf5Id BlockRows::memory_space() const {
 }
 
 void write_hdf5_lists(hid_t file, hid_t transfer, const RankData& data) {
-  for (const flash::MetadataList& list : metadata_lists(data.metadata)) {
+  for (const flash::MetadataList& list : metadata_lists(data.table)) {
     const BlockRows rows(data.unk.partition(), list.entry_shape);
     const Hdf5Id file_space = rows.file_space();
     const Hdf5Id dataset(
@@ -66,7 +66,7 @@ void write_hdf5_lists(hid_t file, hid_t transfer, const RankData& data) {
 
 std::string check_hdf5_lists(const std::string& path, const RankData& data) {
   const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "open " + path);
-  for (const flash::MetadataList& list : metadata_lists(data.metadata)) {
+  for (const flash::MetadataList& list : metadata_lists(data.table)) {
     const BlockRows rows(data.unk.partition(), list.entry_shape);
     const Hdf5Id dataset(H5Dopen2(file, list.hdf5_name.c_str(), H5P_DEFAULT), H5Dclose, "open '" + list.hdf5_name + "'");
     std::vector<char> found(static_cast<size_t>(list.values * value_bytes(list)));

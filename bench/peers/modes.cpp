@@ -7,7 +7,7 @@
 namespace stria::bench {
 
 RankData::RankData(flash::Unk blocks, int rank, int64_t staging_bytes)
-    : unk(std::move(blocks)), metadata(make_block_metadata(unk.partition(), rank)), limit(unk, staging_bytes) {
+    : unk(std::move(blocks)), table(make_block_table(unk.partition(), rank)), limit(unk, staging_bytes) {
   one_variable.resize(static_cast<size_t>(run_values()));
   all_variables.resize(static_cast<size_t>(run_values() * unk.parameters().nvar));
 }

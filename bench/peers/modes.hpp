@@ -28,7 +28,7 @@ struct RankData {
   void ensure_packed();
 
   flash::Unk unk;
-  flash::BlockMetadata metadata;
+  flash::BlockTable table;
   flash::LimitFiles limit;
   std::vector<int64_t> plot_variables;
   std::vector<double> one_variable;   ///< packed values of one variable

@@ -57,7 +57,7 @@ NetcdfFile create_netcdf(const Round& round, const std::vector<int64_t>& variabl
   const int gid = define_dimension(file.id, "dim_NGID", flash::kGidWidth);
   const int axes = define_dimension(file.id, "dim_NDIM", 3);
   const int ends = define_dimension(file.id, "dim_2", 2);
-  for (const flash::MetadataList& list : metadata_lists(data.metadata)) {
+  for (const flash::MetadataList& list : metadata_lists(data.table)) {
     std::vector<int> dimensions = {blocks};
     for (const int64_t extent : list.entry_shape) {
       dimensions.push_back(extent == flash::kGidWidth ? gid : extent == 3 ? axes : ends);
@@ -72,7 +72,7 @@ NetcdfFile create_netcdf(const Round& round, const std::vector<int64_t>& variabl
 }
 
 void write_netcdf_lists(const NetcdfFile& file, const RankData& data, bool combined) {
-  const std::vector<flash::MetadataList> lists = metadata_lists(data.metadata);
+  const std::vector<flash::MetadataList> lists = metadata_lists(data.table);
   for (size_t n = 0; n < lists.size(); ++n) {
     const NetcdfRows rows(data.unk.partition(), lists[n].entry_shape);
     const MPI_Datatype type = mpi_type(lists[n]);
@@ -88,7 +88,7 @@ void write_netcdf_lists(const NetcdfFile& file, const RankData& data, bool combi
 std::string check_netcdf_lists(const std::string& path, const RankData& data) {
   const int file = open_alone(path);
   std::string wrong;
-  for (const flash::MetadataList& list : metadata_lists(data.metadata)) {
+  for (const flash::MetadataList& list : metadata_lists(data.table)) {
     int variable = -1;
     require_netcdf(ncmpi_inq_varid(file, list.netcdf_name.c_str(), &variable), "find " + list.netcdf_name);
     const NetcdfRows rows(data.unk.partition(), list.entry_shape);

@@ -97,6 +97,15 @@ class Goals(unittest.TestCase):
         self.assertIsNone(ratios.limit_goal(cases.large(4, "tmpfs", sync=True), 541e6))
         self.assertEqual([ratios.plot_goal(size) for size in (34e6, 10e6, 1.5e6)], [1.5, None, 1.0])
 
+    def test_of_restarts_and_memory(self):
+        restart = {**mode("restart-stria", [1.0], kind="read"), "memory_growth_bytes": 40 << 20}
+        results = [("stria", program(mode("restart-limit", [0.7], kind="read"), restart))]
+        found = {item.against: item for item in ratios.compare(CASE, ratios.summarise(results, 1))}
+        self.assertAlmostEqual(found["restart-limit"].ratio, 0.7)
+        self.assertIs(found["restart-limit"].met(), False)
+        self.assertAlmostEqual(found["memory: 48 MiB / used"].ratio, 1.2)
+        self.assertIs(found["memory: 48 MiB / used"].met(), True)
+
     def test_are_judged_for_the_standard_layout(self):
         peers = program(mode("limit-pack", [1.0]), mode("hdf5-independent", [2.0]), mode("hdf5-collective", [1.5]))
         ours = program(mode("stria-standard", [1.0]), mode("stria-experimental", [1.0]))
@@ -121,7 +130,7 @@ class Names(unittest.TestCase):
             runs.stria_mode_name({"name": name}, "standard")
             for name in ("checkpoint", "plotfile", "plotfile with corners", "restart", "limit-pack")
         ]
-        self.assertEqual(named, ["stria-standard", "plot-stria", "corners-stria", "read-stria", "limit-pack"])
+        self.assertEqual(named, ["stria-standard", "plot-stria", "corners-stria", "restart-stria", "limit-pack"])
 
     def test_of_all_modes_are_known_to_the_peers(self):
         peers = os.environ.get("BENCH_FLASH_PEERS")
