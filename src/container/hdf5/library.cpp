@@ -1,5 +1,7 @@
 #include "container/hdf5/library.hpp"
 
+#include <cstdlib>
+
 namespace stria::container::h5 {
 
 namespace {
@@ -47,6 +49,14 @@ ErrorCode code_of(const Innermost& error, ErrorCode otherwise) {
   return otherwise;
 }
 
+// Where a call fails on damaged bytes, libhdf5 1.10 may lose a piece of memory, and complains on stderr of "infinite loop
+// closing library" when it closes itself at the end of the process, unless printing is switched off. Functions registered last
+// run first: this one before the library's own.
+void stay_silent_at_exit() {
+  static const int registered = std::atexit([] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
+  static_cast<void>(registered);
+}
+
 }  // namespace
 
 LibraryScope::LibraryScope() : lock_(library_mutex) {
@@ -80,6 +90,7 @@ void Id::reset() {
 }
 
 Status last_error(ErrorCode code, const std::string& what) {
+  stay_silent_at_exit();
   Innermost innermost;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &innermost);
   H5Eclear2(H5E_DEFAULT);
