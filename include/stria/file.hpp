@@ -119,7 +119,9 @@ class Dataset {
   std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
   /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing. Errors are local and
-  /// thrown here; the file's next commit() then fails on every rank. Ranks must not put the same element. Collective: no.
+  /// thrown here; the file's next commit() then fails on every rank. Any rank may put a dataset in any number of parts, also on
+  /// both sides of a flush(), but each element only once in the life of the file: put twice, by one rank or by two, it holds
+  /// either value, and its checksum may be that of the other. What nobody puts reads as zero. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
   /// Records a read of `slab` into `memory`, done by commit(). Collective: no.
   void get(const Hyperslab& slab, const Memory& memory);

@@ -16,7 +16,7 @@ constexpr const char* kExperimentalName = "unknowns";
 constexpr int64_t kNameBytes = 4;
 constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time
 
-void put_rows(File& file, const BlockLists& blocks, const std::string& name, ElementType stored, std::vector<int64_t> entry,
+void put_rows(File& file, const BlockTable& blocks, const std::string& name, ElementType stored, std::vector<int64_t> entry,
               const Memory& memory) {
   std::vector<int64_t> dims = {blocks.global_count};
   dims.insert(dims.end(), entry.begin(), entry.end());
@@ -31,19 +31,19 @@ void put_rows(File& file, const BlockLists& blocks, const std::string& name, Ele
 }
 
 // Checkpoints keep geometry in double, plot files in single precision.
-void put_block_lists(File& file, const BlockLists& b, ElementType real) {
+void put_block_lists(File& file, const BlockTable& b, ElementType real) {
   int64_t n = b.local_count;
-  put_rows(file, b, "refine level", ElementType::kInt32, {}, Memory(b.refine_level, n));
-  put_rows(file, b, "node type", ElementType::kInt32, {}, Memory(b.node_type, n));
-  put_rows(file, b, "gid", ElementType::kInt32, {b.gid_width()}, Memory(b.gid, n * b.gid_width()));
-  put_rows(file, b, "which child", ElementType::kInt32, {}, Memory(b.which_child, n));
-  put_rows(file, b, "processor number", ElementType::kInt32, {}, Memory(b.processor_number, n));
-  put_rows(file, b, "coordinates", real, {3}, Memory(b.coordinates, n * 3));
-  put_rows(file, b, "block size", real, {3}, Memory(b.block_size, n * 3));
-  put_rows(file, b, "bounding box", real, {3, 2}, Memory(b.bounding_box, n * 6));
+  put_rows(file, b, "refine level", ElementType::kInt32, {}, Memory(b.refine_level.data(), n));
+  put_rows(file, b, "node type", ElementType::kInt32, {}, Memory(b.node_type.data(), n));
+  put_rows(file, b, "gid", ElementType::kInt32, {b.gid_width()}, Memory(b.gid.data(), n * b.gid_width()));
+  put_rows(file, b, "which child", ElementType::kInt32, {}, Memory(b.which_child.data(), n));
+  put_rows(file, b, "processor number", ElementType::kInt32, {}, Memory(b.processor_number.data(), n));
+  put_rows(file, b, "coordinates", real, {3}, Memory(b.coordinates.data(), n * 3));
+  put_rows(file, b, "block size", real, {3}, Memory(b.block_size.data(), n * 3));
+  put_rows(file, b, "bounding box", real, {3, 2}, Memory(b.bounding_box.data(), n * 6));
 }
 
-void put_common(File& file, const BlockLists& blocks, const ScalarLists& scalars, const std::vector<std::string>& names,
+void put_common(File& file, const BlockTable& blocks, const ScalarLists& scalars, const std::vector<std::string>& names,
                 int version, ElementType real) {
   put_sim_info(file, version);
   put_lists(file, scalars);
@@ -57,14 +57,14 @@ std::string padded_label(const std::string& name) {
   return label;
 }
 
-Dataset make_variable(File& file, const BlockLists& blocks, const std::string& name, const int64_t (&points)[3],
+Dataset make_variable(File& file, const BlockTable& blocks, const std::string& name, const int64_t (&points)[3],
                       ElementType stored) {
   DatasetOptions options;
   options.value_range = true;
   return file.create_dataset(padded_label(name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
 }
 
-void put_variable(Dataset dataset, const BlockLists& blocks, const CellArray& cells, int variable) {
+void put_variable(Dataset dataset, const BlockTable& blocks, const CellArray& cells, int variable) {
   if (blocks.local_count > 0) {
     dataset.put({{blocks.first_block, 0, 0, 0}, {blocks.local_count, cells.cells[2], cells.cells[1], cells.cells[0]}},
                 interior_memory(cells, variable, blocks.local_count));
@@ -134,7 +134,7 @@ Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
   return {cells.data + variable, Datatype::subarray(sizes, subsizes, starts, Order::kC, value).value(), ElementType::kFloat64};
 }
 
-void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                     FileLayout layout) {
   bool standard = layout == FileLayout::kStandard;
   put_common(file, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
@@ -155,7 +155,7 @@ void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells
   }
 }
 
-void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
               const std::vector<int>& variables) {
   std::vector<std::string> names;
   for (int v : variables) {
@@ -168,7 +168,7 @@ void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, cons
   }
 }
 
-void put_corner_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context) {
   std::vector<std::string> names;
   for (int v : variables) {

@@ -11,27 +11,9 @@
 #include <vector>
 
 #include "stria/file.hpp"
+#include "workload/block_table.hpp"
 
 namespace stria::flash {
-
-/// Rows of the per-block lists; pointers to the local blocks' rows, which stay the caller's.
-struct BlockLists {
-  int dim = 3;
-  int64_t local_count = 0;
-  int64_t first_block = 0;  ///< 0-based number of the first local block in the file
-  int64_t global_count = 0;
-  int64_t largest_count = 0;                  ///< blocks of the rank that has most
-  const int32_t* refine_level = nullptr;      ///< [blocks]
-  const int32_t* node_type = nullptr;         ///< [blocks]
-  const int32_t* gid = nullptr;               ///< [blocks][gid_width()]
-  const int32_t* which_child = nullptr;       ///< [blocks]
-  const int32_t* processor_number = nullptr;  ///< [blocks]
-  const double* coordinates = nullptr;        ///< [blocks][3]
-  const double* block_size = nullptr;         ///< [blocks][3]
-  const double* bounding_box = nullptr;       ///< [blocks][3][2]
-
-  int64_t gid_width() const { return 2 * dim + 1 + (int64_t{1} << dim); }
-};
 
 /// unk(var, i, j, k, block) as it lies in memory, that is double [block][k][j][i][var] with guard cells.
 struct CellArray {
@@ -57,12 +39,13 @@ std::string checkpoint_name(const std::string& base, int number);
 std::string plot_name(const std::string& base, int number);
 std::string corner_plot_name(const std::string& base, int number);
 
-/// Records a checkpoint: every variable as double, all lists. Collective: as File::create_dataset; the caller commits.
-void put_checkpoint(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+/// Records a checkpoint: every variable as double, all lists. `blocks` and `cells` stay the caller's until the commit, which is
+/// the caller's too. Collective: as File::create_dataset.
+void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                     FileLayout layout);
 
 /// Records a plot file: the chosen variables at cell centres, single precision. Collective: as put_checkpoint.
-void put_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
               const std::vector<int>& variables);
 
 /// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1) values (nz+1 only in 3-D), x
@@ -71,7 +54,7 @@ using CornerFunction = void (*)(const void* context, int64_t block, int variable
 
 /// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the commit to do. Collective:
 /// yes.
-void put_corner_plot(File& file, const BlockLists& blocks, const CellArray& cells, const ScalarLists& scalars,
+void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context);
 
 /// What a file says of itself, before its blocks are read.

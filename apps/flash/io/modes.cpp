@@ -27,25 +27,6 @@ CellArray cell_array(const Unk& unk) {
   return cells;
 }
 
-BlockLists block_lists(const IoArrays& a) {
-  const BlockMetadata& m = a.metadata;
-  BlockLists lists;
-  lists.dim = 3;
-  lists.local_count = a.partition.local;
-  lists.first_block = a.partition.first;
-  lists.global_count = a.partition.total;
-  lists.largest_count = a.largest_count;
-  lists.refine_level = m.refine_level.data();
-  lists.node_type = m.node_type.data();
-  lists.gid = m.gid.data();
-  lists.which_child = m.which_child.data();
-  lists.processor_number = m.processor_number.data();
-  lists.coordinates = m.coordinates.data();
-  lists.block_size = m.block_size.data();
-  lists.bounding_box = m.bounding_box.data();
-  return lists;
-}
-
 // The box that the benchmark's lattice of blocks fills, as readers need it.
 ScalarLists scalar_lists(const IoArrays& a, bool corners) {
   const int64_t n = a.options.workload.nxb;
@@ -167,7 +148,7 @@ class CheckpointMode : public StriaMode {
 
   void run(std::map<std::string, double>& phases) override {
     File file = create();
-    put_checkpoint(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), layout_);
+    put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), layout_);
     finish(file, phases);
   }
 
@@ -228,7 +209,7 @@ class PlotMode : public StriaMode {
 
   void run(std::map<std::string, double>& phases) override {
     File file = create();
-    put_plot(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), variables_);
+    put_plot(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), variables_);
     finish(file, phases);
   }
 
@@ -257,7 +238,7 @@ class CornerPlotMode : public PlotMode {
     auto corners = [](const void* context, int64_t block, int variable, float* out) {
       average_to_corners(*static_cast<const Unk*>(context), block, variable, out);
     };
-    put_corner_plot(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, true), variables_, corners,
+    put_corner_plot(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, true), variables_, corners,
                     &arrays_.unk);
     finish(file, phases);
   }
@@ -290,7 +271,7 @@ class ReadMode : public StriaMode {
     CreateOptions options;
     options.sync = false;
     File file = File::create(arrays_.comm, path_, options);
-    put_checkpoint(file, block_lists(arrays_), cell_array(arrays_.unk), scalar_lists(arrays_, false), FileLayout::kStandard);
+    put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), FileLayout::kStandard);
     file.commit();
   }
 
@@ -387,9 +368,8 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
       unk(Unk::create(run_options.workload, partition).value()),
       limits(unk) {
   MPI_Comm_rank(comm, &rank);
-  metadata = make_block_metadata(partition, rank);
-  largest_count = partition.local;
-  MPI_Allreduce(MPI_IN_PLACE, &largest_count, 1, MPI_INT64_T, MPI_MAX, comm);
+  table = make_block_table(partition, rank);
+  MPI_Allreduce(&partition.local, &table.largest_count, 1, MPI_INT64_T, MPI_MAX, comm);
 }
 
 void IoArrays::remove_file(const std::string& path) const {

@@ -23,9 +23,8 @@ struct IoArrays {
   const IoOptions& options;
   BlockPartition partition;
   Unk unk;
-  BlockMetadata metadata;
+  BlockTable table;
   LimitFiles limits;
-  int64_t largest_count = 0;
 };
 
 class IoMode {

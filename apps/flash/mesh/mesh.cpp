@@ -138,6 +138,9 @@ BlockTable Mesh::block_table() const {
   table.local_count = local_count_;
   table.first_block = first_block();
   table.global_count = global_block_count();
+  for (std::size_t rank = 0; rank + 1 < first_blocks_.size(); ++rank) {
+    table.largest_count = std::max(table.largest_count, first_blocks_[rank + 1] - first_blocks_[rank]);
+  }
   for (int64_t b = 0; b < local_count_; ++b) {
     const Leaf& leaf = leaves_[b];
     table.refine_level.push_back(leaf.level + 1);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "mesh/block_shape.hpp"
-#include "mesh/block_table.hpp"
 #include "mesh/flux_correction.hpp"
 #include "mesh/forest.hpp"
 #include "mesh/ghost_exchange.hpp"
@@ -16,6 +15,7 @@
 #include "mesh/neighbors.hpp"
 #include "mesh/variables.hpp"
 #include "stria/status.hpp"
+#include "workload/block_table.hpp"
 
 namespace stria::flash {
 

@@ -18,24 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 // Points into the table, which must outlive it.
-BlockLists lists_of(const BlockTable& table, int64_t largest_count) {
-  BlockLists lists;
-  lists.dim = table.dim;
-  lists.local_count = table.local_count;
-  lists.first_block = table.first_block;
-  lists.global_count = table.global_count;
-  lists.largest_count = largest_count;
-  lists.refine_level = table.refine_level.data();
-  lists.node_type = table.node_type.data();
-  lists.gid = table.gid.data();
-  lists.which_child = table.which_child.data();
-  lists.processor_number = table.processor_number.data();
-  lists.coordinates = table.coordinates.data();
-  lists.block_size = table.block_size.data();
-  lists.bounding_box = table.bounding_box.data();
-  return lists;
-}
-
 CellArray cells_of(Mesh& mesh) {
   CellArray cells;
   cells.data = mesh.unk();
@@ -45,11 +27,6 @@ CellArray cells_of(Mesh& mesh) {
   }
   cells.names = mesh.options().variables.names;
   return cells;
-}
-
-int64_t largest_of(MPI_Comm comm, int64_t value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, comm);
-  return value;
 }
 
 int rank_of(MPI_Comm comm) {
@@ -217,10 +194,8 @@ void SimulationFiles::write_checkpoint(SedovRun& run) {
   Mesh& mesh = run.mesh();
   BlockTable table = mesh.block_table();
   std::string path = checkpoint_name(options_.directory + "/" + options_.base, next_checkpoint_);
-  int64_t largest = largest_of(comm_, table.local_count);
-  write(path, "checkpoint", run, [&](File& file) {
-    put_checkpoint(file, lists_of(table, largest), cells_of(mesh), scalars(run, false), options_.layout);
-  });
+  write(path, "checkpoint", run,
+        [&](File& file) { put_checkpoint(file, table, cells_of(mesh), scalars(run, false), options_.layout); });
   ++next_checkpoint_;
   checkpoints_.push_back(path);
   remove_old();
@@ -238,21 +213,19 @@ void SimulationFiles::remove_old() {
 void SimulationFiles::write_plots(SedovRun& run) {
   Mesh& mesh = run.mesh();
   BlockTable table = mesh.block_table();
-  int64_t largest = largest_of(comm_, table.local_count);
   CellArray cells = cells_of(mesh);
   std::vector<int> variables = plot_indices(cells);
   std::string base = options_.directory + "/" + options_.base;
   write(plot_name(base, next_plot_), "plot", run,
-        [&](File& file) { put_plot(file, lists_of(table, largest), cells, scalars(run, false), variables); });
+        [&](File& file) { put_plot(file, table, cells, scalars(run, false), variables); });
   if (options_.corners) {
     run.fill_guards();
     auto corners = [](const void* context, int64_t block, int variable, float* out) {
       const auto* of = static_cast<const Mesh*>(context);
       interpolate_to_corners(of->shape(), of->block(block), variable, out);
     };
-    write(corner_plot_name(base, next_plot_), "corner plot", run, [&](File& file) {
-      put_corner_plot(file, lists_of(table, largest), cells, scalars(run, true), variables, corners, &mesh);
-    });
+    write(corner_plot_name(base, next_plot_), "corner plot", run,
+          [&](File& file) { put_corner_plot(file, table, cells, scalars(run, true), variables, corners, &mesh); });
   }
   ++next_plot_;
 }

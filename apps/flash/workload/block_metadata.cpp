@@ -56,14 +56,18 @@ BlockLattice near_cubic_lattice(int64_t total) {
   return lattice;
 }
 
-BlockMetadata make_block_metadata(const BlockPartition& partition, int rank) {
+BlockTable make_block_table(const BlockPartition& partition, int rank) {
   const BlockLattice lattice = near_cubic_lattice(std::max<int64_t>(partition.total, 1));
   const double size = 1.0 / static_cast<double>(std::max({lattice.nx, lattice.ny, lattice.nz}));
   const auto count = static_cast<size_t>(partition.local);
-  BlockMetadata lists;
+  BlockTable lists;
+  lists.dim = 3;
+  lists.local_count = partition.local;
+  lists.first_block = partition.first;
+  lists.global_count = partition.total;
   lists.refine_level.assign(count, 1);
   lists.node_type.assign(count, kLeafBlock);
-  lists.which_child.assign(count, -1);
+  lists.which_child.assign(count, kNoBlock);
   lists.processor_number.assign(count, rank);
   lists.block_size.assign(3 * count, size);
   for (int64_t block = partition.first; block < partition.first + partition.local; ++block) {
@@ -79,7 +83,7 @@ BlockMetadata make_block_metadata(const BlockPartition& partition, int rank) {
   return lists;
 }
 
-std::vector<MetadataList> metadata_lists(const BlockMetadata& lists) {
+std::vector<MetadataList> metadata_lists(const BlockTable& lists) {
   return {list_of("refine level", "lrefine", {}, lists.refine_level),
           list_of("node type", "nodetype", {}, lists.node_type),
           list_of("gid", "gid", {kGidWidth}, lists.gid),

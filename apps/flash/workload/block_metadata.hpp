@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "workload/block_table.hpp"
 #include "workload/parameters.hpp"
 
 namespace stria::flash {
 
 inline constexpr int64_t kGidWidth = 15;       ///< 6 face neighbours, the parent, 8 children
-inline constexpr int32_t kNoBlock = -1;        ///< in `gid`: no parent, no child
 inline constexpr int32_t kOutsideBlock = -20;  ///< in `gid`: the domain ends here
 inline constexpr int32_t kLeafBlock = 1;       ///< in `node_type`
 
@@ -24,20 +24,8 @@ struct BlockLattice {
 /// Splits `total` blocks into a box that is as near to a cube as its divisors allow. \pre total >= 1
 BlockLattice near_cubic_lattice(int64_t total);
 
-/// The lists of one rank's blocks, each [local blocks][width].
-struct BlockMetadata {
-  std::vector<int32_t> refine_level;      ///< [n], from 1
-  std::vector<int32_t> node_type;         ///< [n]
-  std::vector<int32_t> which_child;       ///< [n], -1: not a child
-  std::vector<int32_t> processor_number;  ///< [n]
-  std::vector<int32_t> gid;               ///< [n][15], blocks counted from 1
-  std::vector<double> coordinates;        ///< [n][3], centres
-  std::vector<double> block_size;         ///< [n][3]
-  std::vector<double> bounding_box;       ///< [n][3][2], lower and upper end
-};
-
 /// Makes the lists of the blocks [partition.first, partition.first + partition.local).
-BlockMetadata make_block_metadata(const BlockPartition& partition, int rank);
+BlockTable make_block_table(const BlockPartition& partition, int rank);
 
 /// One list as a writer or reader wants it: names in both file formats, shape of an entry, and the local entries.
 struct MetadataList {
@@ -45,12 +33,12 @@ struct MetadataList {
   std::string netcdf_name;
   std::vector<int64_t> entry_shape;  ///< {} for one value a block, {15}, {3} or {3, 2}
   bool is_integer = false;           ///< int32_t, else double
-  const void* data = nullptr;        ///< belongs to the BlockMetadata
+  const void* data = nullptr;        ///< belongs to the BlockTable
   int64_t values = 0;                ///< values in `data`
 };
 
-/// Views the lists in the order in which FLASH writes them. The views live as long as `metadata`.
-std::vector<MetadataList> metadata_lists(const BlockMetadata& metadata);
+/// Views the lists in the order in which FLASH writes them. The views live as long as `table`.
+std::vector<MetadataList> metadata_lists(const BlockTable& table);
 
 /// The label of a variable in four characters: dens, temp, pres and so on, then species and made-up ones.
 std::string variable_label(int64_t variable);

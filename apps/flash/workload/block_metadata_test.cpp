@@ -22,7 +22,7 @@ TEST(BlockLattice, HoldsExactlyAllBlocks) {
 
 TEST(BlockMetadata, NeighboursAgreeWithPlaces) {
   const int64_t total = 3 * 4 * 5;
-  const BlockMetadata lists = make_block_metadata({.local = total, .first = 0, .total = total}, 2);
+  const BlockTable lists = make_block_table({.local = total, .first = 0, .total = total}, 2);
   ASSERT_EQ(static_cast<int64_t>(lists.gid.size()), total * kGidWidth);
   int64_t outside_faces = 0;
   for (int64_t block = 0; block < total; ++block) {
@@ -47,7 +47,7 @@ TEST(BlockMetadata, NeighboursAgreeWithPlaces) {
 }
 
 TEST(BlockMetadata, CentresLieInTheMiddleOfTheBoxes) {
-  const BlockMetadata lists = make_block_metadata({.local = 5, .first = 9, .total = 24}, 3);
+  const BlockTable lists = make_block_table({.local = 5, .first = 9, .total = 24}, 3);
   for (size_t index = 0; index < 15; ++index) {
     const double low = lists.bounding_box[2 * index];
     const double high = lists.bounding_box[2 * index + 1];
@@ -58,14 +58,14 @@ TEST(BlockMetadata, CentresLieInTheMiddleOfTheBoxes) {
 }
 
 TEST(BlockMetadata, DoesNotDependOnTheNumberOfRanks) {
-  const BlockMetadata whole = make_block_metadata({.local = 30, .first = 0, .total = 30}, 0);
-  const BlockMetadata part = make_block_metadata({.local = 7, .first = 11, .total = 30}, 1);
+  const BlockTable whole = make_block_table({.local = 30, .first = 0, .total = 30}, 0);
+  const BlockTable part = make_block_table({.local = 7, .first = 11, .total = 30}, 1);
   EXPECT_TRUE(std::equal(part.gid.begin(), part.gid.end(), whole.gid.begin() + 11 * kGidWidth));
   EXPECT_TRUE(std::equal(part.bounding_box.begin(), part.bounding_box.end(), whole.bounding_box.begin() + 11 * 6));
 }
 
 TEST(MetadataLists, HaveAValueForEveryEntry) {
-  const BlockMetadata lists = make_block_metadata({.local = 4, .first = 2, .total = 8}, 0);
+  const BlockTable lists = make_block_table({.local = 4, .first = 2, .total = 8}, 0);
   std::set<std::string> names;
   for (const MetadataList& list : metadata_lists(lists)) {
     int64_t width = 1;

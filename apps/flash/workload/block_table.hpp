@@ -17,6 +17,7 @@ struct BlockTable {
   int64_t local_count = 0;
   int64_t first_block = 0;  ///< 0-based number of the first local block in the file
   int64_t global_count = 0;
+  int64_t largest_count = 0;  ///< blocks of the rank that has most
 
   std::vector<int32_t> refine_level;      ///< [blocks], 1 = root block
   std::vector<int32_t> node_type;         ///< [blocks], all 1: leaf
