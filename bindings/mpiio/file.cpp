@@ -44,6 +44,13 @@ Outcome check_amode(int amode) {
   return {};
 }
 
+// One rank speaks for a file; of files that each rank opens by itself, the first rank of the program.
+bool speaks(File& file) {
+  int world_rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  return is_verbose() && file.comm().rank() == 0 && (file.comm().size() > 1 || world_rank == 0);
+}
+
 // Says each sentence once, and only when asked to.
 void say(const std::string& sentence) {
   static std::mutex mutex;
@@ -184,7 +191,7 @@ void apply_hints(File& file, const Hints& given) {
     warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");
     file.hints.driver = "posix";
   }
-  if (is_verbose() && file.comm().rank() == 0) {
+  if (speaks(file)) {
     for (const std::string& warning : warnings) {
       say(warning);
     }
@@ -215,7 +222,7 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
     file->amode = amode;
     file->handler = default_handler();
     MPI_Comm_group(comm, &file->group);
-    if (is_verbose() && file->comm().rank() == 0) {
+    if (speaks(*file)) {
       introduce();
     }
     apply_hints(*file, hints_of(info));

@@ -307,6 +307,40 @@ void test_registered_representation() {
   CHECK_OK(MPI_File_close(&file));
 }
 
+#if MPI_VERSION >= 4
+void test_large_counts() {
+  MPI_File file = create(file_name("large"), MPI_MODE_DELETE_ON_CLOSE);
+  std::vector<int> mine(1000, rank + 7);
+  const MPI_Count count = 1000;
+  MPI_Status status;
+  CHECK_OK(MPI_File_write_at_all_c(file, rank * 4000, mine.data(), count, MPI_INT, &status));
+  MPI_Count moved = 0;
+  MPI_Get_count_c(&status, MPI_INT, &moved);
+  CHECK(moved == count);
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::vector<int> back(1000);
+  CHECK_OK(MPI_File_iread_at_c(file, rank * 4000, back.data(), count, MPI_INT, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK(back == mine);
+  // One item of more than 2^31 bytes, most of them a gap.
+  const MPI_Count length = 4;
+  const std::array<MPI_Count, 2> places{0, MPI_Count{3} << 30};
+  MPI_Datatype far = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed_block_c(2, length, places.data(), MPI_BYTE, &far);
+  MPI_Type_commit(&far);
+  CHECK_OK(MPI_File_set_view(file, 8 * rank, MPI_BYTE, far, "native", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_write_at_all_c(file, 0, mine.data(), 8, MPI_BYTE, &status));
+  MPI_Offset offset = 0;
+  CHECK_OK(MPI_File_get_byte_offset(file, 4, &offset));
+  CHECK(offset == (MPI_Offset{3} << 30) + 8 * rank);
+  std::array<int, 2> two{};
+  CHECK_OK(MPI_File_read_at_c(file, 0, two.data(), 8, MPI_BYTE, &status));
+  CHECK(two[0] == rank + 7 && two[1] == rank + 7);
+  MPI_Type_free(&far);
+  CHECK_OK(MPI_File_close(&file));
+}
+#endif
+
 void test_properties() {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
@@ -359,6 +393,9 @@ int main(int argc, char** argv) {
   test_external32();
   test_registered_representation();
   test_properties();
+#if MPI_VERSION >= 4
+  test_large_counts();
+#endif
   // A file left open: it is closed when MPI ends.
   MPI_File forgotten = create(file_name("forgotten"), MPI_MODE_DELETE_ON_CLOSE);
   CHECK_OK(MPI_File_write_at(forgotten, 0, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));

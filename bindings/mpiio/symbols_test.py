@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """usage: symbols_test.py libstria_mpiio.so LIBRARY...: whatever the MPI's libraries offer of MPI-IO, the preloaded library
-offers too, and nothing else of its own can be seen."""
+offers too, nothing else of its own can be seen, and it brings no HDF5 into the program."""
 
 import re
 import subprocess
@@ -19,6 +19,12 @@ def exported(library):
     return {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines()}
 
 
+def needed(library):
+    """The libraries that the loader brings along."""
+    listing = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True)
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", listing.stdout)
+
+
 def main(ours, libraries):
     mine = exported(ours)
     theirs = set().union(*(exported(library) for library in libraries))
@@ -32,7 +38,10 @@ def main(ours, libraries):
         print(f"missing: {name}")
     for name in foreign:
         print(f"visible: {name}")
-    return 1 if missing or foreign or not wanted else 0
+    hdf5 = [name for name in needed(ours) if "hdf5" in name]
+    for name in hdf5:
+        print(f"needs {name}")
+    return 1 if missing or foreign or hdf5 or not wanted else 0
 
 
 if __name__ == "__main__":
