@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "storage/driver.hpp"
@@ -296,6 +299,30 @@ TEST_P(DriverTest, LocksKeepOthersOut) {
   auto next = try_open("locked", OpenOptions::Mode::kCreate, true);
   ASSERT_TRUE(next.ok()) << next.status().message();
   EXPECT_EQ(*(*next)->size(), 0);
+}
+
+TEST_P(DriverTest, RangeLocksExcludeOtherHandles) {
+  write_block("ranges", std::byte{6}, OpenOptions::Mode::kCreate);
+  const auto first = open("ranges", OpenOptions::Mode::kReadWrite);
+  const auto second = open("ranges", OpenOptions::Mode::kReadWrite);
+  auto held = first->lock({100, 200}, LockMode::kExclusive);
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  // What doesn't overlap is free, past the end of the file too.
+  EXPECT_TRUE(second->lock({0, 100}, LockMode::kExclusive).ok());
+  EXPECT_TRUE(second->lock({200, int64_t{1} << 40}, LockMode::kShared).ok());
+  std::atomic<bool> entered{false};
+  std::thread waiter([&] {
+    EXPECT_TRUE(second->lock({199, 300}, LockMode::kShared).ok());
+    entered = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(entered);
+  *held = nullptr;
+  waiter.join();
+  EXPECT_TRUE(entered);
+  const auto one = first->lock({0, 50}, LockMode::kShared);
+  const auto two = second->lock({0, 50}, LockMode::kShared);
+  EXPECT_TRUE(one.ok() && two.ok()) << "two may share";
 }
 
 TEST_P(DriverTest, SyncsAndReserves) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "storage/messages.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -20,6 +22,10 @@ class FinishedWrite : public PendingWrite {
 
 std::unique_ptr<PendingWrite> File::start_write(std::span<const WriteSegment> segments) {
   return std::make_unique<FinishedWrite>(write(segments));
+}
+
+Result<std::unique_ptr<RangeLock>> File::lock(ByteRange, LockMode) {
+  return Status(ErrorCode::kUnsupported, describe("lock", path()) + ": this storage locks no ranges");
 }
 
 }  // namespace stria::storage

@@ -48,6 +48,14 @@ class PendingWrite {
   virtual Status wait() = 0;
 };
 
+/// A locked range of a file, given up by the destructor, which must come before the file's.
+class RangeLock {
+ public:
+  virtual ~RangeLock() = default;
+};
+
+enum class LockMode { kShared, kExclusive };
+
 /// An open file. Calls on one File from several threads must not overlap unless a call says otherwise; ranks open their own.
 /// Error messages name the file, the operation and the system's error.
 class File {
@@ -64,6 +72,11 @@ class File {
   /// Reads the list; returns the number of bytes read, which is short only where the file ends. What lies past the end is not
   /// touched.
   virtual Result<int64_t> read(std::span<const ReadSegment> segments) = 0;
+
+  /// Waits until no other handle, of this or of another process, holds a lock that overlaps (two shared ones may). Advisory: it
+  /// keeps out those who lock, not reads and writes. A handle must not hold two locks that overlap, and must be open for
+  /// writing to lock exclusively. kUnsupported where the storage has no such locks.
+  virtual Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode);
 
   virtual Result<int64_t> size() = 0;
   /// Cuts or extends (with zeros) to exactly `bytes`.

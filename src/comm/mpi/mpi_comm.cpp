@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <thread>
 
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
@@ -64,7 +63,7 @@ class MpiComm : public Comm {
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
   void wait(CommRequest& request) override;
-  void pause(int attempt) override { polite_pause(attempt, yields_); }
+  void pause(int attempt) override { polite_pause(attempt); }
   Messages sparse_exchange(const Messages& outgoing) override;
 
  private:
@@ -80,7 +79,6 @@ class MpiComm : public Comm {
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
-  int yields_ = kYields;
   int sparse_exchanges_ = 0;
   std::vector<int> node_of_rank_;
 };
@@ -90,9 +88,6 @@ MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node) {
   MPI_Comm_size(world_, &size_);
   MPI_Comm_rank(node_, &node_rank_);
   MPI_Comm_size(node_, &node_size_);
-  if (node_size_ > static_cast<int>(std::thread::hardware_concurrency())) {
-    yields_ = kYieldsWhereCrowded;
-  }
   find_nodes();
 }
 
@@ -125,14 +120,14 @@ void MpiComm::find_nodes() {
 void MpiComm::barrier() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(world_, &request);
-  wait_politely(request, yields_);
+  wait_politely(request);
 }
 
 void MpiComm::broadcast(std::span<std::byte> data, int root) {
   for_each_piece(data.size(), [&](size_t first, int bytes) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(data.data() + first, bytes, MPI_BYTE, root, world_, &request);
-    wait_politely(request, yields_);
+    wait_politely(request);
   });
 }
 
@@ -142,7 +137,7 @@ void MpiComm::reduce(std::span<T> values, MPI_Datatype type, ReduceOp op) {
     const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, mpi_op(op), world_, &request);
-    wait_politely(request, yields_);
+    wait_politely(request);
   }
 }
 
@@ -151,7 +146,7 @@ void MpiComm::exclusive_scan(std::span<int64_t> values) {
     const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iexscan(MPI_IN_PLACE, values.data() + first, count, MPI_INT64_T, MPI_SUM, world_, &request);
-    wait_politely(request, yields_);
+    wait_politely(request);
   }
   if (rank_ == 0) {
     // MPI leaves the first rank's result undefined.
@@ -165,7 +160,7 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgather(mine.data(), static_cast<int>(bytes), MPI_BYTE, all.data(), static_cast<int>(bytes), MPI_BYTE, world_,
                    &request);
-    wait_politely(request, yields_);
+    wait_politely(request);
     return;
   }
   // Too large for one call: a broadcast a rank moves the same bytes, and latency doesn't matter at this size.
@@ -200,7 +195,7 @@ std::vector<std::vector<std::byte>> MpiComm::gather(std::span<const std::byte> m
     Parcel parcel;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(&parcel, sizeof parcel, MPI_BYTE, from, kGatherTag, world_, &request);
-    wait_politely(request, yields_);
+    wait_politely(request);
     std::vector<std::byte>& piece = all[static_cast<size_t>(from)];
     piece.resize(static_cast<size_t>(parcel.bytes));
     const size_t inside = std::min(piece.size(), sizeof parcel.data);
@@ -227,7 +222,7 @@ std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int fro
 
 void MpiComm::wait(CommRequest& request) {
   for (int attempt = 0; !request.test(); ++attempt) {
-    polite_pause(attempt, yields_);
+    polite_pause(attempt);
   }
 }
 
@@ -279,7 +274,7 @@ void MpiComm::exchange_sizes(const Messages& outgoing, Messages& incoming) {
         in_barrier = true;
       }
     }
-    polite_pause(attempt, yields_);
+    polite_pause(attempt);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "comm/mpi/mpi_request.hpp"
 
+#include "comm/pause.hpp"
+
 namespace stria {
 
 MpiMessage::~MpiMessage() {
@@ -32,11 +34,11 @@ bool MpiMessage::test() {
   return done != 0;
 }
 
-void wait_politely(MPI_Request& request, int yields) {
+void wait_politely(MPI_Request& request) {
   int done = 0;
   MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   for (int attempt = 0; done == 0; ++attempt) {
-    polite_pause(attempt, yields);
+    polite_pause(attempt);
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   }
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "comm/pause.hpp"
 
 namespace stria {
 
@@ -43,6 +42,6 @@ class MpiMessage : public CommRequest {
 };
 
 /// Waits for one MPI request with polite pauses.
-void wait_politely(MPI_Request& request, int yields = kYields);
+void wait_politely(MPI_Request& request);
 
 }  // namespace stria

@@ -48,6 +48,8 @@ struct World {
   std::vector<int> node_of_rank;
   std::vector<int> node_rank_of_rank;
   std::vector<int> node_sizes;  ///< by node
+  /// Who will send to a rank in its n-th sparse exchange: what a probe would tell it.
+  std::map<std::pair<int, int64_t>, std::vector<std::pair<int, size_t>>> announced;
   /// By node and by how many allocations the rank has made before.
   std::map<std::pair<int, int64_t>, std::shared_ptr<NodeAllocation>> allocations;
 };
@@ -100,6 +102,8 @@ class SimulatedComm : public MessageCollectives {
   }
   void wait(CommRequest& request) override { static_cast<SimulatedRequest&>(request).wait(); }
   void pause(int) override { world_.scheduler.poll(); }
+  /// As with nonblocking consensus: the messages themselves and a barrier, no lists of addresses.
+  Messages sparse_exchange(const Messages& outgoing) override;
 
  private:
   std::unique_ptr<CommRequest> request(std::shared_ptr<Transfer> transfer, const WaitState& state) {
@@ -110,7 +114,38 @@ class SimulatedComm : public MessageCollectives {
   int rank_;
   int node_;
   int64_t allocations_made_ = 0;
+  int64_t exchanges_made_ = 0;
 };
+
+Comm::Messages SimulatedComm::sparse_exchange(const Messages& outgoing) {
+  constexpr int kTag = 32001;
+  const int64_t number = exchanges_made_++;
+  for (const auto& [to, data] : outgoing) {
+    world_.announced[{to, number}].emplace_back(rank_, data.size());
+  }
+  barrier();
+  std::vector<std::pair<int, size_t>> senders;
+  if (const auto found = world_.announced.find({rank_, number}); found != world_.announced.end()) {
+    senders = std::move(found->second);
+    world_.announced.erase(found);
+  }
+  std::sort(senders.begin(), senders.end());
+  Messages incoming;
+  for (const auto& [from, bytes] : senders) {
+    incoming.emplace_back(from, std::vector<std::byte>(bytes));
+  }
+  std::vector<std::unique_ptr<CommRequest>> requests;
+  for (auto& [from, data] : incoming) {
+    requests.push_back(receive(data, from, kTag));
+  }
+  for (const auto& [to, data] : outgoing) {
+    requests.push_back(send(data, to, kTag));
+  }
+  for (const auto& request : requests) {
+    wait(*request);
+  }
+  return incoming;
+}
 
 Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(int64_t bytes) {
   const std::pair<int, int64_t> key{node_, allocations_made_++};

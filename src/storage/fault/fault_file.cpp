@@ -92,6 +92,11 @@ Result<int64_t> FaultFile::read(std::span<const ReadSegment> segments) {
   return file_->read(segments);
 }
 
+Result<std::unique_ptr<RangeLock>> FaultFile::lock(ByteRange range, LockMode mode) {
+  STRIA_RETURN_IF_ERROR(decide(Operation::kLock));
+  return file_->lock(range, mode);
+}
+
 Result<int64_t> FaultFile::size() {
   STRIA_RETURN_IF_ERROR(decide(Operation::kSize));
   return file_->size();

@@ -9,7 +9,7 @@
 //   rule      = operation *( ":" condition ) ":" action *( ":" condition )
 //   operation = "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate" | "start_writeback" | "sync" | "close" |
 //   "rename"
-//             | "remove" | "exists" | "sync_directory" | "list_directory"                      a driver's or a file's
+//             | "remove" | "exists" | "sync_directory" | "list_directory" | "lock"                      a driver's or a file's
 //             operation, or | "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate" | "sys_sync" |
 //             "sys_close" | "sys_rename" | "sys_remove"                                                     a system call of
 //             the posix and uring drivers
@@ -57,6 +57,7 @@ enum class Operation {
   kExists,
   kSyncDirectory,
   kListDirectory,
+  kLock,
   kSysOpen,
   kSysWrite,
   kSysRead,

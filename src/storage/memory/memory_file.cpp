@@ -1,5 +1,6 @@
 #include "storage/memory/memory_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -66,6 +67,44 @@ Result<int64_t> MemoryFile::read(std::span<const ReadSegment> segments) {
     total += inode_->content.read(segment.offset, segment.data, segment.bytes);
   }
   return total;
+}
+
+namespace {
+
+class MemoryRangeLock : public RangeLock {
+ public:
+  using Place = std::list<std::pair<ByteRange, LockMode>>::iterator;
+  MemoryRangeLock(std::shared_ptr<MemoryInode> inode, Place place) : inode_(std::move(inode)), place_(place) {}
+  MemoryRangeLock(const MemoryRangeLock&) = delete;
+  MemoryRangeLock& operator=(const MemoryRangeLock&) = delete;
+  ~MemoryRangeLock() override {
+    const std::lock_guard lock(inode_->mutex);
+    inode_->locked_ranges.erase(place_);
+    inode_->range_unlocked.notify_all();
+  }
+
+ private:
+  std::shared_ptr<MemoryInode> inode_;
+  Place place_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RangeLock>> MemoryFile::lock(ByteRange range, LockMode mode) {
+  std::unique_lock lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("lock", mode == LockMode::kExclusive));
+  inode_->range_unlocked.wait(lock, [&] {
+    return std::none_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(), [&](const auto& other) {
+      const bool shared = mode == LockMode::kShared && other.second == LockMode::kShared;
+      return !shared && !intersect(range, other.first).empty();
+    });
+  });
+  // Everything that may fail comes before the range counts as locked.
+  std::list<std::pair<ByteRange, LockMode>> entry;
+  entry.emplace_front(range, mode);
+  auto held = std::make_unique<MemoryRangeLock>(inode_, entry.begin());
+  inode_->locked_ranges.splice(inode_->locked_ranges.begin(), entry);
+  return std::unique_ptr<RangeLock>(std::move(held));
 }
 
 Result<int64_t> MemoryFile::size() {

@@ -1,9 +1,12 @@
 // One file in memory and a handle on it.
 #pragma once
 
+#include <condition_variable>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "storage/driver.hpp"
 #include "storage/memory/sparse_bytes.hpp"
@@ -16,6 +19,8 @@ struct MemoryInode {
   SparseBytes content;
   SparseBytes durable_content;
   bool locked = false;
+  std::list<std::pair<ByteRange, LockMode>> locked_ranges;
+  std::condition_variable range_unlocked;
   bool lost = false;  ///< by a crash: the handles of before are dead
 };
 
@@ -30,6 +35,7 @@ class MemoryFile : public File {
   const Capabilities& capabilities() const override { return capabilities_; }
   Status write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "storage/posix/stripes.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -70,8 +72,13 @@ Capabilities probe_capabilities(int descriptor) {
   struct statfs system = {};
   const uint32_t magic = fstatfs(descriptor, &system) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
   capabilities.node_local_cache = is_node_local(magic);
-  // The page cache is shared by page; a network file system's lock unit isn't known here, and its block size is the best guess.
+  // The page cache is shared by page; GPFS locks by its block; of other network file systems it is the best guess.
   capabilities.lock_unit_bytes = capabilities.node_local_cache ? 1 : capabilities.block_bytes;
+  if (const auto stripes = find_stripes(descriptor, magic)) {
+    capabilities.stripe_bytes = stripes->stripe_bytes;
+    capabilities.stripe_count = stripes->stripe_count;
+    capabilities.lock_unit_bytes = stripes->stripe_bytes;
+  }
   capabilities.direct_align_bytes = direct_alignment(descriptor, magic);
   return capabilities;
 }

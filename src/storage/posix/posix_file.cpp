@@ -153,6 +153,64 @@ Result<int64_t> PosixFile::read(std::span<const ReadSegment> segments) {
   return total;
 }
 
+namespace {
+
+struct flock place_of(ByteRange range, short type) {
+  struct flock where = {};  // its process id must be 0
+  where.l_type = type;
+  where.l_whence = SEEK_SET;
+  where.l_start = range.begin;
+  where.l_len = range.size();
+  return where;
+}
+
+class PosixRangeLock : public RangeLock {
+ public:
+  PosixRangeLock(const PosixFile& file, ByteRange range) : file_(file), range_(range) {}
+  PosixRangeLock(const PosixRangeLock&) = delete;
+  PosixRangeLock& operator=(const PosixRangeLock&) = delete;
+  ~PosixRangeLock() override { file_.unlock(range_); }
+
+ private:
+  const PosixFile& file_;
+  ByteRange range_;
+};
+
+bool says_no_locks(int error_number) {
+  return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP || error_number == EINVAL;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RangeLock>> PosixFile::lock(ByteRange range, LockMode mode) {
+  if (descriptor_ < 0) {
+    return closed_file("lock", path_);
+  }
+  if (range.empty()) {  // a length of zero would mean the rest of the file
+    return std::make_unique<RangeLock>();
+  }
+  // Made first: a lock that nobody holds would stay. Giving back what was never locked is harmless.
+  std::unique_ptr<RangeLock> held = std::make_unique<PosixRangeLock>(*this, range);
+  int result = 0;
+  do {
+    struct flock where = place_of(range, mode == LockMode::kShared ? F_RDLCK : F_WRLCK);
+    result = calls_.lock_range(descriptor_, F_OFD_SETLKW, &where);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) {
+    return held;
+  }
+  const int error_number = errno;
+  Status status = transfer_error("lock", range.begin, range.size(), error_number);
+  return says_no_locks(error_number) ? Status(ErrorCode::kUnsupported, status.message()) : status;
+}
+
+void PosixFile::unlock(ByteRange range) const {
+  struct flock where = place_of(range, F_UNLCK);
+  if (descriptor_ >= 0) {
+    calls_.lock_range(descriptor_, F_OFD_SETLK, &where);
+  }
+}
+
 Result<int64_t> PosixFile::size() {
   if (descriptor_ < 0) {
     return closed_file("size", path_);

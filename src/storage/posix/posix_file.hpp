@@ -30,6 +30,8 @@ class PosixFile : public File {
   Status write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  /// By a lock of the open file description, which excludes other handles of this process as well.
+  Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
@@ -39,6 +41,7 @@ class PosixFile : public File {
 
   bool direct() const { return direct_; }
   int descriptor() const { return descriptor_; }
+  void unlock(ByteRange range) const;
   SystemCalls& calls() const { return calls_; }
   /// Writes one run of neighbours to its end.
   Status write_run(const Run& run, std::span<iovec> pieces);

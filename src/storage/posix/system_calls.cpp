@@ -40,6 +40,9 @@ int SystemCalls::fsync(int descriptor) {
 int SystemCalls::flock(int descriptor, int operation) {
   return ::flock(descriptor, operation);
 }
+int SystemCalls::lock_range(int descriptor, int command, struct flock* where) {
+  return ::fcntl(descriptor, command, where);
+}
 int SystemCalls::rename(const char* from, const char* to) {
   return ::rename(from, to);
 }

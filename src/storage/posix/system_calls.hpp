@@ -2,6 +2,7 @@
 // after an interrupted or a short call is to make one happen.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -25,6 +26,8 @@ class SystemCalls {
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);
+  /// fcntl with one of the commands for locks of ranges.
+  virtual int lock_range(int descriptor, int command, struct flock* where);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 

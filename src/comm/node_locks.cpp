@@ -1,0 +1,169 @@
+#include "comm/node_locks.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <new>
+#include <utility>
+
+#include "comm/comm.hpp"
+
+namespace stria {
+
+struct NodeLocks::Slot {
+  uint64_t ticket;  ///< 0: free
+  int64_t begin, end;
+  bool exclusive;
+};
+
+/// What the node shares, followed by the slots.
+struct NodeLocks::State {
+  /// Plain writes that only count themselves; kSiever for each exclusive lock held or wanted.
+  std::atomic<int64_t> presence;
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  uint64_t last_ticket;
+  int slot_count;
+};
+
+namespace {
+
+constexpr int64_t kSiever = int64_t{1} << 32;
+constexpr int64_t kPlainMask = kSiever - 1;
+
+class MutexLock {
+ public:
+  explicit MutexLock(pthread_mutex_t* mutex) : mutex_(mutex) { pthread_mutex_lock(mutex_); }
+  ~MutexLock() { pthread_mutex_unlock(mutex_); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  pthread_mutex_t* mutex_;
+};
+
+void init_shared(pthread_mutex_t* mutex, pthread_cond_t* condition) {
+  pthread_mutexattr_t mutex_attributes;
+  pthread_mutexattr_init(&mutex_attributes);
+  pthread_mutexattr_setpshared(&mutex_attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(mutex, &mutex_attributes);
+  pthread_mutexattr_destroy(&mutex_attributes);
+  pthread_condattr_t condition_attributes;
+  pthread_condattr_init(&condition_attributes);
+  pthread_condattr_setpshared(&condition_attributes, PTHREAD_PROCESS_SHARED);
+  pthread_cond_init(condition, &condition_attributes);
+  pthread_condattr_destroy(&condition_attributes);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NodeLocks>> NodeLocks::create(Comm& comm) {
+  static_assert(std::atomic<int64_t>::is_always_lock_free);
+  const int slot_count = comm.node_size() * kPerRank;
+  const int64_t bytes = static_cast<int64_t>(sizeof(State) + sizeof(Slot) * static_cast<size_t>(slot_count));
+  const bool owner = comm.node_rank() == 0;
+  auto memory = comm.allocate_shared(owner ? bytes : 0);
+  if (memory.ok() && owner) {
+    auto* state = new ((*memory)->part(0).data()) State{};
+    state->slot_count = slot_count;
+    for (int i = 0; i < slot_count; ++i) {
+      new (reinterpret_cast<Slot*>(state + 1) + i) Slot{};
+    }
+    init_shared(&state->mutex, &state->changed);
+  }
+  comm.barrier();  // nobody looks before it is initialised
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  auto* state = reinterpret_cast<State*>((*memory)->part(0).data());
+  return std::unique_ptr<NodeLocks>(new NodeLocks(*memory, state));
+}
+
+NodeLocks::NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state) : memory_(std::move(memory)), state_(state) {}
+
+NodeLocks::Slot* NodeLocks::slots() const {
+  return reinterpret_cast<Slot*>(state_ + 1);
+}
+
+bool NodeLocks::must_wait(const Slot& mine) const {
+  for (int i = 0; i < state_->slot_count; ++i) {
+    const Slot& other = slots()[i];
+    const bool earlier = other.ticket != 0 && other.ticket < mine.ticket;
+    const bool overlaps = other.begin < mine.end && mine.begin < other.end;
+    if (earlier && overlaps && (other.exclusive || mine.exclusive)) {
+      return true;
+    }
+  }
+  return mine.exclusive && (state_->presence.load() & kPlainMask) != 0;
+}
+
+NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
+  const MutexLock lock(&state_->mutex);
+  int free = 0;
+  while (true) {
+    for (free = 0; free < state_->slot_count && slots()[free].ticket != 0; ++free) {
+    }
+    if (free < state_->slot_count) {
+      break;
+    }
+    pthread_cond_wait(&state_->changed, &state_->mutex);
+  }
+  Slot& mine = slots()[free];
+  mine = {++state_->last_ticket, range.begin, range.end, exclusive};
+  while (must_wait(mine)) {
+    pthread_cond_wait(&state_->changed, &state_->mutex);
+  }
+  return Guard(this, free);
+}
+
+NodeLocks::Guard NodeLocks::lock(ByteRange range) {
+  // From here on plain writes come to the table; those under way are waited for.
+  state_->presence.fetch_add(kSiever);
+  return take(range, true);
+}
+
+NodeLocks::Guard NodeLocks::enter_plain(ByteRange range) {
+  if (state_->presence.fetch_add(1) < kSiever) {
+    return Guard(this, kCounted);
+  }
+  Guard counted(this, kCounted);  // takes the count back, and wakes who waits for it
+  counted = Guard();
+  return take(range, false);
+}
+
+void NodeLocks::release(int slot) {
+  if (slot == kCounted) {
+    if (state_->presence.fetch_sub(1) > kSiever) {  // somebody may be waiting for this
+      const MutexLock lock(&state_->mutex);
+      pthread_cond_broadcast(&state_->changed);
+    }
+    return;
+  }
+  const MutexLock lock(&state_->mutex);
+  if (slots()[slot].exclusive) {
+    state_->presence.fetch_sub(kSiever);
+  }
+  slots()[slot].ticket = 0;
+  pthread_cond_broadcast(&state_->changed);
+}
+
+NodeLocks::Guard::Guard(Guard&& other) noexcept : locks_(std::exchange(other.locks_, nullptr)), slot_(other.slot_) {}
+
+NodeLocks::Guard& NodeLocks::Guard::operator=(Guard&& other) noexcept {
+  if (this != &other) {
+    if (locks_ != nullptr) {
+      locks_->release(slot_);
+    }
+    locks_ = std::exchange(other.locks_, nullptr);
+    slot_ = other.slot_;
+  }
+  return *this;
+}
+
+NodeLocks::Guard::~Guard() {
+  if (locks_ != nullptr) {
+    locks_->release(slot_);
+  }
+}
+
+}  // namespace stria

@@ -1,0 +1,32 @@
+// How a parallel file system has spread a file over its servers, found without its library.
+//
+// Lustre tells by the extended attribute "lustre.lov", a binary record whose forms are plain (v1, v3) and composite (a list of
+// components, each with an extent of the file); BeeGFS by an ioctl. GPFS stripes and locks by its block, which stat tells. What
+// the kernel says is not trusted: a count or size of zero, or a record that is cut short, counts as not known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace stria::storage {
+
+struct StripeLayout {
+  int64_t stripe_bytes = 0;  ///< > 0
+  int stripe_count = 1;      ///< servers that hold the file; >= 1
+};
+
+/// Reads the value of "lustre.lov". Of a composite layout the component that reaches farthest tells, since it holds most of a
+/// large file; components of stale mirrors, and those on the metadata server, don't count. Nothing when the record says nothing
+/// that can be used.
+std::optional<StripeLayout> parse_lustre_layout(std::span<const std::byte> record);
+
+/// Asks the file system of `magic` (statfs) about an open file.
+std::optional<StripeLayout> find_stripes(int descriptor, uint32_t magic);
+
+inline constexpr uint32_t kLustreMagic = 0x0BD00BD0;
+inline constexpr uint32_t kGpfsMagic = 0x47504653;
+inline constexpr uint32_t kBeegfsMagic = 0x19830326;
+
+}  // namespace stria::storage
