@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "access/buffer.hpp"
 #include "trace/phase_timer.hpp"
@@ -48,29 +49,74 @@ Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<c
 Status Aggregation::prepare() {
   PhaseTimer timer(context_.times, Phase::kExchange);
   memory_.attempt([&] {
-    domains_.emplace(lanes_, static_cast<int>(plan_.aggregators.size()),
-                     std::max<int64_t>(context_.hints.collective_buffer_bytes / kTwins, 1), plan_.unit_bytes);
+    domains_.emplace(lanes_, static_cast<int>(plan_.aggregators.size()), asked_bytes(), plan_.unit_bytes, plan_.stripe_count);
+    number_node_ranks();
     for (size_t i = 0; i < lanes_.size(); ++i) {
       if (!lanes_[i].streams.empty()) {
         mine_.emplace_back(static_cast<int>(i), lanes_[i].streams);
       }
     }
   });
-  const bool serves = is_aggregator() && !memory_.ran_out();
-  auto shared = context_.comm.allocate_shared(serves ? twin_bytes() * kTwins : 0);
-  if (shared.ok()) {
-    shared_ = std::move(*shared);
-  }
+  Status allocated = allocate_buffers();
   Status exchanged = exchange_descriptions();
   Status incoming = allocate_incoming();
-  for (const Status& status : {memory_.status(), shared.status(), exchanged}) {
+  for (const Status& status : {memory_.status(), allocated, exchanged}) {
     incoming = status.ok() ? incoming : status;
   }
-  return context_.comm.agree(incoming);
+  Status agreed = context_.comm.agree(incoming);
+  if (!agreed.ok() && context_.kept != nullptr) {
+    *context_.kept = KeptBuffers();
+  }
+  return agreed;
 }
 
-int64_t Aggregation::twin_bytes() const {
-  return align_up(domains_->buffer_bytes(), Buffer::kAlignmentBytes);
+int64_t Aggregation::asked_bytes() const {
+  return std::max<int64_t>(context_.hints.collective_buffer_bytes / kTwins, 1);
+}
+
+// What a kept buffer for one round has: enough for any request of these extents, told without the domains, so that ranks agree
+// on it even where one of them is out of memory.
+int64_t Aggregation::kept_bytes() const {
+  int64_t longest = 0;
+  for (const Lane& lane : lanes_) {
+    longest = std::max(longest, lane.extent.size());
+  }
+  int64_t most = std::max(asked_bytes(), plan_.unit_bytes + 4 * Buffer::kAlignmentBytes);
+  int64_t a_lane = longest + 2 * plan_.unit_bytes + 4 * Buffer::kAlignmentBytes;
+  auto lanes = static_cast<int64_t>(lanes_.size());
+  return a_lane < most / std::max<int64_t>(lanes, 1) ? lanes * a_lane : most;
+}
+
+// Takes the buffers of the operation before where they are large enough.
+Status Aggregation::allocate_buffers() {
+  KeptBuffers* kept = context_.kept;
+  if (kept != nullptr && kept->memory != nullptr && kept->bytes >= kept_bytes() && kept->aggregators == plan_.aggregators) {
+    shared_ = kept->memory;
+    return Status();
+  }
+  const bool serves = is_aggregator() && !memory_.ran_out();
+  int64_t twin_bytes = kept != nullptr || !serves ? kept_bytes() : domains_->buffer_bytes();
+  twin_bytes = align_up(twin_bytes, Buffer::kAlignmentBytes);
+  auto shared = context_.comm.allocate_shared(serves ? twin_bytes * kTwins : 0);
+  STRIA_RETURN_IF_ERROR(shared.status());
+  shared_ = std::move(*shared);
+  if (kept != nullptr) {
+    memory_.attempt([&] { *kept = {shared_, twin_bytes, plan_.aggregators}; });
+  }
+  return Status();
+}
+
+// The place of each aggregator among the ranks of its node.
+void Aggregation::number_node_ranks() {
+  auto nodes = context_.comm.node_of_rank();
+  std::set<int> wanted(plan_.aggregators.begin(), plan_.aggregators.end());
+  std::vector<int> seen(static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end())) + 1, 0);
+  for (size_t rank = 0; rank < nodes.size(); ++rank) {
+    int number = seen[static_cast<size_t>(nodes[rank])]++;
+    if (wanted.contains(static_cast<int>(rank))) {
+      node_rank_.emplace(static_cast<int>(rank), number);
+    }
+  }
 }
 
 Status Aggregation::exchange_descriptions() {
@@ -217,10 +263,7 @@ std::vector<Window> Aggregation::my_windows(int round) {
 }
 
 std::byte* Aggregation::buffer(int aggregator_rank, int round) {
-  auto nodes = context_.comm.node_of_rank();
-  int node_rank =
-      static_cast<int>(std::count(nodes.begin(), nodes.begin() + aggregator_rank, nodes[static_cast<size_t>(aggregator_rank)]));
-  std::span<std::byte> part = shared_->part(node_rank);
+  std::span<std::byte> part = shared_->part(node_rank_.at(aggregator_rank));
   return part.data() + static_cast<int64_t>(part.size()) / kTwins * (round % kTwins);
 }
 

@@ -2,6 +2,7 @@
 // rounds.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -69,7 +70,10 @@ class Aggregation {
   std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
 
  private:
-  int64_t twin_bytes() const;
+  int64_t asked_bytes() const;
+  int64_t kept_bytes() const;
+  Status allocate_buffers();
+  void number_node_ranks();
   Status allocate_incoming();
   bool shares_memory(int other_rank) const;
   void describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing);
@@ -87,7 +91,8 @@ class Aggregation {
   std::vector<int> met_;                                              // aggregators that this rank meets
   std::vector<std::pair<int, std::vector<LaneDescription>>> others_;  // contributors of this aggregator
   std::shared_ptr<SharedBuffer> shared_;
-  PrivateMemory incoming_;  // for messages from other nodes
+  std::map<int, int> node_rank_;  // by rank, of the aggregators
+  PrivateMemory incoming_;        // for messages from other nodes
   struct Posted {
     std::vector<std::byte> data;
     std::unique_ptr<CommRequest> request;

@@ -80,35 +80,36 @@ class Collector {
   int64_t used_bytes_ = 0;
 };
 
-// Where a panel may be cut.
-int64_t granule_bytes(const Panel& panel, int64_t most_bytes) {
+// Bytes that each stream of the panel gives to one batch: whole granules, at least one.
+int64_t slice_bytes(const Panel& panel, const Collector& collector) {
+  auto streams = static_cast<int64_t>(panel.size());
   int64_t granule = 1;
   for (const Stream* stream : panel) {
     granule = std::max(granule, stream->granule_bytes);
   }
-  int64_t most = most_bytes / static_cast<int64_t>(panel.size());
-  return most < granule ? std::min(kElementAlignmentBytes, most) : granule;  // rows don't fit: at least cut no element
+  int64_t most = collector.most_bytes() / streams;
+  if (most < granule) {
+    granule = std::min(kElementAlignmentBytes, most);  // rows don't fit: at least cut no element
+  }
+  return align_down(std::max(collector.batch_bytes() / streams, granule), granule);
 }
 
-// Adds as much of each stream as there is room for, at least a granule; flushes before every slice but a first that finds room.
 Status cut_panel(const Panel& panel, Collector& collector) {
-  auto streams = static_cast<int64_t>(panel.size());
-  int64_t granule = granule_bytes(panel, collector.most_bytes());
   int64_t longest = 0;
   int64_t remaining_bytes = 0;
   for (const Stream* stream : panel) {
     longest = std::max(longest, stream->size());
     remaining_bytes += stream->size();
   }
+  if (remaining_bytes > collector.room_bytes()) {
+    STRIA_RETURN_IF_ERROR(collector.flush());
+  }
   int64_t slice = 0;
   for (int64_t begin = 0; begin < longest; begin += slice) {
-    bool has_room = remaining_bytes <= collector.room_bytes() || granule <= collector.room_bytes() / streams;
-    if (begin > 0 || !has_room) {
+    if (begin > 0) {
       STRIA_RETURN_IF_ERROR(collector.flush());
     }
-    slice = remaining_bytes <= collector.room_bytes()
-                ? longest - begin
-                : align_down(std::max(collector.room_bytes() / streams, granule), granule);
+    slice = remaining_bytes <= collector.room_bytes() ? longest - begin : slice_bytes(panel, collector);
     for (const Stream* stream : panel) {
       int64_t end = std::min(begin + slice, stream->size());
       if (begin < end) {

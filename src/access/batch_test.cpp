@@ -128,20 +128,6 @@ TEST(Batch, SmallPanelsShareABatch) {
   EXPECT_TRUE(batches_of({}, 500).empty());
 }
 
-TEST(Batch, ALargePanelFillsTheBatchThatSmallOnesBegan) {
-  std::vector<Lane> lanes = {{{0, 100}, 0, {stream_of(0, 100, 4)}}};
-  for (int id = 1; id < 5; ++id) {
-    lanes.push_back({{0, 10 * 64}, 1, {stream_of(id, 10 * 64, 64)}});
-  }
-  auto batches = batches_of(lanes, 1000);
-  ASSERT_EQ(batches.size(), 4u);
-  EXPECT_EQ(bytes_of(batches[0]), 100 + 4 * 3 * 64);  // three rows of each fit beside
-  EXPECT_EQ(bytes_of(batches[1]), 4 * 3 * 64);
-  lanes[0].streams[0] = stream_of(0, 800, 4);
-  batches = batches_of(lanes, 1000);
-  EXPECT_EQ(bytes_of(batches[0]), 800);  // not even one
-}
-
 TEST(Batch, AnErrorEndsTheWalk) {
   std::vector<Lane> lanes = {{{0, 100}, 0, {stream_of(0, 100, 1)}}};
   int calls = 0;

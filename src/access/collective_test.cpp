@@ -23,7 +23,7 @@ std::string describe(const Case& c) {
   return "STRIA_TEST_SEED=" + std::to_string(c.seed) + " STRIA_TEST_CASES=1: " + (c.two_phase ? "two_phase" : "list_io") +
          ", " + std::to_string(c.simulation.ranks) + " ranks, " + std::to_string(c.simulation.ranks_per_node) + " a node, " +
          std::to_string(c.plan.aggregators.size()) + " aggregators, buffer " + std::to_string(c.hints.collective_buffer_bytes) +
-         ", unit " + std::to_string(c.plan.unit_bytes);
+         ", unit " + std::to_string(c.plan.unit_bytes) + ", stripes " + std::to_string(c.plan.stripe_count);
 }
 
 using Move = std::function<Status(Context&, const RankCase&, int rank)>;
@@ -42,8 +42,8 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
     }
     storage::OpenOptions open;
     open.mode = storage::OpenOptions::Mode::kReadWrite;
-    StrictFile cached(driver->open(kPath, open).value(), false);
-    StrictFile direct(driver->open(kPath, open).value(), true);
+    StrictFile cached(driver->open(kPath, open).value(), false, c.native_list);
+    StrictFile direct(driver->open(kPath, open).value(), true, c.native_list);
     PhaseTimes times;
     Context context{comm, &cached, c.direct ? &direct : nullptr, c.hints, times};
     outcome.own[rank] = move(context, c.ranks[rank], comm.rank());

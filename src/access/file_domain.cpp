@@ -17,7 +17,8 @@ constexpr int64_t kWasteBytes = 2 * Buffer::kAlignmentBytes;
 
 }  // namespace
 
-FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes)
+FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes,
+                         int stripe_count)
     : aggregator_count_(aggregator_count),
       unit_bytes_(unit_bytes),
       waste_bytes_(unit_bytes % Buffer::kAlignmentBytes == 0 ? 0 : kWasteBytes) {
@@ -33,6 +34,8 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
   for (const auto& [number, group] : groups) {
     if (batch_bytes(group) <= buffer_bytes / kSmallGroupShare) {
       add_to_batch(group, buffer_bytes);
+    } else if (stripe_count > 1 && group.lanes.size() == 1) {
+      deal_out(group, buffer_bytes, stripe_count);
     } else {
       divide(group, buffer_bytes);
     }
@@ -45,7 +48,9 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
 
 // Divides a large group; one with so many lanes that a unit of each would not fit the buffer is split by lanes first.
 void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
-  int64_t least_bytes = align_up(std::max(unit_bytes_, waste_bytes_), unit_bytes_);  // of a lane, worth a window
+  // A unit larger than the buffer is moved in parts.
+  int64_t step_bytes = unit_bytes_ <= buffer_bytes ? unit_bytes_ : std::min(unit_bytes_, Buffer::kAlignmentBytes);
+  int64_t least_bytes = align_up(std::max(step_bytes, waste_bytes_), step_bytes);  // of a lane, worth a window
   size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (least_bytes + waste_bytes_), 1));
   for (size_t first = 0; first < group.lanes.size(); first += most_lanes) {
     Group part;
@@ -54,7 +59,7 @@ void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
                       group.lanes.begin() + static_cast<std::ptrdiff_t>(last));
     part.span_bytes = group.span_bytes;
     int64_t share_bytes = buffer_bytes / static_cast<int64_t>(part.lanes.size()) - waste_bytes_;
-    part.slice_bytes = std::max(align_down(std::max<int64_t>(share_bytes, 0), unit_bytes_), least_bytes);
+    part.slice_bytes = std::max(align_down(std::max<int64_t>(share_bytes, 0), step_bytes), least_bytes);
     part.first_round = round_count_;
     for (int a = 0; a < aggregator_count_; ++a) {
       part.domain_bytes = std::max(part.domain_bytes, boundary(part, a + 1) - boundary(part, a));
@@ -62,6 +67,42 @@ void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
     part.round_count = static_cast<int>((part.domain_bytes + part.slice_bytes - 1) / part.slice_bytes);
     round_count_ += part.round_count;
     divided_.push_back(std::move(part));
+  }
+}
+
+// An aggregator's blocks, one after another, are cut into rounds: whole blocks where they fit.
+void FileDomains::deal_out(const Group& group, int64_t buffer_bytes, int stripe_count) {
+  Group part = group;
+  const StripeDeal& deal =
+      part.deal.emplace(extents_[static_cast<size_t>(group.lanes[0])], aggregator_count_, unit_bytes_, stripe_count);
+  int64_t block_bytes = deal.block_bytes();
+  if (block_bytes <= std::max(buffer_bytes, Buffer::kAlignmentBytes)) {
+    part.slice_bytes = std::max<int64_t>(buffer_bytes / (block_bytes + waste_bytes_), 1) * block_bytes;
+  } else {
+    int64_t room_bytes = std::max<int64_t>(buffer_bytes - 2 * waste_bytes_, 0);
+    part.slice_bytes = std::max(align_down(room_bytes, Buffer::kAlignmentBytes), Buffer::kAlignmentBytes);
+  }
+  for (int a = 0; a < aggregator_count_; ++a) {
+    part.domain_bytes = std::max(part.domain_bytes, deal.block_count(a) * block_bytes);
+  }
+  part.first_round = round_count_;
+  part.round_count = static_cast<int>((part.domain_bytes + part.slice_bytes - 1) / part.slice_bytes);
+  round_count_ += part.round_count;
+  divided_.push_back(std::move(part));
+}
+
+void FileDomains::dealt_windows(const Group& group, int aggregator, int round, std::vector<Window>& windows) const {
+  const StripeDeal& deal = *group.deal;
+  int64_t block_bytes = deal.block_bytes();
+  int64_t begin = (round - group.first_round) * group.slice_bytes;
+  int64_t end = std::min(begin + group.slice_bytes, deal.block_count(aggregator) * block_bytes);
+  for (int64_t at = begin; at < end;) {
+    int64_t number = at / block_bytes;
+    int64_t stop = std::min(end, (number + 1) * block_bytes);
+    int64_t file_begin = deal.block(aggregator, number).begin - number * block_bytes;
+    append(group.lanes[0], intersect({file_begin + at, file_begin + stop}, extents_[static_cast<size_t>(group.lanes[0])]),
+           windows);
+    at = stop;
   }
 }
 
@@ -142,6 +183,9 @@ void FileDomains::windows(int aggregator, int round, std::vector<Window>& window
   auto next = std::upper_bound(divided_.begin(), divided_.end(), round,
                                [](int wanted, const Group& group) { return wanted < group.first_round; });
   const Group& group = *std::prev(next);
+  if (group.deal) {
+    return dealt_windows(group, aggregator, round, windows);
+  }
   int64_t begin = boundary(group, aggregator) + (round - group.first_round) * group.slice_bytes;
   int64_t end = std::min(begin + group.slice_bytes, boundary(group, aggregator + 1));
   if (begin < end) {
@@ -155,6 +199,9 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
   Place of_lane = places_[static_cast<size_t>(lane)];
   if (of_lane.divided >= 0) {
     const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
+    if (group.deal) {
+      return group.deal->meets(aggregator, intersect(range, extents_[static_cast<size_t>(lane)]));
+    }
     ByteRange domain = place(lane, {boundary(group, aggregator), boundary(group, aggregator + 1)});
     return !intersect(domain, range).empty();
   }
@@ -168,6 +215,12 @@ int64_t FileDomains::measure_buffer() const {
   int64_t most = 0;
   for (const Group& group : divided_) {
     int64_t slice_bytes = std::min(group.slice_bytes, group.domain_bytes);
+    if (group.deal) {
+      int64_t blocks = slice_bytes / group.deal->block_bytes();
+      int64_t windows = blocks > 0 ? blocks : 2;  // a part of a block may reach into the next
+      most = std::max(most, align_up(slice_bytes, Buffer::kAlignmentBytes) + windows * waste_bytes_);
+      continue;
+    }
     int64_t window_bytes = waste_bytes_ > 0 ? slice_bytes + waste_bytes_ : align_up(slice_bytes, Buffer::kAlignmentBytes);
     most = std::max(most, static_cast<int64_t>(group.lanes.size()) * window_bytes);
   }

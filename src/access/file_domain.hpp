@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "access/request.hpp"
+#include "access/stripe_deal.hpp"
 #include "base/byte_range.hpp"
 
 namespace stria::access {
@@ -27,14 +29,17 @@ struct Window {
 
 class FileDomains {
  public:
-  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' extents and groups are the same on every rank
-  FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes);
+  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' extents and groups are the same on every rank.
+  /// With stripe_count > 1 units are stripes over so many servers, and a group of a single lane is dealt out by them
+  /// (stripe_deal.hpp); groups of several lanes keep contiguous domains, so that their rows stay together.
+  FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes,
+              int stripe_count = 1);
 
   int aggregator_count() const { return aggregator_count_; }
   int round_count() const { return round_count_; }
   /// Bytes that a buffer for one round must have: at most those asked for, or one unit and four alignments where that is more.
   int64_t buffer_bytes() const { return needed_buffer_bytes_; }
-  /// Replaces `windows` by those of the aggregator in the round, by increasing lane; empty ones are left out.
+  /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset; empty ones are left out.
   void windows(int aggregator, int round, std::vector<Window>& windows) const;
   /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;
@@ -47,6 +52,7 @@ class FileDomains {
     int64_t slice_bytes = 0;   // of each lane, a round; whole units
     int first_round = 0;
     int round_count = 0;
+    std::optional<StripeDeal> deal;  // of a single lane, instead of contiguous domains
   };
   struct Batch {  // small groups that share one round of one aggregator
     std::vector<int> lanes;
@@ -58,6 +64,8 @@ class FileDomains {
   };
 
   void divide(const Group& group, int64_t buffer_bytes);
+  void deal_out(const Group& group, int64_t buffer_bytes, int stripe_count);
+  void dealt_windows(const Group& group, int aggregator, int round, std::vector<Window>& windows) const;
   void add_to_batch(const Group& group, int64_t buffer_bytes);
   void number_places();
   int64_t batch_bytes(const Group& group) const;

@@ -11,6 +11,7 @@ namespace stria::access {
 namespace {
 
 constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
+constexpr int64_t kMostStripes = 1 << 20;
 
 std::optional<int64_t> parse_number(const std::string& text) {
   int64_t value = 0;
@@ -58,13 +59,60 @@ std::string set_aggregators(ResolvedHints& hints, const std::string& text) {
 }
 
 std::string set_method(ResolvedHints& hints, const std::string& text) {
-  for (Method method : {Method::kAutomatic, Method::kListIo, Method::kTwoPhase}) {
+  for (Method method :
+       {Method::kAutomatic, Method::kMultiple, Method::kListIo, Method::kDataSieving, Method::kHybrid, Method::kTwoPhase}) {
     if (text == method_name(method)) {
       hints.method = method;
       return "";
     }
   }
-  return "automatic, list_io or two_phase";
+  return "automatic, multiple, list_io, data_sieving, hybrid or two_phase";
+}
+
+std::string set_domains(ResolvedHints& hints, const std::string& text) {
+  using Domains = ResolvedHints::Domains;
+  for (Domains domains : {Domains::kAutomatic, Domains::kEven, Domains::kAligned, Domains::kStriped}) {
+    if (text == domains_name(domains)) {
+      hints.domains = domains;
+      return "";
+    }
+  }
+  return "automatic, even, aligned or striped";
+}
+
+std::string set_striping_factor(ResolvedHints& hints, const std::string& text) {
+  auto value = parse_number(text);
+  if (!value || *value < 1 || *value > kMostStripes) {
+    return "a number of servers, at least 1";
+  }
+  hints.striping_factor = static_cast<int>(*value);
+  return "";
+}
+
+std::string set_mimic_stripe(ResolvedHints& hints, const std::string& text) {
+  size_t comma = text.find(',');
+  auto count = parse_number(text.substr(0, comma));
+  auto bytes = comma == std::string::npos ? std::nullopt : parse_number(text.substr(comma + 1));
+  if (!count || !bytes || *count < 1 || *count > kMostStripes || *bytes < 1 || *bytes > kMaxBufferBytes) {
+    return "a number of servers and a size in bytes, as in 4,1048576";
+  }
+  hints.mimic_stripe_count = static_cast<int>(*count);
+  hints.mimic_stripe_bytes = *bytes;
+  return "";
+}
+
+// "*:N" or "*:*": how many ranks of every node may be aggregators.
+std::string set_aggregator_places(ResolvedHints& hints, const std::string& text) {
+  if (text == "*:*") {
+    hints.aggregators_a_node = 0;
+    return "";
+  }
+  auto count = parse_number(text.starts_with("*:") ? text.substr(2) : "");
+  if (!count || *count < 1) {
+    return "*:N, at most N aggregators a node, or *:*";
+  }
+  hints.aggregators_a_node = *count;
+  return "";
 }
 
 std::string set_driver(ResolvedHints& hints, const std::string& text) {
@@ -81,6 +129,14 @@ const std::map<std::string, Setter>& setters() {
       {"cb_buffer_size", number(&ResolvedHints::collective_buffer_bytes, 64 << 10, kMaxBufferBytes)},
       {"romio_cb_write", choice(&ResolvedHints::collective_write)},
       {"romio_cb_read", choice(&ResolvedHints::collective_read)},
+      {"romio_ds_write", choice(&ResolvedHints::sieve_writes)},
+      {"romio_ds_read", choice(&ResolvedHints::sieve_reads)},
+      {"ind_rd_buffer_size", number(&ResolvedHints::read_window_bytes, 1, kMaxBufferBytes)},
+      {"ind_wr_buffer_size", number(&ResolvedHints::write_window_bytes, 1, kMaxBufferBytes)},
+      {"cb_config_list", set_aggregator_places},
+      {"striping_factor", set_striping_factor},
+      {"stria_mimic_stripe", set_mimic_stripe},
+      {"stria_file_domains", set_domains},
       {"striping_unit", number(&ResolvedHints::striping_unit_bytes, 0, kMaxBufferBytes)},
       {"stria_method", set_method},
       {"stria_staging_size", number(&ResolvedHints::staging_bytes, 64 << 10, kMaxBufferBytes)},
@@ -100,10 +156,29 @@ const char* switch_name(Switch value) {
 
 const char* method_name(Method method) {
   switch (method) {
+    case Method::kMultiple:
+      return "multiple";
+    case Method::kDataSieving:
+      return "data_sieving";
+    case Method::kHybrid:
+      return "hybrid";
     case Method::kListIo:
       return "list_io";
     case Method::kTwoPhase:
       return "two_phase";
+    default:
+      return "automatic";
+  }
+}
+
+const char* domains_name(ResolvedHints::Domains domains) {
+  switch (domains) {
+    case ResolvedHints::Domains::kEven:
+      return "even";
+    case ResolvedHints::Domains::kAligned:
+      return "aligned";
+    case ResolvedHints::Domains::kStriped:
+      return "striped";
     default:
       return "automatic";
   }
@@ -125,7 +200,14 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
 }
 
 Hints effective_hints(const ResolvedHints& hints) {
-  return {
+  Hints effective = {
+      {"cb_config_list", hints.aggregators_a_node == 0 ? "*:*" : fmt::format("*:{}", hints.aggregators_a_node)},
+      {"romio_ds_write", switch_name(hints.sieve_writes)},
+      {"romio_ds_read", switch_name(hints.sieve_reads)},
+      {"ind_rd_buffer_size", std::to_string(hints.read_window_bytes)},
+      {"ind_wr_buffer_size", std::to_string(hints.write_window_bytes)},
+      {"striping_factor", std::to_string(hints.striping_factor)},
+      {"stria_file_domains", domains_name(hints.domains)},
       {"cb_nodes", std::to_string(hints.aggregator_count)},
       {"cb_buffer_size", std::to_string(hints.collective_buffer_bytes)},
       {"romio_cb_write", switch_name(hints.collective_write)},
@@ -138,6 +220,10 @@ Hints effective_hints(const ResolvedHints& hints) {
       {"stria_driver", hints.driver},
       {"stria_alignment", std::to_string(hints.alignment_bytes)},
   };
+  if (hints.mimic_stripe_count > 0) {
+    effective["stria_mimic_stripe"] = fmt::format("{},{}", hints.mimic_stripe_count, hints.mimic_stripe_bytes);
+  }
+  return effective;
 }
 
 }  // namespace stria::access

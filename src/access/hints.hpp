@@ -11,15 +11,27 @@ namespace stria::access {
 
 /// A choice that the planner makes unless the user did.
 enum class Switch { kAutomatic, kEnable, kDisable };
-enum class Method { kAutomatic, kListIo, kTwoPhase };
+enum class Method { kAutomatic, kMultiple, kListIo, kDataSieving, kHybrid, kTwoPhase };
 
 struct ResolvedHints {
+  /// stria_file_domains: what the file domains of aggregators are aligned to.
+  enum class Domains { kAutomatic, kEven, kAligned, kStriped };
+
   int aggregator_count = 0;                      ///< cb_nodes; 0: the planner's choice
   int64_t collective_buffer_bytes = 32 << 20;    ///< cb_buffer_size: all collective buffers of one aggregator together
   Switch collective_write = Switch::kAutomatic;  ///< romio_cb_write
   Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
+  Switch sieve_reads = Switch::kAutomatic;       ///< romio_ds_read
+  Switch sieve_writes = Switch::kAutomatic;      ///< romio_ds_write
+  int64_t read_window_bytes = 4 << 20;           ///< ind_rd_buffer_size: what data sieving reads at once
+  int64_t write_window_bytes = 512 << 10;        ///< ind_wr_buffer_size: what it locks, reads and writes back at once
+  int64_t aggregators_a_node = 0;                ///< cb_config_list "*:N"; 0: no limit
   int64_t striping_unit_bytes = 0;               ///< striping_unit; 0: what the storage says
-  Method method = Method::kAutomatic;            ///< stria_method
+  int striping_factor = 0;                       ///< striping_factor; 0: what the storage says
+  int mimic_stripe_count = 0;                    ///< stria_mimic_stripe=count,size: plan as if the storage were striped so
+  int64_t mimic_stripe_bytes = 0;
+  Domains domains = Domains::kAutomatic;
+  Method method = Method::kAutomatic;  ///< stria_method
   int64_t staging_bytes = 4 << 20;     ///< stria_staging_size: the buffer through which a rank packs and writes by itself
   Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
   Switch shared_memory = Switch::kAutomatic;  ///< stria_shared_memory: ranks of a node pack into the aggregator's buffer
@@ -34,5 +46,6 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
 Hints effective_hints(const ResolvedHints& hints);
 
 const char* method_name(Method method);
+const char* domains_name(ResolvedHints::Domains domains);
 
 }  // namespace stria::access

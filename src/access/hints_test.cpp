@@ -25,7 +25,15 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"stria_direct", "enable"},
                  {"stria_driver", "memory"},
                  {"stria_shared_memory", "disable"},
-                 {"stria_alignment", "512"}};
+                 {"stria_alignment", "512"},
+                 {"cb_config_list", "*:2"},
+                 {"romio_ds_read", "enable"},
+                 {"romio_ds_write", "disable"},
+                 {"ind_rd_buffer_size", "1000"},
+                 {"ind_wr_buffer_size", "2000"},
+                 {"striping_factor", "8"},
+                 {"stria_file_domains", "even"},
+                 {"stria_mimic_stripe", "4,65536"}};
   ResolvedHints hints = resolve_hints(given, warnings);
   EXPECT_EQ(hints.aggregator_count, 3);
   EXPECT_EQ(hints.collective_write, Switch::kEnable);
@@ -52,7 +60,15 @@ TEST(Hints, UnusableOnesAreReportedAndHaveNoEffect) {
                                                                              {"stria_alignment", "0"},
                                                                              {"striping_unit", "-1"},
                                                                              {"stria_direct", ""},
-                                                                             {"romio_ds_write", "enable"},
+                                                                             {"romio_ds_write", "maybe"},
+                                                                             {"ind_rd_buffer_size", "0"},
+                                                                             {"striping_factor", "0"},
+                                                                             {"cb_config_list", "host1:2"},
+                                                                             {"cb_config_list", "*:0"},
+                                                                             {"stria_file_domains", "odd"},
+                                                                             {"stria_mimic_stripe", "4"},
+                                                                             {"stria_mimic_stripe", "0,65536"},
+                                                                             {"stria_mimic_stripe", "4,0"},
                                                                              {"Cb_nodes", "1"}}) {
     std::vector<std::string> warnings;
     ResolvedHints hints = resolve_hints({{name, value}}, warnings);

@@ -1,5 +1,7 @@
 #include "access/planner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace stria::access {
@@ -16,7 +18,7 @@ bool on_one_node(const Comm& comm) {
 
 // Aggregators take turns among the nodes, the first ranks of each; by default one a node, or one a stripe where there are more
 // stripes.
-std::vector<int> choose_aggregators(const Comm& comm, int wanted) {
+std::vector<int> choose_aggregators(const Comm& comm, int wanted, int64_t most_a_node, bool spread) {
   auto nodes = comm.node_of_rank();
   int node_count = *std::max_element(nodes.begin(), nodes.end()) + 1;
   std::vector<std::vector<int>> ranks_of_node(static_cast<size_t>(node_count));
@@ -24,29 +26,54 @@ std::vector<int> choose_aggregators(const Comm& comm, int wanted) {
     ranks_of_node[static_cast<size_t>(nodes[static_cast<size_t>(rank)])].push_back(rank);
   }
   std::vector<int> chosen;
-  for (size_t turn = 0; static_cast<int>(chosen.size()) < wanted; ++turn) {
+  size_t turns = most_a_node > 0 ? static_cast<size_t>(most_a_node) : nodes.size();
+  for (size_t turn = 0; turn < turns && static_cast<int>(chosen.size()) < wanted; ++turn) {
     for (const auto& ranks : ranks_of_node) {
       if (turn < ranks.size() && static_cast<int>(chosen.size()) < wanted) {
         chosen.push_back(ranks[turn]);
       }
     }
   }
-  std::sort(chosen.begin(), chosen.end());
+  if (!spread) {
+    std::sort(chosen.begin(), chosen.end());
+  }
   return chosen;
 }
 
-int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities) {
+// One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a number that leaves every
+// aggregator with the stripes of one server, or every server with one aggregator.
+int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
   auto nodes = comm.node_of_rank();
   int node_count = *std::max_element(nodes.begin(), nodes.end()) + 1;
-  return std::max(node_count, capabilities.stripe_count);
+  int stripes = capabilities.stripe_count;
+  int wanted = std::min(std::max(node_count, stripes), comm.size());
+  if (!dealt || wanted % stripes == 0) {
+    return wanted;
+  }
+  if (wanted > stripes) {
+    return wanted - wanted % stripes;
+  }
+  while (stripes % wanted != 0) {
+    --wanted;
+  }
+  return wanted;
 }
 
 TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm) {
   TwoPhasePlan plan;
-  int wanted = hints.aggregator_count > 0 ? hints.aggregator_count : default_aggregator_count(comm, capabilities);
-  plan.aggregators = choose_aggregators(comm, std::clamp(wanted, 1, comm.size()));
-  plan.unit_bytes = std::max<int64_t>({hints.striping_unit_bytes > 0 ? hints.striping_unit_bytes : capabilities.stripe_bytes,
-                                       capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
+  using Domains = ResolvedHints::Domains;
+  bool striped = capabilities.stripe_bytes > 0 && capabilities.stripe_count > 1;
+  bool dealt = striped && (hints.domains == Domains::kAutomatic || hints.domains == Domains::kStriped);
+  int wanted = hints.aggregator_count > 0 ? hints.aggregator_count : default_aggregator_count(comm, capabilities, dealt);
+  plan.aggregators = choose_aggregators(comm, std::clamp(wanted, 1, comm.size()), hints.aggregators_a_node, dealt);
+  plan.stripe_count = dealt ? capabilities.stripe_count : 1;
+  if (dealt) {
+    plan.unit_bytes = capabilities.stripe_bytes;
+  } else if (hints.domains == Domains::kEven) {
+    plan.unit_bytes = 1;
+  } else {
+    plan.unit_bytes = std::max<int64_t>({capabilities.stripe_bytes, capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
+  }
   plan.shared_memory = hints.shared_memory != Switch::kDisable;
   return plan;
 }
@@ -69,10 +96,97 @@ Method forced_method(const RequestShape& shape, const ResolvedHints& hints, cons
   return Method::kAutomatic;
 }
 
+// What a request costs, in bytes that could be moved meanwhile: a system call on a node's own storage, a round trip to a
+// server.
+constexpr int64_t kLocalRequestBytes = 4 << 10;
+constexpr int64_t kRemoteRequestBytes = 64 << 10;
+
 }  // namespace
 
-Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+int64_t request_cost_bytes(const storage::Capabilities& capabilities) {
+  return capabilities.node_local_cache ? kLocalRequestBytes : kRemoteRequestBytes;
+}
+
+namespace {
+
+SpanMethod spans_of(Method method, const IndependentShape& shape, const storage::Capabilities& capabilities,
+                    const ResolvedHints& hints) {
+  SpanMethod spans;
+  spans.window_bytes = shape.write ? hints.write_window_bytes : hints.read_window_bytes;
+  spans.rule.write = shape.write;
+  spans.rule.request_bytes = request_cost_bytes(capabilities);
+  switch (method) {
+    case Method::kMultiple:
+      spans.rule.kind = JoinRule::Kind::kNever;
+      break;
+    case Method::kDataSieving:
+      spans.rule.kind = JoinRule::Kind::kAlways;
+      break;
+    case Method::kHybrid:
+      spans.rule.kind = JoinRule::Kind::kCheap;
+      break;
+    default:
+      spans.rule.kind = JoinRule::Kind::kTouching;
+  }
+  spans.one_request_a_span = method == Method::kMultiple || method == Method::kDataSieving;
+  return spans;
+}
+
+Method choose_independent(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                          bool may_sieve_writes, std::string& reason) {
+  if (hints.method != Method::kAutomatic && hints.method != Method::kTwoPhase) {
+    reason = "hint stria_method";
+    return hints.method;
+  }
+  Switch sieve = shape.write ? hints.sieve_writes : hints.sieve_reads;
+  if (shape.span_bytes == shape.bytes) {
+    reason = "contiguous";
+    return Method::kListIo;
+  }
+  if (sieve != Switch::kAutomatic) {
+    reason = shape.write ? "hint romio_ds_write" : "hint romio_ds_read";
+    return sieve == Switch::kEnable ? Method::kDataSieving : Method::kListIo;
+  }
+  if (capabilities.native_list) {
+    reason = "the storage takes lists";
+    return Method::kListIo;
+  }
+  if (shape.write && !may_sieve_writes) {
+    reason = "nothing would keep other writers out of a sieved window";
+    return Method::kListIo;
+  }
+  reason = fmt::format("pieces of {} bytes on average, {} % of what they span",
+                       shape.bytes / std::max<int64_t>(shape.piece_count, 1),
+                       static_cast<int>(100.0 * static_cast<double>(shape.bytes) / static_cast<double>(shape.span_bytes)));
+  return Method::kHybrid;
+}
+
+}  // namespace
+
+IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
+                                 const ResolvedHints& hints, bool may_sieve_writes) {
+  IndependentPlan plan;
+  plan.method = choose_independent(shape, capabilities, hints, may_sieve_writes, plan.reason);
+  plan.spans = spans_of(plan.method, shape, capabilities, hints);
+  return plan;
+}
+
+storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints) {
+  capabilities.stripe_bytes = hints.striping_unit_bytes > 0 ? hints.striping_unit_bytes : capabilities.stripe_bytes;
+  capabilities.stripe_count = hints.striping_factor > 0 ? hints.striping_factor : capabilities.stripe_count;
+  if (hints.mimic_stripe_count > 0) {
+    capabilities.stripe_count = hints.mimic_stripe_count;
+    capabilities.stripe_bytes = hints.mimic_stripe_bytes;
+    capabilities.lock_unit_bytes = hints.mimic_stripe_bytes;
+  }
+  capabilities.stripe_bytes = std::max<int64_t>(capabilities.stripe_bytes, 0);
+  capabilities.stripe_count = std::max(capabilities.stripe_count, 1);
+  return capabilities;
+}
+
+Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
+  storage::Capabilities capabilities = with_hints(of_storage, hints);
   Plan plan;
   plan.two_phase = two_phase_plan(capabilities, hints, comm);
   bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "access/hints.hpp"
+#include "access/independent.hpp"
 #include "access/two_phase.hpp"
 #include "comm/comm.hpp"
 #include "storage/driver.hpp"
@@ -33,6 +34,32 @@ struct Plan {
   bool direct = false;  ///< write aligned stretches past the page cache
   std::string reason;
 };
+
+/// The shape of one rank's own request.
+struct IndependentShape {
+  bool write = true;
+  int64_t bytes = 0;
+  int64_t piece_count = 0;
+  int64_t span_bytes = 0;  ///< from the first byte to the last
+};
+
+struct IndependentPlan {
+  Method method = Method::kListIo;
+  SpanMethod spans;
+  std::string reason;
+};
+
+/// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and romio_ds_write; else contiguous bytes as
+/// they are, pieces as a list where the storage takes lists as one request, and otherwise the hybrid: neighbours are sieved
+/// whose gap costs less than another request. Writes are sieved only where `may_sieve_writes`. Local.
+IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
+                                 const ResolvedHints& hints, bool may_sieve_writes);
+
+/// What one request costs, in bytes that could be moved instead.
+int64_t request_cost_bytes(const storage::Capabilities& capabilities);
+
+/// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say instead of the storage.
+storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
 
 /// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,

@@ -76,13 +76,67 @@ TEST(Planner, MuchDurableDataGoPastThePageCache) {
   EXPECT_FALSE(plan_on(2, 2, durable, capabilities, hints).direct);
 }
 
+TEST(Planner, ARankByItself) {
+  const IndependentShape dense{true, 8000, 1000, 16000};
+  const IndependentShape whole{true, 8000, 1, 8000};
+  const auto method = [](const IndependentShape& shape, const storage::Capabilities& able, const ResolvedHints& hints,
+                         bool may) {
+    IndependentPlan plan = plan_independent(shape, able, hints, may);
+    EXPECT_FALSE(plan.reason.empty());
+    return plan.method;
+  };
+  storage::Capabilities local;
+  storage::Capabilities lists;
+  lists.native_list = true;
+  EXPECT_EQ(method(whole, local, {}, true), Method::kListIo);
+  EXPECT_EQ(method(dense, local, {}, true), Method::kHybrid);
+  EXPECT_EQ(method(dense, local, {}, false), Method::kListIo) << "nothing keeps others out";
+  EXPECT_EQ(method(dense, lists, {}, true), Method::kListIo);
+  IndependentShape reading = dense;
+  reading.write = false;
+  EXPECT_EQ(method(reading, local, {}, false), Method::kHybrid);
+  ResolvedHints hints;
+  hints.sieve_writes = Switch::kEnable;
+  hints.sieve_reads = Switch::kDisable;
+  EXPECT_EQ(method(dense, lists, hints, false), Method::kDataSieving);
+  EXPECT_EQ(method(reading, local, hints, false), Method::kListIo);
+  hints.method = Method::kMultiple;
+  EXPECT_EQ(method(dense, local, hints, true), Method::kMultiple);
+}
+
+TEST(Planner, StripesAreDealtOutUnlessHintsSayOtherwise) {
+  storage::Capabilities striped;
+  striped.stripe_count = 6;
+  striped.stripe_bytes = 1 << 20;
+  const auto plan = [&](int ranks, const ResolvedHints& hints) {
+    return plan_on(ranks, 4, kShortPieces, striped, hints).two_phase;
+  };
+  EXPECT_EQ(plan(16, {}).aggregators.size(), 6u);
+  EXPECT_EQ(plan(5, {}).aggregators.size(), 3u) << "two servers each";
+  EXPECT_EQ(plan(16, {}).stripe_count, 6);
+  ResolvedHints hints;
+  hints.domains = ResolvedHints::Domains::kAligned;
+  EXPECT_EQ(plan(16, hints).stripe_count, 1);
+  EXPECT_EQ(plan(16, hints).unit_bytes, 1 << 20);
+  hints.domains = ResolvedHints::Domains::kEven;
+  EXPECT_EQ(plan(16, hints).unit_bytes, 1);
+  hints = {};
+  hints.aggregators_a_node = 1;
+  EXPECT_EQ(plan(16, hints).aggregators, (std::vector<int>{0, 4, 8, 12}));
+  hints.mimic_stripe_count = 3;
+  hints.mimic_stripe_bytes = 12345;
+  EXPECT_EQ(plan(16, hints).stripe_count, 3);
+  EXPECT_EQ(plan(16, hints).unit_bytes, 12345);
+}
+
 TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   EXPECT_EQ(plan_on(8, 4, kLongPieces).two_phase.aggregators, (std::vector<int>{0, 4}));
   storage::Capabilities striped;
   striped.stripe_count = 4;
   striped.stripe_bytes = 1 << 20;
   TwoPhasePlan plan = plan_on(8, 4, kLongPieces, striped).two_phase;
-  EXPECT_EQ(plan.aggregators, (std::vector<int>{0, 1, 4, 5}));
+  EXPECT_EQ(plan.aggregators, (std::vector<int>{0, 4, 1, 5})) << "neighbouring stripes on different nodes";
+  EXPECT_EQ(plan.stripe_count, 4);
   EXPECT_EQ(plan.unit_bytes, 1 << 20);
   ResolvedHints hints;
   hints.aggregator_count = 100;

@@ -57,7 +57,15 @@ class CaseMaker {
     const int64_t units[] = {1, 8, 100, 512, 4096, 5000, 8192, 16384};
     case_.plan.unit_bytes = units[pick(0, 7)];
     case_.plan.shared_memory = pick(0, 3) != 0;
+    if (case_.plan.unit_bytes >= 100 && pick(0, 2) == 0) {
+      case_.plan.stripe_count = static_cast<int>(pick(2, 5));
+    }
     case_.direct = pick(0, 1) == 0;
+    case_.native_list = pick(0, 1) == 0;
+    const Switch switches[] = {Switch::kAutomatic, Switch::kEnable, Switch::kDisable};
+    case_.hints.sieve_writes = switches[pick(0, 2)];
+    case_.hints.read_window_bytes = pick(0, 1) == 0 ? pick(1, 100) : pick(100, 20000);
+    case_.hints.write_window_bytes = pick(0, 1) == 0 ? pick(1, 100) : pick(100, 20000);
     int64_t aggregators = pick(1, std::min(simulation.ranks, 6));
     std::vector<int> ranks(static_cast<size_t>(simulation.ranks));
     for (size_t i = 0; i < ranks.size(); ++i) {
@@ -267,10 +275,11 @@ std::byte* CaseSink::direct_target(int stream_id) {
   return rank_.direct[id] ? received_[id].data() : nullptr;
 }
 
-StrictFile::StrictFile(std::unique_ptr<storage::File> file, bool direct)
+StrictFile::StrictFile(std::unique_ptr<storage::File> file, bool direct, bool native_list)
     : file_(std::move(file)), direct_(direct), capabilities_(file_->capabilities()) {
   capabilities_.direct_align_bytes = kDirectAlignmentBytes;
   capabilities_.asynchronous = true;
+  capabilities_.native_list = native_list;
 }
 
 Status StrictFile::check(std::span<const storage::WriteSegment> segments) const {

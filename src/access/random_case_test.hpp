@@ -32,7 +32,8 @@ struct Case {
   ResolvedHints hints;
   TwoPhasePlan plan;
   bool two_phase = true;
-  bool direct = false;  ///< with a handle past the page cache
+  bool direct = false;       ///< with a handle past the page cache
+  bool native_list = false;  ///< the storage takes lists as one request
   std::vector<RankCase> ranks;
   Bytes before;  ///< the file's content before the write
   Bytes after;   ///< and after it
@@ -75,12 +76,16 @@ class StrictFile : public storage::File {
  public:
   static constexpr int64_t kDirectAlignmentBytes = 512;
 
-  StrictFile(std::unique_ptr<storage::File> file, bool direct);
+  /// `native_list` replaces what the file says of itself.
+  StrictFile(std::unique_ptr<storage::File> file, bool direct, bool native_list = true);
   const std::string& path() const override { return file_->path(); }
   const storage::Capabilities& capabilities() const override { return capabilities_; }
   Status write(std::span<const storage::WriteSegment> segments) override;
   std::unique_ptr<storage::PendingWrite> start_write(std::span<const storage::WriteSegment> segments) override;
   Result<int64_t> read(std::span<const storage::ReadSegment> segments) override { return file_->read(segments); }
+  Result<std::unique_ptr<storage::RangeLock>> lock(ByteRange range, storage::LockMode mode) override {
+    return file_->lock(range, mode);
+  }
   Result<int64_t> size() override { return file_->size(); }
   Status resize(int64_t bytes) override { return file_->resize(bytes); }
   Status preallocate(int64_t bytes) override { return file_->preallocate(bytes); }

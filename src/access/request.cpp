@@ -38,7 +38,8 @@ int64_t bytes_before(std::span<const storage::ReadSegment> segments, int64_t end
 
 }  // namespace
 
-// Segments may overlap, so that a walk in file order would not do; the bytes before an offset grow with it all the same.
+// Segments may overlap, so that a walk in file order would not do; the bytes before an offset grow with it all the same. Where
+// the end may lie anywhere in a gap it is put after the gap: other requests may have found bytes there.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes) {
   int64_t high = 0;
   for (const storage::ReadSegment& segment : segments) {
@@ -47,14 +48,10 @@ int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_by
   if (bytes_before(segments, high) <= read_bytes) {
     return kNoEnd;
   }
-  int64_t low = 0;
-  while (low < high) {
+  int64_t low = 0;  // bytes_before(low) <= read_bytes < bytes_before(high)
+  while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
-    if (bytes_before(segments, middle) < read_bytes) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+    (bytes_before(segments, middle) <= read_bytes ? low : high) = middle;
   }
   return low;
 }

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "access/hints.hpp"
 #include "base/byte_range.hpp"
 #include "comm/comm.hpp"
+#include "comm/node_locks.hpp"
 #include "storage/driver.hpp"
 #include "stria/datatype.hpp"
 #include "stria/phases.hpp"
@@ -73,6 +75,13 @@ class StreamSink {
   virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
+/// Collective buffers that stay from one operation to the next: one of these an open file.
+struct KeptBuffers {
+  std::shared_ptr<SharedBuffer> memory;
+  int64_t bytes = 0;             ///< of each aggregator's buffer for one round
+  std::vector<int> aggregators;  ///< their ranks
+};
+
 /// What a method works with.
 struct Context {
   Comm& comm;
@@ -82,6 +91,11 @@ struct Context {
   PhaseTimes& times;
   NodeTurn* turn = nullptr;              ///< to be held while writing to cached pages; null: no need
   std::function<bool()> meanwhile = {};  ///< other work to do a little of while waiting for the turn; see NodeTurn::acquire()
+  /// Keeps writers of this node out of each other's windows; null: none, and then only a sole writer sieves its writes unasked.
+  NodeLocks* locks = nullptr;
+  /// For operations whose outcome is agreed on before the next begins (those of transfer.hpp); null: allocated for each.
+  KeptBuffers* kept = nullptr;
+  bool sole_writer = false;  ///< nobody else has the file open for writing, as far as the caller knows
 };
 
 /// What a transfer did on this rank.

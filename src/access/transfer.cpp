@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "access/description.hpp"
-#include "access/list_io.hpp"
+#include "access/independent.hpp"
 #include "access/two_phase.hpp"
+#include "access/write_lock.hpp"
 
 namespace stria::access {
 
@@ -58,21 +59,30 @@ Outcome outcome_of(const Moved& moved, Method method, std::string reason) {
   return {moved.status, moved.bytes, method, std::move(reason)};
 }
 
-Moved write_list(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  Moved moved;
-  moved.status = write_list_io(context, lanes, source);
-  moved.bytes = moved.status.ok() ? total_bytes(lanes) : 0;
-  return moved;
+IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
+  IndependentShape shape{write, total_bytes(lanes), piece_count(lanes), 0};
+  for (const Lane& lane : lanes) {
+    for (const Stream& stream : lane.streams) {
+      shape.span_bytes += hull_of(stream).size();
+    }
+  }
+  return shape;
+}
+
+IndependentPlan plan_for(const Context& context, std::span<const Lane> lanes, bool write) {
+  return plan_independent(shape_of(lanes, write), context.file->capabilities(), context.hints, may_sieve_writes(context));
 }
 
 }  // namespace
 
 Outcome write_independent(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  return outcome_of(write_list(context, lanes, source), Method::kListIo, "");
+  IndependentPlan plan = plan_for(context, lanes, true);
+  return outcome_of(write_spans(context, lanes, source, plan.spans), plan.method, std::move(plan.reason));
 }
 
 Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  return outcome_of(read_list_io(context, lanes, sink), Method::kListIo, "");
+  IndependentPlan plan = plan_for(context, lanes, false);
+  return outcome_of(read_spans(context, lanes, sink, plan.spans), plan.method, std::move(plan.reason));
 }
 
 Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSource& source) {
@@ -83,17 +93,21 @@ Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSo
   }
   Outcome outcome = write_independent(context, lanes, source);
   outcome.status = context.comm.agree(outcome.status);
-  outcome.reason = agreed.plan.reason;
+  outcome.reason = agreed.plan.reason + "; " + outcome.reason;
   return outcome;
 }
 
 Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
   Agreed agreed = agree_on(context, lanes, false);
-  Outcome outcome = agreed.plan.method == Method::kTwoPhase
-                        ? outcome_of(read_two_phase(context, agreed.plan.two_phase, agreed.lanes, sink), Method::kTwoPhase, "")
-                        : read_independent(context, lanes, sink);
+  Outcome outcome;
+  if (agreed.plan.method == Method::kTwoPhase) {
+    outcome =
+        outcome_of(read_two_phase(context, agreed.plan.two_phase, agreed.lanes, sink), Method::kTwoPhase, agreed.plan.reason);
+  } else {
+    outcome = read_independent(context, lanes, sink);
+    outcome.reason = agreed.plan.reason + "; " + outcome.reason;
+  }
   outcome.status = context.comm.agree(outcome.status);
-  outcome.reason = agreed.plan.reason;
   return outcome;
 }
 

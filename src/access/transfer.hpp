@@ -9,8 +9,17 @@
 //   - StreamSource and StreamSink see positions of the packed stream: 0 is the first byte of the request.
 //   - Context::comm serves independent calls only for what is known locally; they never communicate, and may run on another
 //     thread than MPI's. One storage::File is used by one call at a time.
-//   - A file that is only written must still be opened for reading where data sieving is to write: without that right the
-//     pieces are written as a list.
+//   - A file that is only written must still be opened for reading where data sieving is to write: it reads what lies between.
+//   - Context::locks (NodeLocks, made once an open file by all its ranks, also when there is one) lets writes be sieved without
+//   a
+//     hint, and keeps every write of these ranks that comes through here out of a window that is being sieved. A write that
+//     goes around this header while others sieve must hold WriteLock::plain (write_lock.hpp). Atomic mode can use the same
+//     locks: NodeLocks::lock over the request's hull, around the call, on ranks of one node; storage::File::lock elsewhere.
+//     NodeLocks are not entered twice by one rank for overlapping ranges: pass a Context without `locks` inside.
+//   - Aggregators of a collective write hold no lock of NodeLocks while they wait for other ranks: a rank whose own earlier
+//     independent writes to the file may sieve finishes them before it enters a collective write.
+//   - Context::kept (KeptBuffers, one an open file and rank) spares each collective operation the allocation of shared memory.
+//     It must be the same on every rank: all pass one that has seen the same operations, or none does.
 //   - Counts are true: Moved::bytes of a read ends where the file ends and nothing past it is unpacked; holes of the file are
 //     zeros. Of a failed write it is what is known to have been written before the failure.
 #pragma once
@@ -30,7 +39,8 @@ struct Outcome {
   std::string reason;  ///< why this method
 };
 
-/// Moves this rank's streams by itself. Collective: no; the error is local. Lane extents and groups need not be agreed on.
+/// Moves this rank's streams by itself, by the method that plan_independent picks. Collective: no; the error is local. Lane
+/// extents and groups need not be agreed on.
 Outcome write_independent(Context& context, std::span<const Lane> lanes, StreamSource& source);
 Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSink& sink);
 

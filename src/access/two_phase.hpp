@@ -4,9 +4,9 @@
 // Problem: pieces too small or too scattered for the storage, too many writers. Method (Thakur 1995; aggregators and buffer
 // sizes as Yu 2008 tunes them): each rank sends its *file description* once to every aggregator that it meets; then round by
 // round the ranks of the aggregator's node pack straight into its buffer, which is shared memory, ranks of other nodes send
-// packed messages, and the aggregator writes the buffer while everybody packs the next round into its twin. Holes are left
-// alone: a window with holes is written as a list of its covered ranges. Cost a rank and round: one message each way to each
-// aggregator met; memory: description + two half collective buffers on aggregators.
+// packed messages, and the aggregator writes the buffer while everybody packs the next round into its twin. Holes stay what
+// they are (window_writer.hpp). Cost a rank and round: one message each way to each aggregator met; memory: description + two
+// half collective buffers on aggregators.
 #pragma once
 
 #include "access/request.hpp"
@@ -17,6 +17,7 @@ namespace stria::access {
 struct TwoPhasePlan {
   std::vector<int> aggregators;  ///< their ranks
   int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
+  int stripe_count = 1;          ///< above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp)
   bool shared_memory = true;
 };
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "access/aggregation.hpp"
 #include "access/two_phase.hpp"
+#include "access/window_writer.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::access {
@@ -36,7 +38,7 @@ class TwoPhaseWrite {
       if (aggregation_.is_aggregator()) {
         collect(round, contributors);
         if (status_.ok() && !attempt([&] { start_write(round, contributors); })) {
-          flights_[round % Aggregation::kTwins].shares.clear();
+          flights_[static_cast<size_t>(round % Aggregation::kTwins)].shares.clear();
         }
       }
       PhaseTimer timer(context_.times, Phase::kExchange);
@@ -77,8 +79,8 @@ class TwoPhaseWrite {
 
  private:
   struct Flight {
-    std::vector<storage::WriteSegment> cached, direct;
-    std::unique_ptr<storage::PendingWrite> cached_pending, direct_pending;
+    explicit Flight(Context& context) : writer(context) {}
+    WindowWriter writer;
     std::vector<std::pair<int, int64_t>> shares;  // contributors and their bytes
   };
 
@@ -203,73 +205,11 @@ class TwoPhaseWrite {
   }
 
   void start_write(int round, const std::vector<Share>& contributors) {
-    Flight& flight = flights_[round % Aggregation::kTwins];
+    Flight& flight = flights_[static_cast<size_t>(round % Aggregation::kTwins)];
     for (const Share& share : contributors) {
       flight.shares.emplace_back(share.rank, share.bytes);
     }
-    const std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
-    std::vector<Window> windows = aggregation_.my_windows(round);
-    for (size_t w = 0; w < windows.size(); ++w) {
-      for (ByteRange range : covered(windows[w], w, contributors)) {
-        add_segment(flight, range, buffer + windows[w].buffer_offset + (range.begin - windows[w].file.begin));
-      }
-    }
-    PhaseTimer timer(context_.times, Phase::kWrite);
-    if (!flight.direct.empty()) {
-      flight.direct_pending = context_.direct_file->start_write(flight.direct);
-    }
-    if (!flight.cached.empty()) {
-      flight.cached_pending = context_.file->start_write(flight.cached);
-    }
-  }
-
-  // The ranges of a window that somebody fills. Full windows, the usual case, are told by their sums; others by their pieces.
-  static std::vector<ByteRange> covered(const Window& window, size_t w, const std::vector<Share>& contributors) {
-    int64_t sum = 0;
-    for (const Share& share : contributors) {
-      for (const auto& [number, overlap] : share.parts) {
-        sum += number == w ? overlap.end - overlap.begin : 0;
-      }
-    }
-    if (sum == window.file.size()) {
-      return {window.file};
-    }
-    std::vector<ByteRange> pieces;
-    for (const Share& share : contributors) {
-      for (const auto& [number, overlap] : share.parts) {
-        if (number == w) {
-          for_each_piece(overlap, [&](ByteRange piece, int64_t) { pieces.push_back(piece); });
-        }
-      }
-    }
-    std::sort(pieces.begin(), pieces.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
-    std::vector<ByteRange> merged;
-    for (ByteRange piece : pieces) {
-      if (!merged.empty() && piece.begin <= merged.back().end) {
-        merged.back().end = std::max(merged.back().end, piece.end);
-      } else {
-        merged.push_back(piece);
-      }
-    }
-    return merged;
-  }
-
-  // Splits off what direct I/O can take: the aligned middle.
-  void add_segment(Flight& flight, ByteRange range, const std::byte* data) {
-    auto add = [&](std::vector<storage::WriteSegment>& segments, ByteRange part) {
-      if (!part.empty()) {
-        segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
-      }
-    };
-    int64_t unit = context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
-    ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
-    if (middle.empty()) {
-      add(flight.cached, range);
-      return;
-    }
-    add(flight.cached, {range.begin, middle.begin});
-    add(flight.direct, middle);
-    add(flight.cached, {middle.end, range.end});
+    flight.writer.start(aggregation_.my_windows(round), contributors, aggregation_.buffer(context_.comm.rank(), round));
   }
 
   int64_t& written_by(int rank) {
@@ -277,26 +217,16 @@ class TwoPhaseWrite {
   }
 
   void finish_write(int twin) {
-    PhaseTimer timer(context_.times, Phase::kWrite);
-    Flight& flight = flights_[twin];
+    Flight& flight = flights_[static_cast<size_t>(twin)];
     Status outcome;
-    for (auto* pending : {&flight.direct_pending, &flight.cached_pending}) {
-      if (*pending != nullptr) {
-        Status one;
-        if (!attempt([&] { one = (*pending)->wait(); })) {
-          one = aggregation_.memory().status();
-        }
-        pending->reset();
-        outcome = outcome.ok() ? one : outcome;
-      }
+    if (!attempt([&] { outcome = flight.writer.finish(); })) {
+      outcome = aggregation_.memory().status();
     }
     for (const auto& [rank, bytes] : flight.shares) {
       written_by(rank) += outcome.ok() ? bytes : 0;
     }
     status_ = status_.ok() ? outcome : status_;
     flight.shares.clear();
-    flight.cached.clear();
-    flight.direct.clear();
   }
 
   Context& context_;
@@ -307,7 +237,7 @@ class TwoPhaseWrite {
   std::set<int> failed_;                  // aggregators that this rank met and that could not write
   std::map<int, int64_t> written_bytes_;  // by contributor
   std::vector<StreamPart> parts_;
-  Flight flights_[Aggregation::kTwins];
+  std::array<Flight, Aggregation::kTwins> flights_{Flight(context_), Flight(context_)};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "access/list_io.hpp"
+#include "access/transfer.hpp"
 #include "access/two_phase.hpp"
 #include "file/catalogue_message.hpp"
 #include "file/outcome_message.hpp"
@@ -157,9 +158,15 @@ Status ReadSession::move(const access::RequestShape& shape) {
 Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
   try {
     access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
-    access::Moved moved = plan.method == access::Method::kTwoPhase
-                              ? access::read_two_phase(context, plan.two_phase, set.lanes(), set)
-                              : access::read_list_io(context, set.lanes(), set);
+    access::Moved moved;
+    if (plan.method == access::Method::kTwoPhase) {
+      moved = access::read_two_phase(context, plan.two_phase, set.lanes(), set);
+    } else if (plan.method == access::Method::kListIo) {
+      moved = access::read_list_io(context, set.lanes(), set);
+    } else {
+      access::Outcome outcome = access::read_independent(context, set.lanes(), set);
+      moved = {outcome.status, outcome.bytes};
+    }
     return access::require_all(moved, context, set.lanes());
   } catch (const std::bad_alloc&) {
     return Status(ErrorCode::kResourceExhausted, fmt::format("reading '{}': out of memory", path_));

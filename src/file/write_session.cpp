@@ -7,6 +7,7 @@
 #include <new>
 
 #include "access/list_io.hpp"
+#include "access/transfer.hpp"
 #include "access/two_phase.hpp"
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
@@ -214,7 +215,7 @@ Status WriteSession::open_handles(const access::Plan& plan) {
   open.mode = storage::OpenOptions::Mode::kReadWrite;
   const auto& aggregators = plan.two_phase.aggregators;
   bool aggregates = std::find(aggregators.begin(), aggregators.end(), comm().rank()) != aggregators.end();
-  bool writes = plan.method == access::Method::kListIo ? !pending_.empty() : aggregates;
+  bool writes = plan.method == access::Method::kTwoPhase ? aggregates : !pending_.empty();
   if (is_root()) {
     file_ = created_.get();
   } else if (file_ == nullptr && (writes || !pending_.empty())) {
@@ -243,7 +244,7 @@ Status WriteSession::reserve_space() {
 }
 
 Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile) {
-  if (file_ == nullptr && plan.method == access::Method::kListIo) {
+  if (file_ == nullptr && plan.method != access::Method::kTwoPhase) {
     return Status();  // nothing to write here
   }
   try {
@@ -251,9 +252,14 @@ Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTu
     if (meanwhile) {
       context.meanwhile = [this] { return build_a_little(); };
     }
-    Status status = plan.method == access::Method::kTwoPhase
-                        ? access::write_two_phase(context, plan.two_phase, set.lanes(), set)
-                        : access::write_list_io(context, set.lanes(), set);
+    Status status;
+    if (plan.method == access::Method::kTwoPhase) {
+      status = access::write_two_phase(context, plan.two_phase, set.lanes(), set);
+    } else if (plan.method == access::Method::kListIo) {
+      status = access::write_list_io(context, set.lanes(), set);
+    } else {
+      status = access::write_independent(context, set.lanes(), set).status;
+    }
     if (status.ok()) {
       PhaseTimer timer(report_.phases, Phase::kPack);
       set.finish_sums();

@@ -1,0 +1,118 @@
+// What a collective write costs on the network as ranks grow: messages and bytes of simulated ranks, printed as a table.
+// STRIA_SCALE_RANKS is the largest number of ranks (default 1024).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "access/description.hpp"
+#include "access/file_domain.hpp"
+#include "access/two_phase.hpp"
+#include "comm/simulated/simulated_comm.hpp"
+#include "storage/memory/memory_driver.hpp"
+
+namespace stria::access {
+namespace {
+
+constexpr int kRanksANode = 16;
+constexpr int64_t kTileRows = 16;
+constexpr int64_t kTileBytes = 64;  // of a row
+
+class ConstantSource : public StreamSource {
+ public:
+  void pack(std::span<const StreamPart> parts) override {
+    for (const StreamPart& part : parts) {
+      std::fill(part.packed, part.packed + (part.end - part.begin), std::byte{5});
+    }
+  }
+};
+
+struct Row {
+  int ranks = 0;
+  int aggregators = 0;
+  int64_t met = 0;  ///< sum over the ranks of the aggregators that each meets
+  int64_t rounds = 0;
+  int64_t messages = 0;
+  int64_t bytes = 0;
+  int64_t description_bytes = 0;  ///< of one rank
+};
+
+// Ranks hold the tiles of a square array; as many aggregators as there are rows of tiles.
+Row measure(int ranks) {
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(ranks)));
+  const int64_t sizes[] = {side * kTileRows, side * kTileBytes};
+  const int64_t subsizes[] = {kTileRows, kTileBytes};
+  TwoPhasePlan plan;
+  for (int64_t a = 0; a < side; ++a) {
+    plan.aggregators.push_back(static_cast<int>(a * side));
+  }
+  plan.unit_bytes = sizes[1];
+  ResolvedHints hints;
+  storage::MemoryDriver memory;
+  memory.open("file", {.mode = storage::OpenOptions::Mode::kCreate}).value();
+  Row row{ranks, static_cast<int>(side)};
+  auto body = [&](Comm& comm) {
+    const int64_t starts[] = {comm.rank() / side * kTileRows, comm.rank() % side * kTileBytes};
+    Lane lane{{0, sizes[0] * sizes[1]}, 0, {}};
+    lane.streams.push_back({0, Datatype::subarray(sizes, subsizes, starts, Order::kC, Datatype::bytes(1)).value()});
+    if (comm.rank() == 0) {
+      std::vector<std::byte> message;
+      const int chosen[] = {0};
+      encode_description(std::span(&lane, 1), chosen, message);
+      row.description_bytes = static_cast<int64_t>(message.size());
+    }
+    FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), hints.collective_buffer_bytes / 2,
+                        plan.unit_bytes);
+    row.rounds = domains.round_count();
+    for (int a = 0; a < domains.aggregator_count(); ++a) {
+      row.met += domains.meets(a, 0, hull_of(lane.streams[0])) ? 1 : 0;
+    }
+    auto file = memory.open("file", {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
+    PhaseTimes times;
+    Context context{comm, file.get(), nullptr, hints, times};
+    ConstantSource source;
+    Moved moved = write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
+    EXPECT_TRUE(moved.status.ok()) << moved.status.message();
+    EXPECT_EQ(moved.bytes, kTileRows * kTileBytes);
+  };
+  SimulationOptions options{.ranks = ranks, .ranks_per_node = kRanksANode};
+  options.stack_bytes = 128 << 10;
+  options.guard_pages = false;
+  auto report = run_simulated(options, body);
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  if (report.ok()) {
+    for (const RankTraffic& traffic : report->traffic) {
+      row.messages += traffic.messages_sent;
+      row.bytes += traffic.bytes_sent;
+    }
+  }
+  auto file = memory.open("file", {}).value();
+  EXPECT_EQ(file->size().value(), sizes[0] * sizes[1]);
+  return row;
+}
+
+TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
+  const char* text = std::getenv("STRIA_SCALE_RANKS");
+  const int most = text == nullptr ? 1024 : std::atoi(text);
+  fmt::print("{:>7} {:>11} {:>8} {:>9} {:>13} {:>12} {:>17} {:>13} {:>13}\n", "ranks", "aggregators", "met/rank", "messages",
+             "messages/rank", "without sync", "description bytes", "network bytes", "data bytes");
+  for (int ranks = 64; ranks <= most; ranks *= 4) {
+    Row row = measure(ranks);
+    // Collectives that only agree or synchronise: trees of some messages a rank, and a barrier of log2(ranks).
+    auto log_ranks = static_cast<int64_t>(std::ceil(std::log2(ranks)));
+    int64_t synchronising = ranks * (log_ranks + 4);
+    int64_t data_bytes = ranks * kTileRows * kTileBytes;
+    fmt::print("{:>7} {:>11} {:>8.2f} {:>9} {:>13.2f} {:>12.2f} {:>17} {:>13} {:>13}\n", row.ranks, row.aggregators,
+               static_cast<double>(row.met) / ranks, row.messages, static_cast<double>(row.messages) / ranks,
+               static_cast<double>(row.messages - synchronising) / ranks, row.met * row.description_bytes, row.bytes,
+               data_bytes);
+    // A description, and in each round a token each way and the bytes, to each aggregator that a rank meets.
+    EXPECT_LE(row.messages, row.met * (1 + 3 * row.rounds) + synchronising);
+    // Nothing travels but the data, the descriptions, tokens and small reductions.
+    EXPECT_LE(row.bytes, data_bytes + row.met * (row.description_bytes + 3 * 8 * row.rounds) + synchronising * 64);
+  }
+}
+
+}  // namespace
+}  // namespace stria::access

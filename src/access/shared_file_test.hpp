@@ -1,0 +1,44 @@
+// A file that simulated ranks share under the worst schedules: other ranks run between any two of its operations, and its range
+// locks are its own, so that a rank that waits for one lets the holder run.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "comm/comm.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::access::test {
+
+/// The range locks of all handles of one file.
+struct LockTable {
+  std::list<std::pair<ByteRange, storage::LockMode>> held;
+};
+
+class SharedFile : public storage::File {
+ public:
+  /// `comm` is asked to let others run. `native_list` replaces what the file says of itself.
+  SharedFile(std::unique_ptr<storage::File> file, Comm& comm, LockTable& table, bool native_list);
+  const std::string& path() const override { return file_->path(); }
+  const storage::Capabilities& capabilities() const override { return capabilities_; }
+  Status write(std::span<const storage::WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const storage::ReadSegment> segments) override;
+  Result<std::unique_ptr<storage::RangeLock>> lock(ByteRange range, storage::LockMode mode) override;
+  Result<int64_t> size() override { return file_->size(); }
+  Status resize(int64_t bytes) override { return file_->resize(bytes); }
+  Status preallocate(int64_t bytes) override { return file_->preallocate(bytes); }
+  Status start_writeback(ByteRange range) override { return file_->start_writeback(range); }
+  Status sync() override { return file_->sync(); }
+  Status close() override { return file_->close(); }
+
+ private:
+  void let_others_run();
+
+  std::unique_ptr<storage::File> file_;
+  Comm& comm_;
+  LockTable& table_;
+  storage::Capabilities capabilities_;
+};
+
+}  // namespace stria::access::test

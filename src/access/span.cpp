@@ -1,0 +1,163 @@
+#include "access/span.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stria::access {
+
+bool JoinRule::joins(int64_t gap_bytes, int64_t piece_bytes) const {
+  switch (kind) {
+    case Kind::kNever:
+      return false;
+    case Kind::kTouching:
+      return gap_bytes == 0;
+    case Kind::kCheap:
+      if (gap_bytes == 0) {
+        return true;
+      }
+      return gap_bytes < request_bytes && (write ? piece_bytes + 2 * gap_bytes : gap_bytes) <= request_bytes;
+    case Kind::kAlways:
+      return gap_bytes >= 0;
+  }
+  return false;
+}
+
+SpanWalker::SpanWalker(const Stream& stream, int64_t begin, int64_t end, const JoinRule& rule, const BatchLimits& limits)
+    : cursor_(stream.file_type, stream.displacement),
+      skip_bytes_(stream.skip_bytes),
+      end_(end),
+      rule_(rule),
+      limits_(limits),
+      position_(begin) {
+  cursor_.seek(skip_bytes_ + begin);
+}
+
+bool SpanWalker::next(std::vector<Span>& spans) {
+  spans.clear();
+  packed_left_ = limits_.packed_bytes;
+  window_left_ = limits_.window_bytes;
+  while (position_ < end_ && packed_left_ > 0 && add(spans)) {
+  }
+  return !spans.empty();
+}
+
+bool SpanWalker::add(std::vector<Span>& spans) {
+  const PieceRow row = cursor_.row();
+  int64_t bytes = std::min({row.piece_bytes, end_ - position_, packed_left_});
+  ByteRange piece{row.begin, row.begin + bytes};
+  if (spans.empty() || !extend(spans.back(), piece)) {
+    if (spans.size() == limits_.spans) {
+      return false;
+    }
+    if (!spans.empty() && spans.back().has_holes()) {
+      window_left_ -= spans.back().file.size();
+    }
+    spans.push_back({piece, position_, position_ + bytes, 1});
+  }
+  position_ += bytes;
+  packed_left_ -= bytes;
+  cursor_.advance(bytes);
+  if (bytes == row.piece_bytes && row.count > 1) {
+    extend_by_row(spans.back(), row);
+  }
+  return true;
+}
+
+bool SpanWalker::extend(Span& span, ByteRange piece) {
+  int64_t gap = piece.begin - span.file.end;
+  bool stays_whole = gap == 0 && !span.has_holes();
+  if (!rule_.joins(gap, piece.size()) || gap < 0 || (!stays_whole && piece.end - span.file.begin > window_left_)) {
+    return false;
+  }
+  span.file.end = piece.end;
+  span.end += piece.size();
+  ++span.pieces;
+  return true;
+}
+
+// As many further pieces of the row at once as the rule and the room allow; the first one is in the span already.
+void SpanWalker::extend_by_row(Span& span, const PieceRow& row) {
+  int64_t gap = row.stride - row.piece_bytes;
+  if (gap <= 0 || !rule_.joins(gap, row.piece_bytes)) {
+    return;
+  }
+  int64_t most = std::min({row.count - 1, (end_ - position_) / row.piece_bytes, packed_left_ / row.piece_bytes,
+                           (window_left_ - span.file.size()) / row.stride});
+  if (most <= 0) {
+    return;
+  }
+  span.file.end += most * row.stride;
+  span.end += most * row.piece_bytes;
+  span.pieces += most;
+  position_ += most * row.piece_bytes;
+  packed_left_ -= most * row.piece_bytes;
+  cursor_.advance_row(most);
+}
+
+namespace {
+
+// Equal pieces between a strided and a dense place. Sizes that are common have their own loops, which the compiler turns into
+// single moves.
+template <int64_t kBytes>
+void copy_fixed(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * to_stride, from + i * from_stride, static_cast<size_t>(kBytes));
+  }
+}
+
+void copy_row(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride, int64_t bytes, int64_t count) {
+  switch (bytes) {
+    case 1:
+      return copy_fixed<1>(to, to_stride, from, from_stride, count);
+    case 4:
+      return copy_fixed<4>(to, to_stride, from, from_stride, count);
+    case 8:
+      return copy_fixed<8>(to, to_stride, from, from_stride, count);
+    case 16:
+      return copy_fixed<16>(to, to_stride, from, from_stride, count);
+    case 32:
+      return copy_fixed<32>(to, to_stride, from, from_stride, count);
+    case 64:
+      return copy_fixed<64>(to, to_stride, from, from_stride, count);
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        std::memcpy(to + i * to_stride, from + i * from_stride, static_cast<size_t>(bytes));
+      }
+  }
+}
+
+// Calls visit(file offset, stride, bytes of a piece, pieces, packed bytes from `begin` on) for the rows of a range.
+template <typename Visit>
+void for_each_row(const Stream& stream, int64_t begin, int64_t end, Visit&& visit) {
+  Cursor cursor(stream.file_type, stream.displacement);
+  cursor.seek(stream.skip_bytes + begin);
+  for (int64_t at = begin; at < end;) {
+    const PieceRow row = cursor.row();
+    int64_t whole = std::min(row.count, (end - at) / row.piece_bytes);
+    if (whole == 0) {  // the range ends within the piece
+      visit(row.begin, row.stride, end - at, int64_t{1}, at - begin);
+      return;
+    }
+    visit(row.begin, row.stride, row.piece_bytes, whole, at - begin);
+    at += whole * row.piece_bytes;
+    cursor.advance_row(whole);
+  }
+}
+
+}  // namespace
+
+void gather_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* window, int64_t window_begin,
+                   std::byte* packed) {
+  for_each_row(stream, begin, end, [&](int64_t offset, int64_t stride, int64_t bytes, int64_t count, int64_t at) {
+    copy_row(packed + at, bytes, window + (offset - window_begin), stride, bytes, count);
+  });
+}
+
+void scatter_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* packed, std::byte* window,
+                    int64_t window_begin) {
+  for_each_row(stream, begin, end, [&](int64_t offset, int64_t stride, int64_t bytes, int64_t count, int64_t at) {
+    copy_row(window + (offset - window_begin), stride, packed + at, bytes, bytes, count);
+  });
+}
+
+}  // namespace stria::access

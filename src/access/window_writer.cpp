@@ -1,0 +1,166 @@
+#include "access/window_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "access/buffer.hpp"
+#include "access/planner.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::access {
+
+namespace {
+
+using Share = Aggregation::Share;
+
+template <typename Visit>
+void for_each_overlap(size_t number, std::span<const Share> contributors, Visit&& visit) {
+  for (const Share& share : contributors) {
+    for (const auto& [w, overlap] : share.parts) {
+      if (w == number) {
+        visit(overlap);
+      }
+    }
+  }
+}
+
+/// The file bytes from an overlap's first to its last.
+ByteRange hull_of_overlap(const Overlap& overlap) {
+  Stream part = *overlap.stream;
+  part.skip_bytes += overlap.begin;
+  part.bytes = overlap.end - overlap.begin;
+  return hull_of(part);
+}
+
+// The covered stretch of a window whose overlaps are all single pieces without a gap between them: the usual case, told without
+// looking at bytes. Empty when it isn't so.
+ByteRange single_stretch(size_t number, std::span<const Share> contributors) {
+  std::vector<ByteRange> ranges;
+  bool single = true;
+  for_each_overlap(number, contributors, [&](const Overlap& overlap) {
+    ByteRange hull = hull_of_overlap(overlap);
+    single = single && hull.size() == overlap.end - overlap.begin;
+    ranges.push_back(hull);
+  });
+  if (!single || ranges.empty()) {
+    return {};
+  }
+  std::sort(ranges.begin(), ranges.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
+  ByteRange whole = ranges.front();
+  for (ByteRange range : ranges) {
+    if (range.begin > whole.end) {
+      return {};
+    }
+    whole.end = std::max(whole.end, range.end);
+  }
+  return whole;
+}
+
+}  // namespace
+
+void WindowWriter::start(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer) {
+  PhaseTimer timer(context_.times, Phase::kWrite);
+  status_ = Status();
+  for (size_t w = 0; w < windows.size() && status_.ok(); ++w) {
+    status_ = put(windows[w], w, contributors, buffer);
+  }
+  if (!status_.ok()) {
+    return;
+  }
+  if (!direct_.empty()) {
+    direct_pending_ = context_.direct_file->start_write(direct_);
+  }
+  if (!cached_.empty()) {
+    cached_pending_ = context_.file->start_write(cached_);
+  }
+}
+
+Status WindowWriter::put(const Window& window, size_t number, std::span<const Share> contributors, std::byte* buffer) {
+  std::byte* base = buffer + window.buffer_offset;
+  if (ByteRange whole = single_stretch(number, contributors); !whole.empty()) {
+    add_segment(whole, base + (whole.begin - window.file.begin));
+    return Status();
+  }
+  Coverage coverage(window.file);
+  for_each_overlap(number, contributors, [&](const Overlap& overlap) {
+    for_each_piece(overlap, [&](ByteRange piece, int64_t) { coverage.add(piece); });
+  });
+  Stretches stretches;
+  coverage.for_each_run([&](ByteRange run) {
+    stretches.hull = stretches.count == 0 ? run : ByteRange{stretches.hull.begin, run.end};
+    ++stretches.count;
+    stretches.bytes += run.size();
+  });
+  if (stretches.count == 0) {
+    return Status();
+  }
+  if (sieving_is_cheaper(stretches)) {
+    Status sieved = sieve(window, coverage, stretches.hull, base);
+    if (sieved.code() != ErrorCode::kUnsupported) {
+      return sieved;
+    }
+  }
+  coverage.for_each_run([&](ByteRange run) { add_segment(run, base + (run.begin - window.file.begin)); });
+  return Status();
+}
+
+bool WindowWriter::sieving_is_cheaper(const Stretches& stretches) const {
+  const storage::Capabilities& capabilities = context_.file->capabilities();
+  if (stretches.count == 1 || context_.hints.sieve_writes == Switch::kDisable || capabilities.native_list) {
+    return context_.hints.sieve_writes == Switch::kEnable && stretches.count > 1;
+  }
+  constexpr int64_t kRequestsOfSieving = 4;  // lock, read, write, unlock
+  int64_t moved_twice = 2 * stretches.hull.size() - stretches.bytes;
+  return moved_twice / request_cost_bytes(capabilities) < stretches.count - kRequestsOfSieving;
+}
+
+// Reads what the file has between the covered stretches into the window (past its end: zeros), and writes all of it. The lock
+// keeps out other handles; ranks of this communicator are all in this operation. It is not held while waiting for any of them.
+Status WindowWriter::sieve(const Window& window, const Coverage& coverage, ByteRange hull, std::byte* base) {
+  STRIA_ASSIGN_OR_RETURN(const auto lock, context_.file->lock(hull, storage::LockMode::kExclusive));
+  Buffer old(hull.size());
+  storage::ReadSegment segment{hull.begin, old.data(), hull.size()};
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&segment, 1)));
+  std::memset(old.data() + read_bytes, 0, static_cast<size_t>(hull.size() - read_bytes));
+  int64_t at = hull.begin;
+  coverage.for_each_run([&](ByteRange run) {
+    std::memcpy(base + (at - window.file.begin), old.data() + (at - hull.begin), static_cast<size_t>(run.begin - at));
+    at = run.end;
+  });
+  storage::WriteSegment changed{hull.begin, base + (hull.begin - window.file.begin), hull.size()};
+  return context_.file->write(std::span(&changed, 1));
+}
+
+// Splits off what direct I/O can take: the aligned middle.
+void WindowWriter::add_segment(ByteRange range, const std::byte* data) {
+  auto add = [&](std::vector<storage::WriteSegment>& segments, ByteRange part) {
+    if (!part.empty()) {
+      segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
+    }
+  };
+  int64_t unit = context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
+  ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
+  if (middle.empty()) {
+    add(cached_, range);
+    return;
+  }
+  add(cached_, {range.begin, middle.begin});
+  add(direct_, middle);
+  add(cached_, {middle.end, range.end});
+}
+
+Status WindowWriter::finish() {
+  PhaseTimer timer(context_.times, Phase::kWrite);
+  for (auto* pending : {&direct_pending_, &cached_pending_}) {
+    if (*pending != nullptr) {
+      Status outcome = (*pending)->wait();
+      pending->reset();
+      status_ = status_.ok() ? outcome : status_;
+    }
+  }
+  cached_.clear();
+  direct_.clear();
+  return std::exchange(status_, Status());
+}
+
+}  // namespace stria::access

@@ -1,0 +1,53 @@
+#include "access/write_lock.hpp"
+
+#include <utility>
+
+namespace stria::access {
+
+namespace {
+
+bool sieving_is_asked_for(const ResolvedHints& hints) {
+  return hints.method == Method::kDataSieving || hints.method == Method::kHybrid || hints.sieve_writes == Switch::kEnable;
+}
+
+bool on_one_node(const Comm& comm) {
+  return comm.node_size() == comm.size();
+}
+
+}  // namespace
+
+bool may_sieve_writes(const Context& context) {
+  return context.sole_writer || (context.locks != nullptr && on_one_node(context.comm));
+}
+
+Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
+  WriteLock lock;
+  if (context.locks != nullptr) {
+    lock.node_ = context.locks->lock(range);
+  }
+  auto of_file = context.file->lock(range, storage::LockMode::kExclusive);
+  if (of_file.ok()) {
+    lock.file_ = std::move(*of_file);
+  } else if (of_file.status().code() != ErrorCode::kUnsupported || !may_sieve_writes(context)) {
+    return of_file.status();
+  }
+  return lock;
+}
+
+Result<WriteLock> WriteLock::plain(Context& context, ByteRange range) {
+  WriteLock lock;
+  if (context.locks != nullptr) {
+    lock.node_ = context.locks->enter_plain(range);
+  }
+  if (sieving_is_asked_for(context.hints) && !may_sieve_writes(context)) {
+    auto of_file = context.file->lock(range, storage::LockMode::kShared);
+    if (of_file.ok()) {
+      lock.file_ = std::move(*of_file);
+    } else if (of_file.status().code() != ErrorCode::kUnsupported) {
+      return of_file.status();
+    }
+  }
+  return lock;
+}
+
+}  // namespace stria::access
