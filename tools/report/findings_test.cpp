@@ -344,6 +344,20 @@ TEST(RunDigest, BreaksTimeDownByWhatLiesRightInsideCalls) {
   EXPECT_NEAR(seconds["other"], 0.04, 1e-9);
 }
 
+TEST(RunDigest, MakesCountersOfSpansWhereNoneWereRecorded) {
+  TraceBuilder builder(2);
+  for (int i = 0; i < 200; ++i) {
+    builder.span(0, trace::BuiltIn::kStorageWrite, 100 + i, 101 + i, 8);
+  }
+  std::vector<Finding> findings;
+  EXPECT_TRUE(rules_of(builder, &findings).contains("small_requests"));
+  const TraceFile trace = builder.build();
+  const RunDigest run(trace);
+  EXPECT_EQ(run.total(Counter::kWriteRequests), 200);
+  EXPECT_EQ(run.useful_bytes(), 1600);
+  EXPECT_EQ(run.common_sizes().at(0), std::pair(int64_t{8}, int64_t{200}));
+}
+
 TEST(RunDigest, FindsTheBestRateOfTheStorage) {
   const TraceFile trace = TraceBuilder(2)
                               .span(0, trace::BuiltIn::kStorageWrite, 100, 200, 100'000'000)

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "report/span_counters.hpp"
 #include "viewer/parents.hpp"
 
 namespace stria::tool {
@@ -81,27 +82,38 @@ void RunDigest::add_counters() {
       const auto column = static_cast<size_t>(columns[i]);
       row[i] = columns[i] >= 0 && column < set.values.size() ? set.values[column] : 0;
     }
-    add_row(total_, row);
-    add_row(rank_rows_[static_cast<size_t>(set.rank)], row);
-    if (set.file >= 0) {
-      add_row(file_rows_[static_cast<size_t>(set.file)], row);
-    }
-    opened_pairs_ += row[static_cast<size_t>(Counter::kOpens)] > 0;
-    for (int common = 0; common < 4; ++common) {
-      const size_t at = static_cast<size_t>(Counter::kCommonSize1) + 2 * static_cast<size_t>(common);
-      if (row[at + 1] > 0) {
-        sizes_[row[at]] += row[at + 1];
-      }
-    }
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      phases_[static_cast<size_t>(set.rank)][phase] +=
-          static_cast<double>(row[static_cast<size_t>(kFirstPhaseCounter) + phase]) * kSecondsPerNs;
+    add_counters_of(set.rank, set.file, row);
+  }
+  if (total(Counter::kBytesRead) + total(Counter::kBytesWritten) + total(Counter::kOpens) == 0) {
+    for (const trace::CounterSet& set : counters_of_spans(trace_)) {
+      CounterRow row{};
+      std::copy(set.values.begin(), set.values.end(), row.begin());
+      add_counters_of(set.rank, set.file, row);
     }
   }
   for (int file = 0; file < static_cast<int>(file_rows_.size()); ++file) {
     if (of_file(Counter::kOpens, file) + of_file(Counter::kBytesRead, file) + of_file(Counter::kBytesWritten, file) > 0) {
       files_.push_back(file);
     }
+  }
+}
+
+void RunDigest::add_counters_of(int rank, int file, const CounterRow& row) {
+  add_row(total_, row);
+  add_row(rank_rows_[static_cast<size_t>(rank)], row);
+  if (file >= 0) {
+    add_row(file_rows_[static_cast<size_t>(file)], row);
+  }
+  opened_pairs_ += row[static_cast<size_t>(Counter::kOpens)] > 0;
+  for (int common = 0; common < 4; ++common) {
+    const size_t at = static_cast<size_t>(Counter::kCommonSize1) + 2 * static_cast<size_t>(common);
+    if (row[at + 1] > 0) {
+      sizes_[row[at]] += row[at + 1];
+    }
+  }
+  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+    phases_[static_cast<size_t>(rank)][phase] +=
+        static_cast<double>(row[static_cast<size_t>(kFirstPhaseCounter) + phase]) * kSecondsPerNs;
   }
 }
 

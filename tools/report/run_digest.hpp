@@ -3,7 +3,7 @@
 // Counters are always on, so that everything but the time in I/O is known without spans too. Times of phases come from the
 // counters, or from the spans of the engine where a trace has no counters. Where all spans are there, the breakdown takes those
 // right inside the application's calls, which tell more than the phases. A trace of wrappers around other libraries has
-// neither: its breakdown is by kind of span, each counted without the spans inside it.
+// neither: its counters are made of its spans, and its breakdown is by kind, each counted without the spans inside it.
 #pragma once
 
 #include <array>
@@ -70,6 +70,7 @@ class RunDigest {
 
  private:
   void add_counters();
+  void add_counters_of(int rank, int file, const CounterRow& row);
   void add_spans();
   void find_best_rate();
 

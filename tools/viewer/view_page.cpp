@@ -14,6 +14,7 @@
 
 #include "trace/counters.hpp"
 #include "viewer/base64.hpp"
+#include "viewer/moving_kinds.hpp"
 #include "viewer/parents.hpp"
 #include "viewer/viewer_page.hpp"
 
@@ -115,37 +116,14 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// "read" or "write" for the kinds whose bytes the bandwidth counts: those of the lowest layer that recorded any.
-std::vector<json> moving_kinds(const TraceFile& trace) {
-  std::vector<bool> has_bytes(trace.kinds.size(), false);
-  for (const Event& event : trace.events) {
-    has_bytes[event.kind] = has_bytes[event.kind] || event.bytes > 0;
-  }
-  std::vector<json> moves(trace.kinds.size());
-  for (trace::Layer layer : {trace::Layer::kStorage, trace::Layer::kEngine, trace::Layer::kLibrary, trace::Layer::kApp}) {
-    bool any = false;
-    for (size_t kind = 0; kind < moves.size(); ++kind) {
-      const std::string& name = trace.kinds[kind].name;
-      const bool writes = contains(name, "write") || contains(name, "put");
-      const bool reads = contains(name, "read") || contains(name, "get");
-      if (trace.kinds[kind].layer == layer && has_bytes[kind] && (writes || reads)) {
-        moves[kind] = writes ? "write" : "read";
-        any = true;
-      }
-    }
-    if (any) {
-      break;
-    }
-  }
-  return moves;
-}
-
 json kinds_json(const TraceFile& trace) {
-  const std::vector<json> moves = moving_kinds(trace);
+  static constexpr const char* kMoves[] = {"", "read", "write"};
+  const std::vector<Moves> moves = moving_kinds(trace);
   json kinds = json::array();
   for (size_t kind = 0; kind < trace.kinds.size(); ++kind) {
     const trace::KindInfo& info = trace.kinds[kind];
-    kinds.push_back({{"name", info.name}, {"level", trace::layer_name(info.layer)}, {"moves", moves[kind]}});
+    kinds.push_back(
+        {{"name", info.name}, {"level", trace::layer_name(info.layer)}, {"moves", kMoves[static_cast<size_t>(moves[kind])]}});
   }
   return kinds;
 }

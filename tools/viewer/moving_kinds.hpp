@@ -1,0 +1,19 @@
+// Which kinds of spans move the bytes of files.
+#pragma once
+
+#include <vector>
+
+#include "trace/trace_file.hpp"
+
+namespace stria::tool {
+
+enum class Moves { kNothing, kRead, kWrite };
+
+/// For each kind what its spans move, for those of the lowest layer that recorded any bytes: counting two layers would count
+/// twice.
+std::vector<Moves> moving_kinds(const trace::TraceFile& trace);
+
+/// What spans of that name move, whatever their layer.
+Moves moves_of(const std::string& name);
+
+}  // namespace stria::tool
