@@ -73,8 +73,8 @@ struct Row {
 /// Moves the rows of every operand, to or from `packed_offset` bytes after each packed address.
 using RowKernel = void (*)(const Comb& comb, const Row& row, int64_t packed_offset);
 
-/// A transposition costs the same for one operand of a tile as for all of them: tiles with fewer than `least` are moved element
-/// by element, and a comb that has only such tiles is left to the portable kernels.
+/// A transposition costs the same for one operand of a tile as for all of them: tiles with fewer than `least` are moved an
+/// operand at a time, and a comb that has only such tiles is left to the sparse kernels.
 struct KernelTable {
   int slots8;  ///< elements of a tile of 8-byte elements
   int slots4;  ///< and of 4-byte ones
@@ -82,8 +82,10 @@ struct KernelTable {
   int least4;
   RowKernel gather8[kFormCount];        ///< memory to packed
   RowKernel gather8_range[kFormCount];  ///< likewise, gathering the range of the doubles
-  RowKernel gather4[2];                 ///< kRaw, kSwapped
-  RowKernel scatter8[kFormCount];       ///< packed to memory
+  RowKernel sparse8[kFormCount];        ///< both for operands that share no tile, whatever comb.tiles says
+  RowKernel sparse8_range[kFormCount];
+  RowKernel gather4[2];            ///< kRaw, kSwapped
+  RowKernel scatter8[kFormCount];  ///< packed to memory
   RowKernel scatter4[2];
 };
 

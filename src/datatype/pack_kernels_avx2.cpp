@@ -115,6 +115,50 @@ inline void gather_tile(const Comb& comb, int number, const std::byte* memory, i
   }
 }
 
+/// Four elements, `stride` bytes apart.
+inline __m256d load_column(const std::byte* memory, int64_t stride) {
+  const auto pair = [&](int64_t i) {
+    const auto* first = reinterpret_cast<const double*>(memory + i * stride);
+    return _mm_loadh_pd(_mm_load_sd(first), reinterpret_cast<const double*>(memory + (i + 1) * stride));
+  };
+  return _mm256_insertf128_pd(_mm256_castpd128_pd256(pair(0)), pair(2), 1);
+}
+
+/// Eight cells of one operand, a cell a lane.
+inline void measure_column(LaneRange& range, __m256d low, __m256d high) {
+  _mm256_store_pd(range.minimum, _mm256_min_pd(low, _mm256_load_pd(range.minimum)));
+  _mm256_store_pd(range.minimum + 4, _mm256_min_pd(high, _mm256_load_pd(range.minimum + 4)));
+  _mm256_store_pd(range.maximum, _mm256_max_pd(low, _mm256_load_pd(range.maximum)));
+  _mm256_store_pd(range.maximum + 4, _mm256_max_pd(high, _mm256_load_pd(range.maximum + 4)));
+}
+
+/// The cells of operands [first, first + count), one operand after the other.
+template <Form form, bool measures>
+inline void gather_few(const Comb& comb, int first, int count, const Row& row, int64_t packed_offset) {
+  constexpr bool kComputes = measures || form == Form::kFloat || form == Form::kFloatSwapped;
+  for (int k = first; k < first + count; ++k) {
+    const std::byte* memory = comb.memory[k] + row.offset;
+    std::byte* packed = comb.packed[k] + packed_offset;
+    int64_t done = 0;
+    for (; kComputes && done + kCells <= row.count; done += kCells) {
+      const __m256d low = load_column(memory + done * row.stride, row.stride);
+      const __m256d high = load_column(memory + (done + 4) * row.stride, row.stride);
+      store<form>(packed + done * packed_width<uint64_t, form>(), low, high);
+      if constexpr (measures) {
+        measure_column(comb.ranges[k], low, high);
+      }
+    }
+    gather_scalar<uint64_t, form, measures>(memory + done * row.stride, row.stride, row.count - done,
+                                            packed + done * packed_width<uint64_t, form>(),
+                                            measures ? &comb.ranges[k] : nullptr);
+  }
+}
+
+template <Form form, bool measures>
+void gather_sparse(const Comb& comb, const Row& row, int64_t packed_offset) {
+  gather_few<form, measures>(comb, 0, comb.count, row, packed_offset);
+}
+
 template <Form form, bool measures>
 void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
   for (int64_t done = 0; done < row.count; done += kCells) {
@@ -125,11 +169,8 @@ void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
       const Tile& tile = comb.tiles[t];
       if (tile.count == 4 && cells == kCells) {
         gather_tile<form, measures>(comb, t, comb.memory[tile.first] + offset, row.stride, packed);
-        continue;
-      }
-      for (int k = tile.first; k < tile.first + tile.count; ++k) {
-        gather_scalar<uint64_t, form, measures>(comb.memory[k] + offset, row.stride, cells, comb.packed[k] + packed,
-                                                measures ? &comb.ranges[k] : nullptr);
+      } else {
+        gather_few<form, measures>(comb, tile.first, tile.count, {offset, row.stride, cells}, packed);
       }
     }
   }
@@ -224,24 +265,40 @@ void scatter_4(const Comb& comb, const Row& row, int64_t packed_offset) {
   }
 }
 
-constexpr KernelTable kTable = {
-    4,
-    8,
-    4,
-    8,
-    {each_row<gather<Form::kRaw, false>, 8>, each_row<gather<Form::kSwapped, false>, 8>,
-     each_row<gather<Form::kFloat, false>, 4>, each_row<gather<Form::kFloatSwapped, false>, 4>},
-    {each_row<gather<Form::kRaw, true>, 8>, each_row<gather<Form::kSwapped, true>, 8>, each_row<gather<Form::kFloat, true>, 4>,
-     each_row<gather<Form::kFloatSwapped, true>, 4>},
-    {each_row<gather_4<Form::kRaw>, 4>, each_row<gather_4<Form::kSwapped>, 4>},
-    {each_row<scatter<Form::kRaw>, 8>, each_row<scatter<Form::kSwapped>, 8>, nullptr, nullptr},  // to double: portable
-    {each_row<scatter_4<Form::kRaw>, 4>, each_row<scatter_4<Form::kSwapped>, 4>},
-};
+KernelTable make_table() {
+  KernelTable table = portable_kernels();  // widening to double, and what has nothing to compute
+  table.slots8 = 4;
+  table.slots4 = 8;
+  table.least8 = 4;
+  table.least4 = 8;
+  table.gather8[0] = each_row<gather<Form::kRaw, false>, 8>;
+  table.gather8[1] = each_row<gather<Form::kSwapped, false>, 8>;
+  table.gather8[2] = each_row<gather<Form::kFloat, false>, 4>;
+  table.gather8[3] = each_row<gather<Form::kFloatSwapped, false>, 4>;
+  table.gather8_range[0] = each_row<gather<Form::kRaw, true>, 8>;
+  table.gather8_range[1] = each_row<gather<Form::kSwapped, true>, 8>;
+  table.gather8_range[2] = each_row<gather<Form::kFloat, true>, 4>;
+  table.gather8_range[3] = each_row<gather<Form::kFloatSwapped, true>, 4>;
+  table.sparse8[2] = each_row<gather_sparse<Form::kFloat, false>, 4>;
+  table.sparse8[3] = each_row<gather_sparse<Form::kFloatSwapped, false>, 4>;
+  table.sparse8_range[0] = each_row<gather_sparse<Form::kRaw, true>, 8>;
+  table.sparse8_range[1] = each_row<gather_sparse<Form::kSwapped, true>, 8>;
+  table.sparse8_range[2] = each_row<gather_sparse<Form::kFloat, true>, 4>;
+  table.sparse8_range[3] = each_row<gather_sparse<Form::kFloatSwapped, true>, 4>;
+  table.gather4[0] = each_row<gather_4<Form::kRaw>, 4>;
+  table.gather4[1] = each_row<gather_4<Form::kSwapped>, 4>;
+  table.scatter8[0] = each_row<scatter<Form::kRaw>, 8>;
+  table.scatter8[1] = each_row<scatter<Form::kSwapped>, 8>;
+  table.scatter4[0] = each_row<scatter_4<Form::kRaw>, 4>;
+  table.scatter4[1] = each_row<scatter_4<Form::kSwapped>, 4>;
+  return table;
+}
 
 }  // namespace
 
 const KernelTable& avx2_kernels() {
-  return kTable;
+  static const KernelTable table = make_table();
+  return table;
 }
 
 }  // namespace stria::pack

@@ -129,12 +129,36 @@ void gather_part_tile(const Comb& comb, const Tile& tile, const std::byte* memor
   }
 }
 
+/// Eight elements, `stride` bytes apart.
+inline __m512d load_column(const std::byte* memory, int64_t stride) {
+  const auto pair = [&](int64_t i) {
+    const auto* first = reinterpret_cast<const double*>(memory + i * stride);
+    return _mm_loadh_pd(_mm_load_sd(first), reinterpret_cast<const double*>(memory + (i + 1) * stride));
+  };
+  const __m256d low = _mm256_insertf128_pd(_mm256_castpd128_pd256(pair(0)), pair(2), 1);
+  const __m256d high = _mm256_insertf128_pd(_mm256_castpd128_pd256(pair(4)), pair(6), 1);
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1);
+}
+
+/// The cells of operands [first, first + count), one operand after the other.
 template <Form form, bool measures>
-void gather_few(const Comb& comb, const Tile& tile, int64_t offset, int64_t stride, int64_t count, int64_t packed_offset) {
-  for (int k = tile.first; k < tile.first + tile.count; ++k) {
-    gather_scalar<uint64_t, form, measures>(comb.memory[k] + offset, stride, count, comb.packed[k] + packed_offset,
+inline void gather_few(const Comb& comb, int first, int count, const Row& row, int64_t packed_offset) {
+  constexpr bool kComputes = measures || form == Form::kFloat || form == Form::kFloatSwapped;
+  for (int k = first; k < first + count; ++k) {
+    int64_t done = 0;
+    for (; kComputes && done + kCells <= row.count; done += kCells) {
+      const __m512d values = load_column(comb.memory[k] + row.offset + done * row.stride, row.stride);
+      emit<form, measures>(comb, k, packed_offset + done * packed_width<uint64_t, form>(), 0xff, values);
+    }
+    gather_scalar<uint64_t, form, measures>(comb.memory[k] + row.offset + done * row.stride, row.stride, row.count - done,
+                                            comb.packed[k] + packed_offset + done * packed_width<uint64_t, form>(),
                                             measures ? &comb.ranges[k] : nullptr);
   }
+}
+
+template <Form form, bool measures>
+void gather_sparse(const Comb& comb, const Row& row, int64_t packed_offset) {
+  gather_few<form, measures>(comb, 0, comb.count, row, packed_offset);
 }
 
 template <Form form, bool measures>
@@ -150,7 +174,7 @@ void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
       } else if (tile.count >= kMinTransposed) {
         gather_part_tile<form, measures>(comb, tile, comb.memory[tile.first] + offset, row.stride, cells, packed);
       } else {
-        gather_few<form, measures>(comb, tile, offset, row.stride, cells, packed);
+        gather_few<form, measures>(comb, tile.first, tile.count, {offset, row.stride, cells}, packed);
       }
     }
   }
@@ -227,6 +251,12 @@ KernelTable make_table() {
   table.gather8_range[1] = each_row<gather<Form::kSwapped, true>, 8>;
   table.gather8_range[2] = each_row<gather<Form::kFloat, true>, 4>;
   table.gather8_range[3] = each_row<gather<Form::kFloatSwapped, true>, 4>;
+  table.sparse8[2] = each_row<gather_sparse<Form::kFloat, false>, 4>;
+  table.sparse8[3] = each_row<gather_sparse<Form::kFloatSwapped, false>, 4>;
+  table.sparse8_range[0] = each_row<gather_sparse<Form::kRaw, true>, 8>;
+  table.sparse8_range[1] = each_row<gather_sparse<Form::kSwapped, true>, 8>;
+  table.sparse8_range[2] = each_row<gather_sparse<Form::kFloat, true>, 4>;
+  table.sparse8_range[3] = each_row<gather_sparse<Form::kFloatSwapped, true>, 4>;
   table.scatter8[0] = each_row<scatter<Form::kRaw>, 8>;
   table.scatter8[1] = each_row<scatter<Form::kSwapped>, 8>;
   return table;

@@ -115,7 +115,7 @@ void Pass::choose_kernels(const KernelTable& kernels) {
   if ((keeps && translation_.memory_bytes() == 8 && (!measures_ || is_double)) || (is_double && is_float)) {
     kernel_bytes_ = 8;
     gather_ = measures_ ? kernels.gather8_range[form] : kernels.gather8[form];
-    scatter_ = kernels.scatter8[form] != nullptr ? kernels.scatter8[form] : portable_kernels().scatter8[form];
+    scatter_ = kernels.scatter8[form];
   } else if (keeps && translation_.memory_bytes() == 4 && !measures_) {
     kernel_bytes_ = 4;
     gather_ = kernels.gather4[form];
@@ -131,7 +131,13 @@ void Pass::choose_kernels(const KernelTable& kernels) {
   const int least = kernel_bytes_ == 4 ? kernels.least4 : kernels.least8;
   if (std::all_of(tiles_.begin(), tiles_.end(), [least](const Tile& t) { return t.count < least; }) && !tiles_.empty()) {
     tiles_.clear();
-    return choose_kernels(portable_kernels());
+    if (kernel_bytes_ == 8) {
+      gather_ = measures_ ? kernels.sparse8_range[form] : kernels.sparse8[form];
+      scatter_ = portable_kernels().scatter8[form];
+    } else {
+      gather_ = portable_kernels().gather4[form];
+      scatter_ = portable_kernels().scatter4[form];
+    }
   }
   if (gather_ != nullptr && measures_) {
     LaneRange nothing;
