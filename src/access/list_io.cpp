@@ -104,10 +104,12 @@ class ListWriter {
         source_(source),
         unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
         batch_bytes_(choose_batch_bytes(lanes)) {
+    int64_t padding = padding_bytes(lanes, unit_bytes_);
+    batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);  // so that a buffer is a whole number of large pages
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
-      slot.staging = std::make_unique<Buffer>(need_bytes + padding_bytes(lanes, unit_bytes_));
+      slot.staging = std::make_unique<Buffer>(need_bytes + padding);
     }
   }
 
@@ -149,20 +151,17 @@ class ListWriter {
   // With fewer ranks than cores a thread of the driver's can write while this one packs.
   bool has_idle_cores() const { return context_.comm.node_size() < static_cast<int>(std::thread::hardware_concurrency()); }
 
-  // Direct requests want to be large; ranks that take turns want some turns each.
+  // Ranks that take turns want some turns each.
   int64_t choose_batch_bytes(std::span<const Lane> lanes) const {
     int64_t staging_bytes = context_.hints.staging_bytes;
-    if (context_.direct_file != nullptr) {
-      return std::max(kDirectBatchBytes, staging_bytes);
-    }
     int64_t share_bytes = std::max(total_bytes(lanes) / kLeastTurns, kLeastTurnBytes);
-    return context_.turn != nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
+    return context_.turn != nullptr && context_.direct_file == nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
   }
 
   static constexpr int64_t kLeastTurns = 4;
   static constexpr int64_t kLeastTurnBytes = 1 << 20;
   static constexpr int64_t kFirstBatchPart = 8;
-  static constexpr int64_t kDirectBatchBytes = 8 << 20;  // direct requests want to be larger than what fits the cache
+  static constexpr int64_t kLastBytes = 128 << 10;  // written in about the time that a rank takes to wake up
 
   struct Slot {
     std::unique_ptr<Buffer> staging;
@@ -170,7 +169,7 @@ class ListWriter {
     std::unique_ptr<storage::PendingWrite> pending;
   };
 
-  Status write_cached(const Slot& slot) {
+  Status write_cached(Slot& slot) {
     const auto start = std::chrono::steady_clock::now();
     double meanwhile_s = 0;
     const auto meanwhile = [&] {  // accounts for its own time
@@ -179,12 +178,23 @@ class ListWriter {
       meanwhile_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
       return goes_on;
     };
-    NodeTurn::Guard turn(slot.direct.empty() ? context_.turn : nullptr,
-                         context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
-    Status status = context_.file->write(slot.cached);
+    NodeTurn* turn = slot.direct.empty() ? context_.turn : nullptr;
+    NodeTurn::Guard guard(turn, context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
+    Status status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
     context_.times[Phase::kWrite] +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - meanwhile_s;
     return status;
+  }
+
+  // Announces the end of the turn before the last few bytes.
+  Status write_in_turn(NodeTurn& turn, std::vector<storage::WriteSegment>& segments) {
+    storage::WriteSegment& last = segments.back();
+    int64_t before_bytes = align_down(std::max<int64_t>(last.bytes - kLastBytes, 0), kLastBytes);
+    storage::WriteSegment rest{last.offset + before_bytes, last.data + before_bytes, last.bytes - before_bytes};
+    last.bytes = before_bytes;
+    STRIA_RETURN_IF_ERROR(context_.file->write(segments));
+    turn.announce();
+    return context_.file->write(std::span(&rest, 1));
   }
 
   void pack(std::span<const BatchPart> batch, Slot& slot) {

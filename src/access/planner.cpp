@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kLongPieceBytes = 16 << 10;
 constexpr int64_t kWorthDirectBytes = 32 << 20;
+constexpr int64_t kWorthReservingBytes = 4 << 20;
 
 bool on_one_node(const Comm& comm) {
   auto nodes = comm.node_of_rank();
@@ -192,6 +193,7 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
   bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;
   bool wants_direct = hints.direct == Switch::kEnable || (shape.durable && shape.total_bytes >= kWorthDirectBytes);
   plan.direct = can_direct && wants_direct;
+  plan.reserve = shape.write && (plan.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
   plan.method = forced_method(shape, hints, comm, plan.reason);
   if (plan.method != Method::kAutomatic) {
     return plan;

@@ -31,7 +31,8 @@ struct RequestShape {
 struct Plan {
   Method method = Method::kListIo;
   TwoPhasePlan two_phase;
-  bool direct = false;  ///< write aligned stretches past the page cache
+  bool direct = false;   ///< write aligned stretches past the page cache
+  bool reserve = false;  ///< reserve the file's space before writing
   std::string reason;
 };
 

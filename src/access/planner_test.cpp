@@ -129,6 +129,20 @@ TEST(Planner, StripesAreDealtOutUnlessHintsSayOtherwise) {
   EXPECT_EQ(plan(16, hints).unit_bytes, 12345);
 }
 
+TEST(Planner, SpaceIsReservedWhereThatPays) {
+  storage::Capabilities capabilities;
+  RequestShape reading = kLongPieces;
+  reading.write = false;
+  EXPECT_FALSE(plan_on(2, 2, kLongPieces, capabilities).reserve);
+  capabilities.reserving_pays = true;
+  EXPECT_TRUE(plan_on(2, 2, kLongPieces, capabilities).reserve);
+  EXPECT_FALSE(plan_on(2, 2, reading, capabilities).reserve);
+  EXPECT_FALSE(plan_on(2, 2, {64 << 10, 1, true, false}, capabilities).reserve);
+  storage::Capabilities direct;
+  direct.direct_align_bytes = 4096;
+  EXPECT_TRUE(plan_on(2, 2, {int64_t{100} << 20, 100, true, true}, direct).reserve);
+}
+
 TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   EXPECT_EQ(plan_on(8, 4, kLongPieces).two_phase.aggregators, (std::vector<int>{0, 4}));
   storage::Capabilities striped;

@@ -1,9 +1,11 @@
 #include "comm/node_turn.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <new>
 
 #include "comm/comm.hpp"
@@ -14,9 +16,35 @@ namespace {
 
 constexpr int64_t kStateBytes = 4096;
 
+// How long a rank that is woken early spins before it sleeps again: the holder may have lost its processor.
+constexpr std::chrono::microseconds kLongestSpin(100);
+constexpr int kLooksAtTheClock = 32;  // a spin looks at the clock once in so many times
+
+// The phase in which a ticket is served; the phase before it is the announcement. Both wrap around together.
+uint32_t phase_of(uint32_t ticket) {
+  return 2 * ticket;
+}
+
 // Tickets that differ by a multiple of 32 share a wake-up bit; the loop around the wait sorts them out.
-uint32_t bit_of(uint32_t ticket) {
-  return uint32_t{1} << (ticket % 32);
+uint32_t bit_of(uint32_t phase) {
+  return uint32_t{1} << (phase / 2 % 32);
+}
+
+// Announced or not.
+bool serves(uint32_t phase, uint32_t ticket) {
+  return (phase & ~uint32_t{1}) == phase_of(ticket);
+}
+
+void spin_while(const std::atomic<uint32_t>& value, uint32_t seen) {
+  const auto end = std::chrono::steady_clock::now() + kLongestSpin;
+  for (int i = 1; value.load() == seen; ++i) {
+    if (i % kLooksAtTheClock == 0 && std::chrono::steady_clock::now() > end) {
+      return;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+  }
 }
 
 uint32_t* word_of(std::atomic<uint32_t>& value) {
@@ -50,20 +78,36 @@ Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
 }
 
 void NodeTurn::acquire(const std::function<bool()>& meanwhile) {
-  uint32_t ticket = state_->next_ticket.fetch_add(1);
-  while (meanwhile && state_->serving.load() != ticket && meanwhile()) {
+  const uint32_t ticket = state_->next_ticket.fetch_add(1);
+  while (meanwhile && !serves(state_->phase.load(), ticket) && meanwhile()) {
   }
-  for (uint32_t serving = state_->serving.load(); serving != ticket; serving = state_->serving.load()) {
+  const uint32_t announced = phase_of(ticket) - 1;
+  bool has_spun = false;
+  for (uint32_t phase = state_->phase.load(); !serves(phase, ticket); phase = state_->phase.load()) {
+    if (phase == announced && !has_spun) {
+      has_spun = true;
+      spin_while(state_->phase, announced);
+      continue;
+    }
     state_->waiting.fetch_add(1);
-    sleep_unless_changed(state_->serving, serving, bit_of(ticket));
+    sleep_unless_changed(state_->phase, phase, bit_of(phase_of(ticket)));
     state_->waiting.fetch_sub(1);
   }
 }
 
-void NodeTurn::release() {
-  uint32_t next = state_->serving.fetch_add(1) + 1;
+void NodeTurn::announce() {
+  const uint32_t phase = state_->phase.fetch_add(1) + 1;
   if (state_->waiting.load() > 0) {
-    wake(state_->serving, bit_of(next));
+    wake(state_->phase, bit_of(phase + 1));
+  }
+}
+
+void NodeTurn::release() {
+  const uint32_t phase = (state_->phase.load() | 1) + 1;
+  state_->phase.store(phase);
+  if (state_->waiting.load() > 0) {
+    wake(state_->phase, bit_of(phase));
+    sched_yield();
   }
 }
 

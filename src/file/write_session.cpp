@@ -179,12 +179,12 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   report_.reason = plan.reason;
   // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
   bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
-  Status opened = is_root() && last && !meanwhile ? build_metadata() : Status();
+  Status opened = is_root() && plan.reserve ? reserve_space() : Status();
+  if (opened.ok() && is_root() && last && !meanwhile) {
+    opened = build_metadata();
+  }
   if (opened.ok()) {
     opened = open_handles(plan);
-  }
-  if (opened.ok() && plan.direct && is_root()) {
-    opened = reserve_space();
   }
   if (options_.checksums) {
     place_row_sums(datasets_);
@@ -232,7 +232,7 @@ Status WriteSession::open_handles(const access::Plan& plan) {
   return Status();
 }
 
-// Direct writes into space that is there already run side by side, and a full device is found before anything is moved.
+// A full device is found before anything is moved; direct writes into space that is there already run side by side.
 Status WriteSession::reserve_space() {
   PhaseTimer timer(report_.phases, Phase::kOpen);
   int64_t end = 0;

@@ -22,6 +22,7 @@ struct Capabilities {
   int64_t direct_align_bytes = 0;  ///< alignment of offset, length and memory for direct writes; 0: not offered
   bool atomic_rename = true;
   bool native_list = false;      ///< a list of ranges travels as one request
+  bool reserving_pays = false;   ///< writes into space that preallocate() reserved are faster than those that grow the file
   bool node_local_cache = true;  ///< writes land in this node's page cache (a local file system or tmpfs)
   bool asynchronous = false;     ///< start_write() returns before the bytes are written
 };

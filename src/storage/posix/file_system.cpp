@@ -80,6 +80,8 @@ Capabilities probe_capabilities(int descriptor) {
     capabilities.lock_unit_bytes = stripes->stripe_bytes;
   }
   capabilities.direct_align_bytes = direct_alignment(descriptor, magic);
+  // ext4 counts each new block against the free ones while the file's lock is held, unless it has its place already.
+  capabilities.reserving_pays = magic == kExt4;
   return capabilities;
 }
 
