@@ -7,9 +7,12 @@
 #include <cstring>
 
 #include "comm/mpi/mpi_comm.hpp"
+#include "comm/mpi/trace_join.hpp"
 #include "file/read_session.hpp"
 #include "file/write_session.hpp"
 #include "storage/registry.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
 
 namespace stria {
 
@@ -18,6 +21,7 @@ namespace {
 file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   file::Environment environment;
   environment.comm = cached_mpi_comm(comm).value();
+  join_trace(environment.comm).throw_if_error();
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
   auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
   if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
@@ -37,6 +41,32 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
     environment.direct_driver = ring.ok() ? *ring : *driver;
   }
   return environment;
+}
+
+/// The span of a call on a file.
+trace::FileSpan call(const file::Session& session, trace::BuiltIn kind) {
+  return trace::FileSpan(trace::kind(kind), session.trace_id());
+}
+
+/// Counts a put or get of so many bytes, and tells its span.
+void note_transfer(file::Session& session, int index, const Memory& memory, bool put, trace::FileSpan& span) {
+  if (span->recorded()) {
+    span->set_bytes(memory.type.size());
+    span->set_detail(trace::Recorder::instance().dataset(session.dataset(index).spec.path));
+  }
+  session.count_transfer(put, memory.type.size());
+}
+
+/// A commit or flush; what was recorded so far then goes where a crash can't harm it.
+template <typename Move>
+Status finish_call(file::Session& session, trace::BuiltIn kind, Move move) {
+  Status status;
+  {
+    const trace::FileSpan span = call(session, kind);
+    status = move();
+  }
+  trace::Recorder::instance().flush_to_file();
+  return status;
 }
 
 Status wrong_direction(const file::Session& session, const char* call) {
@@ -112,23 +142,34 @@ std::string Dataset::type_name() const {
 
 void Dataset::put(const Hyperslab& slab, const Memory& memory) {
   writing(session_, "put()");
+  trace::FileSpan span = call(*session_, trace::BuiltIn::kDatasetPut);
+  note_transfer(*session_, index_, memory, true, span);
   session_->record(index_, slab, memory).throw_if_error();
 }
 
 void Dataset::get(const Hyperslab& slab, const Memory& memory) {
   reading(session_, "get()");
+  trace::FileSpan span = call(*session_, trace::BuiltIn::kDatasetGet);
+  note_transfer(*session_, index_, memory, false, span);
   session_->record(index_, slab, memory).throw_if_error();
 }
 
-File::~File() = default;
+File::~File() {
+  if (session_ != nullptr && session_.use_count() == 1) {
+    const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileClose);
+    session_.reset();
+  }
+}
 File::File(File&&) noexcept = default;
 File& File::operator=(File&&) noexcept = default;
 
 File File::create(MPI_Comm comm, const std::string& path, const CreateOptions& options) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCreate), trace::Recorder::instance().file(path));
   return File(file::WriteSession::create(make_environment(comm, options.hints), path, options).value());
 }
 
 File File::open(MPI_Comm comm, const std::string& path, const OpenOptions& options) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileOpen), trace::Recorder::instance().file(path));
   return File(file::ReadSession::open(make_environment(comm, options.hints), path, options).value());
 }
 
@@ -208,14 +249,17 @@ Dataset File::dataset(const std::string& path) const {
 }
 
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
+  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileReadList);
   return reading(session_, "read_table()").read_table(path, *columns, *row_bytes).value();
 }
 
 std::vector<std::string> File::read_strings(const std::string& path) {
+  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileReadList);
   return reading(session_, "read_strings()").read_strings(path).value();
 }
 
 double File::attribute(const std::string& object, const std::string& name) {
+  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileReadList);
   return reading(session_, "attribute()").read_number_attribute(object, name).value();
 }
 
@@ -223,16 +267,18 @@ bool File::has_checksums() const {
   return reading(session_, "has_checksums()").has_checksums();
 }
 std::vector<Damage> File::verify() {
+  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileVerify);
   return reading(session_, "verify()").verify().value();
 }
 
 void File::flush() {
-  session_->flush().throw_if_error();
+  finish_call(*session_, trace::BuiltIn::kFileFlush, [&] { return session_->flush(); }).throw_if_error();
 }
 void File::commit() {
-  session_->commit().throw_if_error();
+  finish_call(*session_, trace::BuiltIn::kFileCommit, [&] { return session_->commit(); }).throw_if_error();
 }
 void File::abandon() {
+  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileAbandon);
   session_->abandon().throw_if_error();
 }
 

@@ -126,8 +126,7 @@ Status ReadSession::commit() {
 
 Status ReadSession::move(const access::RequestShape& shape) {
   access::Plan plan = access::make_plan(shape, capabilities_, environment_.hints, comm());
-  report_.method = access::method_name(plan.method);
-  report_.reason = plan.reason;
+  note_plan(plan);
   std::vector<Transfer> direct;
   std::vector<Transfer> through_library;
   for (Transfer& transfer : pending_) {

@@ -7,6 +7,8 @@
 #include <type_traits>
 
 #include "base/hash.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
 
 namespace stria::file {
 
@@ -19,7 +21,11 @@ std::string without_leading_slash(const std::string& path) {
 
 }  // namespace
 
-Session::Session(Environment environment, std::string path) : environment_(std::move(environment)), path_(std::move(path)) {
+Session::Session(Environment environment, std::string path)
+    : environment_(std::move(environment)),
+      path_(std::move(path)),
+      trace_id_(trace::Recorder::instance().file(path_)),
+      counters_(&trace::Recorder::instance().counters(trace_id_)) {
   if (environment_.direct_driver == nullptr) {
     environment_.direct_driver = environment_.driver;
   }
@@ -70,6 +76,7 @@ Result<int> Session::find(const std::string& dataset_path) const {
 }
 
 Result<access::RequestShape> Session::agree_on_request(bool write, bool durable, int64_t extra_hash) {
+  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
   for (const Transfer& transfer : pending_) {
@@ -105,6 +112,43 @@ Status Session::agree_on_open(const Status& mine, const storage::File* file) {
 
 void Session::note_time() {
   report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
+  counters_->add_phases(report_.phases, counted_phases_);
+  counted_phases_ = report_.phases;
+}
+
+void Session::count_transfer(bool put, int64_t bytes) {
+  counters_->add(put ? trace::Counter::kPuts : trace::Counter::kGets);
+  counters_->add(put ? trace::Counter::kBytesPut : trace::Counter::kBytesGot, bytes);
+}
+
+void Session::note_plan(const access::Plan& plan) {
+  report_.method = access::method_name(plan.method);
+  report_.reason = plan.reason;
+  counters_->add(trace::Counter::kCommits);
+  if (!trace::is_counting()) {
+    return;
+  }
+  const bool two_phase = plan.method == access::Method::kTwoPhase;
+  counters_->add(two_phase                                ? trace::Counter::kTransfersTwoPhase
+                 : plan.method == access::Method::kListIo ? trace::Counter::kTransfersListIo
+                                                          : trace::Counter::kTransfersOther);
+  const std::vector<int>& aggregators = plan.two_phase.aggregators;
+  if (two_phase && std::find(aggregators.begin(), aggregators.end(), comm().rank()) != aggregators.end()) {
+    counters_->add(trace::Counter::kAggregated);
+  }
+  if (!is_root()) {
+    return;  // the same is true on every rank
+  }
+  trace::Recorder& recorder = trace::Recorder::instance();
+  recorder.set_fact(trace_id_, "method", report_.method);
+  recorder.set_fact(trace_id_, two_phase ? "why collective" : "why not collective", report_.reason);
+  recorder.set_fact(trace_id_, "aggregators", two_phase ? fmt::format("{}", fmt::join(aggregators, ",")) : "");
+  for (const auto& [name, value] : access::effective_hints(environment_.hints)) {
+    recorder.set_fact(trace_id_, "hint " + name, value);
+  }
+  if (!environment_.hint_warnings.empty()) {
+    recorder.set_fact(trace_id_, "hint warnings", fmt::format("{}", fmt::join(environment_.hint_warnings, "; ")));
+  }
 }
 
 }  // namespace stria::file

@@ -24,6 +24,7 @@
 #include "file/transfer_set.hpp"
 #include "storage/driver.hpp"
 #include "stria/file.hpp"
+#include "trace/file_counters.hpp"
 
 namespace stria::file {
 
@@ -69,6 +70,10 @@ class Session {
   Comm& comm() const { return *environment_.comm; }
   const Report& report() const { return report_; }
   const Environment& environment() const { return environment_; }
+  /// Counts a call of put() or get().
+  void count_transfer(bool put, int64_t bytes);
+  /// The recorder's number of this file.
+  uint16_t trace_id() const { return trace_id_; }
 
  protected:
   Session(Environment environment, std::string path);
@@ -85,6 +90,8 @@ class Session {
   /// Agrees on the beginning, and tells everybody what rank 0's file (null elsewhere) can do. Collective: yes.
   Status agree_on_open(const Status& mine, const storage::File* file);
   void note_time();
+  /// Keeps what was planned, in the report and for the trace.
+  void note_plan(const access::Plan& plan);
 
   Environment environment_;
   std::string path_;
@@ -94,6 +101,9 @@ class Session {
   std::vector<Transfer> pending_;
   Status poisoned_;
   Report report_;
+  uint16_t trace_id_ = 0;
+  trace::FileCounters* counters_ = nullptr;
+  PhaseTimes counted_phases_;  ///< what the counters know of report_.phases
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
 };
 

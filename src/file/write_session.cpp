@@ -175,8 +175,7 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
                      shape.total_bytes >= kWorthTurnsBytes;
   NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
-  report_.method = access::method_name(plan.method);
-  report_.reason = plan.reason;
+  note_plan(plan);
   // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
   bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
   Status opened = is_root() && plan.reserve ? reserve_space() : Status();

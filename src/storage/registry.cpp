@@ -7,6 +7,7 @@
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"
 #include "storage/posix/posix_driver.hpp"
+#include "storage/traced/traced_driver.hpp"
 #include "storage/uring/uring_driver.hpp"
 
 namespace stria::storage {
@@ -41,7 +42,9 @@ Result<std::shared_ptr<FaultScript>> environment_script(int rank) {
 
 Result<std::shared_ptr<Driver>> make_driver(const std::string& name, int rank) {
   STRIA_ASSIGN_OR_RETURN(const std::shared_ptr<FaultScript> script, environment_script(rank));
-  return script == nullptr ? make_plain_driver(name, real_system_calls()) : make_fault_driver(name, script);
+  STRIA_ASSIGN_OR_RETURN(std::shared_ptr<Driver> driver,
+                         script == nullptr ? make_plain_driver(name, real_system_calls()) : make_fault_driver(name, script));
+  return make_traced_driver(std::move(driver));
 }
 
 Result<std::shared_ptr<Driver>> make_fault_driver(const std::string& name, std::shared_ptr<FaultScript> script) {

@@ -43,7 +43,10 @@ INSTANTIATE_TEST_SUITE_P(Uring, DriverTest,
 TEST(Registry, KnowsItsDrivers) {
   EXPECT_STREQ((*make_driver("posix"))->name(), "posix");
   EXPECT_STREQ((*make_driver("memory"))->name(), "memory");
-  EXPECT_EQ(*make_driver("memory"), *make_driver("memory")) << "one set of files a process";
+  const std::string path = "registry_knows_its_drivers";
+  ASSERT_TRUE((*make_driver("memory"))->open(path, {OpenOptions::Mode::kCreate}).ok());
+  EXPECT_TRUE(*(*make_driver("memory"))->exists(path)) << "one set of files a process";
+  EXPECT_TRUE((*make_driver("memory"))->remove(path).ok());
   const auto unknown = make_driver("tape");
   EXPECT_EQ(unknown.status().code(), ErrorCode::kInvalidArgument);
   EXPECT_NE(unknown.status().message().find("tape"), std::string::npos);

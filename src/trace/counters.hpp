@@ -27,7 +27,7 @@ enum class Counter : int {
   kSequentialWrites,
   kStridedReads,  ///< pieces as far from the piece before as that one was from its own
   kStridedWrites,
-  kUnalignedReads,  ///< pieces that begin or end off the alignment, the end of the file excepted
+  kUnalignedReads,  ///< pieces that begin off the alignment
   kUnalignedWrites,
   kAlignmentBytes,  ///< the unit of these: stripe, lock unit or block of the file
   kMaxPiecesOfRead,

@@ -1,22 +1,25 @@
-// Times one phase for as long as the object lives. About 50 ns for the two clock reads.
+// Times one phase for as long as the object lives, and records it as a span from level library on. About 50 ns for the two
+// clock reads.
 #pragma once
 
 #include <chrono>
 
 #include "stria/phases.hpp"
+#include "trace/span.hpp"
 
 namespace stria {
 
 class PhaseTimer {
  public:
-  PhaseTimer(PhaseTimes& times, Phase phase) : seconds_(times[phase]), start_(std::chrono::steady_clock::now()) {}
+  PhaseTimer(PhaseTimes& times, Phase phase) : seconds_(times[phase]), span_(trace::kind(phase)) {}
   ~PhaseTimer() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   PhaseTimer(const PhaseTimer&) = delete;
   PhaseTimer& operator=(const PhaseTimer&) = delete;
 
  private:
   double& seconds_;
-  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  trace::Span span_;
 };
 
 }  // namespace stria

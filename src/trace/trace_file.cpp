@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "trace/clocks.hpp"
+#include "trace/message_order.hpp"
 #include "trace/part_reader.hpp"
 
 namespace stria::trace {
@@ -252,6 +253,9 @@ class Reader {
       }
     }
     auto& list = clocks_[static_cast<size_t>(part_.rank)].samples;
+    if (samples->empty()) {
+      list.clear();
+    }
     list.insert(list.end(), samples->begin(), samples->end());
     return true;
   }
@@ -278,7 +282,12 @@ class Reader {
         }
         counters.values[static_cast<size_t>(index)] = value;
       }
-      trace_.counter_sets.push_back(std::move(counters));
+      auto [place, first] = sets_.emplace(std::pair(counters.rank, counters.file), trace_.counter_sets.size());
+      if (first) {
+        trace_.counter_sets.push_back(std::move(counters));
+      } else {
+        trace_.counter_sets[place->second] = std::move(counters);
+      }
     }
     return good;
   }
@@ -293,7 +302,12 @@ class Reader {
       if (!find(part_.files, fact.file, named.file)) {
         return false;
       }
-      trace_.facts.push_back(std::move(named));
+      auto [place, first] = facts_.emplace(std::tuple(named.rank, named.file, named.key), trace_.facts.size());
+      if (first) {
+        trace_.facts.push_back(std::move(named));
+      } else {
+        trace_.facts[place->second] = std::move(named);
+      }
     }
     return true;
   }
@@ -336,11 +350,29 @@ class Reader {
       event.end_ns = std::max(since(correction.corrected(event.rank, event.end_ns), zero), event.begin_ns);
       trace_.end_ns = std::max(trace_.end_ns, event.end_ns);
     }
+    sort_events();
+    shift_ranks(message_shifts(trace_));
+    for (CounterSet& set : trace_.counter_sets) {
+      set.values.resize(trace_.counters.size());
+    }
+  }
+
+  void sort_events() {
     std::sort(trace_.events.begin(), trace_.events.end(), [](const Event& a, const Event& b) {
       return std::tie(a.rank, a.thread, a.begin_ns, b.end_ns, a.id) < std::tie(b.rank, b.thread, b.begin_ns, a.end_ns, b.id);
     });
-    for (CounterSet& set : trace_.counter_sets) {
-      set.values.resize(trace_.counters.size());
+  }
+
+  /// Moves all times of each rank, which keeps their order.
+  void shift_ranks(const std::vector<int64_t>& shifts) {
+    for (Event& event : trace_.events) {
+      event.begin_ns += shifts[static_cast<size_t>(event.rank)];
+      event.end_ns += shifts[static_cast<size_t>(event.rank)];
+    }
+    for (size_t rank = 0; rank < shifts.size(); ++rank) {
+      trace_.ranks[rank].begin_ns += shifts[rank];
+      trace_.ranks[rank].end_ns += shifts[rank];
+      trace_.end_ns = std::max(trace_.end_ns, trace_.ranks[rank].end_ns);
     }
   }
 
@@ -348,15 +380,17 @@ class Reader {
   static int64_t since(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (__builtin_sub_overflow(a, b, &difference)) {
-      difference = a > b ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+      difference = a > b ? kTimeMaxNs : -kTimeMaxNs;
     }
-    return difference;
+    return std::clamp(difference, -kTimeMaxNs, kTimeMaxNs);
   }
 
   std::span<const std::byte> bytes_;
   TraceFile trace_;
   NameTable files_, datasets_, counters_{trace_.counters};
   std::map<std::tuple<std::string, Layer, Detail, bool>, int> kinds_;
+  std::map<std::pair<int32_t, int32_t>, size_t> sets_;                 ///< rank, file -> place of its counters
+  std::map<std::tuple<int32_t, int32_t, std::string>, size_t> facts_;  ///< rank, file, key -> place of the fact
   std::vector<RankClock> clocks_;
   Part part_;
   uint64_t run_id_ = 0;

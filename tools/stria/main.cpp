@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "stria/status.hpp"
+#include "tracing/trace_command.hpp"
 
 namespace stria::tool {
 namespace {
@@ -43,8 +44,9 @@ int run(int argc, char** argv) {
   add_flash_sedov(*flash, action);
 #endif
   add_flash_picture(*flash, action);
-  CLI::App* trace = app.add_subcommand("trace", "what a traced run did: timeline, report");
+  CLI::App* trace = app.add_subcommand("trace", "what a traced run did: tables, timeline, report, export");
   trace->require_subcommand(1);
+  add_trace_tools(*trace, action);
   add_trace_view(*trace, action);
   add_trace_report(*trace, action);
   add_inspect(app, action);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "comm/mpi/mpi_comm.hpp"
+#include "comm/trace/traced_comm.hpp"
 
 namespace stria {
 
@@ -74,7 +75,7 @@ Result<std::shared_ptr<Comm>> cached_mpi_comm(MPI_Comm parent) {
     return *static_cast<Entry*>(value);
   }
   STRIA_ASSIGN_OR_RETURN(std::unique_ptr<Comm> made, make_mpi_comm(parent));
-  auto* entry = new Entry(std::move(made));
+  auto* entry = new Entry(make_traced_comm(std::move(made)));
   MPI_Comm_set_attr(parent, key, entry);
   std::lock_guard lock(cache().mutex);
   cache().entries.insert(entry);

@@ -1,0 +1,58 @@
+// Tracing: which spans are recorded, where they go, and spans of a program's own.
+//
+// Without a line of code: STRIA_TRACE=full STRIA_TRACE_DIR=DIR in the environment writes DIR/PROGRAM_TIME_PID.stria-trace when
+// MPI ends. `stria trace stats FILE` shows what is in it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+namespace stria::trace {
+
+/// What is recorded; each level adds to the one before.
+enum class Level : int {
+  kOff,       ///< nothing
+  kCounters,  ///< counters of every file: the default
+  kApp,       ///< a span for each call of the application
+  kLibrary,   ///< the phases inside: pack, exchange, write, …
+  kFull,      ///< each request to the storage and each message
+};
+
+struct Options {
+  Level level = Level::kFull;
+  std::string directory = ".";  ///< shared by all ranks, or of each node its own
+};
+
+/// Begins to record the ranks of `comm` as one run, which STRIA_TRACE does for the first communicator of all ranks that a file
+/// is opened on. Clocks are compared. Throws stria::Error (kInvalidArgument) when a run has begun already. Collective: yes.
+void start(MPI_Comm comm, const Options& options);
+
+/// Ends the run that start() or STRIA_TRACE began: compares clocks again, merges what the ranks recorded, and returns the path
+/// of the trace file, or "" when there is none. MPI_Finalize does it otherwise. Throws stria::Error on all ranks when the file
+/// can't be written. Collective: yes, over the communicator of the run.
+std::string finish();
+
+/// Changes what this rank records from now on. Collective: no.
+void set_level(Level level);
+Level level();
+
+/// Hands what this rank recorded so far to its part of the trace, where a crash of the program can't harm it. Commits do it by
+/// themselves. Collective: no.
+void flush();
+
+/// A stretch of the program: recorded at level app under this name, around the calls made while it lives. `name` must be a
+/// literal or live as long as the program.
+class Region {
+ public:
+  explicit Region(const char* name);
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+ private:
+  alignas(8) unsigned char span_[64];
+};
+
+}  // namespace stria::trace

@@ -1,0 +1,138 @@
+#include "comm/mpi/trace_join.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "comm/self/self_comm.hpp"
+#include "comm/trace/trace_run.hpp"
+#include "trace/levels.hpp"
+
+namespace stria {
+
+namespace {
+
+struct State {
+  std::mutex mutex;
+  bool hooked = false;         ///< MPI's end will call back
+  std::shared_ptr<Comm> comm;  ///< of the run; null while there is none
+  TraceRun run;
+  bool of_all_ranks = false;
+  bool finished = false;
+};
+
+// Never destroyed: MPI calls back late.
+State& state() {
+  static State* instance = new State;
+  return *instance;
+}
+
+/// What STRIA_TRACE and STRIA_TRACE_DIR ask for; nothing when neither is set.
+Result<std::optional<trace::Options>> wanted() {
+  const char* level = std::getenv("STRIA_TRACE");
+  const char* directory = std::getenv("STRIA_TRACE_DIR");
+  if (level == nullptr && directory == nullptr) {
+    return std::optional<trace::Options>();
+  }
+  trace::Options options;
+  options.level = trace::Level::kCounters;
+  options.directory = directory == nullptr || *directory == '\0' ? "." : directory;
+  if (level != nullptr) {
+    const std::optional<trace::Level> parsed = trace::parse_level(level);
+    if (!parsed) {
+      return Status(ErrorCode::kInvalidArgument,
+                    fmt::format("STRIA_TRACE is '{}'; use off, counters, app, library or full", level));
+    }
+    options.level = *parsed;
+  }
+  return options.level == trace::Level::kOff ? std::optional<trace::Options>() : std::optional(options);
+}
+
+int finish_at_end(MPI_Comm, int, void*, void*) {
+  // Nobody is left who could be told of a failure; the parts remain.
+  (void)finish_trace();
+  const std::lock_guard lock(state().mutex);
+  state().comm.reset();
+  return MPI_SUCCESS;
+}
+
+// After the hook of the cache of communicators, so that it is called before that one.
+void hook_end_of_mpi() {
+  if (!state().hooked) {
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish_at_end, &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    state().hooked = true;
+  }
+}
+
+Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, int world_size) {
+  hook_end_of_mpi();
+  trace::apply_level(trace::Level::kOff);  // the messages of tracing itself are not recorded
+  STRIA_ASSIGN_OR_RETURN(state().run, begin_trace_run(*comm, trace::Recorder::instance(), options));
+  state().comm = comm;
+  state().of_all_ranks = comm->size() == world_size;
+  trace::apply_level(options.level);
+  return {};
+}
+
+}  // namespace
+
+Status join_trace(const std::shared_ptr<Comm>& comm) {
+  const std::lock_guard lock(state().mutex);
+  if (state().of_all_ranks || state().finished) {
+    return {};  // so it is on every rank
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
+  if (!options) {
+    return {};
+  }
+  int world_size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  hook_end_of_mpi();
+  if (comm->size() < world_size) {
+    std::array<int64_t, 1> has_run{state().comm != nullptr ? 1 : 0};
+    comm->all_reduce(std::span<int64_t>(has_run), ReduceOp::kMax);
+    if (comm->size() == 1 || has_run[0] != 0) {
+      return {};
+    }
+  }
+  return begin(comm, *options, world_size);
+}
+
+Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& options) {
+  const std::lock_guard lock(state().mutex);
+  const bool begun = state().comm != nullptr || state().finished;
+  STRIA_RETURN_IF_ERROR(comm->agree(
+      begun ? Status(ErrorCode::kInvalidArgument, "tracing has begun already; a program records one run") : Status()));
+  int world_size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  STRIA_RETURN_IF_ERROR(begin(comm, options, world_size));
+  state().of_all_ranks = true;  // nothing larger takes its place
+  return {};
+}
+
+Result<std::string> finish_trace() {
+  const std::lock_guard lock(state().mutex);
+  if (state().finished) {
+    return std::string();
+  }
+  if (state().comm == nullptr) {
+    // A rank that opened files alone.
+    STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
+    if (!options || !state().hooked) {
+      return std::string();
+    }
+    STRIA_RETURN_IF_ERROR(begin(make_self_comm(), *options, 1));
+  }
+  state().finished = true;
+  trace::apply_level(trace::Level::kOff);
+  STRIA_RETURN_IF_ERROR(finish_trace_run(*state().comm, trace::Recorder::instance(), state().run));
+  state().comm.reset();
+  return state().run.path;
+}
+
+}  // namespace stria

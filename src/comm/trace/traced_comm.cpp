@@ -1,0 +1,124 @@
+#include "comm/trace/traced_comm.hpp"
+
+#include <utility>
+
+#include "trace/span.hpp"
+
+namespace stria {
+
+namespace {
+
+using trace::BuiltIn;
+using trace::Span;
+
+/// A message whose span ends when it is seen to have arrived, or to be sent.
+class TracedRequest final : public CommRequest {
+ public:
+  TracedRequest(std::unique_ptr<CommRequest> request, const trace::LooseSpan& span)
+      : request_(std::move(request)), span_(span) {}
+  bool test() override {
+    const bool done = request_->test();
+    if (done) {
+      span_.finish();
+    }
+    return done;
+  }
+  CommRequest& inside() { return *request_; }
+
+ private:
+  std::unique_ptr<CommRequest> request_;
+  trace::LooseSpan span_;
+};
+
+class TracedComm final : public Comm {
+ public:
+  explicit TracedComm(std::unique_ptr<Comm> comm) : comm_(std::move(comm)) {}
+
+  int rank() const override { return comm_->rank(); }
+  int size() const override { return comm_->size(); }
+  std::span<const int> node_of_rank() const override { return comm_->node_of_rank(); }
+  int node_rank() const override { return comm_->node_rank(); }
+  int node_size() const override { return comm_->node_size(); }
+
+  void barrier() override {
+    const Span span(trace::kind(BuiltIn::kBarrier));
+    comm_->barrier();
+  }
+  void broadcast(std::span<std::byte> data, int root) override {
+    Span span(trace::kind(BuiltIn::kBroadcast));
+    span.set_bytes(static_cast<int64_t>(data.size()));
+    span.set_detail(root);
+    comm_->broadcast(data, root);
+  }
+  void all_reduce(std::span<int64_t> values, ReduceOp op) override {
+    Span span(trace::kind(BuiltIn::kReduce));
+    span.set_bytes(static_cast<int64_t>(values.size_bytes()));
+    comm_->all_reduce(values, op);
+  }
+  void all_reduce(std::span<double> values, ReduceOp op) override {
+    Span span(trace::kind(BuiltIn::kReduce));
+    span.set_bytes(static_cast<int64_t>(values.size_bytes()));
+    comm_->all_reduce(values, op);
+  }
+  void exclusive_scan(std::span<int64_t> values) override {
+    Span span(trace::kind(BuiltIn::kReduce));
+    span.set_bytes(static_cast<int64_t>(values.size_bytes()));
+    comm_->exclusive_scan(values);
+  }
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    Span span(trace::kind(BuiltIn::kGather));
+    span.set_bytes(static_cast<int64_t>(mine.size()));
+    comm_->all_gather(mine, all);
+  }
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
+    Span span(trace::kind(BuiltIn::kGather));
+    span.set_bytes(static_cast<int64_t>(mine.size()));
+    return comm_->gather(mine, root);
+  }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
+    Span span(trace::kind(BuiltIn::kShareMemory));
+    span.set_bytes(bytes);
+    return comm_->allocate_shared(bytes);
+  }
+
+  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
+    return traced(BuiltIn::kSend, data.size(), to, tag, [&] { return comm_->send(data, to, tag); });
+  }
+  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
+    return traced(BuiltIn::kReceive, data.size(), from, tag, [&] { return comm_->receive(data, from, tag); });
+  }
+  void wait(CommRequest& request) override {
+    const Span span(trace::kind(BuiltIn::kMessageWait));
+    auto* traced_request = dynamic_cast<TracedRequest*>(&request);
+    if (traced_request == nullptr) {
+      comm_->wait(request);
+      return;
+    }
+    comm_->wait(traced_request->inside());
+    traced_request->test();
+  }
+  void pause(int attempt) override { comm_->pause(attempt); }
+
+ private:
+  template <typename Begin>
+  static std::unique_ptr<CommRequest> traced(BuiltIn kind, size_t bytes, int peer, int tag, Begin begin) {
+    if (!trace::is_recorded(trace::layer_of(kind))) {
+      return begin();
+    }
+    trace::LooseSpan span(trace::kind(kind));
+    span.set_bytes(static_cast<int64_t>(bytes));
+    span.set_detail(peer);
+    span.set_offset(tag);
+    return std::make_unique<TracedRequest>(begin(), span);
+  }
+
+  std::unique_ptr<Comm> comm_;
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> make_traced_comm(std::unique_ptr<Comm> comm) {
+  return std::make_unique<TracedComm>(std::move(comm));
+}
+
+}  // namespace stria

@@ -1,0 +1,13 @@
+// A communicator that records its messages and collective operations as spans, and else is the one inside.
+#pragma once
+
+#include <memory>
+
+#include "comm/comm.hpp"
+
+namespace stria {
+
+/// Records at level full; costs a branch and a call otherwise.
+std::unique_ptr<Comm> make_traced_comm(std::unique_ptr<Comm> comm);
+
+}  // namespace stria

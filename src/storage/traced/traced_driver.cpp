@@ -1,0 +1,60 @@
+#include "storage/traced/traced_driver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/traced/traced_file.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+using trace::BuiltIn;
+using trace::Span;
+
+class TracedDriver final : public Driver {
+ public:
+  explicit TracedDriver(std::shared_ptr<Driver> driver) : driver_(std::move(driver)) {}
+
+  const char* name() const override { return driver_->name(); }
+
+  Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override {
+    if (!trace::is_counting()) {
+      return driver_->open(path, options);
+    }
+    const uint16_t about = trace::ring().file;
+    const uint16_t id = about != 0 ? about : trace::Recorder::instance().file(path);
+    trace::FileSpan span(trace::kind(BuiltIn::kStorageOpen), id);
+    STRIA_ASSIGN_OR_RETURN(std::unique_ptr<File> file, driver_->open(path, options));
+    return std::unique_ptr<File>(std::make_unique<TracedFile>(std::move(file), id));
+  }
+  Status rename(const std::string& from, const std::string& to) override {
+    const Span span(trace::kind(BuiltIn::kStorageName));
+    return driver_->rename(from, to);
+  }
+  Status remove(const std::string& path) override {
+    const Span span(trace::kind(BuiltIn::kStorageName));
+    return driver_->remove(path);
+  }
+  Result<bool> exists(const std::string& path) override { return driver_->exists(path); }
+  Status sync_directory(const std::string& path) override {
+    const Span span(trace::kind(BuiltIn::kStorageName));
+    return driver_->sync_directory(path);
+  }
+  Result<std::vector<std::string>> list_directory(const std::string& directory) override {
+    return driver_->list_directory(directory);
+  }
+
+ private:
+  std::shared_ptr<Driver> driver_;
+};
+
+}  // namespace
+
+std::shared_ptr<Driver> make_traced_driver(std::shared_ptr<Driver> driver) {
+  return std::make_shared<TracedDriver>(std::move(driver));
+}
+
+}  // namespace stria::storage

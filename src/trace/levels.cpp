@@ -1,0 +1,63 @@
+#include "trace/levels.hpp"
+
+#include <array>
+#include <cstdlib>
+
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria::trace {
+
+namespace {
+
+constexpr std::array<const char*, 5> kNames = {"off", "counters", "app", "library", "full"};
+
+constexpr uint32_t bit(Layer layer) {
+  return 1U << static_cast<unsigned>(layer);
+}
+
+constexpr std::array<uint32_t, 5> kRecorded = {
+    0, kCountersBit, kCountersBit | bit(Layer::kApp),
+    kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine),
+    kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine) | bit(Layer::kStorage)};
+
+// What STRIA_TRACE says holds from the beginning; what it can't mean is reported when the first file is opened.
+const bool kBegun = [] {
+  const char* name = std::getenv("STRIA_TRACE");
+  if (const std::optional<Level> level = parse_level(name == nullptr ? "" : name)) {
+    apply_level(*level);
+  }
+  Recorder::instance();
+  return true;
+}();
+
+}  // namespace
+
+std::optional<Level> parse_level(const std::string& name) {
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (name == kNames[i]) {
+      return static_cast<Level>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+const char* level_name(Level level) {
+  return kNames[static_cast<size_t>(level)];
+}
+
+void apply_level(Level level) {
+  recorded_layers.store(kRecorded[static_cast<size_t>(level)], std::memory_order_relaxed);
+}
+
+Level applied_level() {
+  const uint32_t recorded = recorded_layers.load(std::memory_order_relaxed);
+  for (size_t i = kRecorded.size(); i-- > 1;) {
+    if (recorded == kRecorded[i]) {
+      return static_cast<Level>(i);
+    }
+  }
+  return Level::kOff;
+}
+
+}  // namespace stria::trace

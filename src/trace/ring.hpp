@@ -1,0 +1,67 @@
+// The ring into which one thread records, and the state of its open spans.
+//
+// One thread appends; whoever holds the recorder's lock takes out. Neither waits for the other unless the ring is full, when
+// the appending thread drains it itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "trace/event.hpp"
+
+namespace stria::trace {
+
+class Recorder;
+
+class Ring {
+ public:
+  static constexpr uint32_t kCapacity = 8192;  // records: 384 KiB, so that it stays in the cache
+
+  Ring(Recorder& recorder, uint32_t thread) : recorder_(recorder), thread_(thread) {}
+
+  // The owning thread.
+  uint32_t new_id() {
+    if (next_id_ == end_id_) {
+      take_ids();
+    }
+    return next_id_++;
+  }
+  void append(const Record& record) {
+    const uint32_t head = head_.load(std::memory_order_relaxed);
+    if (head - tail_.load(std::memory_order_acquire) == room_) {
+      make_room();
+    }
+    records_[head % kCapacity] = record;
+    head_.store(head + 1, std::memory_order_release);
+  }
+  uint32_t open_span = 0;  ///< id of the innermost
+  uint16_t file = 0;       ///< that the calls under way are about
+
+  // Whoever drains.
+  uint32_t thread() const { return thread_; }
+  /// Calls `take` with each record, oldest first, and frees its room.
+  template <typename Take>
+  void drain(Take take) {
+    const uint32_t head = head_.load(std::memory_order_acquire);
+    for (uint32_t at = tail_.load(std::memory_order_relaxed); at != head; ++at) {
+      take(records_[at % kCapacity]);
+    }
+    tail_.store(head, std::memory_order_release);
+  }
+
+ private:
+  void take_ids();
+  void make_room();
+
+  Recorder& recorder_;
+  const uint32_t thread_;
+  uint32_t next_id_ = 0;
+  uint32_t end_id_ = 0;
+  uint32_t room_ = 0;  ///< kCapacity once there is memory, which a thread without spans doesn't take
+  std::unique_ptr<Record[]> records_;
+  std::atomic<uint32_t> head_{0};
+  std::atomic<uint32_t> tail_{0};
+};
+
+}  // namespace stria::trace

@@ -1,0 +1,82 @@
+#include "trace/ticks.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace stria::trace {
+
+namespace {
+
+bool trust_counter() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kInvariantCounter = 1U << 8;
+  if (__get_cpuid(0x80000007U, &a, &b, &c, &d) == 0 || (d & kInvariantCounter) == 0) {
+    return false;
+  }
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string source;
+  file >> source;
+  return source == "tsc";
+#else
+  return false;
+#endif
+}
+
+// Readings closer together than this would say little about the rate.
+constexpr int64_t kAnchorDistanceNs = 1'000'000;
+
+}  // namespace
+
+bool counter_is_clock = false;
+
+namespace {
+
+__attribute__((constructor(200))) void detect_clock() {
+  counter_is_clock = trust_counter();
+}
+
+}  // namespace
+
+TickScale::TickScale() {
+  anchor();
+}
+
+void TickScale::anchor() {
+  // The reading with the least between its two sides is the best of a few.
+  Anchor best;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const int64_t before = ticks();
+    const int64_t ns = monotonic_ns();
+    const int64_t after = ticks();
+    if (after - before < least) {
+      least = after - before;
+      best = {before + (after - before) / 2, ns};
+    }
+  }
+  if (anchors_.size() >= 3 && best.ns - anchors_[anchors_.size() - 2].ns < kAnchorDistanceNs) {
+    anchors_.pop_back();
+  }
+  anchors_.push_back(best);
+}
+
+int64_t TickScale::to_ns(int64_t at) const {
+  if (!counter_is_clock || anchors_.size() < 2) {
+    return counter_is_clock ? anchors_[0].ns : at;
+  }
+  auto right = std::lower_bound(anchors_.begin() + 1, anchors_.end() - 1, at,
+                                [](const Anchor& anchor, int64_t value) { return anchor.ticks < value; });
+  const Anchor& a = *(right - 1);
+  const Anchor& b = *right;
+  const double rate = static_cast<double>(b.ns - a.ns) / static_cast<double>(std::max<int64_t>(b.ticks - a.ticks, 1));
+  return a.ns + static_cast<int64_t>(static_cast<double>(at - a.ticks) * rate);
+}
+
+}  // namespace stria::trace

@@ -1,0 +1,18 @@
+// The subcommands of `stria trace`. They run on one rank; others do nothing.
+#pragma once
+
+#include "command.hpp"
+#include "trace/trace_file.hpp"
+
+namespace stria::tool {
+
+/// Adds the subcommands below to `stria trace`.
+void add_trace_tools(CLI::App& group, Action& action);
+
+void add_trace_stats(CLI::App& group, Action& action);
+void add_trace_merge(CLI::App& group, Action& action);
+
+/// Reads a trace and warns of what is missing in it. Throws stria::Error. Local: call it within on_root().
+trace::TraceFile read_trace(const std::string& path);
+
+}  // namespace stria::tool
