@@ -8,6 +8,7 @@
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/self/self_comm.hpp"
+#include "comm/trace/traced_comm.hpp"
 
 namespace stria::mpiio {
 
@@ -136,9 +137,10 @@ int64_t lowest_bit(int64_t mask) {
 Result<std::shared_ptr<Channel>> make_channel(MPI_Comm parent, int size) {
   auto channel = std::make_shared<Channel>();
   if (size == 1) {
-    channel->comm = make_self_comm();
+    channel->comm = make_traced_comm(make_self_comm());
   } else {
-    STRIA_ASSIGN_OR_RETURN(channel->comm, make_mpi_comm(parent));
+    STRIA_ASSIGN_OR_RETURN(std::unique_ptr<Comm> comm, make_mpi_comm(parent));
+    channel->comm = make_traced_comm(std::move(comm));
   }
   STRIA_ASSIGN_OR_RETURN(channel->shared, SharedState::create(*channel->comm, parent));
   return channel;

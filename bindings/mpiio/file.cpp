@@ -7,10 +7,13 @@
 #include <set>
 #include <string_view>
 
+#include "comm/mpi/trace_join.hpp"
 #include "handles.hpp"
 #include "info.hpp"
 #include "jobs.hpp"
 #include "storage/registry.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
 
 namespace stria::mpiio {
 
@@ -216,9 +219,15 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
   STRIA_MPIIO_RETURN_IF_ERROR(channel.status());
   Outcome outcome = check_open(admission, local);
   if (outcome.ok()) {
+    outcome = join_trace((*channel)->comm);
+  }
+  if (outcome.ok()) {
     auto file = std::make_shared<File>();
     file->channel = *channel;
     file->path = without_prefix(name);
+    file->trace_id = trace::Recorder::instance().file(file->path);
+    static const trace::Kind kOpen = trace::Recorder::instance().define_kind("MPI_File_open", trace::Layer::kApp);
+    const trace::FileSpan span(kOpen, file->trace_id);
     file->amode = amode;
     file->handler = default_handler();
     MPI_Comm_group(comm, &file->group);
@@ -237,6 +246,9 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
 }
 
 Outcome close_file(File& file) {
+  static const trace::Kind kClose = trace::Recorder::instance().define_kind("MPI_File_close", trace::Layer::kApp);
+  const trace::FileSpan span(kClose, file.trace_id);
+  trace::Recorder::instance().flush_to_file();
   wait_for_jobs(file);
   Comm& comm = file.comm();
   Outcome outcome;

@@ -27,7 +27,8 @@ class File {
   File& operator=(const File&) = delete;
   ~File();
 
-  std::string path;  ///< as the storage knows it
+  std::string path;       ///< as the storage knows it
+  uint16_t trace_id = 0;  ///< the recorder's number of it
   int amode = 0;
   MPI_Group group = MPI_GROUP_NULL;
   std::shared_ptr<Channel> channel;

@@ -8,6 +8,8 @@
 #include "access/transfer.hpp"
 #include "base/checked.hpp"
 #include "memory_stream.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
 
 namespace stria::mpiio {
 
@@ -187,6 +189,7 @@ void move(Operation& operation, storage::File& storage, Move how) {
   PhaseTimes times;
   access::Context context{operation.file->comm(), &storage, nullptr, operation.file->hints, times};
   const access::Outcome moved = how(context, {&streams.lane, 1}, operation, *ends.memory);
+  trace::Recorder::instance().counters(operation.file->trace_id).add_phases(times, PhaseTimes());
   operation.moved_bytes = moved.bytes;
   Outcome after = before.ok() ? finish(operation, ends) : before;
   operation.outcome = after.ok() ? Outcome(moved.status) : after;
@@ -245,6 +248,10 @@ std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction 
 }
 
 void run_independent(Operation& operation, storage::File& storage) {
+  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("MPI_File_write", trace::Layer::kApp);
+  static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read", trace::Layer::kApp);
+  trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace_id);
+  span->set_bytes(operation.bytes);
   // Atomic mode: one access of the file's ranks at a time.
   NodeTurn::Guard turn(operation.file->atomic ? operation.file->atomic_turn : nullptr);
   run_alone(operation, storage);
@@ -264,6 +271,10 @@ void run_collective(Operation& operation) {
     }
     return;
   }
+  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("MPI_File_write_all", trace::Layer::kApp);
+  static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read_all", trace::Layer::kApp);
+  trace::FileSpan span(operation.writes() ? kWrite : kRead, file.trace_id);
+  span->set_bytes(operation.bytes);
   std::lock_guard lock(file.storage_mutex);
   move(operation, *file.storage, move_collective);
 }

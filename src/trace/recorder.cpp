@@ -91,7 +91,7 @@ Recorder::Recorder() {
   uint32_t id = 0;
   for (const KindInfo& kind : built_in_kinds()) {
     new_names_.push_back({Table::kKind, id, kind.name, kind.layer, kind.detail, kind.overlaps});
-    kinds_[kind.name] = {static_cast<uint16_t>(id), kind.layer};
+    kinds_[layer_name(kind.layer) + kind.name] = {static_cast<uint16_t>(id), kind.layer};
     ++id;
   }
   for (int counter = 0; counter < kCounterCount; ++counter) {
@@ -139,7 +139,7 @@ int32_t Recorder::dataset(const std::string& name) {
 
 Kind Recorder::define_kind(const std::string& name, Layer layer, Detail detail, bool overlaps) {
   const std::lock_guard lock(mutex_);
-  auto [found, inserted] = kinds_.emplace(name, Kind{static_cast<uint16_t>(kinds_.size()), layer});
+  auto [found, inserted] = kinds_.emplace(layer_name(layer) + name, Kind{static_cast<uint16_t>(kinds_.size()), layer});
   if (inserted) {
     new_names_.push_back({Table::kKind, found->second.id, name, layer, detail, overlaps});
   }

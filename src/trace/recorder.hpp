@@ -98,7 +98,7 @@ class Recorder {
   TickScale scale_;
   std::unordered_map<std::string, uint16_t> files_;
   std::unordered_map<std::string, int32_t> datasets_;
-  std::unordered_map<std::string, Kind> kinds_;
+  std::unordered_map<std::string, Kind> kinds_;          ///< by layer and name
   std::vector<Name> new_names_;                          ///< not in the part yet
   std::vector<std::unique_ptr<FileCounters>> counters_;  ///< by file
   struct KnownFact {

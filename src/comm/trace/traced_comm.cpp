@@ -87,6 +87,17 @@ class TracedComm final : public Comm {
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
     return traced(BuiltIn::kReceive, data.size(), from, tag, [&] { return comm_->receive(data, from, tag); });
   }
+  Messages sparse_exchange(const Messages& outgoing) override {
+    Span span(trace::kind(BuiltIn::kGather));
+    if (span.recorded()) {
+      int64_t bytes = 0;
+      for (const auto& [to, message] : outgoing) {
+        bytes += static_cast<int64_t>(message.size());
+      }
+      span.set_bytes(bytes);
+    }
+    return comm_->sparse_exchange(outgoing);
+  }
   void wait(CommRequest& request) override {
     const Span span(trace::kind(BuiltIn::kMessageWait));
     auto* traced_request = dynamic_cast<TracedRequest*>(&request);

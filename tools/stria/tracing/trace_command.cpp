@@ -107,6 +107,8 @@ void add_trace_merge(CLI::App& group, Action& action) {
 
 void add_trace_tools(CLI::App& group, Action& action) {
   add_trace_stats(group, action);
+  add_trace_diff(group, action);
+  add_trace_export(group, action);
   add_trace_merge(group, action);
 }
 

@@ -1,0 +1,138 @@
+// HDF5's calls on files and raw data. Handles are int64_t since HDF5 1.10; nothing else of its headers is needed.
+#include "wrapped_call.hpp"
+
+namespace {
+
+using stria::wrap::Call;
+using stria::wrap::CallKind;
+using stria::wrap::OpenFiles;
+
+using hid_t = int64_t;
+using herr_t = int;
+
+OpenFiles& files() {
+  static auto* instance = new OpenFiles;
+  return *instance;
+}
+
+/// Bytes of the selection `space` of elements of `type` in memory, or of the whole dataset where it is H5S_ALL.
+int64_t selected_bytes(hid_t dataset, hid_t type, hid_t space) {
+  static auto* size_of = stria::wrap::next_definition<size_t(hid_t)>("H5Tget_size");
+  static auto* points_of = stria::wrap::next_definition<int64_t(hid_t)>("H5Sget_select_npoints");
+  static auto* space_of = stria::wrap::next_definition<hid_t(hid_t)>("H5Dget_space");
+  static auto* close_space = stria::wrap::next_definition<herr_t(hid_t)>("H5Sclose");
+  const bool whole = space == 0;  // H5S_ALL
+  const hid_t counted = whole ? space_of(dataset) : space;
+  const int64_t points = points_of(counted);
+  if (whole) {
+    close_space(counted);
+  }
+  return points < 0 ? -1 : points * static_cast<int64_t>(size_of(type));
+}
+
+void describe(Call& call, hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space) {
+  if (call->recorded()) {
+    call->set_bytes(selected_bytes(dataset, type, memory_space != 0 ? memory_space : file_space));
+  }
+}
+
+hid_t remember(hid_t made, hid_t parent) {
+  if (made >= 0) {
+    files().add(made, files().file(parent));
+  }
+  return made;
+}
+
+}  // namespace
+
+extern "C" {
+
+hid_t H5Fcreate(const char* name, unsigned flags, hid_t creation, hid_t access) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Fcreate)>("H5Fcreate");
+  static const CallKind kKind("H5Fcreate");
+  Call call(kKind, stria::trace::Recorder::instance().file(name));
+  const hid_t file = next(name, flags, creation, access);
+  files().add(file, name);
+  return file;
+}
+
+hid_t H5Fopen(const char* name, unsigned flags, hid_t access) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Fopen)>("H5Fopen");
+  static const CallKind kKind("H5Fopen");
+  Call call(kKind, stria::trace::Recorder::instance().file(name));
+  const hid_t file = next(name, flags, access);
+  files().add(file, name);
+  return file;
+}
+
+herr_t H5Fclose(hid_t file) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Fclose)>("H5Fclose");
+  static const CallKind kKind("H5Fclose");
+  Call call(kKind, files().file(file));
+  files().remove(file);
+  return next(file);
+}
+
+herr_t H5Fflush(hid_t object, int scope) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Fflush)>("H5Fflush");
+  static const CallKind kKind("H5Fflush");
+  Call call(kKind, files().file(object));
+  return next(object, scope);
+}
+
+hid_t H5Dcreate2(hid_t parent, const char* name, hid_t type, hid_t space, hid_t links, hid_t creation, hid_t access) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Dcreate2)>("H5Dcreate2");
+  static const CallKind kKind("H5Dcreate");
+  Call call(kKind, files().file(parent));
+  return remember(next(parent, name, type, space, links, creation, access), parent);
+}
+
+hid_t H5Dopen2(hid_t parent, const char* name, hid_t access) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Dopen2)>("H5Dopen2");
+  static const CallKind kKind("H5Dopen");
+  Call call(kKind, files().file(parent));
+  return remember(next(parent, name, access), parent);
+}
+
+herr_t H5Dclose(hid_t dataset) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Dclose)>("H5Dclose");
+  static const CallKind kKind("H5Dclose");
+  Call call(kKind, files().file(dataset));
+  files().remove(dataset);
+  return next(dataset);
+}
+
+herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Dwrite)>("H5Dwrite");
+  static const CallKind kKind("H5Dwrite");
+  Call call(kKind, files().file(dataset));
+  describe(call, dataset, type, memory_space, file_space);
+  return next(dataset, type, memory_space, file_space, transfer, data);
+}
+
+herr_t H5Dread(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Dread)>("H5Dread");
+  static const CallKind kKind("H5Dread");
+  Call call(kKind, files().file(dataset));
+  describe(call, dataset, type, memory_space, file_space);
+  return next(dataset, type, memory_space, file_space, transfer, data);
+}
+
+hid_t H5Gcreate2(hid_t parent, const char* name, hid_t links, hid_t creation, hid_t access) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Gcreate2)>("H5Gcreate2");
+  return remember(next(parent, name, links, creation, access), parent);
+}
+
+hid_t H5Gopen2(hid_t parent, const char* name, hid_t access) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Gopen2)>("H5Gopen2");
+  return remember(next(parent, name, access), parent);
+}
+
+herr_t H5Awrite(hid_t attribute, hid_t type, const void* data) {
+  static auto* next = stria::wrap::next_definition<decltype(H5Awrite)>("H5Awrite");
+  static const CallKind kKind("H5Awrite");
+  Call call(kKind, 0);
+  return next(attribute, type, data);
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+#include "wrapped_call.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace stria::wrap {
+
+namespace {
+thread_local int depth = 0;
+}  // namespace
+
+void* find_next(const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found != nullptr) {
+    return found;
+  }
+  struct Search {
+    const char* name;
+    void* own;
+    void* found;
+  } search{name, dlsym(RTLD_DEFAULT, name), nullptr};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* wanted = static_cast<Search*>(data);
+        void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+        void* here = library == nullptr ? nullptr : dlsym(library, wanted->name);
+        if (library != nullptr) {
+          dlclose(library);  // stays loaded: somebody else holds it
+        }
+        wanted->found = here == wanted->own ? nullptr : here;
+        return wanted->found == nullptr ? 0 : 1;
+      },
+      &search);
+  if (search.found == nullptr) {
+    std::fprintf(stderr, "libstria_trace: the program calls %s, which no library defines\n", name);
+    std::abort();
+  }
+  return search.found;
+}
+
+void OpenFiles::add(int64_t handle, const std::string& path) {
+  add(handle, trace::Recorder::instance().file(path));
+}
+
+void OpenFiles::add(int64_t handle, uint16_t file) {
+  const std::lock_guard lock(mutex_);
+  files_[handle] = file;
+}
+
+void OpenFiles::remove(int64_t handle) {
+  const std::lock_guard lock(mutex_);
+  files_.erase(handle);
+}
+
+uint16_t OpenFiles::file(int64_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(handle);
+  return found == files_.end() ? uint16_t{0} : found->second;
+}
+
+// Two names in the recorder, because a kind has one layer; the reader shows the layer beside the name.
+CallKind::CallKind(const char* name)
+    : app_(trace::Recorder::instance().define_kind(name, trace::Layer::kApp)),
+      library_(trace::Recorder::instance().define_kind(name, trace::Layer::kLibrary)) {}
+
+trace::Kind CallKind::now() const {
+  return depth > 0 ? library_ : app_;
+}
+
+Call::Call(const CallKind& kind, uint16_t file) : span_(kind.now(), file) {
+  ++depth;
+}
+
+Call::~Call() {
+  --depth;
+}
+
+bool inside_call() {
+  return depth > 0;
+}
+
+}  // namespace stria::wrap

@@ -1,0 +1,67 @@
+// What the wrappers share: the definition behind a call, its span, and which file it is about.
+//
+// Problem: to see inside programs that know nothing of Stria. Method: this library is preloaded and defines the calls; each
+// records a span and goes on to the next definition of its name (dlsym), or PMPI. A call inside another's is one layer down:
+// what the program calls is "app", what its libraries call "library", the system's calls "storage". Cost: a span, and a branch
+// when its layer is not recorded.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria::wrap {
+
+/// The next definition of `name` after this library's, also in libraries that were loaded for one module alone; ends the
+/// program when there is none, because somebody called it.
+void* find_next(const char* name);
+template <typename Function>
+Function* next_definition(const char* name) {
+  return reinterpret_cast<Function*>(find_next(name));
+}
+
+/// Numbers of files by the handle that their library gave them.
+class OpenFiles {
+ public:
+  void add(int64_t handle, const std::string& path);
+  void add(int64_t handle, uint16_t file);
+  void remove(int64_t handle);
+  /// 0 when the handle is not known.
+  uint16_t file(int64_t handle);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<int64_t, uint16_t> files_;
+};
+
+/// A call by name, in two kinds: by the program, or by a library inside another recorded call.
+class CallKind {
+ public:
+  explicit CallKind(const char* name);
+  trace::Kind now() const;
+
+ private:
+  trace::Kind app_, library_;
+};
+
+/// Says that calls below are made by a library, for as long as it lives; records the span.
+class Call {
+ public:
+  Call(const CallKind& kind, uint16_t file);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  trace::Span* operator->() { return span_.operator->(); }
+
+ private:
+  trace::FileSpan span_;
+};
+
+/// True inside a Call of this thread.
+bool inside_call();
+
+}  // namespace stria::wrap

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, through HDF5 from packed buffers, and through Stria, each
+# traced; a timeline and a table of each in out/ross. docs/ross_discovery.md says what to see in them.
+# usage: scripts/ross_discovery.sh [RANKS [BLOCKS]]      (4 ranks, 8 blocks a rank)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/stages.sh
+source scripts/mpiexec_env.sh
+
+ranks=${1:-4}
+blocks=${2:-8}
+out=out/ross
+bin=build/release/bin
+
+scripts/setup.sh
+stage build build_preset release stria_cli stria_trace bench_flash_peers
+mkdir -p "$out"
+find "$out" -maxdepth 1 -type f \( -name '*.stria-trace' -o -name '*.html' -o -name '*.txt' \) -delete
+
+# traced NAME COMMAND...: runs on all ranks, keeps the trace as NAME.stria-trace, writes its table and its page.
+traced() {
+  local name=$1 trace
+  shift
+  run_ranks "$ranks" env STRIA_TRACE=full STRIA_TRACE_DIR="$out/$name" "$@" >"$out/$name.log" 2>&1 || {
+    tail -n 20 "$out/$name.log" >&2
+    exit 1
+  }
+  trace=$(find "$out/$name" -name '*.stria-trace' -type f)
+  mv "$trace" "$out/$name.stria-trace"
+  rmdir "$out/$name"
+  run_ranks 1 "$bin/stria" trace stats "$out/$name.stria-trace" >"$out/$name.txt"
+  run_ranks 1 "$bin/stria" trace view "$out/$name.stria-trace" -o "$out/$name.html"
+}
+
+peers=("$bin/bench_flash_peers" --blocks "$blocks" --rounds 1 --dir "$out")
+wrappers=$PWD/build/release/lib/libstria_trace.so
+traced hyperslab env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-independent-hyperslab
+traced collective env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-collective-hyperslab
+traced packed env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-independent
+traced stria "$bin/stria" flash io --blocks "$blocks" --rounds 1 --layout standard --dir "$out"
+
+for name in hyperslab collective packed stria; do
+  echo
+  echo "== $name"
+  sed -n '1,/^Phase/p' "$out/$name.txt" | grep -E 'program time|Operation|H5Dwrite|MPI_File_write|File::commit|pack |write |storage write|sync' || true
+done

@@ -1,0 +1,49 @@
+// stria trace export: traces for other viewers.
+#include <fmt/format.h>
+
+#include "stria/status.hpp"
+#include "tracing/exporters.hpp"
+#include "tracing/trace_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string output;
+  bool otf2 = false;
+  bool chrome = false;
+  bool parquet = false;
+};
+
+int run(MPI_Comm comm, const Arguments& arguments) {
+  on_root(comm, [&] {
+    const trace::TraceFile trace = read_trace(arguments.file);
+    if (arguments.otf2) {
+      export_otf2(trace, arguments.output);
+    } else if (arguments.chrome) {
+      export_chrome(trace, arguments.output);
+    } else {
+      export_parquet(trace, arguments.output);
+    }
+  });
+  return kDone;
+}
+
+}  // namespace
+
+void add_trace_export(CLI::App& group, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = group.add_subcommand("export", "write a trace for another viewer: Vampir, Perfetto, pandas");
+  command->add_option("file", arguments->file, "the trace")->required();
+  command->add_option("-o,--output", arguments->output, "what to write: a file, of OTF2 a directory")->required();
+  auto* formats = command->add_option_group("format", "exactly one of them");
+  formats->add_flag("--otf2", arguments->otf2, "an OTF2 archive, with I/O operations");
+  formats->add_flag("--chrome", arguments->chrome, "Chrome's trace JSON, which Perfetto opens");
+  formats->add_flag("--parquet", arguments->parquet, "a Parquet table; needs Python with pyarrow");
+  formats->require_option(1);
+  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *arguments); }; });
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,150 @@
+// The columns of a trace go to a Python process, which has pyarrow; the script travels in this program (trace_parquet.py).
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "stria/status.hpp"
+#include "tracing/exporters.hpp"
+
+namespace stria::tool {
+
+extern const char* const kParquetScript;
+
+namespace {
+
+using nlohmann::json;
+using trace::Event;
+using trace::TraceFile;
+
+/// A Python process that reads from `input`.
+struct Python {
+  pid_t process = -1;
+  int input = -1;
+  std::string program;
+};
+
+Python start_python(const std::string& output) {
+  const char* chosen = std::getenv("STRIA_PYTHON");
+  Python python;
+  python.program = chosen == nullptr || *chosen == '\0' ? "python3" : chosen;
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) {
+    Status::from_errno(errno, "make a pipe").throw_if_error();
+  }
+  python.process = ::fork();
+  if (python.process == 0) {
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execlp(python.program.c_str(), python.program.c_str(), "-B", "-c", kParquetScript, output.c_str(), nullptr);
+    _exit(127);
+  }
+  ::close(ends[0]);
+  python.input = ends[1];
+  if (python.process < 0) {
+    ::close(python.input);
+    Status::from_errno(errno, "start Python").throw_if_error();
+  }
+  return python;
+}
+
+/// False when Python reads no more.
+bool send(int pipe, const void* data, size_t bytes) {
+  const auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(pipe, at, bytes);
+    if (written < 0 && errno != EINTR) {
+      return false;
+    }
+    at += std::max<ssize_t>(written, 0);
+    bytes -= static_cast<size_t>(std::max<ssize_t>(written, 0));
+  }
+  return true;
+}
+
+template <typename Number, typename Get>
+bool send_column(int pipe, const TraceFile& trace, Get get) {
+  std::vector<Number> values;
+  values.reserve(trace.events.size());
+  for (const Event& event : trace.events) {
+    values.push_back(static_cast<Number>(get(event)));
+  }
+  return send(pipe, values.data(), values.size() * sizeof(Number));
+}
+
+json describe(const TraceFile& trace) {
+  std::vector<std::string> kinds, layers, hosts;
+  for (const trace::KindInfo& kind : trace.kinds) {
+    kinds.push_back(kind.name);
+    layers.emplace_back(trace::layer_name(kind.layer));
+  }
+  json columns = json::array();
+  for (const char* name : {"begin_ns", "end_ns", "bytes", "offset"}) {
+    columns.push_back({{"name", name}, {"dtype", "<i8"}});
+  }
+  columns.push_back({{"name", "id"}, {"dtype", "<u4"}});
+  columns.push_back({{"name", "parent"}, {"dtype", "<u4"}});
+  columns.push_back({{"name", "rank"}, {"dtype", "<i4"}});
+  columns.push_back({{"name", "thread"}, {"dtype", "<u2"}});
+  columns.push_back({{"name", "peer"}, {"dtype", "<i4"}});
+  columns.push_back({{"name", "count"}, {"dtype", "<u4"}});
+  columns.push_back({{"name", "kind"}, {"dtype", "<i4"}, {"names", kinds}});
+  columns.push_back({{"name", "layer"}, {"dtype", "<i4"}, {"names", {"app", "library", "engine", "storage"}}});
+  columns.push_back({{"name", "file"}, {"dtype", "<i4"}, {"names", trace.files}});
+  columns.push_back({{"name", "dataset"}, {"dtype", "<i4"}, {"names", trace.datasets}});
+  return {{"rows", trace.events.size()},
+          {"columns", columns},
+          {"metadata",
+           {{"program", trace.program},
+            {"command", trace.command},
+            {"ranks", trace.rank_count()},
+            {"start_unix_ns", trace.start_unix_ns},
+            {"end_ns", trace.end_ns}}}};
+}
+
+/// In the order of describe().
+bool send_columns(int pipe, const TraceFile& trace) {
+  return send_column<int64_t>(pipe, trace, [](const Event& e) { return e.begin_ns; }) &&
+         send_column<int64_t>(pipe, trace, [](const Event& e) { return e.end_ns; }) &&
+         send_column<int64_t>(pipe, trace, [](const Event& e) { return e.bytes; }) &&
+         send_column<int64_t>(pipe, trace, [](const Event& e) { return e.offset; }) &&
+         send_column<uint32_t>(pipe, trace, [](const Event& e) { return e.id; }) &&
+         send_column<uint32_t>(pipe, trace, [](const Event& e) { return e.parent; }) &&
+         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.rank; }) &&
+         send_column<uint16_t>(pipe, trace, [](const Event& e) { return e.thread; }) &&
+         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.peer; }) &&
+         send_column<uint32_t>(pipe, trace, [](const Event& e) { return e.count; }) &&
+         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.kind; }) &&
+         send_column<int32_t>(pipe, trace, [&](const Event& e) { return trace.kinds[e.kind].layer; }) &&
+         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.file; }) &&
+         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.dataset; });
+}
+
+}  // namespace
+
+void export_parquet(const TraceFile& trace, const std::string& path) {
+  const std::string header = describe(trace).dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
+  const Python python = start_python(path);
+  auto* const before = std::signal(SIGPIPE, SIG_IGN);  // Python says itself why it reads no more
+  const bool sent = send(python.input, header.data(), header.size()) && send_columns(python.input, trace);
+  ::close(python.input);
+  int state = 0;
+  while (::waitpid(python.process, &state, 0) < 0 && errno == EINTR) {
+  }
+  std::signal(SIGPIPE, before);
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 127) {
+    throw Error(ErrorCode::kNotFound,
+                fmt::format("'{}' does not start; name a Python with pyarrow in STRIA_PYTHON", python.program));
+  }
+  if (!sent || !WIFEXITED(state) || WEXITSTATUS(state) != 0) {
+    throw Error(ErrorCode::kIo, fmt::format("{} did not write '{}'; what it said is above", python.program, path));
+  }
+}
+
+}  // namespace stria::tool

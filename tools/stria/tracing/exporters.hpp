@@ -1,0 +1,20 @@
+// Traces in the formats of other viewers. Each throws stria::Error when it can't write.
+#pragma once
+
+#include <string>
+
+#include "trace/trace_file.hpp"
+
+namespace stria::tool {
+
+/// Chrome's trace JSON, which Perfetto opens: a process a rank, a track a lane, arguments with every field.
+void export_chrome(const trace::TraceFile& trace, const std::string& path);
+
+/// An OTF2 archive in directory `path`, with I/O operations: the anchor file is PATH/trace.otf2. kUnsupported in a build
+/// without OTF2.
+void export_otf2(const trace::TraceFile& trace, const std::string& path);
+
+/// One Parquet table with a row an event, through Python and pyarrow: the interpreter that STRIA_PYTHON names, else python3.
+void export_parquet(const trace::TraceFile& trace, const std::string& path);
+
+}  // namespace stria::tool

@@ -1,0 +1,44 @@
+// Lays the spans of each thread out on lanes on which they nest strictly, as other viewers want them.
+//
+// Kinds that may overlap others (writes under way, messages) go to lanes of their own, as many as are under way at once;
+// everything else stays on its thread's first lane unless it doesn't nest there. Cost: linear in the events, times the lanes of
+// a thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace_file.hpp"
+
+namespace stria::tool {
+
+struct Lane {
+  int rank = 0;
+  int thread = 0;
+  int number = 0;              ///< 0: the thread itself; from 1: what overlaps
+  std::vector<size_t> events;  ///< indices, by begin, a parent before its children
+};
+
+/// Lanes by rank, thread and number; each event is on one.
+std::vector<Lane> lay_out(const trace::TraceFile& trace);
+
+/// Calls enter(event) and leave(event) in the order of time, with every leave before the enters behind it.
+template <typename Enter, typename Leave>
+void walk(const trace::TraceFile& trace, const Lane& lane, Enter enter, Leave leave) {
+  std::vector<size_t> open;
+  for (const size_t index : lane.events) {
+    const trace::Event& event = trace.events[index];
+    while (!open.empty() &&
+           (trace.events[open.back()].end_ns < event.end_ns || trace.events[open.back()].end_ns <= event.begin_ns)) {
+      leave(trace.events[open.back()]);
+      open.pop_back();
+    }
+    enter(event);
+    open.push_back(index);
+  }
+  for (; !open.empty(); open.pop_back()) {
+    leave(trace.events[open.back()]);
+  }
+}
+
+}  // namespace stria::tool
