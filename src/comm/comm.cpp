@@ -1,5 +1,7 @@
 #include "comm/comm.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -34,12 +36,17 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
   // A rank that gave up because of another rank speaks only when nobody knows more.
   const int64_t turn = rank() + (mine.code() == ErrorCode::kAborted ? int64_t{size()} : 0);
-  std::vector<int64_t> words(1 + (shared.size() + sizeof(int64_t) - 1) / sizeof(int64_t), kNothing);
+  // Not on the heap where the shared words are few: a rank that has run out of memory must be able to say so.
+  std::array<int64_t, 32> few{};
+  const size_t count = 1 + (shared.size() + sizeof(int64_t) - 1) / sizeof(int64_t);
+  std::vector<int64_t> many(count > few.size() ? count : 0);
+  const std::span<int64_t> words = many.empty() ? std::span(few).first(count) : std::span(many);
+  std::fill(words.begin(), words.end(), kNothing);
   words[0] = mine.ok() ? kNothing : -turn;
   if (rank() == 0 && !shared.empty()) {
     std::memcpy(&words[1], shared.data(), shared.size());
   }
-  all_reduce(std::span<int64_t>(words), ReduceOp::kMax);
+  all_reduce(words, ReduceOp::kMax);
   if (!shared.empty()) {
     std::memcpy(shared.data(), &words[1], shared.size());
   }
