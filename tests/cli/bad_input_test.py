@@ -167,7 +167,7 @@ def test_restart_with_another_shape(sedov_2d, sedov_3d, work):
     run(*restart, sedov_2d / "sedov_hdf5_plt_cnt_0001", ranks=RANKS).refused("sedov_hdf5_plt_cnt_0001")
     run(*restart, checkpoint, "--root-blocks", 3, 1, 1, ranks=RANKS).refused("sedov_hdf5_chk_0001")
     run(*restart, checkpoint, "--max-level", 2, ranks=RANKS).refused("sedov_hdf5_chk_0001", "levels", "--max-level 2")
-    run(*restart, checkpoint, "--min-level", 3, ranks=RANKS).refused("sedov_hdf5_chk_0001", "levels", "--min-level 3")
+    run(*restart, checkpoint, "--min-level", 4, "--max-level", 5, ranks=RANKS).refused("levels", "--min-level 4")
 
 
 def test_latest_of_nothing(work, sedov):
