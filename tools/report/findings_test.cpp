@@ -54,6 +54,13 @@ class TraceBuilder {
     records_[rank].push_back(record);
     return *this;
   }
+  // A kind besides Stria's own.
+  TraceBuilder& kind(const std::string& name, trace::Layer layer) {
+    const auto id = static_cast<uint32_t>(trace::kBuiltInCount) + static_cast<uint32_t>(kinds_.size());
+    kinds_.push_back({trace::Table::kKind, id, name, layer, trace::Detail::kNone, false});
+    return *this;
+  }
+  trace::BuiltIn added(size_t index) const { return static_cast<trace::BuiltIn>(kinds_[index].id); }
   // Puts rank 0's span number `index` inside the one with `id`.
   TraceBuilder& inside(size_t index, uint32_t id) {
     records_[0][index].parent = id;
@@ -93,6 +100,7 @@ class TraceBuilder {
     for (const trace::KindInfo& kind : trace::built_in_kinds()) {
       names.push_back({trace::Table::kKind, id++, kind.name, kind.layer, kind.detail, kind.overlaps});
     }
+    names.insert(names.end(), kinds_.begin(), kinds_.end());
     for (uint32_t counter = 0; counter < trace::kCounterCount; ++counter) {
       names.push_back({trace::Table::kCounter, counter + 1, trace::counter_name(static_cast<Counter>(counter))});
     }
@@ -121,6 +129,7 @@ class TraceBuilder {
   uint32_t next_id_ = 1;
   std::map<std::pair<int, uint32_t>, std::vector<std::pair<uint32_t, int64_t>>> counters_;
   std::map<int, std::vector<trace::Record>> records_;
+  std::vector<trace::Name> kinds_;
   std::vector<trace::Fact> facts_;
   std::vector<uint64_t> dropped_;
 };
@@ -356,6 +365,19 @@ TEST(RunDigest, MakesCountersOfSpansWhereNoneWereRecorded) {
   EXPECT_EQ(run.total(Counter::kWriteRequests), 200);
   EXPECT_EQ(run.useful_bytes(), 1600);
   EXPECT_EQ(run.common_sizes().at(0), std::pair(int64_t{8}, int64_t{200}));
+}
+
+TEST(RunDigest, BreaksWrappedCallsDownByKind) {
+  TraceBuilder builder(1);
+  builder.count(0, Counter::kWriteNs, 50 * kMs);
+  builder.kind("H5Dwrite", trace::Layer::kApp).kind("MPI_File_write_at", trace::Layer::kLibrary);
+  builder.span(0, builder.added(0), 100, 300).span(0, builder.added(1), 150, 250).inside(1, 1);
+  const TraceFile trace = builder.build();
+  const std::vector<TimeShare> shares = RunDigest(trace).breakdown();
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_NEAR(shares[0].seconds, 0.1, 1e-9);
+  EXPECT_NEAR(shares[1].seconds, 0.1, 1e-9);
+  EXPECT_EQ(std::set<std::string>({shares[0].name, shares[1].name}), std::set<std::string>({"H5Dwrite", "MPI_File_write_at"}));
 }
 
 TEST(RunDigest, FindsTheBestRateOfTheStorage) {

@@ -130,6 +130,8 @@ void RunDigest::add_spans() {
     const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * kSecondsPerNs;
     of_rank[static_cast<size_t>(event.rank)].emplace_back(event.begin_ns, event.end_ns);
     self_seconds_[event.kind] += seconds;
+    has_engine_spans_ |= kind.layer == trace::Layer::kEngine;
+    has_library_spans_ |= kind.layer == trace::Layer::kLibrary;
     const uint16_t parent = parents[i] < 0 ? event.kind : trace_.events[static_cast<size_t>(parents[i])].kind;
     if (parents[i] >= 0 && is_io(trace_.kinds[parent])) {
       self_seconds_[parent] -= seconds;
@@ -221,14 +223,14 @@ double RunDigest::io_seconds() const {
 
 std::vector<TimeShare> RunDigest::breakdown() const {
   std::vector<TimeShare> shares;
-  if (phase_seconds() > 0 && !inner_seconds_.empty() && dropped() == 0) {
+  if (has_engine_spans_ && dropped() == 0) {
     double inner = 0;
     for (const auto& [name, seconds] : inner_seconds_) {
       shares.push_back({name, seconds});
       inner += seconds;
     }
     shares.push_back({"other", std::max(0.0, io_seconds() - inner)});
-  } else if (phase_seconds() > 0) {
+  } else if (phase_seconds() > 0 && (has_engine_spans_ || !has_library_spans_)) {
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       shares.push_back({phase_name(static_cast<Phase>(phase)), seconds(static_cast<Phase>(phase))});
     }

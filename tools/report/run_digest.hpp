@@ -83,6 +83,8 @@ class RunDigest {
   std::vector<std::array<double, kPhaseCount>> phases_;  ///< by rank
   std::vector<double> io_seconds_;                       ///< by rank
   double io_wall_seconds_ = 0;
+  bool has_engine_spans_ = false;
+  bool has_library_spans_ = false;
   std::vector<double> self_seconds_;             ///< by kind, without the spans inside
   std::map<std::string, double> inner_seconds_;  ///< spans of the engine or the storage right inside calls, by what they are
   double best_rate_ = 0;
