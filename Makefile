@@ -14,7 +14,7 @@ build: setup ## optimised programs in build/release/bin (Open MPI)
 build-mpich: setup ## the same with MPICH in build/release-mpich/bin
 	@cmake --preset release-mpich && cmake --build --preset release-mpich
 
-demo: ## a Sedov blast on 4 ranks, written, checked and drawn in out/demo
+demo: ## a Sedov blast on 4 ranks in out/demo: written, checked, drawn, its timeline and I/O report
 	@scripts/demo.sh
 
 check: ## every test, under Open MPI and MPICH, with sanitizers and a little fuzzing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The demonstration: installs and builds what is missing, runs a Sedov blast wave on an adaptive mesh on 4 ranks, checks every
-# file that it wrote, draws the last one. All results are in out/demo.
+# file that it wrote, draws the last one, and ends with the timeline and the report of its own run. All results are in out/demo.
 # usage: scripts/demo.sh [OPTION of stria flash sedov ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,11 +31,13 @@ stage build build_preset release stria_cli || fail "the build failed; its output
 
 # Only what an earlier demo wrote is removed.
 mkdir -p "$out"
-find "$out" -maxdepth 1 -type f \( -name '*hdf5_chk_*' -o -name '*hdf5_plt_cnt_*' -o -name '*.json' -o -name '*.png' \) -delete
+find "$out" -maxdepth 1 -type f \( -name '*hdf5_chk_*' -o -name '*hdf5_plt_cnt_*' -o -name '*.json' -o -name '*.png' \
+  -o -name '*.html' -o -name '*.stria-trace' \) -delete
+rm -rf "$out"/*.stria-trace.parts
 
 echo
 echo "A Sedov blast on $rank_count ranks"
-run_ranks "$rank_count" "$stria" flash sedov "${sedov_options[@]}" --out "$out" --json "$out/run.json" "$@"
+STRIA_TRACE=full STRIA_TRACE_DIR=$out run_ranks "$rank_count" "$stria" flash sedov "${sedov_options[@]}" --out "$out" --json "$out/run.json" "$@"
 
 echo
 echo "Checking every file"
@@ -50,10 +52,20 @@ checkpoints=("$out"/*hdf5_chk_*)
 plots=("$out"/*hdf5_plt_cnt_*)
 run_ranks 1 "$stria" flash picture "${plots[-1]}" -o "$out/density.png"
 
+echo
+echo "The run was traced: its timeline and its report"
+traces=("$out"/*.stria-trace)
+[[ -f ${traces[0]} && ${#traces[@]} == 1 ]] || fail "the run left ${#traces[@]} traces in $out, not one: ${traces[*]}"
+mv "${traces[0]}" "$out/run.stria-trace"
+run_ranks 1 "$stria" trace view "$out/run.stria-trace" -o "$out/timeline.html"
+run_ranks 1 "$stria" trace report "$out/run.stria-trace" -o "$out/report.html" --probe "$out"
+
 cat <<END
 
 What to look at next
   $out/density.png    the density in a slice through the blast, with the mesh's blocks drawn on it
+  $out/timeline.html  who did what when, from the whole run to a microsecond; opens in any browser
+  $out/report.html    what the run's I/O cost, why, and what to change
   $out/run.json       every file written: bytes, seconds, where the time went
   $stria inspect ${checkpoints[-1]}
   h5ls ${plots[-1]}
