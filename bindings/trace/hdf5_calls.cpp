@@ -1,4 +1,9 @@
 // HDF5's calls on files and raw data. Handles are int64_t since HDF5 1.10; nothing else of its headers is needed.
+#include <dlfcn.h>
+
+#include <iterator>
+#include <string>
+
 #include "wrapped_call.hpp"
 
 namespace {
@@ -33,6 +38,39 @@ int64_t selected_bytes(hid_t dataset, hid_t type, hid_t space) {
 void describe(Call& call, hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space) {
   if (call->recorded()) {
     call->set_bytes(selected_bytes(dataset, type, memory_space != 0 ? memory_space : file_space));
+  }
+}
+
+/// Why HDF5 carries a transfer out independently that was asked for collectively, in words; "" when it does not. A transfer
+/// that was never collective (bit 0) has no cause to tell.
+std::string no_collective_cause(uint32_t causes) {
+  // H5D_mpio_no_collective_cause_t of H5Ppublic.h
+  static constexpr const char* kCauses[] = {"type conversion",
+                                            "data transforms",
+                                            "MPI datatypes turned off by an environment variable",
+                                            "a dataspace that is neither simple nor scalar",
+                                            "a dataset that is neither contiguous nor chunked",
+                                            "filters, which this HDF5 cannot write in parallel"};
+  std::string text;
+  for (uint32_t bit = 0; bit < std::size(kCauses) && (causes & 1U) == 0; ++bit) {
+    if ((causes >> (bit + 1) & 1U) != 0) {
+      text += (text.empty() ? "" : ", ") + std::string(kCauses[bit]);
+    }
+  }
+  return text;
+}
+
+/// States it as a fact about the file, after a transfer. Serial HDF5 has no such property, and nothing to state.
+void tell_no_collective_cause(uint16_t file, hid_t transfer) {
+  using Query = herr_t(hid_t, uint32_t*, uint32_t*);
+  static auto* query = reinterpret_cast<Query*>(dlsym(RTLD_DEFAULT, "H5Pget_mpio_no_collective_cause"));
+  uint32_t on_this_rank = 0;
+  uint32_t on_any_rank = 0;
+  if (query == nullptr || transfer == 0 || query(transfer, &on_this_rank, &on_any_rank) < 0) {
+    return;
+  }
+  if (const std::string cause = no_collective_cause(on_this_rank | on_any_rank); !cause.empty()) {
+    stria::trace::Recorder::instance().set_fact(file, "no collective cause", cause);
   }
 }
 
@@ -107,7 +145,9 @@ herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space,
   static const CallKind kKind("H5Dwrite");
   Call call(kKind, files().file(dataset));
   describe(call, dataset, type, memory_space, file_space);
-  return next(dataset, type, memory_space, file_space, transfer, data);
+  const herr_t status = next(dataset, type, memory_space, file_space, transfer, data);
+  tell_no_collective_cause(files().file(dataset), transfer);
+  return status;
 }
 
 herr_t H5Dread(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
@@ -115,7 +155,9 @@ herr_t H5Dread(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, 
   static const CallKind kKind("H5Dread");
   Call call(kKind, files().file(dataset));
   describe(call, dataset, type, memory_space, file_space);
-  return next(dataset, type, memory_space, file_space, transfer, data);
+  const herr_t status = next(dataset, type, memory_space, file_space, transfer, data);
+  tell_no_collective_cause(files().file(dataset), transfer);
+  return status;
 }
 
 hid_t H5Gcreate2(hid_t parent, const char* name, hid_t links, hid_t creation, hid_t access) {
