@@ -9,6 +9,7 @@
 #include <string>
 
 #include "access/hints.hpp"
+#include "access/request.hpp"
 #include "comm_pool.hpp"
 #include "handlers.hpp"
 #include "outcome.hpp"
@@ -39,10 +40,11 @@ class File {
   std::unique_ptr<storage::File> background;
   Hints given;  ///< as the program gave them
   access::ResolvedHints hints;
+  access::KeptBuffers kept;  ///< of collective operations
   std::shared_ptr<const View> view;
   int64_t position = 0;  ///< the individual file pointer: bytes of the view's stream, whole etypes
   bool atomic = false;
-  NodeTurn* atomic_turn = nullptr;
+  NodeTurn* atomic_turn = nullptr;  ///< of atomic accesses; null: ranks of several nodes lock the file's ranges instead
   Handler handler;
   /// The split collective under way.
   std::shared_ptr<Job> split;

@@ -79,9 +79,6 @@ Outcome set_atomicity(File& file, bool atomic) {
   }
   if (atomic && file.comm().size() > 1) {
     file.atomic_turn = file.channel->shared->atomic_turn(file.comm());
-    if (file.atomic_turn == nullptr) {
-      return {MPI_ERR_UNSUPPORTED_OPERATION, fmt::format("'{}': atomic mode is offered for the ranks of one node", file.path)};
-    }
   }
   file.atomic = atomic;
   return {};

@@ -149,15 +149,14 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }
   const Handler handler = stria::mpiio::handler_of(open_file.get());
-  *errhandler = handler.handle == MPI_ERRHANDLER_NULL ? MPI_ERRORS_RETURN : handler.handle;
-  if (handler.function != nullptr) {
-    // The program will free what it is given: MPI counts the references when a file of its own holds the handler.
-    MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
-    STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, &previous);
-    STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, handler.handle);
-    STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, errhandler);
-    STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, previous);
-  }
+  const MPI_Errhandler own = handler.handle == MPI_ERRHANDLER_NULL ? MPI_ERRORS_RETURN : handler.handle;
+  // The program will free what it is given: MPI counts the references when a file of its own holds the handler.
+  MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
+  STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, &previous);
+  STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, own);
+  STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, errhandler);
+  STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, previous);
+  MPI_Errhandler_free(&previous);
   return MPI_SUCCESS;
 }
 

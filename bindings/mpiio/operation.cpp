@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "access/transfer.hpp"
 #include "base/checked.hpp"
@@ -187,7 +188,13 @@ void move(Operation& operation, storage::File& storage, Move how) {
     }
   }
   PhaseTimes times;
-  access::Context context{operation.file->comm(), &storage, nullptr, operation.file->hints, times};
+  access::ResolvedHints hints = operation.file->hints;
+  if (operation.file->atomic) {
+    hints.sieve_writes = access::Switch::kDisable;  // its locks are held already
+  }
+  access::Context context{operation.file->comm(), &storage, nullptr, hints, times};
+  context.locks = operation.file->channel->shared->locks();
+  context.kept = how == move_collective ? &operation.file->kept : nullptr;
   const access::Outcome moved = how(context, {&streams.lane, 1}, operation, *ends.memory);
   trace::Recorder::instance().counters(operation.file->trace_id).add_phases(times, PhaseTimes());
   operation.moved_bytes = moved.bytes;
@@ -204,6 +211,9 @@ bool run_small(Operation& operation, storage::File& storage) {
   const int64_t offset = operation.view->offset_of(operation.position);
   std::byte* data = operation.memory + operation.memory_type.displacement();
   if (operation.writes()) {
+    // Another rank may be sieving around here.
+    NodeLocks* locks = operation.file->channel->shared->locks();
+    const auto guard = locks == nullptr ? NodeLocks::Guard() : locks->enter_plain({offset, offset + operation.bytes});
     const storage::WriteSegment segment{offset, data, operation.bytes};
     operation.outcome = storage.write({&segment, 1});
     operation.moved_bytes = operation.outcome.ok() ? operation.bytes : 0;
@@ -215,6 +225,23 @@ bool run_small(Operation& operation, storage::File& storage) {
   }
   operation.memory_bytes = operation.moved_bytes;
   return true;
+}
+
+// The file's own lock on everything between the first byte of an access and its last.
+void lock_range(Operation& operation, storage::File& storage, std::unique_ptr<storage::RangeLock>& range) {
+  if (!operation.outcome.ok() || operation.bytes == 0) {
+    return;
+  }
+  const View& view = *operation.view;
+  ByteRange hull{0, std::numeric_limits<int64_t>::max() / 2};
+  if (view.is_sorted()) {
+    hull = {view.offset_of(operation.position), view.offset_of(operation.position + operation.bytes - 1) + 1};
+  }
+  auto locked = storage.lock(hull, operation.writes() ? storage::LockMode::kExclusive : storage::LockMode::kShared);
+  operation.outcome = locked.status();
+  if (locked.ok()) {
+    range = std::move(*locked);
+  }
 }
 
 void run_alone(Operation& operation, storage::File& storage) {
@@ -252,8 +279,13 @@ void run_independent(Operation& operation, storage::File& storage) {
   static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read", trace::Layer::kApp);
   trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace_id);
   span->set_bytes(operation.bytes);
-  // Atomic mode: one access of the file's ranks at a time.
-  NodeTurn::Guard turn(operation.file->atomic ? operation.file->atomic_turn : nullptr);
+  const File& file = *operation.file;
+  // Atomic mode: one access of the file's ranks at a time, or on several nodes one to a range.
+  NodeTurn::Guard turn(file.atomic ? file.atomic_turn : nullptr);
+  std::unique_ptr<storage::RangeLock> range;
+  if (file.atomic && file.atomic_turn == nullptr && operation.file->comm().size() > 1) {
+    lock_range(operation, storage, range);
+  }
   run_alone(operation, storage);
 }
 

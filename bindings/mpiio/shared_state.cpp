@@ -20,7 +20,7 @@ bool wants_window() {
 Result<std::shared_ptr<SharedState>> SharedState::create(Comm& comm, MPI_Comm parent) {
   const auto nodes = comm.node_of_rank();
   const bool one_node = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
-  std::shared_ptr<SharedState> made(new SharedState(one_node));
+  std::shared_ptr<SharedState> made(new SharedState);
   if (one_node && !wants_window()) {
     auto memory = comm.allocate_shared(comm.node_rank() == 0 ? static_cast<int64_t>(sizeof(Shared)) : 0);
     // The outcome is the same on the node, which is everybody.
@@ -32,7 +32,9 @@ Result<std::shared_ptr<SharedState>> SharedState::create(Comm& comm, MPI_Comm pa
     }
     made->pointers_ = shared->pointers;
     made->board_ = std::make_unique<JobBoard>(shared->places, comm.size());
-    comm.barrier();
+    auto locks = NodeLocks::create(comm);
+    STRIA_RETURN_IF_ERROR(comm.agree(locks.status()));
+    made->locks_ = std::move(*locks);
     return made;
   }
   int64_t* base = nullptr;
@@ -89,7 +91,7 @@ void SharedState::restart(bool is_first_rank) {
 }
 
 NodeTurn* SharedState::atomic_turn(Comm& comm) {
-  if (turn_ == nullptr && on_one_node_) {
+  if (turn_ == nullptr && memory_ != nullptr) {
     auto made = NodeTurn::create(comm);
     if (comm.agree(made.status()).ok()) {
       turn_ = std::move(*made);

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "comm/comm.hpp"
+#include "comm/node_locks.hpp"
 #include "comm/node_turn.hpp"
 #include "job_board.hpp"
 
@@ -38,15 +39,17 @@ class SharedState {
   /// nobody uses is cleared by rank 0 long before it is needed, which spares a barrier.
   void restart(bool is_first_rank);
 
-  /// The turn that atomic accesses take on one node; null when the ranks are on several. Collective: yes at the first call.
+  /// The turn that atomic accesses take on one node; null when the ranks are on several nodes. Collective: yes at the first
+  /// call.
   NodeTurn* atomic_turn(Comm& comm);
+  /// What keeps writers on a node out of windows that are being sieved; null when the ranks don't share memory.
+  NodeLocks* locks() const { return locks_.get(); }
   /// Where ranks of one node agree on background collectives; null when they don't share memory.
   JobBoard* board() const { return board_.get(); }
 
  private:
-  explicit SharedState(bool on_one_node) : on_one_node_(on_one_node) {}
+  SharedState() = default;
 
-  bool on_one_node_;
   std::shared_ptr<SharedBuffer> memory_;
   static constexpr int kTwins = 2;
 
@@ -62,6 +65,7 @@ class SharedState {
   std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on one node
   MPI_Win window_ = MPI_WIN_NULL;             // on several
   std::unique_ptr<JobBoard> board_;
+  std::unique_ptr<NodeLocks> locks_;
   std::unique_ptr<NodeTurn> turn_;
 };
 

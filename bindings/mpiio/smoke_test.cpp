@@ -237,6 +237,11 @@ void test_errors() {
   MPI_Errhandler_free(&got);
   MPI_Errhandler_free(&handler);
   CHECK_OK(MPI_File_close(&file));
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
+    CHECK(got == MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Errhandler_free(&got));
+  }
   const int code = MPI_File_open(MPI_COMM_WORLD, "no/such/directory/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
   CHECK(code == MPI_ERR_NO_SUCH_FILE);
   char text[MPI_MAX_ERROR_STRING];
