@@ -1,6 +1,6 @@
 # Everything here calls a script or a CMake preset that can be used alone as well.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long bench sanitize format clean
+.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -23,8 +23,14 @@ check: ## every test, under Open MPI and MPICH, with sanitizers and a little fuz
 check-long: ## 200 kills, every test under every sanitizer, longer fuzzing
 	@scripts/check_long.sh
 
+check-drop-in: ## programs that nobody here wrote, on the MPI-IO drop-in: mpi4py's tests, HDF5, PnetCDF, netCDF, h5py
+	@scripts/check_drop_in.sh
+
 bench: ## FLASH I/O through Stria and its peers, side by side; results in out/bench
 	@scripts/bench.sh
+
+bench-mpiio: ## MPI-IO patterns through the native implementations and the drop-in, side by side
+	@scripts/bench_mpiio.sh
 
 sanitize: setup ## every test under the address and undefined-behaviour sanitizers
 	@cmake --preset asan && cmake --build --preset asan && ctest --preset asan -LE 'long|style'

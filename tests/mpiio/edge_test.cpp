@@ -16,8 +16,6 @@ namespace {
 
 using namespace mpiio;
 
-using Hints = std::vector<std::pair<std::string, std::string>>;
-
 // Ways to choose a method, each in the words of ROMIO and, where only Stria has it, of Stria.
 const std::vector<Hints>& methods() {
   static const std::vector<Hints> list = {
@@ -97,7 +95,8 @@ void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_
   MPI_Get_count(&status, MPI_BYTE, &count);
   EXPECT(count == available, "the status counts ", count, ", not ", available);
   expect_same(memory, wanted, "memory");
-  if (call.pointer == Pointer::kIndividual) {
+  // A call that comes back before it is done moves the pointer by what was asked for.
+  if (call.pointer == Pointer::kIndividual && call.waiting == Waiting::kBlocking) {
     MPI_Offset position = -1;
     MPI_File_get_position(file, &position);
     EXPECT(position == available, "the pointer is at ", position, ", not ", available);

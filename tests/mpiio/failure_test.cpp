@@ -25,8 +25,6 @@ namespace {
 
 using namespace mpiio;
 
-using Hints = std::vector<std::pair<std::string, std::string>>;
-
 constexpr int kRecord = 8192;
 constexpr int kBytes = 48 * kRecord;  // a rank; several rounds of the smallest collective buffer
 
@@ -98,8 +96,7 @@ std::vector<uint8_t> stored(const Suite& suite, const std::string& path) {
   return bytes;
 }
 
-// Whether another process gets every kind of lock on the file at once.
-void expect_no_lock(const std::string& path) {
+void expect_free(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
     const int fd = ::open(path.c_str(), O_RDWR);
@@ -114,10 +111,26 @@ void expect_no_lock(const std::string& path) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a lock is left on ", path);
 }
 
+// Whether another process gets every kind of lock on the file at once. Collective, so that the asking rank meets no other.
+void expect_no_lock(const Suite& suite, const std::string& path) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (suite.rank() == 0) {
+    expect_free(path);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 bool any_rank(bool here) {
   int any = here ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return any != 0;
+}
+
+// Whether this rank must hear of a failure: a collective call that ends on all ranks together tells all of them; one that is
+// waited for by each rank alone tells at least those whose own bytes are missing.
+bool is_concerned(const Call& call, bool here) {
+  const bool anywhere = any_rank(here);
+  return call.collective && call.waiting != Waiting::kNonblocking ? anywhere : here;
 }
 
 int wanted_class(int error) {
@@ -147,7 +160,7 @@ void judge_write(const Suite& suite, const Call& call, const Outcome& outcome, b
   const std::vector<uint8_t> there = stored(suite, path);
   const auto common = std::mismatch(data.begin(), data.end(), there.begin()).first - data.begin();
   const bool whole = common == kBytes;
-  const bool concerned = call.collective ? any_rank(hit) : hit;
+  const bool concerned = is_concerned(call, hit);
   EXPECT(whole || outcome.code != MPI_SUCCESS, "success, but byte ", common, " is missing");
   if (concerned) {
     EXPECT(error_class(outcome.code) == wanted_class(error), error_text(outcome.code), " after ", std::strerror(error));
@@ -182,9 +195,7 @@ void failing_write(const Suite& suite, const FailIo& fail, const Call& call, con
   fail.disarm();
   EXPECT(data == data_of(suite.rank(), 2), "the write changed the memory");
   judge_write(suite, call, outcome, hit, fault.error, path);
-  MPI_Barrier(MPI_COMM_WORLD);
-  expect_no_lock(path);
-  MPI_Barrier(MPI_COMM_WORLD);
+  expect_no_lock(suite, path);
   EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
   use_again(suite, file, call, path);
   EXPECT_MPI(MPI_File_close(&file));
@@ -210,7 +221,7 @@ void failing_read(const Suite& suite, const FailIo& fail, const Call& call, cons
   const bool hit = fail.hits() > 0;
   fail.disarm();
   const auto common = std::mismatch(data.begin(), data.end(), memory.begin()).first - data.begin();
-  const bool concerned = call.collective ? any_rank(hit) : hit;
+  const bool concerned = is_concerned(call, hit);
   EXPECT(common == kBytes || outcome.code != MPI_SUCCESS, "success, but byte ", common, " was not read");
   if (concerned) {
     EXPECT(error_class(outcome.code) == MPI_ERR_IO, error_text(outcome.code), " after EIO");
@@ -218,8 +229,7 @@ void failing_read(const Suite& suite, const FailIo& fail, const Call& call, cons
   if (outcome.code != MPI_SUCCESS && outcome.count != MPI_UNDEFINED) {
     EXPECT(outcome.count <= common, "the status counts ", outcome.count, " bytes, of which ", common, " were read");
   }
-  expect_no_lock(path);
-  MPI_Barrier(MPI_COMM_WORLD);
+  expect_no_lock(suite, path);
   EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
   std::fill(memory.begin(), memory.end(), 0);
   const Outcome again = timed(suite, call, false, file, memory);
@@ -304,7 +314,7 @@ void full_disk(const Suite& suite, const Call& call, const Hints& hints) {
   const std::vector<uint8_t> there = stored(suite, disk.path());
   const bool missing = there != data;
   judge_write(suite, call, outcome, missing, ENOSPC, disk.path());
-  expect_no_lock(disk.path());
+  expect_no_lock(suite, disk.path());
   EXPECT_MPI(MPI_File_close(&file));
   MPI_Barrier(MPI_COMM_WORLD);
 }

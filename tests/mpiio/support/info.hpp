@@ -11,9 +11,11 @@
 
 namespace mpiio {
 
+using Hints = std::vector<std::pair<std::string, std::string>>;
+
 class Info {
  public:
-  explicit Info(const std::vector<std::pair<std::string, std::string>>& hints) {
+  explicit Info(const Hints& hints) {
     MPI_Info_create(&info_);
     for (const auto& [name, value] : hints) {
       MPI_Info_set(info_, name.c_str(), value.c_str());
@@ -32,8 +34,8 @@ class Info {
 };
 
 /// A few hints drawn at random: methods, buffers, aggregators, drivers, stripes.
-inline std::vector<std::pair<std::string, std::string>> random_hints(Random& random, int rank_count) {
-  std::vector<std::pair<std::string, std::string>> hints;
+inline Hints random_hints(Random& random, int rank_count) {
+  Hints hints;
   const auto maybe = [&](const std::string& name, const std::vector<std::string>& values) {
     const int64_t choice = random.between(0, static_cast<int64_t>(values.size()) * 2);
     if (choice < static_cast<int64_t>(values.size())) {

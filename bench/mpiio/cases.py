@@ -1,0 +1,87 @@
+"""The cases of the MPI-IO benchmark: pattern, size, method, ranks, place, and the goals that they are held against."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One pattern through every implementation. A goal is a ratio to the better native implementation."""
+
+    pattern: str
+    size: int
+    method: str  # collective or independent
+    ranks: int
+    place: str = "tmpfs"
+    hints: tuple = ()
+    goal: float = 0.95
+    ompio_goal: float = 0.0  # a second goal, against OMPIO alone
+
+    def title(self):
+        hints = "".join(f" {hint}" for hint in self.hints)
+        return f"{self.pattern} {self.size} {self.method}{hints}, {self.ranks} ranks, {self.place}"
+
+
+SIEVING = ("romio_ds_read=enable", "romio_ds_write=enable")
+DIRECT = ("romio_ds_read=disable", "romio_ds_write=disable")
+# Noncontiguous collectives; derived memory types; coll_perf-like patterns with pieces under 4 KiB.
+COLLECTIVE, DERIVED, SMALL_PIECES = 1.5, 5.0, 2.0
+
+
+def block3d(size, ranks, place="tmpfs"):
+    """coll_perf in its three ways. Pieces are size / (ranks along x) ints."""
+    return [
+        Case("block3d", size, "collective", ranks, place, goal=COLLECTIVE),
+        Case("block3d", size, "independent", ranks, place, SIEVING, SMALL_PIECES),
+        Case("block3d", size, "independent", ranks, place, DIRECT, SMALL_PIECES),
+    ]
+
+
+def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
+    cases = [
+        Case("noncontig_nc_nc", mebibytes, "collective", ranks, place, goal=COLLECTIVE, ompio_goal=DERIVED),
+        Case("noncontig_nc_c", mebibytes, "collective", ranks, place, goal=COLLECTIVE, ompio_goal=DERIVED),
+        Case("noncontig_c_nc", mebibytes, "collective", ranks, place, goal=COLLECTIVE),
+        Case("tile", 0, "collective", ranks, place, goal=COLLECTIVE),
+        Case("tile", 0, "independent", ranks, place),
+        Case("ior", 32, "independent", ranks, place),
+        Case("ior", 32, "collective", ranks, place),
+    ]
+    if round(ranks**0.5) ** 2 == ranks:
+        cases.append(Case("btio_full", grid, "collective", ranks, place, goal=COLLECTIVE, ompio_goal=DERIVED))
+        cases.append(Case("btio_simple", grid, "independent", ranks, place))
+    return cases
+
+
+def quick():
+    """The headline figures, about two minutes."""
+    return [block3d(256, 4)[0], *block3d(128, 2)[1:], *other_patterns(4, 2, 48)]
+
+
+def full():
+    """Every combination: 2, 4, 8 ranks (9 for BT-IO), memory and disk."""
+    cases = []
+    for place in ("tmpfs", "disk"):
+        for ranks in (2, 4, 8):
+            for size in (128, 256, 512):
+                cases += block3d(size, ranks, place)
+            cases += other_patterns(ranks, 8, 102, place)
+        cases += [case for case in other_patterns(9, 8, 102, place) if case.pattern.startswith("btio")]
+    return cases
+
+
+@dataclasses.dataclass(frozen=True)
+class FlashCase:
+    """FLASH I/O through a library above MPI-IO: a mode of bench_flash_peers."""
+
+    mode: str
+    ranks: int
+    nxb: int = 16
+    blocks: int = 20
+    goal: float = 1.3
+
+    def title(self):
+        return f"FLASH I/O {self.mode}, {self.ranks} ranks, {self.blocks} blocks of {self.nxb}^3, tmpfs"
+
+
+FLASH_MODES = ("hdf5-collective", "pnetcdf-blocking", "pnetcdf-nonblocking")
+MEMORY_GOAL_BYTES = 64 << 20

@@ -1,0 +1,198 @@
+// Times one access pattern through whatever MPI-IO the process has: its MPI's own, or the one that LD_PRELOAD names.
+//
+// A round opens the file, sets the view, writes, closes; then opens, reads, closes. Its time is that of the slowest rank.
+// Memory holds numbers that say where they belong; every round reads them back into cleared memory and compares, outside the
+// measured time. usage: mpiio_bench PATTERN SIZE METHOD ROUNDS FILE [name=value ...]
+//   METHOD: collective or independent. Further arguments are hints. Prints one line of JSON.
+
+#include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "mpiio/patterns.hpp"
+
+namespace stria::bench {
+namespace {
+
+struct Arguments {
+  PatternOptions pattern;
+  bool collective = false;
+  int rounds = 1;
+  std::string path;
+  MPI_Info info = MPI_INFO_NULL;
+};
+
+[[noreturn]] void stop(const std::string& what) {
+  std::fprintf(stderr, "mpiio_bench: %s\n", what.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  std::abort();
+}
+
+void need(int code, const char* what) {
+  if (code != MPI_SUCCESS) {
+    char words[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, words, &length);
+    stop(std::string(what) + ": " + words);
+  }
+}
+
+Arguments parse(int argc, char** argv) {
+  if (argc < 6) {
+    stop("usage: mpiio_bench PATTERN SIZE METHOD ROUNDS FILE [name=value ...]");
+  }
+  Arguments arguments;
+  arguments.pattern.name = argv[1];
+  arguments.pattern.size = std::atoll(argv[2]);
+  arguments.collective = std::string(argv[3]) == "collective";
+  arguments.rounds = std::atoi(argv[4]);
+  arguments.path = argv[5];
+  MPI_Info_create(&arguments.info);
+  for (int i = 6; i < argc; ++i) {
+    const std::string hint = argv[i];
+    const size_t equals = hint.find('=');
+    if (equals == std::string::npos) {
+      stop("a hint is name=value, not " + hint);
+    }
+    MPI_Info_set(arguments.info, hint.substr(0, equals).c_str(), hint.substr(equals + 1).c_str());
+  }
+  return arguments;
+}
+
+int64_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+double slowest(double seconds) {
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return seconds;
+}
+
+// The word at each place of memory: its rank and its index, so that a byte in the wrong place shows.
+void fill(std::vector<uint32_t>& memory, int rank, int round) {
+  for (size_t i = 0; i < memory.size(); ++i) {
+    memory[i] = static_cast<uint32_t>(i) * 2654435761u + static_cast<uint32_t>(rank * 40503 + round);
+  }
+}
+
+double transfer(const Arguments& arguments, const Pattern& pattern, bool write, void* memory) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  MPI_File file = MPI_FILE_NULL;
+  const int mode = write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  need(MPI_File_open(MPI_COMM_WORLD, arguments.path.c_str(), mode, arguments.info, &file), "open");
+  need(MPI_File_set_view(file, pattern.displacement, pattern.etype, pattern.filetype, "native", arguments.info), "set_view");
+  for (const Step& step : pattern.steps) {
+    void* place = static_cast<char*>(memory) + step.memory_bytes;
+    MPI_Status status;
+    if (arguments.collective) {
+      need(write ? MPI_File_write_at_all(file, step.offset, place, step.count, step.type, &status)
+                 : MPI_File_read_at_all(file, step.offset, place, step.count, step.type, &status),
+           "collective transfer");
+    } else {
+      need(write ? MPI_File_write_at(file, step.offset, place, step.count, step.type, &status)
+                 : MPI_File_read_at(file, step.offset, place, step.count, step.type, &status),
+           "independent transfer");
+    }
+  }
+  need(MPI_File_close(&file), "close");
+  return slowest(MPI_Wtime() - begin);
+}
+
+// Whether memory after the read is what was written, where the memory types reach.
+bool same(const Pattern& pattern, const std::vector<uint32_t>& read, const std::vector<uint32_t>& written) {
+  std::vector<char> a;
+  std::vector<char> b;
+  bool good = true;
+  for (const Step& step : pattern.steps) {
+    int bytes = 0;
+    MPI_Pack_size(step.count, step.type, MPI_COMM_SELF, &bytes);
+    a.resize(static_cast<size_t>(bytes));
+    b.resize(static_cast<size_t>(bytes));
+    int length_a = 0;
+    int length_b = 0;
+    const char* from_a = reinterpret_cast<const char*>(read.data()) + step.memory_bytes;
+    const char* from_b = reinterpret_cast<const char*>(written.data()) + step.memory_bytes;
+    MPI_Pack(from_a, step.count, step.type, a.data(), bytes, &length_a, MPI_COMM_SELF);
+    MPI_Pack(from_b, step.count, step.type, b.data(), bytes, &length_b, MPI_COMM_SELF);
+    good = good && length_a == length_b && std::memcmp(a.data(), b.data(), static_cast<size_t>(length_a)) == 0;
+  }
+  int all = good ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all != 0;
+}
+
+std::string list(const std::vector<double>& seconds) {
+  std::string out;
+  for (const double value : seconds) {
+    out += (out.empty() ? "" : ", ") + std::to_string(value);
+  }
+  return "[" + out + "]";
+}
+
+int run(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int rank_count = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+  Arguments arguments = parse(argc, argv);
+  Pattern pattern;
+  if (!make_pattern(arguments.pattern, rank, rank_count, pattern)) {
+    stop("no pattern " + arguments.pattern.name + " on " + std::to_string(rank_count) + " ranks");
+  }
+  std::vector<uint32_t> memory(static_cast<size_t>((pattern.memory_bytes + 3) / 4));
+  std::vector<uint32_t> back(memory.size(), 0);
+  fill(memory, rank, 0);
+  int64_t growth = peak_bytes();
+  std::vector<double> writes;
+  std::vector<double> reads;
+  bool verified = true;
+  for (int round = 0; round <= arguments.rounds; ++round) {  // the first is not counted: memory and file are new to the machine
+    fill(memory, rank, round);
+    const double written = transfer(arguments, pattern, true, memory.data());
+    std::fill(back.begin(), back.end(), 0);
+    const double read = transfer(arguments, pattern, false, back.data());
+    if (round == 0) {
+      growth = peak_bytes() - growth;
+    } else {
+      writes.push_back(written);
+      reads.push_back(read);
+    }
+    if (arguments.pattern.name != "pieces" || round == 0) {
+      verified = same(pattern, back, memory) && verified;
+    }
+    if (rank == 0) {
+      unlink(arguments.path.c_str());
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &growth, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0) {
+    std::printf(
+        "{\"useful_bytes\": %lld, \"pieces\": %lld, \"write_s\": %s, \"read_s\": %s, \"verified\": %s, "
+        "\"peak_growth_bytes\": %lld}\n",
+        static_cast<long long>(pattern.useful_bytes), static_cast<long long>(pattern.pieces), list(writes).c_str(),
+        list(reads).c_str(), verified ? "true" : "false", static_cast<long long>(growth));
+  }
+  free_pattern(pattern);
+  MPI_Info_free(&arguments.info);
+  MPI_Finalize();
+  return verified ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace stria::bench
+
+int main(int argc, char** argv) {
+  return stria::bench::run(argc, argv);
+}

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Measures MPI-IO patterns through the native implementations and the drop-in, side by side, and prints goals beside ratios.
+
+Implementations of a case run one after the other in every cycle, so that they see the same machine; a ratio is the median over
+the cycles of (drop-in's speed / native's speed in that cycle), the native one being the better of those of the same MPI. Every
+program compares all that it reads with what it wrote. All figures go to OUT/mpiio.json."""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from mpiio import cases  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TIMEOUT_S = 120
+OURS = "stria"
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_btl_base_warn_component_unused": "0",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "UCX_MEM_EVENTS": "n",
+}
+# MPICH's ranks burn the cores while they wait: on more ranks than cores its figures say nothing.
+MPICH_MOST_RANKS = max(2, os.cpu_count() or 2)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Mpi:
+    """One MPI with its build directory and its implementations of MPI-IO."""
+
+    def __init__(self, name, build, natives):
+        self.name = name
+        self.program = os.path.join(build, "bin", "mpiio_bench")
+        self.flash_program = os.path.join(build, "bin", "bench_flash_peers")
+        self.library = os.path.join(build, "lib", "libstria_mpiio.so")
+        self.natives = natives  # name -> options of mpiexec
+
+    def is_built(self):
+        return os.access(self.program, os.X_OK) and os.path.exists(self.library)
+
+    def implementations(self):
+        return [*self.natives, OURS]
+
+    def run(self, implementation, ranks, command):
+        """What the command prints, or None with the reason when it failed."""
+        launch = [f"mpiexec.{self.name}", *self.natives.get(implementation, []), "-n", str(ranks)]
+        if implementation == OURS:
+            launch += ["env", f"LD_PRELOAD={self.library}"]
+        try:
+            done = subprocess.run(
+                launch + command, env={**ENVIRONMENT, **os.environ}, capture_output=True, text=True, timeout=TIMEOUT_S,
+                stdin=subprocess.DEVNULL, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return None, f"no end after {TIMEOUT_S} s"
+        if done.returncode != 0:
+            return None, " | ".join((done.stdout + done.stderr).strip().splitlines()[:2])
+        return done.stdout, None
+
+
+class Bench:
+    """Runs cases and keeps every figure."""
+
+    def __init__(self, options):
+        self.options = options
+        self.record = {"cycles": options.cycles, "rounds": options.rounds, "cases": []}
+        self.problems = []
+        self.missed = []
+        self.measured = 0
+
+    def cycle(self, mpi, ranks, title, measure):
+        """Runs each implementation once a cycle; {implementation: {quantity: [speed a cycle]}}."""
+        speeds = {name: {} for name in mpi.implementations()}
+        gone = set()
+        for _ in range(self.options.cycles):
+            for name in mpi.implementations():
+                if name in gone:
+                    continue
+                values, why = measure(mpi, name, ranks)
+                if values is None:
+                    gone.add(name)
+                    self.problems.append(f"{title}, {mpi.name}, {name}: {why}")
+                    continue
+                for quantity, value in values.items():
+                    speeds[name].setdefault(quantity, []).append(value)
+        return {name: values for name, values in speeds.items() if name not in gone}
+
+    def pattern(self, case):
+        directory = self.options.disk_dir if case.place == "disk" else self.options.tmpfs_dir
+        with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=directory) as place:
+            command = [case.pattern, str(case.size), case.method, str(self.options.rounds), os.path.join(place, "file")]
+
+            def measure(mpi, name, ranks):
+                text, why = mpi.run(name, ranks, [mpi.program, *command, *case.hints])
+                if text is None:
+                    return None, why
+                result = json.loads(text)
+                megabytes = result["useful_bytes"] / 1e6
+                return {
+                    "write": megabytes / statistics.median(result["write_s"]),
+                    "read": megabytes / statistics.median(result["read_s"]),
+                }, None
+
+            for mpi in self.mpis(case.ranks):
+                self.compare(case, mpi, self.cycle(mpi, case.ranks, case.title(), measure))
+
+    def flash(self, case):
+        mpi = self.options.openmpi
+        with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=self.options.tmpfs_dir) as place:
+            result_path = os.path.join(place, "result.json")
+
+            def measure(chosen, name, ranks):
+                command = [
+                    chosen.flash_program, "--nxb", str(case.nxb), "--blocks", str(case.blocks), "--rounds",
+                    str(self.options.rounds), "--dir", place, "--modes", case.mode, "--verify", "--json", result_path,
+                ]  # fmt: skip
+                text, why = chosen.run(name, ranks, command)
+                if text is None:
+                    return None, why
+                with open(result_path, encoding="utf-8") as file:
+                    mode = json.load(file)["modes"][0]
+                return ({"write": mode["mbps"]["median"]}, None) if mode["verified"] else (None, "the file is not right")
+
+            self.compare(case, mpi, self.cycle(mpi, case.ranks, case.title(), measure))
+
+    def mpis(self, ranks):
+        chosen = [self.options.openmpi]
+        if self.options.mpich.is_built() and ranks <= MPICH_MOST_RANKS:
+            chosen.append(self.options.mpich)
+        return chosen
+
+    def compare(self, case, mpi, speeds):
+        """Prints one line a quantity: MB/s of each, ratio and goal."""
+        entry = {"title": case.title(), "mpi": mpi.name, "mbps": speeds, "ratios": []}
+        self.record["cases"].append(entry)
+        self.measured += 1
+        ours = speeds.get(OURS, {})
+        natives = {name: values for name, values in speeds.items() if name != OURS}
+        for quantity in ours:
+            goals = [("better native", case.goal, natives)]
+            if getattr(case, "ompio_goal", 0) and quantity == "write" and "ompio" in natives:
+                goals.append(("ompio", case.ompio_goal, {"ompio": natives["ompio"]}))
+            figures = "  ".join(f"{name} {statistics.median(values[quantity]):.0f}" for name, values in speeds.items())
+            verdicts = []
+            for against, goal, among in goals:
+                if not among:
+                    continue
+                ratio = statistics.median(
+                    value / max(values[quantity][i] for values in among.values()) for i, value in enumerate(ours[quantity])
+                )
+                met = ratio >= goal
+                entry["ratios"].append({"quantity": quantity, "against": against, "ratio": ratio, "goal": goal, "met": met})
+                verdicts.append(f"{ratio:.2f} x {against} (goal {goal:g}{'' if met else ', missed'})")
+                if not met:
+                    self.missed.append(f"{case.title()}, {mpi.name}, {quantity}: {ratio:.2f} of {goal:g} x {against}")
+            say(f"{case.title():62.62} {mpi.name:8}{quantity:6} MB/s: {figures}   {'; '.join(verdicts)}")
+        self.save()
+
+    def memory(self, pieces):
+        """Peak growth of a rank and ns a piece for a view of many pieces of 8 bytes, on 2 ranks."""
+        for method in ("independent", "collective"):
+            with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=self.options.tmpfs_dir) as place:
+                for name in self.options.openmpi.implementations():
+                    command = [self.options.openmpi.program, "pieces", str(pieces), method, "1", os.path.join(place, name)]
+                    text, why = self.options.openmpi.run(name, 2, command)
+                    label = f"{pieces} pieces of 8 bytes a rank, {method}, 2 ranks, tmpfs"
+                    if text is None:
+                        self.problems.append(f"{label}, {name}: {why}")
+                        continue
+                    result = json.loads(text)
+                    growth = result["peak_growth_bytes"]
+                    self.record["cases"].append({"title": label, "implementation": name, **result})
+                    goal = f" (goal {cases.MEMORY_GOAL_BYTES >> 20} MiB)" if name == OURS else ""
+                    if name == OURS and growth > cases.MEMORY_GOAL_BYTES:
+                        self.missed.append(f"{label}: peak growth {growth / 2**20:.0f} MiB")
+                    say(
+                        f"{label}: {name} {growth / 2**20:.0f} MiB{goal}, write {result['write_s'][0] / pieces * 1e9:.0f} ns, "
+                        f"read {result['read_s'][0] / pieces * 1e9:.0f} ns a piece"
+                    )
+        self.save()
+
+    def save(self):
+        with open(os.path.join(self.options.out, "mpiio.json"), "w", encoding="utf-8") as file:
+            json.dump({**self.record, "problems": self.problems}, file, indent=1)
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="every combination, hours")
+    parser.add_argument("--cycles", type=int, default=3, help="times that every implementation runs")
+    parser.add_argument("--rounds", type=int, default=2, help="measured rounds a run")
+    parser.add_argument("--only", default="", help="only cases whose title contains this")
+    parser.add_argument("--list", action="store_true", help="print the cases and leave")
+    parser.add_argument("--tmpfs-dir", default="/dev/shm", help="a directory in memory")
+    parser.add_argument("--disk-dir", default=None, help="a directory on disk (default: OUT)")
+    parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
+    options = parser.parse_args(arguments)
+    options.disk_dir = options.disk_dir or options.out
+    builds = os.path.join(ROOT, "build")
+    components = {"ompio": ["--mca", "io", "ompio"], "romio321": ["--mca", "io", "romio321"]}
+    options.openmpi = Mpi("openmpi", os.path.join(builds, "release"), components)
+    options.mpich = Mpi("mpich", os.path.join(builds, "release-mpich"), {"romio": []})
+    return options
+
+
+def main(arguments):
+    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal is no failure."""
+    options = parse_arguments(arguments)
+    patterns = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.title()]
+    ranks = (2, 4, 8) if options.full else (2,)
+    flash = [cases.FlashCase(mode, count) for count in ranks for mode in cases.FLASH_MODES]
+    flash = [case for case in flash if options.only in case.title()]
+    if options.list:
+        say("\n".join(case.title() for case in [*patterns, *flash]))
+        return 0
+    if not options.openmpi.is_built():
+        print(f"run_mpiio_bench.py: no {options.openmpi.program}; build it first (make build)", file=sys.stderr)
+        return 2
+    os.makedirs(options.out, exist_ok=True)
+    bench = Bench(options)
+    begin = time.monotonic()
+    for case in patterns:
+        bench.pattern(case)
+    for case in flash:
+        bench.flash(case)
+    if options.only in "pieces of 8 bytes":
+        bench.memory(10**7 if options.full else 10**5)
+    minutes = (time.monotonic() - begin) / 60
+    say(f"\n{bench.measured} cases in {minutes:.1f} minutes, {len(bench.missed)} goals missed; figures in {options.out}")
+    for line in bench.missed:
+        say(f"MISSED {line}")
+    for line in bench.problems:
+        say(f"PROBLEM {line}")
+    return 1 if any(f", {OURS}: " in line for line in bench.problems) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

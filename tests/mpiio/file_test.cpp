@@ -1,0 +1,576 @@
+// Everything of MPI-IO but data access: opening, sizes, hints, views asked back, representations, errors and their handlers,
+// communicators, many requests at once.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "mpiio/support/info.hpp"
+#include "mpiio/support/naive_file.hpp"
+#include "mpiio/support/suite.hpp"
+
+namespace {
+
+using namespace mpiio;
+
+bool exists(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+int open_code(const std::string& path, int mode, MPI_File* file, MPI_Comm comm = MPI_COMM_WORLD) {
+  *file = MPI_FILE_NULL;
+  return MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, file);
+}
+
+MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_Comm comm = MPI_COMM_WORLD) {
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(open_code(path, mode, &file, comm));
+  return file;
+}
+
+void remove_later(const Suite& suite, const std::string& path) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void modes(const Suite& suite) {
+  const std::string path = suite.path("modes");
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_RDONLY, &file), MPI_ERR_NO_SUCH_FILE);
+  EXPECT(file == MPI_FILE_NULL, "a failed open gives a handle");
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_RDWR, &file), MPI_ERR_NO_SUCH_FILE);
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_RDONLY | MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_RDONLY | MPI_MODE_EXCL, &file), MPI_ERR_AMODE);
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL | MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
+  EXPECT(!exists(path), "a refused open made the file");
+  file = open(path, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL);
+  int mode = 0;
+  EXPECT_MPI(MPI_File_get_amode(file, &mode));
+  EXPECT(mode == (MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL), "amode ", mode);
+  int value = 5;
+  MPI_Status status;
+  EXPECT_MPI_ERROR(MPI_File_read_at(file, 0, &value, 1, MPI_INT, &status), MPI_ERR_ACCESS);
+  EXPECT_MPI(MPI_File_write_at(file, 4 * suite.rank(), &value, 1, MPI_INT, &status));
+  EXPECT_MPI(MPI_File_close(&file));
+  EXPECT(file == MPI_FILE_NULL, "close leaves a handle");
+  EXPECT_MPI_ERROR(open_code(path, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL, &file), MPI_ERR_FILE_EXISTS);
+  file = open(path, MPI_MODE_RDONLY | MPI_MODE_UNIQUE_OPEN);
+  const int code = MPI_File_write_at(file, 0, &value, 1, MPI_INT, &status);
+  EXPECT(error_class(code) == MPI_ERR_READ_ONLY || error_class(code) == MPI_ERR_ACCESS, error_text(code));
+  EXPECT(MPI_File_set_size(file, 100) != MPI_SUCCESS, "set_size of a file opened read-only succeeds");
+  EXPECT(MPI_File_preallocate(file, 100) != MPI_SUCCESS, "preallocate of a file opened read-only succeeds");
+  EXPECT_MPI(MPI_File_close(&file));
+  file = open(path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  EXPECT_MPI(MPI_File_close(&file));
+  EXPECT(!exists(path), "deleted on close, and still there");
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void deletion(const Suite& suite) {
+  const std::string path = suite.path("delete");
+  if (suite.rank() == 0) {
+    EXPECT_MPI_ERROR(MPI_File_delete(path.c_str(), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+    make_file(path, {1, 2, 3});
+    EXPECT_MPI(MPI_File_delete(path.c_str(), MPI_INFO_NULL));
+    EXPECT(!exists(path), "deleted, and still there");
+  }
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT(open_code(suite.options().directory, MPI_MODE_RDWR, &file) != MPI_SUCCESS, "a directory opens");
+  EXPECT(open_code(suite.path("none/such/file"), MPI_MODE_RDWR | MPI_MODE_CREATE, &file) != MPI_SUCCESS, "no directory");
+  // A long name is an error, not an overflow.
+  const int code = open_code(suite.path(std::string(5000, 'x')), MPI_MODE_RDWR | MPI_MODE_CREATE, &file);
+  EXPECT(code != MPI_SUCCESS && file == MPI_FILE_NULL, "a name of 5000 characters opens");
+}
+
+void sizes(const Suite& suite) {
+  const std::string path = suite.path("sizes");
+  MPI_File file = open(path);
+  MPI_Offset size = -1;
+  const auto expect_size = [&](MPI_Offset wanted, const char* what) {
+    EXPECT_MPI(MPI_File_get_size(file, &size));
+    EXPECT(size == wanted, what, ": ", size, " bytes, not ", wanted);
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  expect_size(0, "new");
+  EXPECT_MPI(MPI_File_preallocate(file, 10000));
+  expect_size(10000, "preallocated");
+  EXPECT_MPI(MPI_File_preallocate(file, 100));
+  expect_size(10000, "preallocated less");
+  EXPECT_MPI(MPI_File_set_size(file, 50));
+  expect_size(50, "cut");
+  EXPECT_MPI(MPI_File_set_size(file, 200));
+  expect_size(200, "made longer");
+  std::array<uint8_t, 200> bytes;
+  bytes.fill(0xcd);
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_read_at_all(file, 0, bytes.data(), 200, MPI_BYTE, &status));
+  EXPECT(std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; }), "bytes that nobody wrote are not 0");
+  EXPECT(MPI_File_set_size(file, -1) != MPI_SUCCESS, "a negative size");
+  expect_size(200, "after a refused size");
+  EXPECT_MPI(MPI_File_sync(file));
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+void hints_and_group(const Suite& suite) {
+  const std::string path = suite.path("hints");
+  const Info info({{"cb_buffer_size", "1048576"}, {"cb_nodes", "1"}, {"nobody_knows_this", "1"}, {"striping_unit", "65536"}});
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
+  MPI_Info used = MPI_INFO_NULL;
+  EXPECT_MPI(MPI_File_get_info(file, &used));
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(used, "cb_buffer_size", MPI_MAX_INFO_VAL, value, &found);
+  EXPECT(found != 0 && std::string(value) == "1048576", "cb_buffer_size is ", found ? value : "absent");
+  MPI_Info_get(used, "cb_nodes", MPI_MAX_INFO_VAL, value, &found);
+  EXPECT(found != 0 && std::string(value) == "1", "cb_nodes is ", found ? value : "absent");
+  MPI_Info_free(&used);
+  const Info later(Hints{{"cb_buffer_size", "2097152"}});
+  EXPECT_MPI(MPI_File_set_info(file, later.get()));
+  EXPECT_MPI(MPI_File_get_info(file, &used));
+  EXPECT(used != MPI_INFO_NULL, "no info");
+  MPI_Info_free(&used);
+  MPI_Group mine = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  EXPECT_MPI(MPI_File_get_group(file, &mine));
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  int same = MPI_UNEQUAL;
+  MPI_Group_compare(mine, world, &same);
+  EXPECT(same == MPI_IDENT, "the group differs");
+  MPI_Group_free(&mine);
+  MPI_Group_free(&world);
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+void views_asked_back(const Suite& suite) {
+  const std::string path = suite.path("asked");
+  MPI_File file = open(path);
+  MPI_Offset displacement = -1;
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  char name[MPI_MAX_DATAREP_STRING] = "";
+  EXPECT_MPI(MPI_File_get_view(file, &displacement, &etype, &filetype, name));
+  EXPECT(displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE && std::string(name) == "native",
+         "the first view: displacement ", displacement, ", representation ", name);
+  MPI_Datatype vector = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 1, 2, MPI_INT, &vector);
+  MPI_Type_commit(&vector);
+  EXPECT_MPI(MPI_File_set_view(file, 12, MPI_INT, vector, "native", MPI_INFO_NULL));
+  MPI_Type_free(&vector);
+  EXPECT_MPI(MPI_File_get_view(file, &displacement, &etype, &filetype, name));
+  int size = 0;
+  MPI_Aint lb = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_size(filetype, &size);
+  MPI_Type_get_extent(filetype, &lb, &extent);
+  EXPECT(displacement == 12 && etype == MPI_INT && size == 12 && extent == 20, "displacement ", displacement, ", filetype of ",
+         size, " bytes, extent ", extent);
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  MPI_Type_get_envelope(filetype, &integers, &addresses, &types, &combiner);
+  EXPECT(combiner != MPI_COMBINER_NAMED, "the filetype lost its structure");
+  if (combiner != MPI_COMBINER_NAMED) {
+    MPI_Type_free(&filetype);
+  }
+  MPI_Aint int_extent = 0;
+  EXPECT_MPI(MPI_File_get_type_extent(file, MPI_INT, &int_extent));
+  EXPECT(int_extent == 4, "an int extends ", int_extent);
+  EXPECT(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "no such representation", MPI_INFO_NULL) != MPI_SUCCESS, "datarep");
+  EXPECT(MPI_File_set_view(file, -5, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL) != MPI_SUCCESS, "a negative displacement");
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+void atomicity(const Suite& suite) {
+  const std::string path = suite.path("atomic");
+  MPI_File file = open(path);
+  int flag = -1;
+  EXPECT_MPI(MPI_File_get_atomicity(file, &flag));
+  EXPECT(flag == 0, "atomic from the begin");
+  EXPECT_MPI(MPI_File_set_atomicity(file, 1));
+  EXPECT_MPI(MPI_File_get_atomicity(file, &flag));
+  EXPECT(flag != 0, "not atomic");
+  // All ranks write the same stretch at once, in one piece and in many: the file holds one rank's bytes alone.
+  constexpr int kBytes = 200000;
+  std::vector<uint8_t> mine(kBytes, static_cast<uint8_t>(suite.rank() + 1));
+  MPI_Datatype pieces = MPI_DATATYPE_NULL;
+  MPI_Type_vector(kBytes / 10, 10, 20, MPI_BYTE, &pieces);
+  MPI_Type_commit(&pieces);
+  for (int round = 0; round < 10; ++round) {
+    const bool strided = round % 2 == 1;
+    EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, strided ? pieces : MPI_BYTE, "native", MPI_INFO_NULL));
+    MPI_Status status;
+    EXPECT_MPI(MPI_File_write_at(file, 0, mine.data(), kBytes, MPI_BYTE, &status));
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::vector<uint8_t> back(kBytes);
+    EXPECT_MPI(MPI_File_read_at(file, 0, back.data(), kBytes, MPI_BYTE, &status));
+    EXPECT(std::all_of(back.begin(), back.end(), [&](uint8_t b) { return b == back[0] && b != 0; }), "round ", round,
+           ": bytes of several ranks");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Type_free(&pieces);
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+void external32(const Suite& suite) {
+  const std::string path = suite.path("external32");
+  MPI_File file = open(path);
+  const int64_t record = 24;
+  EXPECT_MPI(MPI_File_set_view(file, record * suite.rank(), MPI_BYTE, MPI_BYTE, "external32", MPI_INFO_NULL));
+  struct {
+    int32_t integer = 0x01020304;
+    float real = 1.0f;
+    double large = -2.0;
+    int64_t wide = 0x0102030405060708;
+  } values;
+  MPI_Status status;
+  const auto step = [&](bool write, MPI_Offset at, void* data, MPI_Datatype type) {
+    EXPECT_MPI(MPI_File_set_view(file, record * suite.rank() + at, type, type, "external32", MPI_INFO_NULL));
+    EXPECT_MPI(write ? MPI_File_write_at_all(file, 0, data, 1, type, &status)
+                     : MPI_File_read_at_all(file, 0, data, 1, type, &status));
+  };
+  step(true, 0, &values.integer, MPI_INT32_T);
+  step(true, 4, &values.real, MPI_FLOAT);
+  step(true, 8, &values.large, MPI_DOUBLE);
+  step(true, 16, &values.wide, MPI_INT64_T);
+  EXPECT_MPI(MPI_File_sync(file));
+  const std::vector<uint8_t> wanted = {1, 2, 3, 4, 0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<uint8_t> all = read_file(path);
+  const size_t begin = static_cast<size_t>(record * suite.rank());
+  EXPECT(all.size() >= begin + wanted.size() &&
+             std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<int64_t>(begin)),
+         "the file is not big-endian");
+  values = {0, 0, 0, 0};
+  step(false, 0, &values.integer, MPI_INT32_T);
+  step(false, 4, &values.real, MPI_FLOAT);
+  step(false, 8, &values.large, MPI_DOUBLE);
+  step(false, 16, &values.wide, MPI_INT64_T);
+  EXPECT(values.integer == 0x01020304 && values.real == 1.0f && values.large == -2.0 && values.wide == 0x0102030405060708,
+         "read back ", values.integer, " ", values.real, " ", values.large, " ", values.wide);
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+void internal_representation(const Suite& suite) {
+  const std::string path = suite.path("internal");
+  MPI_File file = open(path);
+  std::array<double, 50> values;
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>(i) + suite.rank() * 100.0;
+  }
+  EXPECT_MPI(MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "internal", MPI_INFO_NULL));
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_write_at_all(file, 50 * suite.rank(), values.data(), 50, MPI_DOUBLE, &status));
+  std::array<double, 50> back{};
+  EXPECT_MPI(MPI_File_read_at_all(file, 50 * suite.rank(), back.data(), 50, MPI_DOUBLE, &status));
+  EXPECT(back == values, "internal differs");
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+// A representation that stores an int as its complement, in as many bytes.
+int complement_extent(MPI_Datatype type, MPI_Aint* extent, void*) {
+  MPI_Aint lb = 0;
+  return MPI_Type_get_extent(type, &lb, extent);
+}
+int complement_read(void* memory, MPI_Datatype, int count, void* stored, MPI_Offset position, void*) {
+  for (int i = 0; i < count; ++i) {
+    static_cast<int*>(memory)[position + i] = ~static_cast<int*>(stored)[i];
+  }
+  return MPI_SUCCESS;
+}
+int complement_write(void* memory, MPI_Datatype, int count, void* stored, MPI_Offset position, void*) {
+  for (int i = 0; i < count; ++i) {
+    static_cast<int*>(stored)[i] = ~static_cast<int*>(memory)[position + i];
+  }
+  return MPI_SUCCESS;
+}
+
+void registered_representation(const Suite& suite) {
+  const int code = MPI_Register_datarep("complement", complement_read, complement_write, complement_extent, nullptr);
+  EXPECT(code == MPI_SUCCESS, "registering a representation gives ", error_text(code));
+  if (code != MPI_SUCCESS) {
+    return;
+  }
+  EXPECT_MPI_ERROR(MPI_Register_datarep("complement", complement_read, complement_write, complement_extent, nullptr),
+                   MPI_ERR_DUP_DATAREP);
+  const std::string path = suite.path("registered");
+  MPI_File file = open(path);
+  EXPECT_MPI(MPI_File_set_view(file, 4000 * suite.rank(), MPI_INT, MPI_INT, "complement", MPI_INFO_NULL));
+  std::vector<int> values(1000);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<int>(i) * 3 + suite.rank();
+  }
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_write_all(file, values.data(), 1000, MPI_INT, &status));
+  EXPECT_MPI(MPI_File_sync(file));
+  const std::vector<uint8_t> bytes = read_file(path);
+  int stored = 0;
+  std::memcpy(&stored, bytes.data() + 4000 * suite.rank() + 40, 4);
+  EXPECT(stored == ~(30 + suite.rank()), "the file holds ", stored);
+  std::vector<int> back(1000, 0);
+  EXPECT_MPI(MPI_File_read_at(file, 0, back.data(), 1000, MPI_INT, &status));
+  EXPECT(back == values, "read back otherwise");
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+int handler_calls = 0;
+int handled_class = MPI_SUCCESS;
+void count_errors(MPI_File*, int* code, ...) {
+  ++handler_calls;
+  handled_class = error_class(*code);
+}
+
+void error_handlers(const Suite& suite) {
+  const std::string path = suite.path("handlers");
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  EXPECT_MPI(MPI_File_get_errhandler(MPI_FILE_NULL, &handler));
+  EXPECT(handler == MPI_ERRORS_RETURN, "the default is not MPI_ERRORS_RETURN");
+  MPI_Errhandler mine = MPI_ERRHANDLER_NULL;
+  EXPECT_MPI(MPI_File_create_errhandler(count_errors, &mine));
+  MPI_File file = open(path);
+  EXPECT_MPI(MPI_File_get_errhandler(file, &handler));
+  EXPECT(handler == MPI_ERRORS_RETURN, "a new file's handler is not MPI_ERRORS_RETURN");
+  EXPECT_MPI(MPI_File_set_errhandler(file, mine));
+  handler_calls = 0;
+  MPI_File_set_size(file, -7);
+  EXPECT(handler_calls == 1, "the file's handler was called ", handler_calls, " times");
+  EXPECT_MPI(MPI_File_call_errhandler(file, MPI_ERR_QUOTA));
+  EXPECT(handler_calls == 2 && handled_class == MPI_ERR_QUOTA, "call_errhandler: ", handler_calls, " calls");
+  EXPECT_MPI(MPI_File_get_errhandler(file, &handler));
+  EXPECT(handler == mine, "another handler comes back");
+  EXPECT_MPI(MPI_File_close(&file));
+  // The handler of MPI_FILE_NULL is that of failed opens, and what files opened later begin with.
+  EXPECT_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, mine));
+  handler_calls = 0;
+  open_code(suite.path("absent"), MPI_MODE_RDONLY, &file);
+  EXPECT(handler_calls == 1 && handled_class == MPI_ERR_NO_SUCH_FILE, "MPI_FILE_NULL's handler was called ", handler_calls,
+         " times, class ", handled_class);
+  file = open(path);
+  EXPECT_MPI(MPI_File_get_errhandler(file, &handler));
+  EXPECT(handler == mine, "a new file doesn't take MPI_FILE_NULL's handler");
+  EXPECT_MPI(MPI_File_close(&file));
+  EXPECT_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+  MPI_Errhandler_free(&mine);
+  remove_later(suite, path);
+}
+
+void error_messages(const Suite& suite) {
+  MPI_File file = MPI_FILE_NULL;
+  const std::string path = suite.path("absent");
+  const int code = open_code(path, MPI_MODE_RDONLY, &file);
+  char words[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  EXPECT_MPI(MPI_Error_string(code, words, &length));
+  EXPECT(length > 0, "no message");
+  if (suite.is_stria()) {
+    const std::string message(words, static_cast<size_t>(length));
+    EXPECT(message.find("absent") != std::string::npos && message.find("No such file") != std::string::npos,
+           "the message names neither file nor reason: ", message);
+  }
+}
+
+void fortran_handles(const Suite& suite) {
+  const std::string path = suite.path("handles");
+  MPI_File file = open(path);
+  const MPI_Fint number = MPI_File_c2f(file);
+  EXPECT(MPI_File_f2c(number) == file, "f2c(c2f) is another file");
+  EXPECT(MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL, "MPI_FILE_NULL does not come back");
+  MPI_File second = open(path);
+  EXPECT(MPI_File_c2f(second) != number, "two files share a number");
+  EXPECT_MPI(MPI_File_close(&second));
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+void communicators(const Suite& suite) {
+  // A file a rank, all open at once; then a file for the even and one for the odd ranks; the communicator may go before the
+  // file.
+  const std::string own = suite.path(text("self", suite.rank()));
+  MPI_File file = open(own, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_COMM_SELF);
+  int value = suite.rank();
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_write_all(file, &value, 1, MPI_INT, &status));
+  EXPECT_MPI(MPI_File_close(&file));
+  EXPECT(read_file(own).size() == 4, "the file of one rank");
+  unlink(own.c_str());
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, suite.rank() % 2, -suite.rank(), &half);
+  int place = 0;
+  int count = 0;
+  MPI_Comm_rank(half, &place);
+  MPI_Comm_size(half, &count);
+  const std::string shared = suite.path(text("half", suite.rank() % 2));
+  file = open(shared, MPI_MODE_RDWR | MPI_MODE_CREATE, half);
+  MPI_Comm_free(&half);
+  EXPECT_MPI(MPI_File_write_at_all(file, 4 * place, &value, 1, MPI_INT, &status));
+  EXPECT_MPI(MPI_File_sync(file));
+  std::vector<int> all(static_cast<size_t>(count), -1);
+  EXPECT_MPI(MPI_File_read_at_all(file, 0, all.data(), count, MPI_INT, &status));
+  for (int i = 0; i + 1 < count; ++i) {
+    EXPECT(all[static_cast<size_t>(i)] == all[static_cast<size_t>(i) + 1] + 2, "ranks in another order");
+  }
+  EXPECT_MPI(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  unlink(shared.c_str());
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Forty requests under way on two files, completed in other orders, mixed with messages; a rank may have none in a collective.
+void many_requests(const Suite& suite) {
+  constexpr int kRequests = 20;
+  constexpr int kBlock = 5000;
+  const std::array<std::string, 2> paths = {suite.path("many_a"), suite.path("many_b")};
+  std::array<MPI_File, 2> files = {open(paths[0]), open(paths[1])};
+  std::vector<std::vector<uint8_t>> data;
+  std::vector<MPI_Request> requests;
+  const auto offset = [&](int i) { return MPI_Offset{kBlock} * (i * suite.rank_count() + suite.rank()); };
+  for (int i = 0; i < kRequests; ++i) {
+    for (size_t f = 0; f < 2; ++f) {
+      data.emplace_back(kBlock, static_cast<uint8_t>(i * 2 + static_cast<int>(f) + 1));
+      requests.push_back(MPI_REQUEST_NULL);
+      const int bytes = i % 3 == 0 && suite.rank() == 0 ? 0 : kBlock;
+      EXPECT_MPI(i % 2 == 0 ? MPI_File_iwrite_at_all(files[f], offset(i), data.back().data(), bytes, MPI_BYTE, &requests.back())
+                            : MPI_File_iwrite_at(files[f], offset(i), data.back().data(), bytes, MPI_BYTE, &requests.back()));
+    }
+  }
+  int token = suite.rank();
+  const int next = (suite.rank() + 1) % suite.rank_count();
+  const int previous = (suite.rank() + suite.rank_count() - 1) % suite.rank_count();
+  MPI_Sendrecv_replace(&token, 1, MPI_INT, next, 5, previous, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  EXPECT(token == previous, "a message got lost");
+  for (int half = 0; half < kRequests; ++half) {
+    int index = -1;
+    MPI_Status status;
+    EXPECT_MPI(MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, &status));
+  }
+  std::vector<MPI_Status> statuses(requests.size());
+  EXPECT_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), statuses.data()));
+  for (size_t f = 0; f < 2; ++f) {
+    MPI_File_sync(files[f]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::vector<uint8_t> back(kBlock);
+    for (int i = 0; i < kRequests; ++i) {
+      if (i % 3 != 0 || suite.rank() != 0) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        EXPECT_MPI(MPI_File_iread_at(files[f], offset(i), back.data(), kBlock, MPI_BYTE, &request));
+        int done = 0;
+        while (done == 0) {
+          MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+        EXPECT(back == data[static_cast<size_t>(i) * 2 + f], "request ", i, " of file ", f);
+      }
+    }
+    EXPECT_MPI(MPI_File_close(&files[f]));
+    remove_later(suite, paths[f]);
+  }
+}
+
+// Nothing at all: zero counts, null buffers, empty types, in every rank or in some.
+void nothing(const Suite& suite) {
+  const std::string path = suite.path("nothing");
+  MPI_File file = open(path);
+  MPI_Datatype empty = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(0, MPI_INT, &empty);
+  MPI_Type_commit(&empty);
+  MPI_Status status;
+  int count = -1;
+  EXPECT_MPI(MPI_File_write_at_all(file, 0, nullptr, 0, MPI_INT, &status));
+  MPI_Get_count(&status, MPI_INT, &count);
+  EXPECT(count == 0, "count ", count);
+  EXPECT_MPI(MPI_File_read_at_all(file, 100, nullptr, 0, MPI_INT, MPI_STATUS_IGNORE));
+  int value = 9;
+  EXPECT_MPI(MPI_File_write_at_all(file, 0, &value, 3, empty, &status));
+  EXPECT_MPI(MPI_File_write_all(file, &value, suite.rank() == 0 ? 1 : 0, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Offset size = -1;
+  MPI_File_sync(file);
+  EXPECT_MPI(MPI_File_get_size(file, &size));
+  EXPECT(size == 4, size, " bytes");
+  EXPECT(MPI_File_write_at(file, 0, &value, -1, MPI_INT, &status) != MPI_SUCCESS, "a negative count");
+  EXPECT(MPI_File_write_at(file, -4, &value, 1, MPI_INT, &status) != MPI_SUCCESS, "a negative offset");
+  MPI_Type_free(&empty);
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+// A split collective begun twice, or ended without a begin, is an error; other calls may lie between begin and end.
+void split_rules(const Suite& suite) {
+  const std::string path = suite.path("split");
+  MPI_File file = open(path);
+  int value = suite.rank();
+  MPI_Status status;
+  EXPECT(MPI_File_write_all_end(file, &value, &status) != MPI_SUCCESS, "an end without a begin");
+  EXPECT_MPI(MPI_File_write_at_all_begin(file, 4 * suite.rank(), &value, 1, MPI_INT));
+  int other = 3;
+  EXPECT(MPI_File_write_at_all_begin(file, 0, &other, 1, MPI_INT) != MPI_SUCCESS, "a second begin");
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_MPI(MPI_File_write_at_all_end(file, &value, &status));
+  int count = 0;
+  MPI_Get_count(&status, MPI_INT, &count);
+  EXPECT(count == 1, "count ", count);
+  EXPECT_MPI(MPI_File_close(&file));
+  EXPECT(read_file(path).size() == static_cast<size_t>(4 * suite.rank_count()), "the file");
+  remove_later(suite, path);
+}
+
+// Descriptors of the program's own stay what they are, and none is left open.
+void descriptors(const Suite& suite) {
+  const std::string path = suite.path("descriptors");
+  const int before = ::open("/dev/null", O_RDONLY);
+  close(before);
+  for (int i = 0; i < 20; ++i) {
+    MPI_File file = open(path);
+    int value = i;
+    EXPECT_MPI(MPI_File_write_at_all(file, 4 * suite.rank(), &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    EXPECT_MPI(MPI_File_close(&file));
+  }
+  const int after = ::open("/dev/null", O_RDONLY);
+  close(after);
+  EXPECT(after <= before + 4, "descriptors are left open: the next one was ", before, ", now it is ", after);
+  remove_later(suite, path);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Suite suite(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const std::vector<std::pair<const char*, void (*)(const Suite&)>> cases = {
+      {"modes", modes},
+      {"delete", deletion},
+      {"sizes", sizes},
+      {"hints and group", hints_and_group},
+      {"views asked back", views_asked_back},
+      {"atomicity", atomicity},
+      {"external32", external32},
+      {"internal", internal_representation},
+      {"registered representation", registered_representation},
+      {"error handlers", error_handlers},
+      {"error messages", error_messages},
+      {"Fortran handles", fortran_handles},
+      {"communicators", communicators},
+      {"many requests", many_requests},
+      {"nothing", nothing},
+      {"split rules", split_rules},
+      {"descriptors", descriptors},
+  };
+  for (const auto& [name, body] : cases) {
+    suite.run(name, [&suite, run = body] { run(suite); });
+  }
+  return suite.finish();
+}
