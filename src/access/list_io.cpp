@@ -149,7 +149,10 @@ class ListWriter {
 
  private:
   // With fewer ranks than cores a thread of the driver's can write while this one packs.
-  bool has_idle_cores() const { return context_.comm.node_size() < static_cast<int>(std::thread::hardware_concurrency()); }
+  bool has_idle_cores() const {
+    static const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // which asks the system every time
+    return context_.comm.node_size() < cores;
+  }
 
   // Ranks that take turns want some turns each.
   int64_t choose_batch_bytes(std::span<const Lane> lanes) const {

@@ -34,11 +34,12 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
     return environment;
   }
   environment.driver = *driver;
-  environment.direct_driver = *driver;
   if (environment.hints.driver == "posix") {
     // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
-    auto ring = storage::make_driver("uring", environment.comm->rank());
-    environment.direct_driver = ring.ok() ? *ring : *driver;
+    environment.make_direct_driver = [rank = environment.comm->rank(), cached = *driver] {
+      auto ring = storage::make_driver("uring", rank);
+      return ring.ok() ? *ring : cached;
+    };
   }
   return environment;
 }

@@ -25,11 +25,7 @@ Session::Session(Environment environment, std::string path)
     : environment_(std::move(environment)),
       path_(std::move(path)),
       trace_id_(trace::Recorder::instance().file(path_)),
-      counters_(&trace::Recorder::instance().counters(trace_id_)) {
-  if (environment_.direct_driver == nullptr) {
-    environment_.direct_driver = environment_.driver;
-  }
-}
+      counters_(&trace::Recorder::instance().counters(trace_id_)) {}
 
 void Session::poison(const Status& status) {
   if (poisoned_.ok() && !status.ok()) {

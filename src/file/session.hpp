@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -32,7 +33,8 @@ namespace stria::file {
 struct Environment {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;
-  std::shared_ptr<storage::Driver> direct_driver;  ///< for handles past the page cache; may be `driver`
+  /// Makes the driver for handles past the page cache when one is first wanted; null: `driver` it is.
+  std::function<std::shared_ptr<storage::Driver>()> make_direct_driver;
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
   Status problem;  ///< why this rank can't take part, there being no driver; every rank hears of it at the first agreement

@@ -223,7 +223,8 @@ Status WriteSession::open_handles(const access::Plan& plan) {
   }
   if (plan.direct && writes && direct_file_ == nullptr) {
     open.direct = true;
-    auto direct = environment_.direct_driver->open(partial_path_, open);
+    direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
+    auto direct = direct_driver_->open(partial_path_, open);
     if (direct.ok()) {  // not offered: the cached handle does
       direct_file_ = std::move(*direct);
     }

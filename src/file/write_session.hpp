@@ -83,6 +83,7 @@ class WriteSession : public Session {
 
   // Opened when the first transfer needs them; on rank 0 `created_` serves.
   std::unique_ptr<storage::File> opened_file_;
+  std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;
 
