@@ -36,6 +36,16 @@ void join(MPI_Comm comm) {
   }
 }
 
+/// A program without MPI ends here; one with MPI ended its run in MPI_Finalize.
+__attribute__((destructor)) void at_exit() {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  const stria::Status status = initialized == 0 ? stria::write_trace_without_mpi() : stria::Status();
+  if (!status.ok()) {
+    std::fprintf(stderr, "libstria_trace: no trace is written: %s\n", status.message().c_str());
+  }
+}
+
 void describe(Call& call, int count, MPI_Datatype type, int64_t offset) {
   if (call->recorded()) {
     int bytes = 0;

@@ -128,6 +128,11 @@ uint16_t Recorder::file(const std::string& path) {
   return id;
 }
 
+bool Recorder::has_files() const {
+  const std::lock_guard lock(mutex_);
+  return !files_.empty();
+}
+
 int32_t Recorder::dataset(const std::string& name) {
   const std::lock_guard lock(mutex_);
   auto [found, inserted] = datasets_.emplace(name, static_cast<int32_t>(datasets_.size()) + 1);
@@ -263,7 +268,8 @@ void Recorder::drain_locked() {
   write_names_locked();
   scale_.anchor();
   for (const auto& ring : rings_) {
-    std::vector<Record> records;
+    std::vector<Record>& records = drained_;
+    records.clear();
     ring->drain([&](Record record) {
       record.begin_ns = scale_.to_ns(record.begin_ns);
       record.end_ns = std::max(scale_.to_ns(record.end_ns), record.begin_ns);
@@ -275,7 +281,8 @@ void Recorder::drain_locked() {
 
 void Recorder::append_locked(uint32_t thread, std::span<const Record> records) {
   if (!records.empty()) {
-    std::vector<std::byte> bytes;
+    std::vector<std::byte>& bytes = encoded_;
+    bytes.clear();
     append(bytes, thread, records);
     write_locked(bytes, static_cast<int64_t>(records.size()));
   }

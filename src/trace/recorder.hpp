@@ -37,6 +37,7 @@ class Recorder {
   // Names. Numbers stay valid; what exceeds 65,534 files goes under one name.
   uint16_t file(const std::string& path);
   int32_t dataset(const std::string& name);
+  bool has_files() const;
   Kind define_kind(const std::string& name, Layer layer, Detail detail = Detail::kNone, bool overlaps = false);
 
   /// The counters of a file; lives as long as this.
@@ -109,6 +110,8 @@ class Recorder {
   std::vector<std::unique_ptr<Ring>> rings_;
   std::vector<Ring*> free_rings_;
   std::atomic<uint32_t> next_id_{1};
+  std::vector<Record> drained_;     ///< kept for its memory
+  std::vector<std::byte> encoded_;  ///< likewise
   std::vector<std::byte> pending_;  ///< of the part, not in its file
   std::string part_path_;
   int part_file_ = -1;

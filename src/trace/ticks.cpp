@@ -64,19 +64,18 @@ void TickScale::anchor() {
   if (anchors_.size() >= 3 && best.ns - anchors_[anchors_.size() - 2].ns < kAnchorDistanceNs) {
     anchors_.pop_back();
   }
+  if (!anchors_.empty()) {
+    Anchor& before = anchors_.back();
+    before.rate =
+        static_cast<double>(best.ns - before.ns) / static_cast<double>(std::max<int64_t>(best.ticks - before.ticks, 1));
+  }
   anchors_.push_back(best);
 }
 
-int64_t TickScale::to_ns(int64_t at) const {
-  if (!counter_is_clock || anchors_.size() < 2) {
-    return counter_is_clock ? anchors_[0].ns : at;
-  }
-  auto right = std::lower_bound(anchors_.begin() + 1, anchors_.end() - 1, at,
-                                [](const Anchor& anchor, int64_t value) { return anchor.ticks < value; });
-  const Anchor& a = *(right - 1);
-  const Anchor& b = *right;
-  const double rate = static_cast<double>(b.ns - a.ns) / static_cast<double>(std::max<int64_t>(b.ticks - a.ticks, 1));
-  return a.ns + static_cast<int64_t>(static_cast<double>(at - a.ticks) * rate);
+const TickScale::Anchor& TickScale::earlier(int64_t at) const {
+  const auto behind = std::upper_bound(anchors_.begin() + 1, anchors_.end() - 1, at,
+                                       [](int64_t value, const Anchor& anchor) { return value < anchor.ticks; });
+  return *(behind - 1);
 }
 
 }  // namespace stria::trace

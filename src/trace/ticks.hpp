@@ -42,13 +42,24 @@ class TickScale {
   TickScale();
   /// Keeps a reading of both clocks: call before to_ns(), for ticks up to now.
   void anchor();
-  int64_t to_ns(int64_t ticks) const;
+  int64_t to_ns(int64_t at) const {
+    if (!counter_is_clock) {
+      return at;
+    }
+    // Most are of the stretch before the last reading.
+    const size_t last = anchors_.size() < 2 ? 0 : anchors_.size() - 2;
+    const Anchor& a = at >= anchors_[last].ticks ? anchors_[last] : earlier(at);
+    return a.ns + static_cast<int64_t>(static_cast<double>(at - a.ticks) * a.rate);
+  }
 
  private:
   struct Anchor {
     int64_t ticks = 0;
     int64_t ns = 0;
+    double rate = 0;  ///< nanoseconds a tick, up to the next anchor
   };
+  const Anchor& earlier(int64_t at) const;
+
   std::vector<Anchor> anchors_;
 };
 

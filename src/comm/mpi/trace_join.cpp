@@ -70,7 +70,6 @@ void hook_end_of_mpi() {
 }
 
 Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, int world_size) {
-  hook_end_of_mpi();
   trace::apply_level(trace::Level::kOff);  // the messages of tracing itself are not recorded
   STRIA_ASSIGN_OR_RETURN(state().run, begin_trace_run(*comm, trace::Recorder::instance(), options));
   state().comm = comm;
@@ -110,6 +109,7 @@ Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& opti
       begun ? Status(ErrorCode::kInvalidArgument, "tracing has begun already; a program records one run") : Status()));
   int world_size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  hook_end_of_mpi();
   STRIA_RETURN_IF_ERROR(begin(comm, options, world_size));
   state().of_all_ranks = true;  // nothing larger takes its place
   return {};
@@ -133,6 +133,18 @@ Result<std::string> finish_trace() {
   STRIA_RETURN_IF_ERROR(finish_trace_run(*state().comm, trace::Recorder::instance(), state().run));
   state().comm.reset();
   return state().run.path;
+}
+
+Status write_trace_without_mpi() {
+  const std::lock_guard lock(state().mutex);
+  STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
+  if (state().hooked || state().finished || !options || !trace::Recorder::instance().has_files()) {
+    return {};
+  }
+  STRIA_RETURN_IF_ERROR(begin(make_self_comm(), *options, 1));
+  state().finished = true;
+  trace::apply_level(trace::Level::kOff);
+  return finish_trace_run(*state().comm, trace::Recorder::instance(), state().run);
 }
 
 }  // namespace stria

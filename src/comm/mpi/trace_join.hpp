@@ -22,6 +22,9 @@ Status join_trace(const std::shared_ptr<Comm>& comm);
 /// Begins the run of start() and of the wrappers; kInvalidArgument when there is one already. Collective: yes.
 Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& options);
 
+/// At the end of a program that never initialised MPI: writes what it recorded, if that is about any file.
+Status write_trace_without_mpi();
+
 /// Ends the run, if there is one, and returns the path of its file. Collective: yes, over the run's communicator.
 Result<std::string> finish_trace();
 
