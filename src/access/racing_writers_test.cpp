@@ -94,6 +94,7 @@ TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
   hints_.write_window_bytes = 20000;
   Context context{*comm_, file_.get(), nullptr, hints_, times_};
   context.locks = locks.get();
+  context.sole_writer = comm_->size() == 1;
   for (int step = 0; step < 40; ++step) {
     // Every third time one rank writes its pieces one by one, which must not be lost in others' windows either.
     bool plain = (step + comm_->rank()) % 3 == 0;

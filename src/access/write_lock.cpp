@@ -17,7 +17,9 @@ bool on_one_node(const Comm& comm) {
 }  // namespace
 
 bool may_sieve_writes(const Context& context) {
-  return context.sole_writer || (context.locks != nullptr && on_one_node(context.comm));
+  // A communicator of one rank says nothing of other ranks, which may have handles of their own.
+  bool shares_locks = context.locks != nullptr && context.comm.size() > 1 && on_one_node(context.comm);
+  return context.sole_writer || shares_locks;
 }
 
 Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
