@@ -29,6 +29,10 @@ struct Options {
 /// is opened on. Clocks are compared. Throws stria::Error (kInvalidArgument) when a run has begun already. Collective: yes.
 void start(MPI_Comm comm, const Options& options);
 
+/// Begins at once what STRIA_TRACE and STRIA_TRACE_DIR ask for, if anything, so that the first file's time has no comparing of
+/// clocks in it. Throws stria::Error on all ranks when a variable is wrong or nothing can be written. Collective: yes.
+void start_from_environment(MPI_Comm comm);
+
 /// Ends the run that start() or STRIA_TRACE began: compares clocks again, merges what the ranks recorded, and returns the path
 /// of the trace file, or "" when there is none. MPI_Finalize does it otherwise. Throws stria::Error on all ranks when the file
 /// can't be written. Collective: yes, over the communicator of the run.

@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "io/benchmark.hpp"
+#include "stria/trace.hpp"
 
 namespace stria::tool {
 
@@ -128,6 +129,7 @@ int run(MPI_Comm comm, Arguments& arguments) {
   if (!arguments.json_path.empty()) {
     check_writable(comm, arguments.json_path);
   }
+  trace::start_from_environment(comm);
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   std::string what = options.read_from.empty()

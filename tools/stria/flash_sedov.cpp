@@ -12,6 +12,7 @@
 #include "sedov/diagnostics.hpp"
 #include "sedov/exact.hpp"
 #include "sedov/output_schedule.hpp"
+#include "stria/trace.hpp"
 
 namespace stria::tool {
 
@@ -295,6 +296,7 @@ int run(MPI_Comm comm, Arguments& a) {
   if (!a.json_path.empty()) {
     check_writable(comm, a.json_path);
   }
+  trace::start_from_environment(comm);
   SimulationFiles files(comm, a.output);
   for (const std::string& line : files.clear_leftovers()) {
     print(comm, line + "\n");

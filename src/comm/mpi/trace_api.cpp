@@ -14,6 +14,10 @@ void start(MPI_Comm comm, const Options& options) {
   start_trace(cached_mpi_comm(comm).value(), options).throw_if_error();
 }
 
+void start_from_environment(MPI_Comm comm) {
+  join_trace(cached_mpi_comm(comm).value()).throw_if_error();
+}
+
 std::string finish() {
   return finish_trace().value();
 }

@@ -99,11 +99,11 @@ int error_class(int code);
 }  // namespace mpiio
 
 /// Fails the case, with a message made of the further arguments, unless `condition` holds.
-#define EXPECT(condition, ...)                                                                                 \
-  do {                                                                                                         \
-    if (!(condition)) {                                                                                        \
-      ::mpiio::note_failure(__FILE__, __LINE__, ::mpiio::text(#condition, " does not hold. ", ##__VA_ARGS__)); \
-    }                                                                                                          \
+#define EXPECT(condition, ...)                                                                                             \
+  do {                                                                                                                     \
+    if (!(condition)) {                                                                                                    \
+      ::mpiio::note_failure(__FILE__, __LINE__, ::mpiio::text(#condition, " does not hold. " __VA_OPT__(, ) __VA_ARGS__)); \
+    }                                                                                                                      \
   } while (false)
 
 /// Fails the case unless an MPI call returns MPI_SUCCESS.
