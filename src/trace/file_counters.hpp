@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "stria/phases.hpp"
 #include "trace/counters.hpp"
 
@@ -52,9 +53,12 @@ class FileCounters {
     int64_t total = 0;
     for (size_t i = 0; i < segments.size();) {
       const int64_t begin = segments[i].offset;
-      int64_t end = begin + segments[i].bytes;
-      for (++i; i < segments.size() && segments[i].offset == end; ++i) {
-        end += segments[i].bytes;
+      int64_t end = begin;
+      // A segment beyond what a file can have is refused below, and reaches no storage.
+      for (int64_t next = 0; i < segments.size() && segments[i].offset == end; ++i) {
+        if (checked_add(end, segments[i].bytes, &next)) {
+          end = next;
+        }
       }
       if (end > begin) {
         piece(direction, begin, end);
