@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "access/request.hpp"
 #include "comm/comm.hpp"
 #include "shared_state.hpp"
 
@@ -20,7 +21,8 @@ namespace stria::mpiio {
 struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
-  bool* taken = nullptr;  ///< the pool's mark; null: not of a pool
+  access::KeptBuffers kept;  ///< of collective operations, for the next file as well
+  bool* taken = nullptr;     ///< the pool's mark; null: not of a pool
 };
 
 /// What each rank says at an open, and what follows for all.

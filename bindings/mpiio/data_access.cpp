@@ -59,6 +59,20 @@ OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access,
   return operation;
 }
 
+// Most accesses need no description: see move_plainly().
+bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, PlainResult& result) {
+  int64_t position = file.position;
+  if (access.together == Together::kCollective || access.pointer == Pointer::kShared || file.is_sequential() ||
+      (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||
+      !move_plainly(file, access.direction, position, buffer, result)) {
+    return false;
+  }
+  if (access.pointer == Pointer::kIndividual) {
+    file.position = position + align_up(result.moved_bytes, file.etype_bytes());
+  }
+  return true;
+}
+
 // The individual pointer after a blocking access: behind the last etype that was touched.
 void move_pointer(File& file, const Access& access, const Operation& operation) {
   if (access.pointer == Pointer::kIndividual) {
@@ -114,6 +128,10 @@ Outcome begin(const std::shared_ptr<File>& file, const OperationPtr& operation) 
 
 int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status) {
   return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    if (PlainResult result; access_plainly(*file, access, buffer, result)) {
+      set_status(status, result.moved_bytes);
+      return result.outcome;
+    }
     OperationPtr operation = prepare_at(file, access, buffer);
     if (access.together == Together::kCollective) {
       if (Outcome checked = check_no_split(*file); !checked.ok()) {

@@ -14,11 +14,6 @@ namespace {
 
 using Numbers = std::span<const int64_t>;
 
-bool is_leaf(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 // Moves `type` by `displacement` elements of `extent_bytes` and gives it the bounds [0, extent_bytes * whole).
 Result<Datatype> place_in_dimension(const Datatype& type, int64_t first, int64_t extent_bytes, int64_t whole) {
   int64_t offset = 0;
@@ -79,7 +74,7 @@ class Decoder {
     if (type == MPI_DATATYPE_NULL) {
       return Status(ErrorCode::kInvalidArgument, "the datatype is MPI_DATATYPE_NULL");
     }
-    if (is_leaf(combiner_of(type))) {
+    if (is_basic(combiner_of(type))) {
       return leaf(type);
     }
     const TypeContents contents = contents_of(type);
@@ -207,7 +202,7 @@ class SignatureBuilder {
       return {};
     }
     const int combiner = combiner_of(type);
-    if (is_leaf(combiner)) {
+    if (is_basic(combiner)) {
       if (auto pair = pair_members(type); pair && pair->first != pair->second) {
         return repeat(copies, [&] { return append(pair->first, 1) && append(pair->second, 1); });
       } else {

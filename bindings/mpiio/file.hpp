@@ -9,7 +9,6 @@
 #include <string>
 
 #include "access/hints.hpp"
-#include "access/request.hpp"
 #include "comm_pool.hpp"
 #include "handlers.hpp"
 #include "outcome.hpp"
@@ -40,7 +39,6 @@ class File {
   std::unique_ptr<storage::File> background;
   Hints given;  ///< as the program gave them
   access::ResolvedHints hints;
-  access::KeptBuffers kept;  ///< of collective operations
   std::shared_ptr<const View> view;
   int64_t position = 0;  ///< the individual file pointer: bytes of the view's stream, whole etypes
   bool atomic = false;

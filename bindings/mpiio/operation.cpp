@@ -8,6 +8,7 @@
 
 #include "access/transfer.hpp"
 #include "base/checked.hpp"
+#include "kept_types.hpp"
 #include "memory_stream.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 // A request so small that it goes to the storage as it is, past the access layer.
 constexpr int64_t kSmallBytes = 1 << 20;
+// Beyond this sums might overflow: such positions are looked at more closely.
+constexpr int64_t kLastPlainPosition = int64_t{1} << 60;
 
 Outcome check_access(const File& file, Direction direction) {
   if (direction == Direction::kWrite && !file.is_writable()) {
@@ -36,7 +39,7 @@ Outcome decode_buffer(const UserBuffer& buffer, Operation& operation) {
   if (buffer.type == MPI_DATATYPE_NULL) {
     return {MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"};
   }
-  auto type = decode(buffer.type);
+  auto type = decode_and_keep(buffer.type);
   if (!type.ok()) {
     return {MPI_ERR_TYPE, type.status().message()};
   }
@@ -194,7 +197,7 @@ void move(Operation& operation, storage::File& storage, Move how) {
   }
   access::Context context{operation.file->comm(), &storage, nullptr, hints, times};
   context.locks = operation.file->channel->shared->locks();
-  context.kept = how == move_collective ? &operation.file->kept : nullptr;
+  context.kept = how == move_collective ? &operation.file->channel->kept : nullptr;
   const access::Outcome moved = how(context, {&streams.lane, 1}, operation, *ends.memory);
   trace::Recorder::instance().counters(operation.file->trace_id).add_phases(times, PhaseTimes());
   operation.moved_bytes = moved.bytes;
@@ -203,6 +206,22 @@ void move(Operation& operation, storage::File& storage, Move how) {
 }
 
 // One piece of memory to one piece of the file.
+Outcome move_piece(const File& file, storage::File& storage, Direction direction, ByteRange place, std::byte* data,
+                   int64_t& moved_bytes) {
+  if (direction == Direction::kRead) {
+    const storage::ReadSegment segment{place.begin, data, place.size()};
+    STRIA_ASSIGN_OR_RETURN(moved_bytes, storage.read({&segment, 1}));
+    return {};
+  }
+  // Another rank may be sieving around here.
+  NodeLocks* locks = file.channel->shared->locks();
+  const auto guard = locks == nullptr ? NodeLocks::Guard() : locks->enter_plain(place);
+  const storage::WriteSegment segment{place.begin, data, place.size()};
+  STRIA_MPIIO_RETURN_IF_ERROR(storage.write({&segment, 1}));
+  moved_bytes = place.size();
+  return {};
+}
+
 bool run_small(Operation& operation, storage::File& storage) {
   if (operation.bytes > kSmallBytes || operation.converter != nullptr || operation.memory_type.piece_count() != 1 ||
       !operation.view->is_contiguous()) {
@@ -210,21 +229,16 @@ bool run_small(Operation& operation, storage::File& storage) {
   }
   const int64_t offset = operation.view->offset_of(operation.position);
   std::byte* data = operation.memory + operation.memory_type.displacement();
-  if (operation.writes()) {
-    // Another rank may be sieving around here.
-    NodeLocks* locks = operation.file->channel->shared->locks();
-    const auto guard = locks == nullptr ? NodeLocks::Guard() : locks->enter_plain({offset, offset + operation.bytes});
-    const storage::WriteSegment segment{offset, data, operation.bytes};
-    operation.outcome = storage.write({&segment, 1});
-    operation.moved_bytes = operation.outcome.ok() ? operation.bytes : 0;
-  } else {
-    const storage::ReadSegment segment{offset, data, operation.bytes};
-    auto read_bytes = storage.read({&segment, 1});
-    operation.outcome = read_bytes.status();
-    operation.moved_bytes = read_bytes.ok() ? *read_bytes : 0;
-  }
+  operation.outcome = move_piece(*operation.file, storage, operation.direction, {offset, offset + operation.bytes}, data,
+                                 operation.moved_bytes);
   operation.memory_bytes = operation.moved_bytes;
   return true;
+}
+
+trace::Kind kind_of(Direction direction) {
+  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("MPI_File_write", trace::Layer::kApp);
+  static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read", trace::Layer::kApp);
+  return direction == Direction::kWrite ? kWrite : kRead;
 }
 
 // The file's own lock on everything between the first byte of an access and its last.
@@ -274,10 +288,32 @@ std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction 
   return operation;
 }
 
+bool move_plainly(File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainResult& result) {
+  const View& view = *file.view;
+  const bool may = direction == Direction::kWrite ? file.is_writable() : file.is_readable();
+  if (!may || file.atomic || !view.is_contiguous() || !view.representation()->is_native() || position < 0 ||
+      position > kLastPlainPosition || buffer.count <= 0 || buffer.address == nullptr) {
+    return false;
+  }
+  const auto type = decode_and_keep(buffer.type);
+  if (!type.ok() || !type->is_contiguous() || type->size() == 0 || buffer.count > kSmallBytes / type->size()) {
+    return false;
+  }
+  const int64_t bytes = buffer.count * type->size();
+  if (bytes % view.etype_bytes() != 0) {
+    return false;
+  }
+  trace::FileSpan span(kind_of(direction), file.trace_id);
+  span->set_bytes(bytes);
+  const int64_t offset = view.offset_of(position);
+  std::lock_guard lock(file.storage_mutex);
+  result.outcome = move_piece(file, *file.storage, direction, {offset, offset + bytes}, static_cast<std::byte*>(buffer.address),
+                              result.moved_bytes);
+  return true;
+}
+
 void run_independent(Operation& operation, storage::File& storage) {
-  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("MPI_File_write", trace::Layer::kApp);
-  static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read", trace::Layer::kApp);
-  trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace_id);
+  trace::FileSpan span(kind_of(operation.direction), operation.file->trace_id);
   span->set_bytes(operation.bytes);
   const File& file = *operation.file;
   // Atomic mode: one access of the file's ranks at a time, or on several nodes one to a range.

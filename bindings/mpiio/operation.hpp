@@ -48,6 +48,15 @@ struct Operation {
 /// take part in a collective.
 std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer);
 
+/// What came of a plain access.
+struct PlainResult {
+  Outcome outcome;
+  int64_t moved_bytes = 0;
+};
+/// The short way for one small piece of memory that goes to one piece of the file, by this rank alone. False, and nothing done,
+/// where the access is another one or its arguments want a closer look.
+bool move_plainly(File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainResult& result);
+
 /// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
 void run_independent(Operation& operation, storage::File& storage);
 /// The same through the file's own handle, where no other call may be under way.

@@ -5,15 +5,9 @@
 
 namespace stria::mpiio {
 
+#if MPI_VERSION >= 4
 namespace {
 
-// F90 types are parametrised but basic, and handles of the MPI's own.
-bool is_basic(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-#if MPI_VERSION >= 4
 // Constructors with MPI_Count arguments tell them all in one list: [first, first + n) of it are integers of the namesake, the
 // rest addresses.
 void place_large_counts(TypeContents& contents, const std::vector<MPI_Count>& large) {
@@ -47,9 +41,14 @@ void place_large_counts(TypeContents& contents, const std::vector<MPI_Count>& la
                            large.begin() + static_cast<std::ptrdiff_t>(integer_count));
   contents.addresses.insert(contents.addresses.end(), large.begin() + static_cast<std::ptrdiff_t>(integer_count), large.end());
 }
-#endif
 
 }  // namespace
+#endif
+
+bool is_basic(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
 
 int combiner_of(MPI_Datatype type) {
   int combiner = MPI_COMBINER_NAMED;

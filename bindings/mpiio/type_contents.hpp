@@ -32,6 +32,8 @@ struct TypeContents {
   std::vector<HeldType> types{};
 };
 
+/// A type that is the MPI's own, which nobody can free: F90 types are parametrised, but basic.
+bool is_basic(int combiner);
 /// \pre type is a valid datatype
 int combiner_of(MPI_Datatype type);
 /// \pre combiner_of(type) is not MPI_COMBINER_NAMED

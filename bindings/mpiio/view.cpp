@@ -15,16 +15,10 @@ namespace {
 
 constexpr int64_t kOffsetLimit = int64_t{1} << 62;
 
-bool is_handle_of_mpi(MPI_Datatype type) {
-  const int combiner = combiner_of(type);
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 void release(MPI_Datatype& type) {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized == 0 && type != MPI_DATATYPE_NULL && !is_handle_of_mpi(type)) {
+  if (finalized == 0 && type != MPI_DATATYPE_NULL && !is_basic(combiner_of(type))) {
     MPI_Type_free(&type);
   }
   type = MPI_DATATYPE_NULL;
@@ -41,7 +35,7 @@ Result<Datatype> decode_for(const Representation& representation, MPI_Datatype t
 
 MPI_Datatype duplicate(MPI_Datatype type) {
   MPI_Datatype copy = type;
-  if (!is_handle_of_mpi(type)) {
+  if (!is_basic(combiner_of(type))) {
     MPI_Type_dup(type, &copy);
   }
   return copy;

@@ -18,6 +18,12 @@ namespace {
 // The kernel cuts calls near 2 GiB; a run of this size keeps a failed call's message near the place of the failure.
 constexpr int64_t kLargestRunBytes = int64_t{1} << 30;
 
+// Most lists need no list.
+template <typename Segment>
+bool is_one_run(std::span<const Segment> segments) {
+  return segments.size() == 1 && segments[0].bytes <= kLargestRunBytes;
+}
+
 }  // namespace
 
 PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, bool direct)
@@ -119,6 +125,10 @@ Status PosixFile::write(std::span<const WriteSegment> segments) {
     return closed_file("write", path_);
   }
   STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
+  if (is_one_run(segments)) {
+    iovec piece{const_cast<std::byte*>(segments[0].data), static_cast<size_t>(segments[0].bytes)};
+    return write_run({segments[0].offset, segments[0].bytes, 0, 1}, {&piece, 1});
+  }
   RunList list = make_runs(segments, kLargestRunBytes);
   for (const Run& run : list.runs) {
     STRIA_RETURN_IF_ERROR(write_run(run, std::span(list.pieces).subspan(run.first_piece, run.piece_count)));
@@ -144,6 +154,10 @@ Result<int64_t> PosixFile::read(std::span<const ReadSegment> segments) {
     return closed_file("read", path_);
   }
   STRIA_RETURN_IF_ERROR(check_segments("read", path_, segments));
+  if (is_one_run(segments)) {
+    iovec piece{segments[0].data, static_cast<size_t>(segments[0].bytes)};
+    return read_run({segments[0].offset, segments[0].bytes, 0, 1}, {&piece, 1});
+  }
   RunList list = make_runs(segments, kLargestRunBytes);
   int64_t total = 0;
   for (const Run& run : list.runs) {

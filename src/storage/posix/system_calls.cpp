@@ -14,10 +14,13 @@ int SystemCalls::close(int descriptor) {
   return ::close(descriptor);
 }
 ssize_t SystemCalls::pwritev(int descriptor, const iovec* pieces, int count, int64_t offset) {
-  return ::pwritev(descriptor, pieces, count, offset);
+  // The kernel takes a single piece sooner than a list of one.
+  return count == 1 ? ::pwrite(descriptor, pieces->iov_base, pieces->iov_len, offset)
+                    : ::pwritev(descriptor, pieces, count, offset);
 }
 ssize_t SystemCalls::preadv(int descriptor, const iovec* pieces, int count, int64_t offset) {
-  return ::preadv(descriptor, pieces, count, offset);
+  return count == 1 ? ::pread(descriptor, pieces->iov_base, pieces->iov_len, offset)
+                    : ::preadv(descriptor, pieces, count, offset);
 }
 int SystemCalls::fstat(int descriptor, struct stat* result) {
   return ::fstat(descriptor, result);
