@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, through HDF5 from packed buffers, and through Stria, each
-# traced; a timeline and a table of each in out/ross. docs/ross_discovery.md says what to see in them.
+# traced; a timeline and a table of each in out/ross, and pictures and a table of all beside each other, of which docs/ross holds those of
+# one run. docs/ross_discovery.md says what to see in them.
 # usage: scripts/ross_discovery.sh [RANKS [BLOCKS]]      (4 ranks, 8 blocks a rank)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,8 +15,9 @@ bin=build/release/bin
 
 scripts/setup.sh
 stage build build_preset release stria_cli stria_trace bench_flash_peers
+export STRIA_PYTHON=build/venv/bin/python
 mkdir -p "$out"
-find "$out" -maxdepth 1 -type f \( -name '*.stria-trace' -o -name '*.html' -o -name '*.txt' \) -delete
+find "$out" -maxdepth 1 -type f \( -name '*.stria-trace' -o -name '*.html' -o -name '*.txt' -o -name '*.parquet' \) -delete
 
 # traced NAME COMMAND...: runs on all ranks, keeps the trace as NAME.stria-trace, writes its table and its page.
 traced() {
@@ -30,6 +32,7 @@ traced() {
   rmdir "$out/$name"
   run_ranks 1 "$bin/stria" trace stats "$out/$name.stria-trace" >"$out/$name.txt"
   run_ranks 1 "$bin/stria" trace view "$out/$name.stria-trace" -o "$out/$name.html"
+  run_ranks 1 "$bin/stria" trace export --parquet "$out/$name.stria-trace" -o "$out/$name.parquet"
 }
 
 peers=("$bin/bench_flash_peers" --blocks "$blocks" --rounds 1 --dir "$out")
@@ -39,8 +42,8 @@ traced collective env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-collecti
 traced packed env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-independent
 traced stria "$bin/stria" flash io --blocks "$blocks" --rounds 1 --layout standard --dir "$out"
 
-for name in hyperslab collective packed stria; do
-  echo
-  echo "== $name"
-  sed -n '1,/^Phase/p' "$out/$name.txt" | grep -E 'program time|Operation|H5Dwrite|MPI_File_write|File::commit|pack |write |storage write|sync' || true
-done
+"$STRIA_PYTHON" -B scripts/ross_pictures.py "$out"
+echo
+cat "$out/table.md"
+echo
+echo "$out: the pictures checkpoint.svg and call.svg; a table (.txt) and a timeline (.html) of each run"
