@@ -95,13 +95,18 @@ Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info i
 // What the hints left to the storage and the planner is what these chose.
 Hints hints_in_effect(File& file) {
   Hints hints = access::effective_hints(file.hints);
-  const storage::Capabilities& capabilities = file.storage->capabilities();
-  const access::Plan plan = access::make_plan({1, 1, true, false}, capabilities, file.hints, file.comm());
+  const storage::Capabilities capabilities = access::with_hints(file.storage->capabilities(), file.hints);
+  const access::Plan plan = access::make_plan({1, 1, true, false}, file.storage->capabilities(), file.hints, file.comm());
   hints["cb_nodes"] = std::to_string(plan.two_phase.aggregators.size());
-  if (file.hints.striping_unit_bytes == 0 && capabilities.stripe_bytes > 0) {
+  // Of storage that isn't striped there is nothing to tell.
+  hints.erase("striping_unit");
+  hints.erase("striping_factor");
+  if (capabilities.stripe_bytes > 0) {
     hints["striping_unit"] = std::to_string(capabilities.stripe_bytes);
   }
-  hints["striping_factor"] = std::to_string(capabilities.stripe_count);
+  if (capabilities.stripe_count > 1) {
+    hints["striping_factor"] = std::to_string(capabilities.stripe_count);
+  }
   return hints;
 }
 

@@ -104,10 +104,11 @@ int report(const Handler& handler, MPI_File file, const Outcome& outcome) {
       MPI_Fint fortran_file = file_to_fortran(file);
       MPI_Fint fortran_code = code;
       reinterpret_cast<FortranFunction*>(handler.function)(&fortran_file, &fortran_code);
+      code = fortran_code;
       break;
     }
   }
-  return outcome.error_class();
+  return code;  // as the handler left it
 }
 
 }  // namespace stria::mpiio

@@ -67,7 +67,8 @@ Hints parse_hint_lines(const std::string& text) {
     line = trimmed(line.substr(0, line.find('#')));
     const size_t blank = line.find_first_of(" \t");
     if (!line.empty()) {
-      hints[line.substr(0, blank)] = blank == std::string::npos ? "" : trimmed(line.substr(blank));
+      // As in ROMIO the first line of a name counts.
+      hints.emplace(line.substr(0, blank), blank == std::string::npos ? "" : trimmed(line.substr(blank)));
     }
   }
   return hints;

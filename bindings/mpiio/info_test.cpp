@@ -14,7 +14,7 @@ TEST(Info, ReadsAList) {
 }
 
 TEST(Info, ReadsLines) {
-  EXPECT_EQ(parse_hint_lines("# all files\ncb_nodes 4\n\n  cb_buffer_size\t 65536 # small\n"),
+  EXPECT_EQ(parse_hint_lines("# all files\ncb_nodes 4\n\n  cb_buffer_size\t 65536 # small\ncb_nodes 5\n"),
             (Hints{{"cb_nodes", "4"}, {"cb_buffer_size", "65536"}}));
 }
 

@@ -31,6 +31,31 @@ Result<Datatype> decode_for(const Representation& representation, MPI_Datatype t
   return decode_as(type, [&](MPI_Datatype basic) { return representation.element_bytes(basic); });
 }
 
+// MPI 3.1, section 13.3: the displacements of an etype and of a filetype are neither negative nor below those before them, and
+// regions don't overlap where the file may be written. The pieces are walked only where the type's tree can't say it.
+Outcome check_displacements(const Datatype& type, const std::string& what, bool for_writing) {
+  if (type.size() == 0) {
+    return {};
+  }
+  if (type.true_lower_bound() < 0) {
+    return {MPI_ERR_IO, "the view's " + what + " has negative displacements"};
+  }
+  if (type.is_sorted()) {
+    return {};
+  }
+  ByteRange before{0, 0};
+  for (Cursor cursor(type); !cursor.done(); cursor.advance(before.size())) {
+    if (cursor.piece().begin < before.begin) {
+      return {MPI_ERR_IO, "the view's " + what + " has decreasing displacements"};
+    }
+    if (for_writing && cursor.piece().begin < before.end) {
+      return {MPI_ERR_IO, "the view's " + what + " has overlapping regions, and the file is not open for reading only"};
+    }
+    before = cursor.piece();
+  }
+  return {};
+}
+
 }  // namespace
 
 MPI_Datatype duplicate(MPI_Datatype type) {
@@ -84,9 +109,8 @@ Outcome View::create(const Arguments& arguments, View& made) {
     return {MPI_ERR_ARG, "the view's filetype has " + std::to_string(filetype.size()) +
                              " bytes, not a multiple of its etype's " + std::to_string(etype.size())};
   }
-  if (filetype.size() > 0 && filetype.true_lower_bound() < 0) {
-    return {MPI_ERR_ARG, "the view's filetype has negative displacements"};
-  }
+  STRIA_MPIIO_RETURN_IF_ERROR(check_displacements(etype, "etype", arguments.for_writing));
+  STRIA_MPIIO_RETURN_IF_ERROR(check_displacements(filetype, "filetype", arguments.for_writing));
   View view;
   view.displacement_bytes_ = arguments.displacement_bytes;
   view.etype_bytes_ = etype.size();

@@ -58,6 +58,15 @@ std::string set_aggregators(ResolvedHints& hints, const std::string& text) {
   return "";
 }
 
+// The program promises collective calls only. In ROMIO that puts both directions on two-phase I/O.
+std::string set_no_independent_calls(ResolvedHints& hints, const std::string& text) {
+  if (text != "true" && text != "false") {
+    return "true or false";
+  }
+  hints.no_independent_calls = text == "true";
+  return "";
+}
+
 std::string set_method(ResolvedHints& hints, const std::string& text) {
   for (Method method :
        {Method::kAutomatic, Method::kMultiple, Method::kListIo, Method::kDataSieving, Method::kHybrid, Method::kTwoPhase}) {
@@ -129,6 +138,7 @@ const std::map<std::string, Setter>& setters() {
       {"cb_buffer_size", number(&ResolvedHints::collective_buffer_bytes, 64 << 10, kMaxBufferBytes)},
       {"romio_cb_write", choice(&ResolvedHints::collective_write)},
       {"romio_cb_read", choice(&ResolvedHints::collective_read)},
+      {"romio_no_indep_rw", set_no_independent_calls},
       {"romio_ds_write", choice(&ResolvedHints::sieve_writes)},
       {"romio_ds_read", choice(&ResolvedHints::sieve_reads)},
       {"ind_rd_buffer_size", number(&ResolvedHints::read_window_bytes, 1, kMaxBufferBytes)},
@@ -196,12 +206,17 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
       warnings.push_back(fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected));
     }
   }
+  if (resolved.no_independent_calls) {
+    resolved.collective_write = Switch::kEnable;
+    resolved.collective_read = Switch::kEnable;
+  }
   return resolved;
 }
 
 Hints effective_hints(const ResolvedHints& hints) {
   Hints effective = {
       {"cb_config_list", hints.aggregators_a_node == 0 ? "*:*" : fmt::format("*:{}", hints.aggregators_a_node)},
+      {"romio_no_indep_rw", hints.no_independent_calls ? "true" : "false"},
       {"romio_ds_write", switch_name(hints.sieve_writes)},
       {"romio_ds_read", switch_name(hints.sieve_reads)},
       {"ind_rd_buffer_size", std::to_string(hints.read_window_bytes)},

@@ -21,6 +21,7 @@ struct ResolvedHints {
   int64_t collective_buffer_bytes = 32 << 20;    ///< cb_buffer_size: all collective buffers of one aggregator together
   Switch collective_write = Switch::kAutomatic;  ///< romio_cb_write
   Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
+  bool no_independent_calls = false;             ///< romio_no_indep_rw: the program makes none; two-phase both ways
   Switch sieve_reads = Switch::kAutomatic;       ///< romio_ds_read
   Switch sieve_writes = Switch::kAutomatic;      ///< romio_ds_write
   int64_t read_window_bytes = 4 << 20;           ///< ind_rd_buffer_size: what data sieving reads at once

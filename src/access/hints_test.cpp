@@ -27,6 +27,7 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"stria_shared_memory", "disable"},
                  {"stria_alignment", "512"},
                  {"cb_config_list", "*:2"},
+                 {"romio_no_indep_rw", "false"},
                  {"romio_ds_read", "enable"},
                  {"romio_ds_write", "disable"},
                  {"ind_rd_buffer_size", "1000"},
@@ -41,6 +42,16 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
   EXPECT_EQ(hints.method, Method::kTwoPhase);
   EXPECT_EQ(hints.alignment_bytes, 512);
   EXPECT_EQ(effective_hints(hints), given);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(Hints, NoIndependentCallsMeansTwoPhaseBothWays) {
+  std::vector<std::string> warnings;
+  const ResolvedHints hints = resolve_hints({{"romio_no_indep_rw", "true"}, {"romio_cb_read", "disable"}}, warnings);
+  EXPECT_TRUE(hints.no_independent_calls);
+  EXPECT_EQ(hints.collective_write, Switch::kEnable);
+  EXPECT_EQ(hints.collective_read, Switch::kEnable);
+  EXPECT_EQ(effective_hints(hints).at("romio_no_indep_rw"), "true");
   EXPECT_TRUE(warnings.empty());
 }
 
@@ -61,6 +72,7 @@ TEST(Hints, UnusableOnesAreReportedAndHaveNoEffect) {
                                                                              {"striping_unit", "-1"},
                                                                              {"stria_direct", ""},
                                                                              {"romio_ds_write", "maybe"},
+                                                                             {"romio_no_indep_rw", "1"},
                                                                              {"ind_rd_buffer_size", "0"},
                                                                              {"striping_factor", "0"},
                                                                              {"cb_config_list", "host1:2"},

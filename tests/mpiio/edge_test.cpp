@@ -321,6 +321,38 @@ void far_offset(const Suite& suite, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Views that MPI 3.1, section 13.3, forbids: the file would read or write the same bytes in an order of its own.
+void forbidden_views(const Suite& suite) {
+  struct Case {
+    const char* name;
+    int lengths[2];
+    int displacements[2];
+    bool when_reading;  // allowed in a file that nobody writes
+  };
+  const Case cases[] = {
+      {"negative", {1, 1}, {-2, 2}, false}, {"decreasing", {1, 1}, {3, 0}, false}, {"overlapping", {3, 1}, {0, 1}, true}};
+  const std::string path = suite.path("forbidden");
+  for (const int mode : {MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_MODE_RDONLY}) {
+    MPI_File file = open(path, mode, {});
+    for (const Case& one : cases) {
+      MPI_Datatype type = MPI_DATATYPE_NULL;
+      MPI_Type_indexed(2, one.lengths, one.displacements, MPI_INT, &type);
+      MPI_Type_commit(&type);
+      const bool allowed = one.when_reading && mode == MPI_MODE_RDONLY;
+      for (MPI_Datatype etype : {MPI_INT, type}) {
+        const int code = MPI_File_set_view(file, 0, etype, type, "native", MPI_INFO_NULL);
+        EXPECT(error_class(code) == (allowed ? MPI_SUCCESS : MPI_ERR_IO), one.name, ": ", error_text(code));
+      }
+      MPI_Type_free(&type);
+    }
+    EXPECT_MPI(MPI_File_close(&file));
+  }
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -345,6 +377,7 @@ int main(int argc, char** argv) {
       });
     }
   }
+  suite.run("forbidden views", [&] { forbidden_views(suite); });
   for (const Call& call : private_calls()) {
     suite.run("far offset " + call_name(call, true), [&] { far_offset(suite, call); });
   }

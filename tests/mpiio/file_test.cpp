@@ -139,6 +139,10 @@ void hints_and_group(const Suite& suite) {
   EXPECT_MPI(MPI_File_set_info(file, later.get()));
   EXPECT_MPI(MPI_File_get_info(file, &used));
   EXPECT(used != MPI_INFO_NULL, "no info");
+  MPI_Info_get(used, "striping_unit", MPI_MAX_INFO_VAL, value, &found);
+  EXPECT(found != 0 && std::string(value) == "65536", "striping_unit is ", found ? value : "absent");
+  MPI_Info_get(used, "striping_factor", MPI_MAX_INFO_VAL, value, &found);
+  EXPECT(found == 0 || !suite.is_stria(), "striping_factor is ", value, " although nothing is striped");
   MPI_Info_free(&used);
   MPI_Group mine = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
@@ -336,6 +340,10 @@ void count_errors(MPI_File*, int* code, ...) {
   handled_class = error_class(*code);
 }
 
+void forgive_errors(MPI_File*, int* code, ...) {
+  *code = MPI_SUCCESS;
+}
+
 void error_handlers(const Suite& suite) {
   const std::string path = suite.path("handlers");
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -354,6 +362,11 @@ void error_handlers(const Suite& suite) {
   EXPECT(handler_calls == 2 && handled_class == MPI_ERR_QUOTA, "call_errhandler: ", handler_calls, " calls");
   EXPECT_MPI(MPI_File_get_errhandler(file, &handler));
   EXPECT(handler == mine, "another handler comes back");
+  MPI_Errhandler forgiving = MPI_ERRHANDLER_NULL;
+  EXPECT_MPI(MPI_File_create_errhandler(forgive_errors, &forgiving));
+  EXPECT_MPI(MPI_File_set_errhandler(file, forgiving));
+  MPI_Errhandler_free(&forgiving);
+  EXPECT(!suite.is_stria() || MPI_File_set_size(file, -7) == MPI_SUCCESS, "the handler's code doesn't come back");
   EXPECT_MPI(MPI_File_close(&file));
   // The handler of MPI_FILE_NULL is that of failed opens, and what files opened later begin with.
   EXPECT_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, mine));
