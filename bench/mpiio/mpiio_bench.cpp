@@ -5,8 +5,10 @@
 // measured time. usage: mpiio_bench PATTERN SIZE METHOD ROUNDS FILE [name=value ...]
 //   METHOD: collective or independent. Further arguments are hints. Prints one line of JSON.
 
+#include <linux/perf_event.h>
 #include <mpi.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,6 +72,42 @@ int64_t peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
+}
+
+// The instructions that this process executes outside the kernel, on all its threads; -1 where the system doesn't count them.
+class InstructionCounter {
+ public:
+  InstructionCounter() {
+    perf_event_attr what{};
+    what.size = sizeof what;
+    what.type = PERF_TYPE_HARDWARE;
+    what.config = PERF_COUNT_HW_INSTRUCTIONS;
+    what.exclude_kernel = 1;
+    what.exclude_hv = 1;
+    what.inherit = 1;
+    descriptor_ = static_cast<int>(syscall(SYS_perf_event_open, &what, 0, -1, -1, 0));
+  }
+  InstructionCounter(const InstructionCounter&) = delete;
+  InstructionCounter& operator=(const InstructionCounter&) = delete;
+  ~InstructionCounter() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+    }
+  }
+  int64_t now() const {
+    int64_t count = 0;
+    return descriptor_ >= 0 && ::read(descriptor_, &count, sizeof count) == sizeof count ? count : -1;
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+// Of the rank that executed most, or -1.
+int64_t most_instructions(int64_t begin, int64_t end) {
+  int64_t count = begin < 0 || end < 0 ? -1 : end - begin;
+  MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return count;
 }
 
 double slowest(double seconds) {
@@ -156,19 +194,26 @@ int run(int argc, char** argv) {
   int64_t growth = peak_bytes();
   std::vector<double> writes;
   std::vector<double> reads;
+  const InstructionCounter instructions;
+  int64_t write_instructions = -1;
+  int64_t read_instructions = -1;
   bool verified = true;
   for (int round = 0; round <= arguments.rounds; ++round) {  // the first is not counted: memory and file are new to the machine
     fill(memory, rank, round);
+    int64_t counted = instructions.now();
     const double written = transfer(arguments, pattern, true, memory.data());
+    write_instructions = most_instructions(counted, instructions.now());
     std::fill(back.begin(), back.end(), 0);
+    counted = instructions.now();
     const double read = transfer(arguments, pattern, false, back.data());
+    read_instructions = most_instructions(counted, instructions.now());
     if (round == 0) {
       growth = peak_bytes() - growth;
     } else {
       writes.push_back(written);
       reads.push_back(read);
     }
-    if (arguments.pattern.name != "pieces" || round == 0) {
+    if (!arguments.pattern.name.starts_with("pieces_") || round == 0) {
       verified = same(pattern, back, memory) && verified;
     }
     if (rank == 0) {
@@ -180,9 +225,10 @@ int run(int argc, char** argv) {
   if (rank == 0) {
     std::printf(
         "{\"useful_bytes\": %lld, \"pieces\": %lld, \"write_s\": %s, \"read_s\": %s, \"verified\": %s, "
-        "\"peak_growth_bytes\": %lld}\n",
+        "\"peak_growth_bytes\": %lld, \"write_instructions\": %lld, \"read_instructions\": %lld}\n",
         static_cast<long long>(pattern.useful_bytes), static_cast<long long>(pattern.pieces), list(writes).c_str(),
-        list(reads).c_str(), verified ? "true" : "false", static_cast<long long>(growth));
+        list(reads).c_str(), verified ? "true" : "false", static_cast<long long>(growth),
+        static_cast<long long>(write_instructions), static_cast<long long>(read_instructions));
   }
   free_pattern(pattern);
   MPI_Info_free(&arguments.info);

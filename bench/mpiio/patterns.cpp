@@ -186,16 +186,43 @@ void ior(int64_t mebibytes, int rank, int rank_count, Pattern& pattern) {
   pattern.pieces = mebibytes;
 }
 
-// A list of pieces of 8 bytes that no vector describes, each with its own place: what a description costs.
-void pieces(int64_t count, int rank, int rank_count, Pattern& pattern) {
+// Which of a slot's two doubles an irregular list takes: chance, but the same in every run.
+int64_t place_in_slot(int64_t index) {
+  return static_cast<int64_t>((static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15u) >> 63);
+}
+
+// Very many pieces of 8 bytes a rank. The ranks' pieces take turns: "_gaps" with 8 bytes after each that nobody touches,
+// "_full" without, "_irregular" with them before or after, so that no vector describes the list. Memory is packed, or with
+// "_nc" every second double of a buffer.
+bool pieces(const PatternOptions& options, int rank, int rank_count, Pattern& pattern) {
+  const bool memory_gaps = options.name.ends_with("_nc");
+  const std::string file = options.name.substr(0, options.name.size() - (memory_gaps ? 3 : 0));
+  const auto count = static_cast<int>(options.size);
+  const int slot = file == "pieces_full" ? 1 : 2;  // doubles
   MPI_Datatype filetype = MPI_DATATYPE_NULL;
-  MPI_Type_vector(static_cast<int>(count), 1, 2 * rank_count, MPI_DOUBLE, &filetype);
+  if (file == "pieces_irregular") {
+    std::vector<MPI_Aint> places(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      places[static_cast<size_t>(i)] = (i * slot * rank_count + place_in_slot(i)) * 8;
+    }
+    MPI_Type_create_hindexed_block(count, 1, places.data(), MPI_DOUBLE, &filetype);
+  } else if (file == "pieces_full" || file == "pieces_gaps") {
+    MPI_Type_vector(count, 1, slot * rank_count, MPI_DOUBLE, &filetype);
+  } else {
+    return false;
+  }
   pattern.etype = MPI_DOUBLE;
   pattern.filetype = keep(pattern, filetype);
-  pattern.displacement = 16 * rank;
-  pattern.memory_bytes = count * 8;
+  pattern.displacement = MPI_Offset{8} * slot * rank;
+  pattern.memory_bytes = int64_t{8} * count * (memory_gaps ? 2 : 1);
   pattern.pieces = count;
-  one_step(pattern, static_cast<int>(count), MPI_DOUBLE, pattern.memory_bytes, rank_count);
+  MPI_Datatype memory = MPI_DOUBLE;
+  if (memory_gaps) {
+    MPI_Type_vector(count, 1, 2, MPI_DOUBLE, &memory);
+    keep(pattern, memory);
+  }
+  one_step(pattern, memory_gaps ? 1 : count, memory, int64_t{8} * count, rank_count);
+  return true;
 }
 
 }  // namespace
@@ -212,8 +239,8 @@ bool make_pattern(const PatternOptions& options, int rank, int rank_count, Patte
     return btio(static_cast<int>(options.size), options.dumps, name == "btio_full", rank, rank_count, pattern);
   } else if (name == "ior") {
     ior(options.size, rank, rank_count, pattern);
-  } else if (name == "pieces") {
-    pieces(options.size, rank, rank_count, pattern);
+  } else if (name.starts_with("pieces_")) {
+    return pieces(options, rank, rank_count, pattern);
   } else {
     return false;
   }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "access/buffer.hpp"
+#include "access/span.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::access {
@@ -319,18 +320,25 @@ void Aggregation::receive(std::span<std::byte> data, int from, int tag) {
   context_.comm.wait(*request);
 }
 
+bool has_short_pieces(const Stream& stream) {
+  constexpr int64_t kShortPieceBytes = 256;
+  return stream.file_type.size() / std::max<int64_t>(stream.file_type.piece_count(), 1) < kShortPieceBytes;
+}
+
+void for_each_part(const Overlap& overlap, int64_t most_bytes,
+                   const std::function<void(const Overlap& part, std::byte* buffer)>& visit) {
+  Buffer dense(std::min(most_bytes, overlap.end - overlap.begin));
+  for (int64_t at = overlap.begin; at < overlap.end; at += most_bytes) {
+    visit({overlap.stream, at, std::min(at + most_bytes, overlap.end)}, dense.data());
+  }
+}
+
 void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Window& window, std::byte* buffer) {
-  std::byte* base = buffer + window.buffer_offset;
-  for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
-    std::memcpy(base + (piece.begin - window.file.begin), packed + at, static_cast<size_t>(piece.size()));
-  });
+  scatter_pieces(*overlap.stream, overlap.begin, overlap.end, packed, buffer + window.buffer_offset, window.file.begin);
 }
 
 void gather_from_window(const Overlap& overlap, const Window& window, const std::byte* buffer, std::byte* packed) {
-  const std::byte* base = buffer + window.buffer_offset;
-  for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
-    std::memcpy(packed + at, base + (piece.begin - window.file.begin), static_cast<size_t>(piece.size()));
-  });
+  gather_pieces(*overlap.stream, overlap.begin, overlap.end, buffer + window.buffer_offset, window.file.begin, packed);
 }
 
 }  // namespace stria::access

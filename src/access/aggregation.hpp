@@ -2,6 +2,7 @@
 // rounds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -103,6 +104,16 @@ class Aggregation {
   std::vector<Posted> posted_;
   std::vector<Posted> lasting_;
 };
+
+/// True for file pieces so short that they are moved through a dense copy: handing the packer a part a piece would cost more.
+bool has_short_pieces(const Stream& stream);
+
+/// What the dense copy may hold: as much as stays in the second-level cache.
+inline constexpr int64_t kDenseBytes = 256 << 10;
+
+/// Calls `visit(part, buffer)` for parts of an overlap of at most `most_bytes`, with room for one.
+void for_each_part(const Overlap& overlap, int64_t most_bytes,
+                   const std::function<void(const Overlap& part, std::byte* buffer)>& visit);
 
 /// Copies packed bytes of an overlap to their places in a window's buffer, and back.
 void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Window& window, std::byte* buffer);

@@ -1,23 +1,42 @@
 // Which bytes of a window have been filled.
 //
 // Problem: several contributors may fill a window's bytes, overlap, and leave holes; sums of their sizes tell neither. Method:
-// a bit a byte, marked by whole words. Cost: an eighth of the window; a piece costs its length / 64 or two words.
+// a bit a byte, marked and counted by whole words. Cost: an eighth of the window; a piece costs its length / 64 or two words,
+// the questions a few instructions a word, however many pieces there are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "datatype/cursor.hpp"
 
 namespace stria::access {
 
 class Coverage {
  public:
+  static constexpr int64_t kWordBytes = 64;  ///< bytes of the window that a word stands for
+
   /// Nothing is covered yet.
   explicit Coverage(ByteRange window);
 
   /// \pre `range` lies in the window
   void add(ByteRange range);
+  /// Likewise each piece of a row. \pre they all lie in the window
+  void add_row(const PieceRow& row);
+
+  /// What is known of the covered stretches.
+  struct Stretches {
+    int64_t count = 0;
+    int64_t bytes = 0;
+    ByteRange hull;  ///< from the first covered byte to the last
+  };
+  Stretches stretches() const;
+
+  /// Copies the bytes of `range` that are not covered from `old` to `filled`; both are places of the range's first byte.
+  /// \pre `range` lies in the window and begins a multiple of kWordBytes after its beginning
+  void fill_gaps(ByteRange range, const std::byte* old, std::byte* filled) const;
 
   /// Calls `visit(ByteRange)` for each covered stretch, by increasing offset.
   template <typename Visit>

@@ -1,11 +1,13 @@
 // The file description that a rank sends to an aggregator: for every lane its streams' file types, never a list of pieces.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "access/request.hpp"
+#include "datatype/cursor.hpp"
 
 namespace stria::access {
 
@@ -47,9 +49,11 @@ void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap
 template <typename Visit>
 void for_each_piece(const Overlap& overlap, Visit&& visit);
 
-}  // namespace stria::access
+/// Calls `visit(row, packed_offset)` for the rows of equal pieces of an overlap; a piece that the overlap cuts comes alone.
+template <typename Visit>
+void for_each_row(const Overlap& overlap, Visit&& visit);
 
-#include "datatype/cursor.hpp"
+}  // namespace stria::access
 
 template <typename Visit>
 void stria::access::for_each_piece(const Overlap& overlap, Visit&& visit) {
@@ -63,5 +67,23 @@ void stria::access::for_each_piece(const Overlap& overlap, Visit&& visit) {
     if (at < overlap.end) {
       cursor.advance(piece.size());
     }
+  }
+}
+
+template <typename Visit>
+void stria::access::for_each_row(const Overlap& overlap, Visit&& visit) {
+  Cursor cursor(overlap.stream->file_type, overlap.stream->displacement);
+  cursor.seek(overlap.stream->skip_bytes + overlap.begin);
+  for (int64_t at = overlap.begin; at < overlap.end;) {
+    PieceRow row = cursor.row();
+    const int64_t left_bytes = overlap.end - at;
+    if (row.piece_bytes > left_bytes) {
+      visit(PieceRow{row.begin, left_bytes, row.stride, 1}, at - overlap.begin);
+      return;
+    }
+    row.count = row.count == 1 ? 1 : std::min(row.count, left_bytes / row.piece_bytes);
+    visit(row, at - overlap.begin);
+    at += row.count * row.piece_bytes;
+    cursor.advance_row(row.count);
   }
 }

@@ -1,7 +1,9 @@
 #include "access/span.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "access/description.hpp"
+#include "datatype/pack_kernels.hpp"
 
 namespace stria::access {
 
@@ -94,69 +96,17 @@ void SpanWalker::extend_by_row(Span& span, const PieceRow& row) {
   cursor_.advance_row(most);
 }
 
-namespace {
-
-// Equal pieces between a strided and a dense place. Sizes that are common have their own loops, which the compiler turns into
-// single moves.
-template <int64_t kBytes>
-void copy_fixed(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * to_stride, from + i * from_stride, static_cast<size_t>(kBytes));
-  }
-}
-
-void copy_row(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride, int64_t bytes, int64_t count) {
-  switch (bytes) {
-    case 1:
-      return copy_fixed<1>(to, to_stride, from, from_stride, count);
-    case 4:
-      return copy_fixed<4>(to, to_stride, from, from_stride, count);
-    case 8:
-      return copy_fixed<8>(to, to_stride, from, from_stride, count);
-    case 16:
-      return copy_fixed<16>(to, to_stride, from, from_stride, count);
-    case 32:
-      return copy_fixed<32>(to, to_stride, from, from_stride, count);
-    case 64:
-      return copy_fixed<64>(to, to_stride, from, from_stride, count);
-    default:
-      for (int64_t i = 0; i < count; ++i) {
-        std::memcpy(to + i * to_stride, from + i * from_stride, static_cast<size_t>(bytes));
-      }
-  }
-}
-
-// Calls visit(file offset, stride, bytes of a piece, pieces, packed bytes from `begin` on) for the rows of a range.
-template <typename Visit>
-void for_each_row(const Stream& stream, int64_t begin, int64_t end, Visit&& visit) {
-  Cursor cursor(stream.file_type, stream.displacement);
-  cursor.seek(stream.skip_bytes + begin);
-  for (int64_t at = begin; at < end;) {
-    const PieceRow row = cursor.row();
-    int64_t whole = std::min(row.count, (end - at) / row.piece_bytes);
-    if (whole == 0) {  // the range ends within the piece
-      visit(row.begin, row.stride, end - at, int64_t{1}, at - begin);
-      return;
-    }
-    visit(row.begin, row.stride, row.piece_bytes, whole, at - begin);
-    at += whole * row.piece_bytes;
-    cursor.advance_row(whole);
-  }
-}
-
-}  // namespace
-
 void gather_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* window, int64_t window_begin,
                    std::byte* packed) {
-  for_each_row(stream, begin, end, [&](int64_t offset, int64_t stride, int64_t bytes, int64_t count, int64_t at) {
-    copy_row(packed + at, bytes, window + (offset - window_begin), stride, bytes, count);
+  for_each_row({&stream, begin, end}, [&](const PieceRow& row, int64_t at) {
+    pack::gather_pieces(window + (row.begin - window_begin), row.stride, row.piece_bytes, row.count, packed + at);
   });
 }
 
 void scatter_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* packed, std::byte* window,
                     int64_t window_begin) {
-  for_each_row(stream, begin, end, [&](int64_t offset, int64_t stride, int64_t bytes, int64_t count, int64_t at) {
-    copy_row(window + (offset - window_begin), stride, packed + at, bytes, bytes, count);
+  for_each_row({&stream, begin, end}, [&](const PieceRow& row, int64_t at) {
+    pack::scatter_pieces(window + (row.begin - window_begin), row.stride, row.piece_bytes, row.count, packed + at);
   });
 }
 

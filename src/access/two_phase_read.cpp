@@ -16,9 +16,6 @@ constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffe
 constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the packed bytes, unless it failed
 constexpr int64_t kFailed = -1;
 
-// File pieces shorter than this are unpacked from a dense copy: handing the unpacker a part a piece would cost more.
-constexpr int64_t kShortPieceBytes = 256;
-
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
@@ -172,8 +169,7 @@ class TwoPhaseRead {
       if (overlap.begin >= overlap.end) {
         continue;
       }
-      int64_t pieces = std::max<int64_t>(overlap.stream->file_type.piece_count(), 1);
-      if (overlap.stream->file_type.size() / pieces < kShortPieceBytes) {
+      if (has_short_pieces(*overlap.stream)) {
         take_short_pieces(overlap, window, buffer);
         continue;
       }
@@ -185,11 +181,20 @@ class TwoPhaseRead {
     unpack(parts_);
   }
 
+  // Straight into memory where it is packed, else through a buffer that stays in the cache.
   void take_short_pieces(const Overlap& overlap, const Window& window, const std::byte* buffer) {
-    std::vector<std::byte> dense(static_cast<size_t>(overlap.end - overlap.begin));
-    gather_from_window(overlap, window, buffer, dense.data());
-    StreamPart part{overlap.stream->stream_id, overlap.begin, overlap.end, dense.data()};
-    unpack(std::span(&part, 1));
+    const int id = overlap.stream->stream_id;
+    if (std::byte* memory = sink_.direct_target(id)) {
+      gather_from_window(overlap, window, buffer, memory + overlap.begin);
+      sink_.passed_direct(id, overlap.begin, overlap.end);
+      moved_.bytes += overlap.end - overlap.begin;
+      return;
+    }
+    for_each_part(overlap, kDenseBytes, [&](const Overlap& part, std::byte* dense) {
+      gather_from_window(part, window, buffer, dense);
+      StreamPart packed{id, part.begin, part.end, dense};
+      unpack(std::span(&packed, 1));
+    });
   }
 
   void take_message(const Share& share, int64_t file_end) {

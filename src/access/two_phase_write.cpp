@@ -19,10 +19,6 @@ constexpr int kDoneTag = 32011;  // contributor to aggregator: its share is pack
 constexpr int kDataTag = 32012;  // contributor on another node to aggregator: the packed bytes, if it could
 constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its bytes were written
 
-// File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second
-// copy.
-constexpr int64_t kShortPieceBytes = 256;
-
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
@@ -148,8 +144,7 @@ class TwoPhaseWrite {
     parts_.clear();
     for (const auto& [w, overlap] : share.parts) {
       const Window& window = share.windows[w];
-      int64_t pieces = std::max<int64_t>(overlap.stream->file_type.piece_count(), 1);
-      if (overlap.stream->file_type.size() / pieces < kShortPieceBytes) {
+      if (has_short_pieces(*overlap.stream)) {
         pack_short_pieces(overlap, window, buffer);
         continue;
       }
@@ -161,11 +156,19 @@ class TwoPhaseWrite {
     source_.pack(parts_);
   }
 
+  // Straight out of memory where it is packed, else through a buffer that stays in the cache.
   void pack_short_pieces(const Overlap& overlap, const Window& window, std::byte* buffer) {
-    std::vector<std::byte> dense(static_cast<size_t>(overlap.end - overlap.begin));
-    StreamPart part{overlap.stream->stream_id, overlap.begin, overlap.end, dense.data()};
-    source_.pack(std::span(&part, 1));
-    scatter_to_window(overlap, dense.data(), window, buffer);
+    const int id = overlap.stream->stream_id;
+    if (const std::byte* memory = source_.direct_source(id)) {
+      scatter_to_window(overlap, memory + overlap.begin, window, buffer);
+      source_.passed_direct(id, overlap.begin, overlap.end);
+      return;
+    }
+    for_each_part(overlap, kDenseBytes, [&](const Overlap& part, std::byte* dense) {
+      StreamPart packed{id, part.begin, part.end, dense};
+      source_.pack(std::span(&packed, 1));
+      scatter_to_window(part, dense, window, buffer);
+    });
   }
 
   void pack_message(const Share& share, std::vector<std::byte>& message) {

@@ -78,19 +78,13 @@ void WindowWriter::start(std::span<const Window> windows, std::span<const Share>
 Status WindowWriter::put(const Window& window, size_t number, std::span<const Share> contributors, std::byte* buffer) {
   std::byte* base = buffer + window.buffer_offset;
   if (ByteRange whole = single_stretch(number, contributors); !whole.empty()) {
-    add_segment(whole, base + (whole.begin - window.file.begin));
-    return Status();
+    return add_segment(whole, base + (whole.begin - window.file.begin));
   }
   Coverage coverage(window.file);
   for_each_overlap(number, contributors, [&](const Overlap& overlap) {
-    for_each_piece(overlap, [&](ByteRange piece, int64_t) { coverage.add(piece); });
+    for_each_row(overlap, [&](const PieceRow& row, int64_t) { coverage.add_row(row); });
   });
-  Stretches stretches;
-  coverage.for_each_run([&](ByteRange run) {
-    stretches.hull = stretches.count == 0 ? run : ByteRange{stretches.hull.begin, run.end};
-    ++stretches.count;
-    stretches.bytes += run.size();
-  });
+  const Coverage::Stretches stretches = coverage.stretches();
   if (stretches.count == 0) {
     return Status();
   }
@@ -100,11 +94,13 @@ Status WindowWriter::put(const Window& window, size_t number, std::span<const Sh
       return sieved;
     }
   }
-  coverage.for_each_run([&](ByteRange run) { add_segment(run, base + (run.begin - window.file.begin)); });
-  return Status();
+  Status added;
+  coverage.for_each_run(
+      [&](ByteRange run) { added = added.ok() ? add_segment(run, base + (run.begin - window.file.begin)) : added; });
+  return added;
 }
 
-bool WindowWriter::sieving_is_cheaper(const Stretches& stretches) const {
+bool WindowWriter::sieving_is_cheaper(const Coverage::Stretches& stretches) const {
   const storage::Capabilities& capabilities = context_.file->capabilities();
   if (stretches.count == 1 || context_.hints.sieve_writes == Switch::kDisable || capabilities.native_list) {
     return context_.hints.sieve_writes == Switch::kEnable && stretches.count > 1;
@@ -118,35 +114,42 @@ bool WindowWriter::sieving_is_cheaper(const Stretches& stretches) const {
 // keeps out other handles; ranks of this communicator are all in this operation. It is not held while waiting for any of them.
 Status WindowWriter::sieve(const Window& window, const Coverage& coverage, ByteRange hull, std::byte* base) {
   STRIA_ASSIGN_OR_RETURN(const auto lock, context_.file->lock(hull, storage::LockMode::kExclusive));
-  Buffer old(hull.size());
-  storage::ReadSegment segment{hull.begin, old.data(), hull.size()};
-  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&segment, 1)));
-  std::memset(old.data() + read_bytes, 0, static_cast<size_t>(hull.size() - read_bytes));
-  int64_t at = hull.begin;
-  coverage.for_each_run([&](ByteRange run) {
-    std::memcpy(base + (at - window.file.begin), old.data() + (at - hull.begin), static_cast<size_t>(run.begin - at));
-    at = run.end;
-  });
+  Buffer old(std::min(kOldBytes, window.file.size()));
+  // Steps begin where a word of the coverage does, the first up to 63 bytes before the hull.
+  int64_t at = window.file.begin + align_down(hull.begin - window.file.begin, Coverage::kWordBytes);
+  for (; at < hull.end; at += kOldBytes) {
+    const ByteRange step{at, std::min(at + kOldBytes, hull.end)};
+    storage::ReadSegment segment{step.begin, old.data(), step.size()};
+    STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&segment, 1)));
+    std::memset(old.data() + read_bytes, 0, static_cast<size_t>(step.size() - read_bytes));
+    coverage.fill_gaps(step, old.data(), base + (step.begin - window.file.begin));
+  }
   storage::WriteSegment changed{hull.begin, base + (hull.begin - window.file.begin), hull.size()};
   return context_.file->write(std::span(&changed, 1));
 }
 
-// Splits off what direct I/O can take: the aligned middle.
-void WindowWriter::add_segment(ByteRange range, const std::byte* data) {
-  auto add = [&](std::vector<storage::WriteSegment>& segments, ByteRange part) {
-    if (!part.empty()) {
-      segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
+// Splits off what direct I/O can take: the aligned middle. A list that is full is written at once.
+Status WindowWriter::add_segment(ByteRange range, const std::byte* data) {
+  auto add = [&](std::vector<storage::WriteSegment>& segments, storage::File* file, ByteRange part) -> Status {
+    if (part.empty()) {
+      return Status();
     }
+    segments.push_back({part.begin, data + (part.begin - range.begin), part.size()});
+    if (segments.size() < kMostSegments) {
+      return Status();
+    }
+    Status written = file->write(segments);
+    segments.clear();
+    return written;
   };
   int64_t unit = context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
   ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
   if (middle.empty()) {
-    add(cached_, range);
-    return;
+    return add(cached_, context_.file, range);
   }
-  add(cached_, {range.begin, middle.begin});
-  add(direct_, middle);
-  add(cached_, {middle.end, range.end});
+  STRIA_RETURN_IF_ERROR(add(cached_, context_.file, {range.begin, middle.begin}));
+  STRIA_RETURN_IF_ERROR(add(direct_, context_.direct_file, middle));
+  return add(cached_, context_.file, {middle.end, range.end});
 }
 
 Status WindowWriter::finish() {

@@ -3,7 +3,7 @@
 // Problem: a window may have holes that nobody fills and that must stay what they are in the file. Method: a window without
 // holes is one request; one with few, long stretches is a list of them; one with many short ones is completed from the file
 // under a lock and written as a whole (data sieving). Which is cheaper is told by what a request costs. Cost: a bit a byte of a
-// window with several contributors; memory for one more window where the file is read.
+// window with several contributors, a list of at most kMostSegments and kOldBytes of the file, however many pieces there are.
 #pragma once
 
 #include <span>
@@ -24,16 +24,12 @@ class WindowWriter {
   Status finish();
 
  private:
-  /// What is known of the covered stretches of a window.
-  struct Stretches {
-    int64_t count = 0;
-    int64_t bytes = 0;
-    ByteRange hull;
-  };
+  static constexpr size_t kMostSegments = 16 << 10;  ///< of one request; longer lists are written in parts
+  static constexpr int64_t kOldBytes = 256 << 10;    ///< of the file that a sieved window reads at a time
   Status put(const Window& window, size_t number, std::span<const Aggregation::Share> contributors, std::byte* buffer);
-  bool sieving_is_cheaper(const Stretches& stretches) const;
+  bool sieving_is_cheaper(const Coverage::Stretches& stretches) const;
   Status sieve(const Window& window, const Coverage& coverage, ByteRange hull, std::byte* base);
-  void add_segment(ByteRange range, const std::byte* data);
+  Status add_segment(ByteRange range, const std::byte* data);
 
   Context& context_;
   std::vector<storage::WriteSegment> cached_, direct_;
