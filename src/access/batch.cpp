@@ -14,8 +14,16 @@ using Panel = std::vector<const Stream*>;
 
 constexpr int64_t kElementAlignmentBytes = 8;
 
-// The panels of all groups, in the order of the groups and then of the streams' numbers within their lanes; at most
-// `most_streams` in each.
+int64_t panel_bytes(const Panel& panel) {
+  int64_t sum = 0;
+  for (const Stream* stream : panel) {
+    sum += stream->size();
+  }
+  return sum;
+}
+
+// The panels of all groups, of at most `most_streams` each: the largest first, so that the first batch, for which all wait, is
+// worth its while; else in the order of the groups and then of the streams' numbers within their lanes.
 std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams) {
   std::map<int, std::vector<const Lane*>> groups;
   for (const Lane& lane : lanes) {
@@ -42,6 +50,8 @@ std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams)
       }
     }
   }
+  std::stable_sort(panels.begin(), panels.end(),
+                   [](const Panel& a, const Panel& b) { return panel_bytes(a) > panel_bytes(b); });
   return panels;
 }
 

@@ -103,7 +103,8 @@ class ListWriter {
       : context_(context),
         source_(source),
         unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
-        batch_bytes_(choose_batch_bytes(lanes)) {
+        batch_bytes_(choose_batch_bytes(lanes)),
+        unpacked_bytes_(total_bytes(lanes)) {
     int64_t padding = padding_bytes(lanes, unit_bytes_);
     batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);  // so that a buffer is a whole number of large pages
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
@@ -124,6 +125,9 @@ class ListWriter {
     next_slot_ = (next_slot_ + 1) % slots_.size();
     STRIA_RETURN_IF_ERROR(finish(slot));
     pack(batch, slot);
+    if (unpacked_bytes_ == 0 && context_.packed) {
+      add_last(slot);
+    }
     {
       PhaseTimer timer(context_.times, Phase::kWrite);
       split(slot);
@@ -208,6 +212,15 @@ class ListWriter {
       source_.passed_direct(part.stream_id, part.begin, part.end);
     }
     list_segments(batch, layout, slot.cached);
+    for (const BatchPart& part : batch) {
+      unpacked_bytes_ -= part.end - part.begin;
+    }
+  }
+
+  // What comes with the last batch goes first, as the end of a turn is announced before its last segment.
+  void add_last(Slot& slot) {
+    const auto more = context_.packed();
+    slot.cached.insert(slot.cached.begin(), more.begin(), more.end());
   }
 
   void split(Slot& slot) const {
@@ -249,6 +262,7 @@ class ListWriter {
   StreamSource& source_;
   int64_t unit_bytes_;
   int64_t batch_bytes_;
+  int64_t unpacked_bytes_;
   std::vector<Slot> slots_;
   size_t next_slot_ = 0;
 };

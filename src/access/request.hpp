@@ -91,6 +91,9 @@ struct Context {
   PhaseTimes& times;
   NodeTurn* turn = nullptr;              ///< to be held while writing to cached pages; null: no need
   std::function<bool()> meanwhile = {};  ///< other work to do a little of while waiting for the turn; see NodeTurn::acquire()
+  /// Called once by a list I/O write, unless it has nothing to write: all bytes of this rank's streams are packed, the last are
+  /// not yet written. Gives more to write together with them, which must stay until the method ends.
+  std::function<std::span<const storage::WriteSegment>()> packed = {};
   /// Keeps writers of this node out of each other's windows; null: none, and then only a sole writer sieves its writes unasked.
   NodeLocks* locks = nullptr;
   /// For operations whose outcome is agreed on before the next begins (those of transfer.hpp); null: allocated for each.

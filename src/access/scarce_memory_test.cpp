@@ -1,132 +1,15 @@
 // Memory that runs out on one rank in the middle of a collective operation: every rank ends, with the same outcome.
-//
-// The program's operator new fails once, at a chosen allocation of the engine. Allocations of the simulated ranks themselves
-// and of the tests don't count.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "access/failing_new_test.hpp"
 #include "access/random_case_test.hpp"
 #include "access/two_phase.hpp"
 #include "storage/memory/memory_driver.hpp"
-
-namespace {
-
-bool counting = false;
-int64_t allocations = 0;
-int64_t failing_allocation = -1;
-
-void* allocate(std::size_t bytes) {
-  if (counting && allocations++ == failing_allocation) {
-    throw std::bad_alloc();
-  }
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return allocate(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return allocate(bytes);
-}
-// The temporary buffers of std::stable_sort; nobody minds when there is none.
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace stria::access::test {
 namespace {
 
 constexpr const char* kPath = "data";
-
-/// Counts allocations, or not, while it lives.
-class Counting {
- public:
-  explicit Counting(bool on) : before_(std::exchange(counting, on)) {}
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
-  ~Counting() { counting = before_; }
-
- private:
-  bool before_;
-};
-
-template <typename Call>
-auto quietly(Call&& call) {
-  Counting off(false);
-  return call();
-}
-
-/// A communicator whose own allocations never fail.
-class SureComm : public Comm {
- public:
-  explicit SureComm(Comm& inner) : inner_(inner) {}
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  std::span<const int> node_of_rank() const override { return inner_.node_of_rank(); }
-  int node_rank() const override { return inner_.node_rank(); }
-  int node_size() const override { return inner_.node_size(); }
-  void barrier() override {
-    quietly([&] { inner_.barrier(); });
-  }
-  void broadcast(std::span<std::byte> data, int root) override {
-    quietly([&] { inner_.broadcast(data, root); });
-  }
-  void all_reduce(std::span<int64_t> values, ReduceOp op) override {
-    quietly([&] { inner_.all_reduce(values, op); });
-  }
-  void all_reduce(std::span<double> values, ReduceOp op) override {
-    quietly([&] { inner_.all_reduce(values, op); });
-  }
-  void exclusive_scan(std::span<int64_t> values) override {
-    quietly([&] { inner_.exclusive_scan(values); });
-  }
-  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-    quietly([&] { inner_.all_gather(mine, all); });
-  }
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
-    return quietly([&] { return inner_.gather(mine, root); });
-  }
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
-    return quietly([&] { return inner_.allocate_shared(bytes); });
-  }
-  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
-    return quietly([&] { return inner_.send(data, to, tag); });
-  }
-  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
-    return quietly([&] { return inner_.receive(data, from, tag); });
-  }
-  void wait(CommRequest& request) override {
-    quietly([&] { inner_.wait(request); });
-  }
-  void pause(int attempt) override {
-    quietly([&] { inner_.pause(attempt); });
-  }
-  Messages sparse_exchange(const Messages& outgoing) override {
-    return quietly([&] { return inner_.sparse_exchange(outgoing); });
-  }
-
- private:
-  Comm& inner_;
-};
 
 struct Outcome {
   Status run;
@@ -141,8 +24,7 @@ Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64
   outcome.agreed.resize(c.ranks.size());
   outcome.received.resize(c.ranks.size());
   set_content(memory, kPath, write ? c.before : c.after);
-  allocations = 0;
-  failing_allocation = failing;
+  fail_allocation(failing);
   auto report = run_simulated(c.simulation, [&](Comm& inner) {
     SureComm comm(inner);
     auto rank = static_cast<size_t>(comm.rank());
@@ -163,7 +45,7 @@ Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64
     outcome.received[rank] = sink.received();
   });
   outcome.run = report.status();
-  outcome.allocations = allocations;
+  outcome.allocations = allocation_count();
   return outcome;
 }
 

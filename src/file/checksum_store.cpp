@@ -189,15 +189,15 @@ bool put_in_order_densely(std::vector<RowSum>& sums) {
 
 }  // namespace
 
-Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std::vector<RowSum> sums) {
+RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums) {
   // A row that was put again counts as it was put last.
   if (!sums.empty() && !put_in_order_densely(sums)) {
     std::stable_sort(sums.begin(), sums.end(),
                      [](const RowSum& a, const RowSum& b) { return std::tie(a.table, a.index) < std::tie(b.table, b.index); });
   }
-  std::vector<uint64_t> values;
+  RowSumBytes bytes;
+  auto& [values, segments] = bytes;
   values.reserve(sums.size());  // segments point into it
-  std::vector<storage::WriteSegment> segments;
   for (size_t i = 0; i < sums.size(); ++i) {
     if (i > 0 && sums[i].table == sums[i - 1].table && sums[i].index == sums[i - 1].index) {
       values.back() = sums[i].sum;
@@ -213,7 +213,7 @@ Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std
       segments.push_back({offset, reinterpret_cast<const std::byte*>(&values.back()), static_cast<int64_t>(sizeof(uint64_t))});
     }
   }
-  return segments.empty() ? Status() : file.write(segments);
+  return bytes;
 }
 
 uint64_t sum_of(std::span<const std::byte> data) {

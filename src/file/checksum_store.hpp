@@ -46,8 +46,13 @@ struct RowSum {
   uint64_t sum = 0;
 };
 
-/// Writes row sums at their places, neighbours together.
-Status write_row_sums(storage::File& file, std::span<const RowTable> tables, std::vector<RowSum> sums);
+/// Row sums as they go into their tables: `segments` say where, and point into `values`.
+struct RowSumBytes {
+  std::vector<uint64_t> values;
+  std::vector<storage::WriteSegment> segments;
+};
+/// Puts row sums at their places, neighbours together; of a row that was put again, the last.
+RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums);
 
 /// A sum of a region of a dataset that is not made of whole rows.
 struct SlabSum {

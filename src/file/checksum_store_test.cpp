@@ -46,7 +46,7 @@ TEST(ChecksumStore, RowSumsGoToTheirPlacesAndTheLastOneCounts) {
   auto file = memory.open("f", open).value();
   std::vector<RowTable> tables = {{4, {0, 1}, 100}, {3, {2}, 200}};
   std::vector<RowSum> sums = {{1, 2, 72}, {0, 7, 17}, {0, 0, 10}, {0, 1, 99}, {0, 1, 11}, {1, 0, 70}, {0, 7, 18}};
-  ASSERT_TRUE(write_row_sums(*file, tables, sums).ok());
+  ASSERT_TRUE(file->write(lay_out_row_sums(tables, sums).segments).ok());
   std::vector<uint64_t> first(8), second(3);
   storage::ReadSegment segments[] = {{100, reinterpret_cast<std::byte*>(first.data()), 64},
                                      {200, reinterpret_cast<std::byte*>(second.data()), 24}};
@@ -72,7 +72,7 @@ TEST(ChecksumStore, DenseAndSparseRowSumsAreWrittenAlike) {
     }
     const std::vector<RowTable> tables = {{5000, {0}, 64}};
     ASSERT_TRUE(file->resize(64 + 5000 * 8).ok());
-    ASSERT_TRUE(write_row_sums(*file, tables, sums).ok());
+    ASSERT_TRUE(file->write(lay_out_row_sums(tables, sums).segments).ok());
     std::vector<uint64_t> found(5000);
     storage::ReadSegment segment{64, reinterpret_cast<std::byte*>(found.data()), 5000 * 8};
     ASSERT_TRUE(file->read(std::span(&segment, 1)).ok());

@@ -189,7 +189,8 @@ std::shared_ptr<storage::Driver> borrow(storage::Driver& driver) {
   return std::shared_ptr<storage::Driver>(std::shared_ptr<void>(), &driver);
 }
 
-Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver) {
+Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
+                  const std::function<Status(WriteSession&)>& commit) {
   CreateOptions options;
   options.checksums = setting.checksums;
   STRIA_ASSIGN_OR_RETURN(auto session,
@@ -206,7 +207,7 @@ Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::D
   std::vector<std::unique_ptr<Buffer>> kept;
   for (int step = 0; step <= setting.flushes; ++step) {
     STRIA_RETURN_IF_ERROR(put_all(*session, setting, all, step, kept));
-    STRIA_RETURN_IF_ERROR(step < setting.flushes ? session->flush() : session->commit());
+    STRIA_RETURN_IF_ERROR(step < setting.flushes ? session->flush() : commit(*session));
     kept.clear();
   }
   return Status();

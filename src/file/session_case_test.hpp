@@ -45,8 +45,9 @@ std::vector<Content> contents(bool only_whole_rows);
 /// A session's surroundings for a simulated rank. The comm must outlive it.
 Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, const access::ResolvedHints& hints);
 
-/// Writes the file on one rank of many; the status is the agreed one.
-Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver);
+/// Writes the file on one rank of many, and ends it with `commit`; the status is the agreed one.
+Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
+                  const std::function<Status(WriteSession&)>& commit = &WriteSession::commit);
 /// Reads the whole file on one rank of many, each rank its part and all of it by the first, and compares; empty when all is as
 /// it should be.
 std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,

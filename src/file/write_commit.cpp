@@ -1,9 +1,10 @@
 // The end of a write: what rank 0 makes of the file, and how it gets its name.
 //
-// Problem: a small file takes as long as its agreements do. Method: there are two. Every rank sends rank 0 one message, with
-// its outcome and what it gathered while packing, when its data and sums are written and its handles closed; rank 0 finishes
-// the metadata, writes them, renames, and tells the outcome. Only durable files on several nodes need more: each node is synced
-// once all its ranks have written.
+// Problem: a small file takes as long as its agreements do. Method: there are two, and little is left to do between them. Every
+// rank sends rank 0 what it gathered while packing as soon as its last bytes are packed, and writes its row sums together with
+// them; rank 0 finishes the metadata meanwhile. Then every rank sends rank 0 its outcome, once its handles are closed; rank 0
+// renames and tells the outcome. Only durable files on several nodes need more: each node is synced once all its ranks have
+// written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -116,7 +117,10 @@ Status WriteSession::commit() {
   if (finished_) {
     return already_finished();
   }
-  define_checksum_tables();
+  poison(or_out_of_memory([&] {
+    define_checksum_tables();
+    return Status();
+  }));
   auto shape = agree_on_pending();
   Status status = shape.status();
   if (shape.ok()) {
@@ -132,6 +136,7 @@ Status WriteSession::commit() {
 
 // After this rank's data were handed over, or failed to be.
 Status WriteSession::complete(Status mine) {
+  mine = hand_in(mine);
   if (mine.ok()) {
     mine = write_sums();
   }
@@ -139,27 +144,53 @@ Status WriteSession::complete(Status mine) {
     mine = sync_other_nodes(mine);
   }
   Status closed = close_handles();
-  Status outcome = collect(mine.ok() ? closed : mine);
+  mine = mine.ok() ? closed : mine;
+  finish_parts();
+  Status made = is_root() && mine.ok() ? or_out_of_memory([&] { return write_image(); }) : Status();
+  Status outcome = collect(mine);
   if (is_root() && outcome.ok()) {
-    outcome = finish_file();
-    outcome = outcome.ok() ? outcome : outcome.with_context("rank 0");
+    outcome = made.ok() ? or_out_of_memory([&] { return finish_file(); }) : made;
+    outcome = outcome.with_context("rank 0");
   }
   return share_outcome(outcome);
 }
 
-// Row sums go to their tables; slab sums, being few, to rank 0.
-Status WriteSession::write_sums() {
-  if (row_sums_.empty()) {
-    return Status();
+// Sends rank 0 what was gathered, or why there is nothing, unless that was done before. Returns what this rank's outcome is
+// now.
+Status WriteSession::hand_in(const Status& mine) {
+  if (parts_.started()) {
+    return mine;
   }
   PhaseTimer timer(report_.phases, Phase::kCommit);
+  auto message = or_out_of_memory([&]() -> Result<std::vector<std::byte>> {
+    if (!mine.ok()) {
+      return encode_outcome(mine, {});
+    }
+    lay_out_sums();
+    return encode_outcome(mine, gathered_part());
+  });
+  parts_.start(comm(), message.ok() ? std::move(*message) : encode_outcome(message.status(), {}));
+  return mine.ok() ? message.status() : mine;
+}
+
+// Row sums go to their tables; slab sums to rank 0.
+void WriteSession::lay_out_sums() {
   for (RowSum& sum : row_sums_) {
     const DatasetEntry& dataset = datasets_[static_cast<size_t>(sum.table)];
     sum.index = sum.index * static_cast<int64_t>(row_tables_[static_cast<size_t>(dataset.checksum_group)].datasets.size()) +
                 dataset.checksum_column;
     sum.table = dataset.checksum_group;
   }
-  return write_row_sums(*file_, row_tables_, std::move(row_sums_));
+  row_sum_bytes_ = lay_out_row_sums(row_tables_, std::move(row_sums_));
+}
+
+// Those that were not written together with the last of the data.
+Status WriteSession::write_sums() {
+  if (row_sum_bytes_.segments.empty()) {
+    return Status();
+  }
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  return or_out_of_memory([&] { return file_->write(row_sum_bytes_.segments); });
 }
 
 // One rank a node makes the node's writes durable; on rank 0's own node that is rank 0, when the metadata are written too.
@@ -224,24 +255,62 @@ void WriteSession::merge_part(std::span<const std::byte> part) {
   all_slab_records_.insert(all_slab_records_.end(), part.begin(), part.end());
 }
 
-// Brings every rank's outcome and part to rank 0, and there the first failure; the others don't hear of it yet.
-Status WriteSession::collect(const Status& mine) {
+void WriteSession::finish_parts() {
   PhaseTimer timer(report_.phases, Phase::kCommit);
-  const auto messages = comm().gather(encode_outcome(mine, gathered_part()), 0);
-  STRIA_ASSIGN_OR_RETURN(const auto parts, open_parts(messages));
-  for (const std::vector<std::byte>& part : parts) {
-    merge_part(part);
-  }
-  return Status();
+  parts_.finish();
 }
 
-// Rank 0: metadata, sync, name.
-Status WriteSession::finish_file() {
-  {
-    PhaseTimer timer(report_.phases, Phase::kMetadata);
-    STRIA_RETURN_IF_ERROR(write_value_ranges());
-    STRIA_RETURN_IF_ERROR(write_image());
+// Rank 0, while it waits for the turn to write its last bytes: there is nothing to do after this.
+bool WriteSession::assemble_early() {
+  if (!assembled_ && parts_.started() && build_status_.ok() && parts_.test()) {
+    assembled_ = assemble();
   }
+  return false;
+}
+
+// Rank 0: the metadata with what all ranks gathered.
+Status WriteSession::assemble() {
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  return or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const auto messages, parts_.take());
+    STRIA_ASSIGN_OR_RETURN(const auto parts, open_parts(messages));
+    for (const std::vector<std::byte>& part : parts) {
+      merge_part(part);
+    }
+    STRIA_RETURN_IF_ERROR(write_value_ranges());
+    return make_image();
+  });
+}
+
+// Rank 0, while others may still write their last bytes.
+Status WriteSession::write_image() {
+  if (!assembled_) {
+    assembled_ = assemble();
+  }
+  STRIA_RETURN_IF_ERROR(*assembled_);
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  std::vector<storage::WriteSegment> segments;
+  for (const auto& extent : image_.extents) {
+    segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
+  }
+  return created_->write(segments);
+}
+
+// Brings every rank's outcome to rank 0, and there the first failure; the others don't hear of it yet.
+Status WriteSession::collect(const Status& mine) {
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  const auto message = reserve_.surely([&] { return encode_outcome(mine, {}); });
+  const auto messages = comm().gather(message, 0);
+  return or_out_of_memory([&] { return open_parts(messages).status(); });
+}
+
+// Rank 0, when everything is written: size, sync, name.
+Status WriteSession::finish_file() {
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, created_->size());
+  if (size_bytes != image_.file_bytes) {
+    STRIA_RETURN_IF_ERROR(created_->resize(image_.file_bytes));
+  }
+  report_.file_bytes = image_.file_bytes;
   if (options_.sync) {
     PhaseTimer timer(report_.phases, Phase::kSync);
     STRIA_RETURN_IF_ERROR(created_->sync());
@@ -280,7 +349,7 @@ void WriteSession::add_table_sums() {
   }
 }
 
-Status WriteSession::write_image() {
+Status WriteSession::make_image() {
   if (options_.checksums) {
     add_table_sums();
     all_slab_records_ = seal_slab_sums(std::move(all_slab_records_));
@@ -290,15 +359,8 @@ Status WriteSession::write_image() {
     slabs.dims = {static_cast<int64_t>(all_slab_records_.size())};
     STRIA_RETURN_IF_ERROR(writer_->create_table(slabs, all_slab_records_));
   }
-  STRIA_ASSIGN_OR_RETURN(container::SparseImage image, writer_->finish());
-  std::vector<storage::WriteSegment> segments;
-  for (const auto& extent : image.extents) {
-    segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
-  }
-  STRIA_RETURN_IF_ERROR(created_->write(segments));
-  report_.file_bytes = image.file_bytes;
-  STRIA_ASSIGN_OR_RETURN(int64_t size_bytes, created_->size());
-  return size_bytes == image.file_bytes ? Status() : created_->resize(image.file_bytes);
+  STRIA_ASSIGN_OR_RETURN(image_, writer_->finish());
+  return Status();
 }
 
 // Once the file has its name: what fails now costs no data, unless the power does too.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "access/list_io.hpp"
 #include "access/transfer.hpp"
@@ -20,6 +21,8 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kWorthTurnsBytes = 1 << 20;
+constexpr size_t kReserveBytes = 64 << 10;
+constexpr size_t kReserveBytesARank = 64;
 
 uint64_t combine(uint64_t seed, uint64_t value) {
   uint64_t both[2] = {seed, value};
@@ -167,42 +170,50 @@ Status WriteSession::already_finished() const {
 }
 
 Result<access::RequestShape> WriteSession::agree_on_pending() {
+  poison(or_out_of_memory([&] {
+    reserve_.set_aside(kReserveBytes + kReserveBytesARank * static_cast<size_t>(comm().size()));
+    return Status();
+  }));
   return agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
 }
 
 Status WriteSession::move(const access::RequestShape& shape, bool last) {
-  access::Plan plan = access::make_plan(shape, capabilities_, environment_.hints, comm());
+  // Without a plan this rank would not know what the others expect of it.
+  const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
                      shape.total_bytes >= kWorthTurnsBytes;
   NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
-  note_plan(plan);
+  reserve_.attempt([&] { note_plan(plan); });
   // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
   bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
-  Status opened = is_root() && plan.reserve ? reserve_space() : Status();
+  Status opened = reserve_.status();
+  if (opened.ok() && is_root() && plan.reserve) {
+    opened = or_out_of_memory([&] { return reserve_space(); });
+  }
   if (opened.ok() && is_root() && last && !meanwhile) {
     opened = build_metadata();
   }
   if (opened.ok()) {
-    opened = open_handles(plan);
+    opened = or_out_of_memory([&] { return open_handles(plan); });
   }
-  if (options_.checksums) {
-    place_row_sums(datasets_);
-  }
-  auto set = or_out_of_memory([&] { return TransferSet::create(pending_, datasets_, {options_.checksums, true}); });
+  auto set = or_out_of_memory([&] {
+    if (options_.checksums) {
+      place_row_sums(datasets_);
+    }
+    return TransferSet::create(pending_, datasets_, {options_.checksums, true});
+  });
   Status status = opened.ok() ? set.status() : opened;
   if (plan.method == access::Method::kTwoPhase && !comm().agree(status).ok() && status.ok()) {
     // The exchange needs everybody.
     status = Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
   if (status.ok()) {
-    status = transfer(plan, **set, turn, meanwhile);
+    status = transfer(plan, **set, turn, meanwhile, last);
   }
   if (status.ok() && meanwhile) {
     status = build_metadata();
   }
   if (status.ok()) {
-    keep_value_ranges(**set);
-    keep_sums(**set);
     pending_.clear();
   }
   return status;
@@ -243,14 +254,23 @@ Status WriteSession::reserve_space() {
   return status.code() == ErrorCode::kUnsupported ? Status() : status;
 }
 
-Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile) {
+Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile, bool last) {
   if (file_ == nullptr && plan.method != access::Method::kTwoPhase) {
     return Status();  // nothing to write here
   }
   try {
     access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
     if (meanwhile) {
-      context.meanwhile = [this] { return build_a_little(); };
+      context.meanwhile = [this] { return build_a_little() || assemble_early(); };
+    }
+    std::optional<Status> kept;
+    std::vector<storage::WriteSegment> sums;
+    if (last && plan.method == access::Method::kListIo) {
+      context.packed = [&]() -> std::span<const storage::WriteSegment> {
+        kept = hand_in(keep(set));
+        sums = std::exchange(row_sum_bytes_.segments, {});
+        return sums;
+      };
     }
     Status status;
     if (plan.method == access::Method::kTwoPhase) {
@@ -261,13 +281,23 @@ Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTu
       status = access::write_independent(context, set.lanes(), set).status;
     }
     if (status.ok()) {
-      PhaseTimer timer(report_.phases, Phase::kPack);
-      set.finish_sums();
+      status = kept ? *kept : keep(set);
     }
     return status;
   } catch (const std::bad_alloc&) {
     return Status(ErrorCode::kResourceExhausted, fmt::format("writing '{}': out of memory", path_));
   }
+}
+
+// What was gathered while packing.
+Status WriteSession::keep(TransferSet& set) {
+  PhaseTimer timer(report_.phases, Phase::kPack);
+  return or_out_of_memory([&] {
+    set.finish_sums();
+    keep_value_ranges(set);
+    keep_sums(set);
+    return Status();
+  });
 }
 
 void WriteSession::keep_value_ranges(const TransferSet& set) {

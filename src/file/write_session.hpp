@@ -4,9 +4,12 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "access/memory_reserve.hpp"
+#include "file/part_exchange.hpp"
 #include "file/session.hpp"
 
 namespace stria::file {
@@ -44,7 +47,8 @@ class WriteSession : public Session {
   Status move(const access::RequestShape& shape, bool last);
   Status open_handles(const access::Plan& plan);
   Status reserve_space();
-  Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile);
+  Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile, bool last);
+  Status keep(TransferSet& set);
   void keep_sums(const TransferSet& set);
   void keep_value_ranges(const TransferSet& set);
   void define_checksum_tables();
@@ -56,6 +60,13 @@ class WriteSession : public Session {
   Status build_dataset(const DatasetEntry& dataset);
   Status build_row_table(size_t number);
   Status reserve_value_range(const DatasetEntry& dataset);
+  void lay_out_sums();
+  Status hand_in(const Status& mine);
+  void finish_parts();
+  bool assemble_early();
+  Status assemble();
+  Status make_image();
+  Status write_image();
   Status complete(Status mine);
   Status write_sums();
   Status sync_other_nodes(const Status& mine);
@@ -66,7 +77,6 @@ class WriteSession : public Session {
   Status finish_file();
   Status write_value_ranges();
   void add_table_sums();
-  Status write_image();
   Status settle();
   Status share_outcome(const Status& mine);
   Status fail(const Status& status);
@@ -74,6 +84,7 @@ class WriteSession : public Session {
 
   CreateOptions options_;
   std::string partial_path_;
+  access::MemoryReserve reserve_;  // for what a flush or commit can't do without once the ranks have agreed to move
   bool finished_ = false;
   bool published_ = false;  // the file has its name
 
@@ -101,9 +112,13 @@ class WriteSession : public Session {
   std::vector<TableSum> table_sums_;
   std::vector<std::byte> slab_records_;
   std::vector<std::byte> all_slab_records_;
-  std::vector<ValueRange> value_ranges_;              // a dataset
-  size_t built_ = 0;                                  // rank 0: steps made of the metadata
-  Status build_status_;                               // and the first failure among them
+  RowSumBytes row_sum_bytes_;             // of row_sums_, being written
+  PartExchange parts_;                    // what the commit gathers
+  std::vector<ValueRange> value_ranges_;  // a dataset
+  size_t built_ = 0;                      // rank 0: steps made of the metadata
+  Status build_status_;                   // and the first failure among them
+  std::optional<Status> assembled_;       // rank 0: whether the parts of all ranks are in the image
+  container::SparseImage image_;
   std::vector<std::array<int, 2>> range_attributes_;  // rank 0: minimum and maximum of each dataset that wants them
 };
 

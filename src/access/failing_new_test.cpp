@@ -1,0 +1,64 @@
+#include "access/failing_new_test.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+bool counting = false;
+int64_t allocations = 0;
+int64_t failing_allocation = -1;
+
+void* allocate(std::size_t bytes) {
+  if (counting && allocations++ == failing_allocation) {
+    throw std::bad_alloc();
+  }
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return allocate(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return allocate(bytes);
+}
+// The temporary buffers of std::stable_sort; nobody minds when there is none.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace stria::access::test {
+
+void fail_allocation(int64_t number) {
+  allocations = 0;
+  failing_allocation = number;
+}
+
+int64_t allocation_count() {
+  return allocations;
+}
+
+Counting::Counting(bool on) : before_(std::exchange(counting, on)) {}
+
+Counting::~Counting() {
+  counting = before_;
+}
+
+}  // namespace stria::access::test

@@ -1,0 +1,92 @@
+// Memory that runs out at a chosen allocation: what the tests of that share.
+//
+// A program that links this has its operator new replaced. Allocations of the simulated ranks themselves and of the tests don't
+// count.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "comm/comm.hpp"
+
+namespace stria::access::test {
+
+/// From now on the allocation of that number fails once, none if negative, counted from 0.
+void fail_allocation(int64_t number);
+/// How many were counted since.
+int64_t allocation_count();
+
+/// Counts allocations, or not, while it lives.
+class Counting {
+ public:
+  explicit Counting(bool on);
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+  ~Counting();
+
+ private:
+  bool before_;
+};
+
+template <typename Call>
+auto quietly(Call&& call) {
+  Counting off(false);
+  return call();
+}
+
+/// A communicator whose own allocations never fail.
+class SureComm : public Comm {
+ public:
+  explicit SureComm(Comm& inner) : inner_(inner) {}
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  std::span<const int> node_of_rank() const override { return inner_.node_of_rank(); }
+  int node_rank() const override { return inner_.node_rank(); }
+  int node_size() const override { return inner_.node_size(); }
+  void barrier() override {
+    quietly([&] { inner_.barrier(); });
+  }
+  void broadcast(std::span<std::byte> data, int root) override {
+    quietly([&] { inner_.broadcast(data, root); });
+  }
+  void all_reduce(std::span<int64_t> values, ReduceOp op) override {
+    quietly([&] { inner_.all_reduce(values, op); });
+  }
+  void all_reduce(std::span<double> values, ReduceOp op) override {
+    quietly([&] { inner_.all_reduce(values, op); });
+  }
+  void exclusive_scan(std::span<int64_t> values) override {
+    quietly([&] { inner_.exclusive_scan(values); });
+  }
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    quietly([&] { inner_.all_gather(mine, all); });
+  }
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
+    return quietly([&] { return inner_.gather(mine, root); });
+  }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
+    return quietly([&] { return inner_.allocate_shared(bytes); });
+  }
+  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
+    return quietly([&] { return inner_.send(data, to, tag); });
+  }
+  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
+    return quietly([&] { return inner_.receive(data, from, tag); });
+  }
+  void wait(CommRequest& request) override {
+    quietly([&] { inner_.wait(request); });
+  }
+  void pause(int attempt) override {
+    quietly([&] { inner_.pause(attempt); });
+  }
+  Messages sparse_exchange(const Messages& outgoing) override {
+    return quietly([&] { return inner_.sparse_exchange(outgoing); });
+  }
+
+ private:
+  Comm& inner_;
+};
+
+}  // namespace stria::access::test
