@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Programs that nobody here wrote, on the MPI-IO drop-in, with both MPIs: mpi4py's own tests, HDF5, PnetCDF, netCDF-4, h5py.
+# Programs that nobody here wrote, on the MPI-IO drop-in, with both MPIs: mpi4py's own tests, HDF5, PnetCDF, netCDF-4, h5py, and
+# the I/O tests of MPICH, HDF5, PnetCDF and IOR (scripts/io_suites.sh says where their sources come from).
 # usage: scripts/check_drop_in.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,6 +28,13 @@ drop_in() {
     tests/mpiio/drop_in_test.py
 }
 
+# suites MPI PRESET RANKS
+suites() {
+  STRIA_MPI=$1 STRIA_BIN=$PWD/build/$2/bin STRIA_MPIIO=$PWD/build/$2/lib/libstria_mpiio.so STRIA_RANKS=$3 \
+    STRIA_SUITES=$PWD/build/suites/$1 build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short \
+    tests/mpiio/suites_test.py
+}
+
 scripts/setup.sh
 stage fetch_mpi4py fetch_mpi4py || true
 targets=(stria_mpiio mpiio_hdf5_program)
@@ -35,5 +43,13 @@ if stage build build_preset release "${targets[@]}" mpiio_pnetcdf_program mpiio_
 fi
 if stage build_mpich build_preset release-mpich "${targets[@]}"; then
   stage drop_in_mpich drop_in mpich release-mpich || true
+fi
+if stage fetch_suites scripts/io_suites.sh fetch; then
+  if stage build_suites scripts/io_suites.sh build openmpi; then
+    stage suites suites openmpi release "2 3 4 7" || true
+  fi
+  if stage build_suites_mpich scripts/io_suites.sh build mpich; then
+    stage suites_mpich suites mpich release-mpich "2 4" || true
+  fi
 fi
 finish

@@ -30,6 +30,7 @@ struct Pools {
   std::list<Pool*> all;  // in the order of their making, the same on every rank
   int keyval = MPI_KEYVAL_INVALID;
   void (*close_files)() = nullptr;
+  bool watches_end = false;
 };
 
 // Never destroyed: MPI calls back late.
@@ -67,12 +68,10 @@ int end_of_mpi(MPI_Comm, int, void*, void*) {
 }
 
 int pool_key() {
+  watch_mpi_end();
   std::lock_guard lock(pools().mutex);
   if (pools().keyval == MPI_KEYVAL_INVALID) {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_pool, &pools().keyval, nullptr);
-    int end_key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_mpi, &end_key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, end_key, nullptr);
   }
   return pools().keyval;
 }
@@ -147,6 +146,16 @@ Result<std::shared_ptr<Channel>> make_channel(MPI_Comm parent, int size) {
 }
 
 }  // namespace
+
+void watch_mpi_end() {
+  std::lock_guard lock(pools().mutex);
+  if (!pools().watches_end) {
+    pools().watches_end = true;
+    int end_key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_mpi, &end_key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, end_key, nullptr);
+  }
+}
 
 void at_mpi_end(void (*close_files)()) {
   pools().close_files = close_files;

@@ -37,6 +37,9 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
 /// Gives it back. Local.
 void release_channel(const std::shared_ptr<Channel>& channel);
 
+/// Has MPI tell of its end, by an attribute of MPI_COMM_SELF. To be called as MPI begins: attributes are deleted last set
+/// first, and libraries above (HDF5, PnetCDF) close their files in the deletion of their own. Only the first call counts.
+void watch_mpi_end();
 /// Calls `close_files` when MPI ends, while it can still communicate; set once.
 void at_mpi_end(void (*close_files)());
 

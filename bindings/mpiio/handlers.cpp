@@ -90,8 +90,12 @@ int report(const Handler& handler, MPI_File file, const Outcome& outcome) {
   if (outcome.ok()) {
     return MPI_SUCCESS;
   }
+  last_words()[outcome.error_class()] = outcome.message();
+  return call(handler, file, outcome);
+}
+
+int call(const Handler& handler, MPI_File file, const Outcome& outcome) {
   int code = outcome.error_class();
-  last_words()[code] = outcome.message();
   switch (handler.kind) {
     case Handler::Kind::kReturn:
       break;
@@ -167,7 +171,8 @@ int MPI_File_call_errhandler(MPI_File file, int code) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }
   const Handler handler = stria::mpiio::handler_of(open_file.get());
-  static_cast<void>(stria::mpiio::report(handler, file, Outcome(code, "MPI_File_call_errhandler was called")));
+  // The code may be the program's own, and so is what MPI_Error_string says of it.
+  static_cast<void>(stria::mpiio::call(handler, file, Outcome(code, "MPI_File_call_errhandler was called")));
   return MPI_SUCCESS;
 }
 

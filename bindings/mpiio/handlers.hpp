@@ -26,7 +26,9 @@ Outcome find_handler(MPI_Errhandler handle, Handler& found);
 Handler default_handler();
 void set_default_handler(const Handler& handler);
 
-/// Calls the handler with a failure of `file` and returns the error code; MPI_SUCCESS for a success.
+/// Calls the handler with a failure of `file` and returns the code that it leaves.
+int call(const Handler& handler, MPI_File file, const Outcome& outcome);
+/// The same for what a call of this library came to, which MPI_Error_string tells from then on; MPI_SUCCESS for a success.
 int report(const Handler& handler, MPI_File file, const Outcome& outcome);
 
 }  // namespace stria::mpiio

@@ -31,12 +31,12 @@ ENVIRONMENT = {
 }
 
 
-def run(ranks, *command, native=False, **more):
+def run(ranks, *command, native=False, cwd=None, seconds=HANG_SECONDS, **more):
     """Runs a command on some ranks, on the drop-in unless native, and returns what it said."""
     preload = [] if native else [f"LD_PRELOAD={LIBRARY}", "STRIA_VERBOSE=1"]
     full = [f"mpiexec.{MPI}", "-n", str(ranks), "env", *preload, *map(str, command)]
     done = subprocess.run(
-        full, env={**ENVIRONMENT, **os.environ, **more}, capture_output=True, text=True, timeout=HANG_SECONDS,
+        full, env={**ENVIRONMENT, **os.environ, **more}, capture_output=True, text=True, timeout=seconds, cwd=cwd,
         stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{' '.join(full)}\nexit {done.returncode}\n{done.stdout}\n{done.stderr}"

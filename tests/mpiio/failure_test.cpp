@@ -13,7 +13,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "mpiio/support/calls.hpp"
 #include "mpiio/support/fail_io.hpp"
@@ -126,11 +129,10 @@ bool any_rank(bool here) {
   return any != 0;
 }
 
-// Whether this rank must hear of a failure: a collective call that ends on all ranks together tells all of them; one that is
-// waited for by each rank alone tells at least those whose own bytes are missing.
+// Whether this rank must hear of a failure: a collective call, of whatever kind, tells all ranks.
 bool is_concerned(const Call& call, bool here) {
   const bool anywhere = any_rank(here);
-  return call.collective && call.waiting != Waiting::kNonblocking ? anywhere : here;
+  return call.collective ? anywhere : here;
 }
 
 int wanted_class(int error) {
@@ -302,6 +304,24 @@ class SmallDisk {
   bool is_mounted_ = false;
 };
 
+// Small disks stay mounted in the directory when a run is killed; the next one takes them away.
+void unmount_abandoned(const Suite& suite) {
+  if (suite.rank() != 0) {
+    return;
+  }
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(suite.options().directory, ignored)) {
+    const std::string name = entry.path().filename();
+    int owner = 0;
+    int length = 0;
+    if (std::sscanf(name.c_str(), "mpiio_failures.%d.disk%n", &owner, &length) == 1 &&
+        static_cast<size_t>(length) == name.size() && kill(owner, 0) != 0 && errno == ESRCH) {
+      umount2(entry.path().c_str(), MNT_DETACH);
+      rmdir(entry.path().c_str());
+    }
+  }
+}
+
 void full_disk(const Suite& suite, const Call& call, const Hints& hints) {
   const SmallDisk disk(suite);
   if (!disk.is_mounted()) {
@@ -326,6 +346,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   const FailIo fail;
+  unmount_abandoned(suite);
   for (const Hints& hints : methods()) {
     const std::string by = Info(hints).text();
     for (const Call& call : private_calls()) {

@@ -360,6 +360,11 @@ void error_handlers(const Suite& suite) {
   EXPECT(handler_calls == 1, "the file's handler was called ", handler_calls, " times");
   EXPECT_MPI(MPI_File_call_errhandler(file, MPI_ERR_QUOTA));
   EXPECT(handler_calls == 2 && handled_class == MPI_ERR_QUOTA, "call_errhandler: ", handler_calls, " calls");
+  int own_code = 0;
+  MPI_Add_error_class(&own_code);
+  MPI_Add_error_string(own_code, "a program's own");
+  EXPECT_MPI(MPI_File_call_errhandler(file, own_code));
+  EXPECT(error_text(own_code).find("a program's own") != std::string::npos, error_text(own_code));
   EXPECT_MPI(MPI_File_get_errhandler(file, &handler));
   EXPECT(handler == mine, "another handler comes back");
   MPI_Errhandler forgiving = MPI_ERRHANDLER_NULL;
