@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, through HDF5 from packed buffers, and through Stria, each
-# traced; a timeline and a table of each in out/ross, and pictures and a table of all beside each other, of which docs/ross holds those of
-# one run. docs/ross_discovery.md says what to see in them.
+# Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, the same on Stria's MPI-IO, through HDF5 from
+# packed buffers, and through Stria, each traced; a timeline and a table of each in out/ross, and pictures and a table of all beside each
+# other, of which docs/ross holds those of one run. docs/ross_discovery.md says what to see in them.
 # usage: scripts/ross_discovery.sh [RANKS [BLOCKS]]      (4 ranks, 8 blocks a rank)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +14,7 @@ out=out/ross
 bin=build/release/bin
 
 scripts/setup.sh
-stage build build_preset release stria_cli stria_trace bench_flash_peers
+stage build build_preset release stria_cli stria_trace stria_mpiio bench_flash_peers
 export STRIA_PYTHON=build/venv/bin/python
 mkdir -p "$out"
 find "$out" -maxdepth 1 -type f \( -name '*.stria-trace' -o -name '*.html' -o -name '*.txt' -o -name '*.parquet' \) -delete
@@ -39,6 +39,8 @@ peers=("$bin/bench_flash_peers" --blocks "$blocks" --rounds 1 --dir "$out")
 wrappers=$PWD/build/release/lib/libstria_trace.so
 traced hyperslab env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-independent-hyperslab
 traced collective env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-collective-hyperslab
+inside=$wrappers:$PWD/build/release/lib/libstria_mpiio.so
+traced inside env LD_PRELOAD="$inside" "${peers[@]}" --modes hdf5-collective-hyperslab
 traced packed env LD_PRELOAD="$wrappers" "${peers[@]}" --modes hdf5-independent
 traced stria "$bin/stria" flash io --blocks "$blocks" --rounds 1 --layout standard --dir "$out"
 

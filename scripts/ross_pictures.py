@@ -3,10 +3,10 @@
 
 usage: ross_pictures.py DIRECTORY
 
-DIRECTORY holds the runs as Parquet (stria trace export --parquet): hyperslab, collective, packed and stria. Of each the last
-checkpoint counts, from the first rank that creates the file to the last that has closed it; those before it warm up. Written
-there: checkpoint.svg, all on one scale of time; call.svg, the inside of one call that moves data, each on its own scale, or a
-stretch of it where it makes too many writes to tell them apart; and table.md.
+DIRECTORY holds the runs as Parquet (stria trace export --parquet): hyperslab, collective, inside, packed and stria. Of each
+the last checkpoint counts, from the first rank that creates the file to the last that has closed it; those before it warm up.
+Written there: checkpoint.svg, all on one scale of time; call.svg, the inside of one call that moves data, each on its own
+scale, or a stretch of it where it makes too many writes to tell them apart; and table.md.
 """
 
 import argparse
@@ -19,13 +19,14 @@ import pyarrow.parquet
 RUNS = {
     "hyperslab": "HDF5, hyperslab of memory, independent",
     "collective": "HDF5, hyperslab of memory, collective",
+    "inside": "HDF5, hyperslab of memory, collective, on Stria's MPI-IO",
     "packed": "HDF5, packed by the benchmark, independent",
     "stria": "Stria, one commit",
 }
 CREATE = ("H5Fcreate", "File::create")
 CLOSE = ("H5Fclose", "File::close")
 MOVE = ("H5Dwrite", "File::commit")
-AGREE = ("reduce", "gather", "broadcast", "barrier", "message wait", "share memory", "send", "receive")
+AGREE = ("exchange", "turn wait", "reduce", "gather", "broadcast", "barrier", "message wait", "share memory", "send", "receive")
 # What a state is drawn as: its name in the legend, and a colour of the palette of Okabe and Ito.
 CLASSES = {
     "H5Dwrite, File::commit": "#56b4e9",
@@ -33,8 +34,8 @@ CLASSES = {
     "MPI_File_write_at, …_all": "#e69f00",
     "other MPI_File_…": "#f0e442",
     "pack": "#cc79a7",
-    "metadata and the like": "#0072b2",
-    "agreement among ranks": "#8a8a8a",
+    "metadata, planning, agreeing on the outcome": "#0072b2",
+    "exchange and waiting for others": "#8a8a8a",
     "write to the storage": "#009e73",
 }
 NAMES, COLOURS = list(CLASSES), list(CLASSES.values())

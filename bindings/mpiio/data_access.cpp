@@ -23,6 +23,12 @@ void fail(Operation& operation, const Outcome& outcome) {
   operation.bytes = 0;
 }
 
+// Tells the trace what the call under way moves.
+void describe_call(const Operation& operation) {
+  describe_transfer(*operation.file->counters, operation.writes(), operation.bytes,
+                    operation.bytes > 0 ? operation.view->offset_of(operation.position) : -1);
+}
+
 Outcome check_pointer(const File& file, Pointer pointer) {
   if (file.is_sequential() && pointer != Pointer::kShared) {
     return {MPI_ERR_UNSUPPORTED_OPERATION,
@@ -56,6 +62,7 @@ OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access,
       }
       break;
   }
+  describe_call(*operation);
   return operation;
 }
 
@@ -107,6 +114,7 @@ OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direct
   int64_t first = comm.rank() == 0 ? file->channel->shared->advance(total[0]) : 0;
   comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
   operation->position = first + before;
+  describe_call(*operation);
   return operation;
 }
 
@@ -126,8 +134,8 @@ Outcome begin(const std::shared_ptr<File>& file, const OperationPtr& operation) 
 
 }  // namespace
 
-int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status) {
-  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     if (PlainResult result; access_plainly(*file, access, buffer, result)) {
       set_status(status, result.moved_bytes);
       return result.outcome;
@@ -147,9 +155,9 @@ int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, 
   });
 }
 
-int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request) {
+int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request, const char* call) {
   *request = MPI_REQUEST_NULL;
-  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     OperationPtr operation = prepare_at(file, access, buffer);
     if (!operation->outcome.ok() && access.together == Together::kIndependent) {
       return operation->outcome;
@@ -162,8 +170,8 @@ int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer
   });
 }
 
-int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status) {
-  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     if (Outcome checked = check_no_split(*file); !checked.ok()) {
       return checked;
     }
@@ -174,8 +182,8 @@ int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffe
   });
 }
 
-int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer) {
-  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
     OperationPtr operation = prepare_at(file, access, buffer);
     if (Outcome moved = move_pointer_ahead(*file, access, *operation); !moved.ok()) {
@@ -185,15 +193,15 @@ int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer)
   });
 }
 
-int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer) {
-  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
     return begin(file, prepare_ordered(file, direction, buffer));
   });
 }
 
-int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status) {
-  return with_file(handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     if (file->split == nullptr || file->split->operation->direction != direction) {
       return {MPI_ERR_IO, fmt::format("'{}': no such split collective is under way", file->path)};
     }

@@ -1,5 +1,5 @@
 // The data accesses of MPI-IO: where each finds its position, and how it is carried out. Each returns an MPI error code, after
-// the file's handler was called.
+// the file's handler was called. `call` is the function of the interface, as traces name it.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 
+#include "call_span.hpp"
 #include "handles.hpp"
 #include "operation.hpp"
 
@@ -25,23 +26,29 @@ struct Access {
   int64_t offset = 0;  ///< etypes; of kExplicit
 };
 
-int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status);
-int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request);
+int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status,
+               const char* call = __builtin_FUNCTION());
+int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request,
+                 const char* call = __builtin_FUNCTION());
 /// Shared pointer, in the order of the ranks.
-int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status);
-int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer);
-int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer);
+int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status,
+                   const char* call = __builtin_FUNCTION());
+int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer, const char* call = __builtin_FUNCTION());
+int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer,
+                        const char* call = __builtin_FUNCTION());
 /// `address` must be that of the begin.
-int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status);
+int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status,
+              const char* call = __builtin_FUNCTION());
 
-/// Runs `body(file)`, which returns an Outcome, and reports what came of it.
+/// Runs `body(file)`, which returns an Outcome, as the function `call` of the interface, and reports what came of it.
 template <typename Body>
-int with_file(MPI_File handle, Body body) {
+int in_call(const char* call, MPI_File handle, Body body) {
   const std::shared_ptr<File> file = find_file(handle);
   if (file == nullptr) {
     return report(default_handler(), handle, not_open());
   }
   Outcome outcome;
+  const CallSpan span(call, file->trace_id);
   try {
     outcome = body(file);
   } catch (const std::bad_alloc&) {
@@ -50,6 +57,12 @@ int with_file(MPI_File handle, Body body) {
     outcome = {MPI_ERR_INTERN, "'" + file->path + "': " + error.what()};
   }
   return report(file->handler, handle, outcome);
+}
+
+/// The same as the function that it stands in.
+template <typename Body>
+int with_file(MPI_File handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return in_call(call, handle, body);
 }
 
 }  // namespace stria::mpiio

@@ -1,5 +1,7 @@
 #include "file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -7,6 +9,8 @@
 #include <set>
 #include <string_view>
 
+#include "access/transfer_facts.hpp"
+#include "call_span.hpp"
 #include "comm/mpi/trace_join.hpp"
 #include "handles.hpp"
 #include "info.hpp"
@@ -194,6 +198,10 @@ void apply_hints(File& file, const Hints& given) {
     warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");
     file.hints.driver = "posix";
   }
+  access::state_hints(file.trace_id, file.hints);
+  if (!warnings.empty()) {
+    trace::Recorder::instance().set_fact(file.trace_id, "hint warnings", fmt::format("{}", fmt::join(warnings, "; ")));
+  }
   if (speaks(file)) {
     for (const std::string& warning : warnings) {
       say(warning);
@@ -226,8 +234,8 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
     file->channel = *channel;
     file->path = without_prefix(name);
     file->trace_id = trace::Recorder::instance().file(file->path);
-    static const trace::Kind kOpen = trace::Recorder::instance().define_kind("MPI_File_open", trace::Layer::kApp);
-    const trace::FileSpan span(kOpen, file->trace_id);
+    file->counters = &trace::Recorder::instance().counters(file->trace_id);
+    const CallSpan span("MPI_File_open", file->trace_id);
     file->amode = amode;
     file->handler = default_handler();
     MPI_Comm_group(comm, &file->group);
@@ -246,8 +254,6 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
 }
 
 Outcome close_file(File& file) {
-  static const trace::Kind kClose = trace::Recorder::instance().define_kind("MPI_File_close", trace::Layer::kApp);
-  const trace::FileSpan span(kClose, file.trace_id);
   trace::Recorder::instance().flush_to_file();
   wait_for_jobs(file);
   Comm& comm = file.comm();

@@ -14,6 +14,7 @@
 #include "outcome.hpp"
 #include "storage/driver.hpp"
 #include "stria/hints.hpp"
+#include "trace/file_counters.hpp"
 #include "view.hpp"
 
 namespace stria::mpiio {
@@ -29,11 +30,19 @@ class File {
 
   std::string path;       ///< as the storage knows it
   uint16_t trace_id = 0;  ///< the recorder's number of it
+  trace::FileCounters* counters = nullptr;
   int amode = 0;
   MPI_Group group = MPI_GROUP_NULL;
   std::shared_ptr<Channel> channel;
   std::shared_ptr<storage::Driver> driver;
   std::unique_ptr<storage::File> storage;
+  /// What the trace was told of the last transfers.
+  struct Noted {
+    access::Method method = access::Method::kAutomatic;
+    std::string reason;
+  };
+  Noted noted_collective, noted_independent;
+  std::mutex noted_mutex;
   std::mutex storage_mutex;  ///< one call at a time on `storage`
   /// The same file for the thread that works in the background; opened when that has something to do first.
   std::unique_ptr<storage::File> background;

@@ -6,6 +6,7 @@
 #include "info.hpp"
 #include "jobs.hpp"
 #include "real_mpi.hpp"
+#include "trace/recorder.hpp"
 
 namespace stria::mpiio {
 
@@ -60,6 +61,7 @@ Outcome preallocate(File& file, int64_t bytes) {
 
 Outcome sync(File& file) {
   wait_for_jobs(file);
+  trace::Recorder::instance().flush_to_file();
   Outcome mine = check_writable(file, "sync");
   // Everything written before, by any rank, is to be durable.
   file.comm().barrier();

@@ -11,6 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
 namespace stria::mpiio {
 
 namespace {
@@ -73,6 +76,14 @@ void look_at_boards() {
   });
 }
 
+void run_in_background(Operation& operation) {
+  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("background write", trace::Layer::kEngine);
+  static const trace::Kind kRead = trace::Recorder::instance().define_kind("background read", trace::Layer::kEngine);
+  trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace_id);
+  span->set_bytes(operation.bytes);
+  run_independent(operation, *operation.file->background);
+}
+
 void work() {
   std::unique_lock lock(jobs().mutex);
   const auto has_news = [] { return jobs().ending || !jobs().waiting.empty(); };
@@ -92,7 +103,7 @@ void work() {
     std::shared_ptr<Job> job = std::move(jobs().waiting.front());
     jobs().waiting.pop_front();
     lock.unlock();
-    run_independent(*job->operation, *job->operation->file->background);
+    run_in_background(*job->operation);
     lock.lock();
     part_done(job);
   }
@@ -202,6 +213,11 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool
 }
 
 void wait_for_job(Job& job) {
+  if (job.done.load()) {
+    return;
+  }
+  static const trace::Kind kWait = trace::Recorder::instance().define_kind("background wait", trace::Layer::kEngine);
+  const trace::FileSpan span(kWait, job.operation->file->trace_id);
   std::unique_lock lock(jobs().mutex);
   jobs().changed.wait(lock, [&] { return job.done.load(); });
 }

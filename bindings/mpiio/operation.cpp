@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "access/transfer.hpp"
+#include "access/transfer_facts.hpp"
 #include "base/checked.hpp"
+#include "call_span.hpp"
 #include "kept_types.hpp"
 #include "memory_stream.hpp"
 #include "trace/recorder.hpp"
@@ -173,6 +175,24 @@ access::Outcome move_collective(access::Context& context, std::span<const access
                             : access::read_collective(context, lanes, memory);
 }
 
+// What the trace says of the method; facts only where they are new, since small transfers are many.
+void note(const Operation& operation, const access::Outcome& moved, bool collective) {
+  File& file = *operation.file;
+  access::count_transfer(file.trace_id, moved.method, moved.aggregators, file.comm().rank());
+  const std::lock_guard lock(file.noted_mutex);
+  File::Noted& noted = collective ? file.noted_collective : file.noted_independent;
+  if (noted.method == moved.method && noted.reason == moved.reason) {
+    return;
+  }
+  noted = {moved.method, moved.reason};
+  if (collective) {
+    access::state_method(file.trace_id, moved.method, moved.reason, moved.aggregators);
+  } else if (trace::is_counting()) {
+    trace::Recorder::instance().set_fact(file.trace_id, "method of independent calls",
+                                         fmt::format("{} ({})", access::method_name(moved.method), moved.reason));
+  }
+}
+
 // An operation that failed before it began moves nothing and keeps its outcome.
 void move(Operation& operation, storage::File& storage, Move how) {
   Streams streams;
@@ -199,7 +219,8 @@ void move(Operation& operation, storage::File& storage, Move how) {
   context.locks = operation.file->channel->shared->locks();
   context.kept = how == move_collective ? &operation.file->channel->kept : nullptr;
   const access::Outcome moved = how(context, {&streams.lane, 1}, operation, *ends.memory);
-  trace::Recorder::instance().counters(operation.file->trace_id).add_phases(times, PhaseTimes());
+  operation.file->counters->add_phases(times, PhaseTimes());
+  note(operation, moved, how == move_collective);
   operation.moved_bytes = moved.bytes;
   Outcome after = before.ok() ? finish(operation, ends) : before;
   operation.outcome = after.ok() ? Outcome(moved.status) : after;
@@ -233,12 +254,6 @@ bool run_small(Operation& operation, storage::File& storage) {
                                  operation.moved_bytes);
   operation.memory_bytes = operation.moved_bytes;
   return true;
-}
-
-trace::Kind kind_of(Direction direction) {
-  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("MPI_File_write", trace::Layer::kApp);
-  static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read", trace::Layer::kApp);
-  return direction == Direction::kWrite ? kWrite : kRead;
 }
 
 // The file's own lock on everything between the first byte of an access and its last.
@@ -303,9 +318,8 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
   if (bytes % view.etype_bytes() != 0) {
     return false;
   }
-  trace::FileSpan span(kind_of(direction), file.trace_id);
-  span->set_bytes(bytes);
   const int64_t offset = view.offset_of(position);
+  describe_transfer(*file.counters, direction == Direction::kWrite, bytes, offset);
   std::lock_guard lock(file.storage_mutex);
   result.outcome = move_piece(file, *file.storage, direction, {offset, offset + bytes}, static_cast<std::byte*>(buffer.address),
                               result.moved_bytes);
@@ -313,8 +327,6 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
 }
 
 void run_independent(Operation& operation, storage::File& storage) {
-  trace::FileSpan span(kind_of(operation.direction), operation.file->trace_id);
-  span->set_bytes(operation.bytes);
   const File& file = *operation.file;
   // Atomic mode: one access of the file's ranks at a time, or on several nodes one to a range.
   NodeTurn::Guard turn(file.atomic ? file.atomic_turn : nullptr);
@@ -339,10 +351,6 @@ void run_collective(Operation& operation) {
     }
     return;
   }
-  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("MPI_File_write_all", trace::Layer::kApp);
-  static const trace::Kind kRead = trace::Recorder::instance().define_kind("MPI_File_read_all", trace::Layer::kApp);
-  trace::FileSpan span(operation.writes() ? kWrite : kRead, file.trace_id);
-  span->set_bytes(operation.bytes);
   std::lock_guard lock(file.storage_mutex);
   move(operation, *file.storage, move_collective);
 }

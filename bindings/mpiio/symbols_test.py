@@ -9,6 +9,7 @@ import sys
 _MPI_IO = re.compile(r"P?MPI_(File_\w+|Register_datarep(_c)?)$")
 _ALLOWED = re.compile(
     r"P?MPI_(File_\w+|Register_datarep(_c)?|Error_string|Init(_thread)?|Wait\w*|Test\w*|Request_get_status)$"
+    r"|stria_mpiio_trace_link_1$"
     r"|ompi_file_create_errhandler_f$|p?mpi_file_create_errhandler_*(f08_)?$|pmpir_file_create_errhandler_f08_$"
 )
 

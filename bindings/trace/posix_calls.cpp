@@ -25,8 +25,10 @@ uint16_t file_of(int descriptor) {
   return descriptor >= 0 && place < kDescriptors ? file_of_descriptor[place].load(std::memory_order_relaxed) : uint16_t{0};
 }
 
-int opened(int descriptor, const char* path) {
-  if (descriptor >= 0 && static_cast<size_t>(descriptor) < kDescriptors && stria::wrap::inside_call()) {
+// What the preloaded MPI-IO opens, it records itself.
+int opened(int descriptor, const char* path, const void* caller) {
+  if (descriptor >= 0 && static_cast<size_t>(descriptor) < kDescriptors && stria::wrap::inside_call() &&
+      !stria::wrap::is_in_mpiio(caller)) {
     const uint16_t about = stria::trace::ring().file;
     const uint16_t file = about != 0 ? about : stria::trace::Recorder::instance().file(path);
     file_of_descriptor[static_cast<size_t>(descriptor)].store(file, std::memory_order_relaxed);
@@ -89,14 +91,14 @@ mode_t mode_argument(int flags, va_list arguments) {
 
 extern "C" {
 
-#define STRIA_TRACE_OPEN(NAME)                                              \
-  int NAME(const char* path, int flags, ...) {                              \
-    static auto* next = next_definition<int(const char*, int, ...)>(#NAME); \
-    va_list arguments;                                                      \
-    va_start(arguments, flags);                                             \
-    const mode_t mode = mode_argument(flags, arguments);                    \
-    va_end(arguments);                                                      \
-    return opened(next(path, flags, mode), path);                           \
+#define STRIA_TRACE_OPEN(NAME)                                                 \
+  int NAME(const char* path, int flags, ...) {                                 \
+    static auto* next = next_definition<int(const char*, int, ...)>(#NAME);    \
+    va_list arguments;                                                         \
+    va_start(arguments, flags);                                                \
+    const mode_t mode = mode_argument(flags, arguments);                       \
+    va_end(arguments);                                                         \
+    return opened(next(path, flags, mode), path, __builtin_return_address(0)); \
   }
 STRIA_TRACE_OPEN(open)
 STRIA_TRACE_OPEN(open64)

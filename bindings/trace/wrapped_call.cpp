@@ -82,4 +82,36 @@ bool inside_call() {
   return depth > 0;
 }
 
+namespace {
+
+const TraceLink* link_in_use = nullptr;
+const void* mpiio_base = nullptr;
+
+// Before this library's other initialisers, which already look at what is recorded.
+__attribute__((constructor(101))) void look_for_mpiio() {
+  auto* offer = reinterpret_cast<decltype(&stria_mpiio_trace_link_1)>(dlsym(RTLD_DEFAULT, "stria_mpiio_trace_link_1"));
+  if (offer == nullptr) {
+    return;
+  }
+  const TraceLink* link = offer();
+  if (!trace::use_link(link->recorder)) {
+    std::fputs("libstria_trace: libstria_mpiio is of another build; each writes a trace of its own\n", stderr);
+    return;
+  }
+  link_in_use = link;
+  Dl_info info{};
+  mpiio_base = dladdr(reinterpret_cast<const void*>(offer), &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+}  // namespace
+
+const TraceLink* mpiio_beside() {
+  return link_in_use;
+}
+
+bool is_in_mpiio(const void* address) {
+  Dl_info info{};
+  return mpiio_base != nullptr && dladdr(address, &info) != 0 && info.dli_fbase == mpiio_base;
+}
+
 }  // namespace stria::wrap

@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "comm/mpi/trace_link.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
 
@@ -63,5 +64,11 @@ class Call {
 
 /// True inside a Call of this thread.
 bool inside_call();
+
+/// What the preloaded MPI-IO (libstria_mpiio) offers; null when the program has none, or one of another build. With it that one
+/// records the calls of MPI-IO and its own requests to the storage, and both make one trace.
+const TraceLink* mpiio_beside();
+/// Whether code at `address` is that library's.
+bool is_in_mpiio(const void* address);
 
 }  // namespace stria::wrap

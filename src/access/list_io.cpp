@@ -10,6 +10,8 @@
 #include "access/description.hpp"
 #include "datatype/cursor.hpp"
 #include "trace/phase_timer.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
 
 namespace stria::access {
 
@@ -186,7 +188,15 @@ class ListWriter {
       return goes_on;
     };
     NodeTurn* turn = slot.direct.empty() ? context_.turn : nullptr;
-    NodeTurn::Guard guard(turn, context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
+    const auto take = [&] {
+      if (turn == nullptr) {
+        return NodeTurn::Guard(nullptr);
+      }
+      static const trace::Kind kWait = trace::Recorder::instance().define_kind("turn wait", trace::Layer::kEngine);
+      const trace::Span span(kWait);
+      return NodeTurn::Guard(turn, context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
+    };
+    const NodeTurn::Guard guard = take();
     Status status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
     context_.times[Phase::kWrite] +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - meanwhile_s;

@@ -8,6 +8,7 @@
 #include "access/independent.hpp"
 #include "access/two_phase.hpp"
 #include "access/write_lock.hpp"
+#include "trace/span.hpp"
 
 namespace stria::access {
 
@@ -31,6 +32,7 @@ int64_t piece_count(std::span<const Lane> lanes) {
 
 // Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
 Agreed agree_on(Context& context, std::span<const Lane> lanes, bool write) {
+  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   Agreed agreed{{lanes.begin(), lanes.end()}, {}};
   std::vector<int64_t> most;  // of each lane: minus its begin, its end
   for (const Lane& lane : lanes) {
@@ -89,7 +91,9 @@ Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSo
   Agreed agreed = agree_on(context, lanes, true);
   if (agreed.plan.method == Method::kTwoPhase) {
     Moved moved = write_two_phase_agreed(context, agreed.plan.two_phase, agreed.lanes, source);
-    return outcome_of(moved, Method::kTwoPhase, agreed.plan.reason);
+    Outcome outcome = outcome_of(moved, Method::kTwoPhase, agreed.plan.reason);
+    outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
+    return outcome;
   }
   Outcome outcome = write_independent(context, lanes, source);
   outcome.status = context.comm.agree(outcome.status);
@@ -103,6 +107,7 @@ Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSin
   if (agreed.plan.method == Method::kTwoPhase) {
     outcome =
         outcome_of(read_two_phase(context, agreed.plan.two_phase, agreed.lanes, sink), Method::kTwoPhase, agreed.plan.reason);
+    outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
   } else {
     outcome = read_independent(context, lanes, sink);
     outcome.reason = agreed.plan.reason + "; " + outcome.reason;

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "access/planner.hpp"
 #include "access/request.hpp"
@@ -36,7 +37,8 @@ struct Outcome {
   Status status;
   int64_t bytes = 0;  ///< as Moved::bytes
   Method method = Method::kAutomatic;
-  std::string reason;  ///< why this method
+  std::string reason;                 ///< why this method
+  std::vector<int> aggregators = {};  ///< ranks; of two-phase
 };
 
 /// Moves this rank's streams by itself, by the method that plan_independent picks. Collective: no; the error is local. Lane

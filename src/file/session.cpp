@@ -6,6 +6,7 @@
 #include <array>
 #include <type_traits>
 
+#include "access/transfer_facts.hpp"
 #include "base/hash.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
@@ -121,29 +122,16 @@ void Session::note_plan(const access::Plan& plan) {
   report_.method = access::method_name(plan.method);
   report_.reason = plan.reason;
   counters_->add(trace::Counter::kCommits);
-  if (!trace::is_counting()) {
-    return;
-  }
-  const bool two_phase = plan.method == access::Method::kTwoPhase;
-  counters_->add(two_phase                                ? trace::Counter::kTransfersTwoPhase
-                 : plan.method == access::Method::kListIo ? trace::Counter::kTransfersListIo
-                                                          : trace::Counter::kTransfersOther);
   const std::vector<int>& aggregators = plan.two_phase.aggregators;
-  if (two_phase && std::find(aggregators.begin(), aggregators.end(), comm().rank()) != aggregators.end()) {
-    counters_->add(trace::Counter::kAggregated);
-  }
-  if (!is_root()) {
+  access::count_transfer(trace_id_, plan.method, aggregators, comm().rank());
+  if (!is_root() || !trace::is_counting()) {
     return;  // the same is true on every rank
   }
-  trace::Recorder& recorder = trace::Recorder::instance();
-  recorder.set_fact(trace_id_, "method", report_.method);
-  recorder.set_fact(trace_id_, two_phase ? "why collective" : "why not collective", report_.reason);
-  recorder.set_fact(trace_id_, "aggregators", two_phase ? fmt::format("{}", fmt::join(aggregators, ",")) : "");
-  for (const auto& [name, value] : access::effective_hints(environment_.hints)) {
-    recorder.set_fact(trace_id_, "hint " + name, value);
-  }
+  access::state_method(trace_id_, plan.method, report_.reason, aggregators);
+  access::state_hints(trace_id_, environment_.hints);
   if (!environment_.hint_warnings.empty()) {
-    recorder.set_fact(trace_id_, "hint warnings", fmt::format("{}", fmt::join(environment_.hint_warnings, "; ")));
+    trace::Recorder::instance().set_fact(trace_id_, "hint warnings",
+                                         fmt::format("{}", fmt::join(environment_.hint_warnings, "; ")));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "trace/recorder.hpp"
+#include "trace/recorder_link.hpp"
 #include "trace/span.hpp"
 
 namespace stria::trace {
@@ -21,13 +22,18 @@ constexpr std::array<uint32_t, 5> kRecorded = {
     kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine),
     kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine) | bit(Layer::kStorage)};
 
+// Another library's recorded_layers; see recorder_link.hpp.
+constinit std::atomic<std::atomic<uint32_t>*> follower = nullptr;
+
 // What STRIA_TRACE says holds from the beginning; what it can't mean is reported when the first file is opened.
 const bool kBegun = [] {
   const char* name = std::getenv("STRIA_TRACE");
   if (const std::optional<Level> level = parse_level(name == nullptr ? "" : name)) {
     apply_level(*level);
   }
-  Recorder::instance();
+  if (used_link() == nullptr) {
+    Recorder::instance();
+  }
   return true;
 }();
 
@@ -48,6 +54,14 @@ const char* level_name(Level level) {
 
 void apply_level(Level level) {
   recorded_layers.store(kRecorded[static_cast<size_t>(level)], std::memory_order_relaxed);
+  if (std::atomic<uint32_t>* layers = follower.load()) {
+    layers->store(kRecorded[static_cast<size_t>(level)], std::memory_order_relaxed);
+  }
+}
+
+void follow_levels(std::atomic<uint32_t>& layers) {
+  follower.store(&layers);
+  layers.store(recorded_layers.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 Level applied_level() {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "trace/kinds.hpp"
+#include "trace/recorder_link.hpp"
 #include "trace/span.hpp"
 
 namespace stria::trace {
@@ -53,13 +54,19 @@ constinit thread_local Ring* thread_ring __attribute__((tls_model("initial-exec"
 Ring& make_thread_ring() {
   /// Gives the ring to the next thread when this one ends.
   struct Owner {
-    Ring* ring = nullptr;
+    Ring* ring = nullptr;  // null: another library's
     ~Owner() {
       thread_ring = nullptr;
-      Recorder::instance().release_ring(*ring);
+      if (ring != nullptr) {
+        Recorder::instance().release_ring(*ring);
+      }
     }
   };
   static thread_local Owner owner;
+  if (const RecorderLink* link = used_link()) {
+    thread_ring = &link->thread_ring();
+    return *thread_ring;
+  }
   owner.ring = &Recorder::instance().make_ring();
   thread_ring = owner.ring;
   return *thread_ring;
@@ -107,6 +114,9 @@ Recorder::~Recorder() {
 }
 
 Recorder& Recorder::instance() {
+  if (const RecorderLink* link = used_link()) {
+    return link->recorder();
+  }
   static Recorder* recorder = new Recorder;
   return *recorder;
 }
@@ -231,7 +241,8 @@ Status Recorder::open_part(const std::string& path) {
   return {};
 }
 
-// Appends to the part; what can't be written counts as lost.
+// Appends to the part; records that can't be written count as lost. Names, counters and the end, which say so, always have room
+// in memory.
 void Recorder::write_locked(std::span<const std::byte> bytes, int64_t record_count) {
   if (ended_) {
     dropped_.fetch_add(record_count, std::memory_order_relaxed);
@@ -242,7 +253,7 @@ void Recorder::write_locked(std::span<const std::byte> bytes, int64_t record_cou
       part_bytes_ += static_cast<int64_t>(bytes.size());
       return;
     }
-  } else if (pending_.size() + bytes.size() <= kPendingBytesMax) {
+  } else if (record_count == 0 || pending_.size() + bytes.size() <= kPendingBytesMax) {
     pending_.insert(pending_.end(), bytes.begin(), bytes.end());
     return;
   }

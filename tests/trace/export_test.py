@@ -33,6 +33,7 @@ def overlapping(work):
             {"rank": 0, "kind": "Dataset::put", "id": 5, "begin_ns": 100, "end_ns": 200, "bytes": 80, "dataset": "dens"},
             {"rank": 1, "kind": "send", "id": 1, "begin_ns": 2000, "end_ns": 2500, "peer": 0, "bytes": 7},
         ],
+        "counters": [{"rank": 1, "file": "a \"b\".h5", "values": {"bytes_written": 4106, "write_requests": 2}}],
     }  # fmt: skip
     (work / "description.json").write_text(json.dumps(description))
     return synthetic(work / "overlapping.stria-trace", "--from", work / "description.json")
@@ -106,6 +107,86 @@ def test_parquet(work, overlapping, monkeypatch):
     }  # fmt: skip
     put = next(row for row in rows if row["kind"] == "Dataset::put")
     assert put["dataset"] == "dens" and put["file"] is None and put["offset"] is None
+
+
+def test_counters_as_parquet(work, overlapping, monkeypatch):
+    monkeypatch.setenv("STRIA_PYTHON", sys.executable)
+    said = run("trace", "stats", overlapping, "--parquet", work / "counters.parquet").succeeded().stdout
+    assert "File::commit" in said
+    (row,) = pyarrow.parquet.read_table(work / "counters.parquet").to_pylist()
+    assert (row["rank"], row["file"], row["bytes_written"], row["write_requests"]) == (1, 'a "b".h5', 4106, 2)
+
+
+@pytest.fixture
+def communicating(work):
+    """A message and collective operations of two ranks on a file; a send and a barrier lack their other half."""
+    calls = [("barrier", 100, {}), ("broadcast", 300, {"peer": 1, "bytes": 16}), ("reduce", 500, {"bytes": 8})]
+    events = [
+        {"rank": rank, "kind": kind, "id": number + 1, "begin_ns": begin + 10 * rank, "end_ns": begin + 90, "file": "f", **more}
+        for rank in range(2)
+        for number, (kind, begin, more) in enumerate(calls)
+    ]
+    events += [
+        {
+            "rank": 0,
+            "kind": "send",
+            "id": 10,
+            "begin_ns": 1000,
+            "end_ns": 1500,
+            "peer": 1,
+            "bytes": 77,
+            "offset": 5,
+            "file": "f",
+        },
+        {
+            "rank": 1,
+            "kind": "receive",
+            "id": 10,
+            "begin_ns": 900,
+            "end_ns": 1600,
+            "peer": 0,
+            "bytes": 77,
+            "offset": 5,
+            "file": "f",
+        },
+        {
+            "rank": 1,
+            "kind": "send",
+            "id": 11,
+            "begin_ns": 2000,
+            "end_ns": 2500,
+            "peer": 0,
+            "bytes": 9,
+            "offset": 6,
+            "file": "f",
+        },
+        {"rank": 1, "kind": "barrier", "id": 12, "begin_ns": 3000, "end_ns": 3100, "file": "g"},
+        {"rank": 0, "kind": "storage write", "id": 13, "begin_ns": 3000, "end_ns": 3100, "file": "g", "bytes": 1},
+    ]
+    (work / "description.json").write_text(json.dumps({"ranks": 3, "events": events}))
+    return synthetic(work / "communicating.stria-trace", "--from", work / "description.json")
+
+
+def test_otf2_messages_and_collectives(work, communicating):
+    run("trace", "export", "--otf2", communicating, "-o", work / "otf2").succeeded()
+    printed = subprocess.run(["otf2-print", work / "otf2/trace.otf2"], check=True, capture_output=True, text=True).stdout
+    events = re.findall(r"^MPI_\w+ .*(?:\n +.*)*", printed, re.MULTILINE)
+    names = [event.split()[0] for event in events]
+    assert sorted(names) == sorted(
+        ["MPI_ISEND", "MPI_ISEND_COMPLETE", "MPI_IRECV_REQUEST", "MPI_IRECV"]
+        + 2 * 3 * ["MPI_COLLECTIVE_BEGIN", "MPI_COLLECTIVE_END"]
+    ), "halves of what the trace lacks the rest of are left out"
+    send, receive = (next(event for event in events if event.startswith(f"{name} ")) for name in ("MPI_ISEND", "MPI_IRECV"))
+    assert "Receiver: 1" in send and "Sender: 0" in receive
+    for event in (send, receive):
+        assert "Tag: 5" in event and "Length: 77" in event and '"all ranks"' in event
+    broadcasts = [event for event in events if "BCAST" in event]
+    # Root: place 1 of the two ranks that the file is about; the third rank has no part in it.
+    assert len(broadcasts) == 2 and all("Root: 1" in event and "communicator 1" in event for event in broadcasts)
+    definitions = subprocess.run(
+        ["otf2-print", "-G", work / "otf2/trace.otf2"], check=True, capture_output=True, text=True
+    ).stdout
+    assert "COMM_LOCATIONS" in definitions and '"communicator 1"' in definitions
 
 
 def test_parquet_without_pyarrow(work, overlapping, monkeypatch):

@@ -3,6 +3,7 @@
 The best of three tries counts, because other programs may run beside.
 """
 
+import re
 import time
 
 import pytest
@@ -44,6 +45,19 @@ def frames_a_second(page, share):
     )
 
 
+def says_what_is_on_the_screen(page):
+    """A thousand rows don't fit: which do is said, and changes with the wheel. Large rates keep few digits."""
+    assert re.fullmatch(r"rows 1 to \d+ of 1,000; Shift and the wheel scroll", page.text("#extent"))
+    assert re.search(r"at most [\d.,]{1,5} [GT]B/s", page.text("#summary"))
+    x, y, width, height = page.box("#timeline")
+    page.page.mouse.move(x + width / 2, y + height / 2)
+    page.page.keyboard.down("Shift")
+    page.page.mouse.wheel(0, 20_000)
+    page.page.keyboard.up("Shift")
+    page.settle()
+    assert re.fullmatch(r"rows \d+ to 1,000 of 1,000; Shift and the wheel scroll", page.text("#extent"))
+
+
 def test_a_million_spans(path):
     loads, pans = [], {0.6: [], 0.1: [], 0.001: []}
     with trace_pages.browser() as browser:
@@ -52,6 +66,7 @@ def test_a_million_spans(path):
             page = Page(browser, path).ready()
             loads.append(time.monotonic() - begin)
             assert page.page.evaluate("stria.model.count") >= 990_000
+            says_what_is_on_the_screen(page)
             for share, rates in pans.items():
                 rates.append(frames_a_second(page, share))
             assert page.complaints == []

@@ -76,8 +76,9 @@ def test_findings_have_evidence_and_advice(page):
 
 
 def test_breakdown_bar_is_as_long_as_the_phases(page):
-    """800 ms of phases and 200 ms besides: pack 60 %, write 20 %, other 20 %, by pixels."""
+    """800 ms of phases and 200 ms besides: pack 60 %, write 20 %, outside of them 20 %, by pixels."""
     bar = page.page.locator("svg.bar")
+    assert "outside the phases 20 %" in bar.get_attribute("aria-label")
     assert "pack 60 %" in bar.get_attribute("aria-label")
     box = bar.bounding_box()
     picture = page.picture()
@@ -117,8 +118,16 @@ def test_probe_measures_the_storage(session_directory, trace):
     outcome = stria_program.run(
         "trace", "report", trace, "-o", session_directory / "probed.html", "--probe", session_directory
     ).succeeded()
-    assert f"which one process wrote to {session_directory}" in outcome.stdout
+    assert f"which 2 writers at once, as many as the run had, wrote to {session_directory}" in outcome.stdout
     stria_program.run("trace", "report", trace, "--probe", "/nowhere/at/all").refused("/nowhere/at/all")
+
+
+def test_a_run_faster_than_the_probe_is_at_the_limit(session_directory, trace):
+    """No share above 100 %: that would say more than a probe can."""
+    path = session_directory / "fast.html"
+    outcome = stria_program.run("trace", "report", trace, "-o", path, "--limit", 100).succeeded()
+    assert "210 MB/s: at the limit, no less than 100 MB/s, as given." in outcome.stdout
+    assert " 210 %" not in path.read_text() and "at the limit</b>" in path.read_text()
 
 
 def test_refuses_what_is_no_trace(session_directory):

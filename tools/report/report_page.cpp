@@ -22,6 +22,11 @@ double rate(const RunDigest& run) {
   return share_of(static_cast<double>(run.useful_bytes()), run.io_wall_seconds());
 }
 
+// A probe is a sample of storage that others use, too, and of its caches: a run may have met a better moment.
+bool is_at_limit(const RunDigest& run, const StorageLimit& limit) {
+  return rate(run) >= limit.bytes_per_second;
+}
+
 double io_share(const RunDigest& run) {
   return share_of(run.io_seconds(), run.run_seconds() * run.ranks());
 }
@@ -56,8 +61,9 @@ std::string tiles(const RunDigest& run, const StorageLimit& limit) {
       tile(rate_text(rate(run)), fmt::format("effective: {} in {} of I/O", bytes_text(static_cast<double>(run.useful_bytes())),
                                              seconds_text(run.io_wall_seconds())));
   if (limit.bytes_per_second > 0) {
-    text += tile(percent_text(share_of(rate(run), limit.bytes_per_second)),
-                 fmt::format("of {}, {}", rate_text(limit.bytes_per_second), limit.source));
+    const std::string of_what = fmt::format("{}, {}", rate_text(limit.bytes_per_second), limit.source);
+    text += is_at_limit(run, limit) ? tile("at the limit", "no less than " + of_what)
+                                    : tile(percent_text(share_of(rate(run), limit.bytes_per_second)), "of " + of_what);
   }
   return text;
 }
@@ -132,7 +138,8 @@ std::string headline(const RunDigest& run, const StorageLimit& limit) {
   std::string text = fmt::format("{} of the run's time went into I/O. While it did, data moved at {}",
                                  percent_text(io_share(run)), rate_text(rate(run)));
   if (limit.bytes_per_second > 0) {
-    text += fmt::format(": {} of {}, {}", percent_text(share_of(rate(run), limit.bytes_per_second)),
+    const std::string share = percent_text(share_of(rate(run), limit.bytes_per_second)) + " of ";
+    text += fmt::format(": {}{}, {}", is_at_limit(run, limit) ? "at the limit, no less than " : share,
                         rate_text(limit.bytes_per_second), limit.source);
   }
   return text + ".";

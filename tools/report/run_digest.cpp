@@ -17,6 +17,8 @@ using trace::TraceFile;
 
 constexpr int kFirstPhaseCounter = static_cast<int>(Counter::kOpenNs);
 constexpr double kSecondsPerNs = 1e-9;
+constexpr const char* kItself = " itself";
+constexpr double kLeastShareOfACall = 0.01;  // what takes less is put together with its like
 constexpr const char* kAgreement = "agreement among ranks";
 
 // Spans of a program's own regions are not I/O; calls of Stria and of the wrapped libraries are.
@@ -224,17 +226,15 @@ double RunDigest::io_seconds() const {
 std::vector<TimeShare> RunDigest::breakdown() const {
   std::vector<TimeShare> shares;
   if (has_engine_spans_ && dropped() == 0) {
-    double inner = 0;
     for (const auto& [name, seconds] : inner_seconds_) {
       shares.push_back({name, seconds});
-      inner += seconds;
     }
-    shares.push_back({"other", std::max(0.0, io_seconds() - inner)});
+    add_calls_themselves(shares);
   } else if (phase_seconds() > 0 && (has_engine_spans_ || !has_library_spans_)) {
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       shares.push_back({phase_name(static_cast<Phase>(phase)), seconds(static_cast<Phase>(phase))});
     }
-    shares.push_back({"other", std::max(0.0, io_seconds() - phase_seconds())});
+    shares.push_back({"outside the phases", std::max(0.0, io_seconds() - phase_seconds())});
   } else {
     for (size_t kind = 0; kind < self_seconds_.size(); ++kind) {
       shares.push_back({trace_.kinds[kind].name, self_seconds_[kind]});
@@ -245,9 +245,30 @@ std::vector<TimeShare> RunDigest::breakdown() const {
   return shares;
 }
 
+// What calls do beside the phases inside them has no name but their own.
+void RunDigest::add_calls_themselves(std::vector<TimeShare>& shares) const {
+  double few = 0;
+  for (size_t kind = 0; kind < self_seconds_.size(); ++kind) {
+    if (is_inner(trace_.kinds[kind])) {
+      continue;
+    }
+    if (self_seconds_[kind] < kLeastShareOfACall * io_seconds()) {
+      few += std::max(0.0, self_seconds_[kind]);
+    } else {
+      shares.push_back({trace_.kinds[kind].name + kItself, self_seconds_[kind]});
+    }
+  }
+  shares.push_back({"other calls", few});
+}
+
 int64_t RunDigest::useful_bytes() const {
   const int64_t handed_over = total(Counter::kBytesPut) + total(Counter::kBytesGot);
   return handed_over > 0 ? handed_over : total(Counter::kBytesWritten) + total(Counter::kBytesRead);
+}
+
+int RunDigest::writers() const {
+  const std::vector<int64_t> written = by_rank(Counter::kBytesWritten);
+  return static_cast<int>(std::max<int64_t>(1, std::count_if(written.begin(), written.end(), [](int64_t b) { return b > 0; })));
 }
 
 int64_t RunDigest::dropped() const {

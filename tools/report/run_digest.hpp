@@ -58,6 +58,8 @@ class RunDigest {
   double io_seconds() const;
   double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }
   double io_wall_seconds() const { return io_wall_seconds_; }
+  /// Ranks that wrote any byte, at least 1.
+  int writers() const;
   /// Where the time in I/O went, longest first, all of it.
   std::vector<TimeShare> breakdown() const;
 
@@ -73,6 +75,7 @@ class RunDigest {
   void add_counters_of(int rank, int file, const CounterRow& row);
   void add_spans();
   void find_best_rate();
+  void add_calls_themselves(std::vector<TimeShare>& shares) const;
 
   const trace::TraceFile& trace_;
   CounterRow total_{};

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "report/rule.hpp"
@@ -18,6 +21,7 @@ namespace {
 constexpr size_t kChunkBytes = size_t{8} << 20;
 constexpr int64_t kMostBytes = int64_t{512} << 20;
 constexpr double kMostSeconds = 1;
+constexpr int kMostWriters = 64;  // of one probe: it runs on one node
 
 // Nothing that a file system could compress.
 std::vector<uint64_t> noise() {
@@ -33,17 +37,44 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-Status write_chunk(int descriptor, const std::vector<uint64_t>& chunk) {
-  const char* data = reinterpret_cast<const char*>(chunk.data());
-  for (size_t done = 0; done < kChunkBytes;) {
-    const ssize_t written = ::write(descriptor, data + done, kChunkBytes - done);
-    if (written < 0 && errno != EINTR) {
-      return Status::from_errno(errno, "write the probe's file");
+/// One of the probe's writers and the file that it writes, which has no name.
+struct Writer {
+  int descriptor = -1;
+  int64_t bytes = 0;
+  Status status;
+
+  void open(const std::string& directory) {
+    std::string name = directory + "/.stria_probe_XXXXXX";
+    descriptor = ::mkstemp(name.data());
+    if (descriptor < 0) {
+      status = Status::from_errno(errno, fmt::format("make a file in '{}' to probe the storage", directory));
+    } else {
+      ::unlink(name.c_str());
     }
-    done += written > 0 ? static_cast<size_t>(written) : 0;
   }
-  return {};
-}
+  void write(const std::vector<uint64_t>& chunk) {
+    const char* data = reinterpret_cast<const char*>(chunk.data());
+    for (size_t done = 0; done < kChunkBytes;) {
+      const ssize_t written = ::write(descriptor, data + done, kChunkBytes - done);
+      if (written < 0 && errno != EINTR) {
+        status = Status::from_errno(errno, "write the probe's file");
+        return;
+      }
+      done += written > 0 ? static_cast<size_t>(written) : 0;
+    }
+    bytes += static_cast<int64_t>(kChunkBytes);
+  }
+  void write_until_enough(const std::vector<uint64_t>& chunk, std::atomic<int64_t>& budget_bytes, bool durable) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (status.ok() && seconds_since(begin) < kMostSeconds &&
+           budget_bytes.fetch_sub(static_cast<int64_t>(kChunkBytes)) > 0) {
+      write(chunk);
+    }
+    if (status.ok() && durable && ::fdatasync(descriptor) != 0) {
+      status = Status::from_errno(errno, "sync the probe's file");
+    }
+  }
+};
 
 }  // namespace
 
@@ -51,30 +82,37 @@ StorageLimit given_limit(double mb_per_second) {
   return {mb_per_second * 1e6, "as given", true};
 }
 
-Result<StorageLimit> probe_limit(const std::string& directory, bool durable) {
-  std::string name = directory + "/.stria_probe_XXXXXX";
-  const int descriptor = ::mkstemp(name.data());
-  if (descriptor < 0) {
-    return Status::from_errno(errno, fmt::format("make a file in '{}' to probe the storage", directory));
+Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int writer_count) {
+  const int at_once = std::clamp(writer_count, 1, kMostWriters);
+  std::vector<Writer> writers(static_cast<size_t>(at_once));
+  for (Writer& writer : writers) {
+    writer.open(directory);
   }
-  ::unlink(name.c_str());
   const std::vector<uint64_t> chunk = noise();
+  std::atomic<int64_t> budget_bytes{kMostBytes};
   const auto begin = std::chrono::steady_clock::now();
-  int64_t bytes = 0;
-  Status status;
-  while (status.ok() && bytes < kMostBytes && seconds_since(begin) < kMostSeconds) {
-    status = write_chunk(descriptor, chunk);
-    bytes += static_cast<int64_t>(kChunkBytes);
-  }
-  if (status.ok() && durable && ::fdatasync(descriptor) != 0) {
-    status = Status::from_errno(errno, "sync the probe's file");
+  {
+    std::vector<std::jthread> threads;
+    for (Writer& writer : writers) {
+      threads.emplace_back([&] { writer.write_until_enough(chunk, budget_bytes, durable); });
+    }
   }
   const double seconds = seconds_since(begin);
-  ::close(descriptor);
+  int64_t bytes = 0;
+  Status status;
+  for (const Writer& writer : writers) {
+    if (writer.descriptor >= 0) {
+      ::close(writer.descriptor);
+    }
+    bytes += writer.bytes;
+    status = status.ok() ? writer.status : status;
+  }
   STRIA_RETURN_IF_ERROR(status.with_context(fmt::format("probe of '{}'", directory)));
-  const double rate = static_cast<double>(bytes) / seconds;
-  return StorageLimit{rate,
-                      fmt::format("which one process wrote to {} in a probe of {}{}", directory,
+  const std::string who = at_once == 1              ? "one writer"
+                          : at_once == writer_count ? fmt::format("{} writers at once, as many as the run had,", at_once)
+                                                    : fmt::format("{} writers at once (the run had {})", at_once, writer_count);
+  return StorageLimit{static_cast<double>(bytes) / seconds,
+                      fmt::format("which {} wrote to {} in a probe of {}{}", who, directory,
                                   bytes_text(static_cast<double>(bytes)), durable ? " and a sync" : " without sync"),
                       true};
 }

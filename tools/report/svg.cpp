@@ -23,10 +23,11 @@ std::string color_class(const std::string& name, size_t index) {
       return "p-" + plain;
     }
   }
-  if (name == "plan" || name == "agreement among ranks") {
+  if (name == "plan" || name == "turn wait" || name == "agreement among ranks") {
     return name == "plan" ? "p-plan" : "p-agreement";
   }
-  return name == "other" ? "p-other" : fmt::format("k-{}", index % 6);
+  const bool is_rest = name == "outside the phases" || name == "other calls" || name.ends_with(" itself");
+  return is_rest ? "p-other" : fmt::format("k-{}", index % 6);
 }
 
 std::string rectangle(const std::string& css, double x, double y, double width, double height) {

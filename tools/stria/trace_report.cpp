@@ -31,7 +31,7 @@ StorageLimit limit_for(const RunDigest& run, const Options& options) {
     return given_limit(options.limit_mb);
   }
   if (!options.probe.empty()) {
-    return probe_limit(options.probe, run.total(trace::Counter::kSyncs) > 0).value();
+    return probe_limit(options.probe, run.total(trace::Counter::kSyncs) > 0, run.writers()).value();
   }
   return limit_of(run);
 }

@@ -47,14 +47,29 @@ export function bytes(value) {
   return `${digits(size)} ${kByteUnits[unit]}`;
 }
 
-// Bytes and nanoseconds to 10⁶ bytes a second.
+// Bytes and nanoseconds to 10⁶ bytes a second; from 10,000 of these on to the next larger unit.
 export function rate(byteCount, ns) {
-  return ns > 0 ? `${digits((byteCount / ns) * 1e3)} MB/s` : "";
+  if (ns <= 0) {
+    return "";
+  }
+  const units = ["MB/s", "GB/s", "TB/s"];
+  let value = (byteCount / ns) * 1e3;
+  let unit = 0;
+  for (; value >= 1e4 && unit < units.length - 1; ++unit) {
+    value /= 1e3;
+  }
+  return `${value >= 1000 ? count(value) : digits(value)} ${units[unit]}`;
 }
 
 export function percent(share) {
   const value = share * 100;
   return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(value < 10 ? 1 : 0)} %`;
+}
+
+// The least of 1, 2, 5, 10, … that is not less than `least`.
+export function roundStep(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return power * ([1, 2, 5].find((m) => m * power >= least) ?? 10);
 }
 
 // Round steps (1, 2, 5 × 10^k) that divide [low, high] into about `wanted` parts.

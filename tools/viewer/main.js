@@ -132,15 +132,26 @@ class App {
       .sort((a, b) => b.share - a.share)
       .slice(0, 6)
       .map(({ name, share }) => `${name} ${format.percent(share)}`);
+    this.elements.extent.textContent = this.extent();
     const moved = this.requests.bandwidth.columns(viewport.t0, viewport.t1, 1);
     const text = [
       `Showing ${format.moment(viewport.t0)} to ${format.moment(viewport.t1)} of ${format.moment(model.duration)},`,
       `${format.count(model.rankCount)} ranks, ${format.count(this.rows.length)} rows by ${this.grouping}.`,
+      ...(this.extent() ? [`On the screen: ${this.extent()}.`] : []),
       `Time of the ranks: ${shares.join(", ") || "no span"}.`,
       `Read ${format.bytes(moved[0])}, written ${format.bytes(moved[1])}; at most ${format.rate(this.peakBandwidth, 1e9) || "0 MB/s"}.`,
     ].join(" ");
     this.elements.summary.textContent = text;
     this.elements.timeline.setAttribute("aria-label", `Timeline. ${text}`);
+  }
+
+  // Which rows are on the screen, where not all are.
+  extent() {
+    const { viewport } = this;
+    const first = Math.floor(viewport.scroll / viewport.rowHeight) + 1;
+    const last = Math.min(viewport.rowCount, Math.ceil((viewport.scroll + viewport.height) / viewport.rowHeight));
+    const all = first === 1 && last === viewport.rowCount;
+    return all ? "" : `rows ${format.count(first)} to ${format.count(last)} of ${format.count(viewport.rowCount)}; Shift and the wheel scroll`;
   }
 
   fillHeader() {

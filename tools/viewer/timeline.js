@@ -164,15 +164,15 @@ export class Timeline {
     const { app, area } = this;
     const { viewport, palette, counter } = app;
     const { context } = area;
-    const step = Math.max(1, Math.ceil(13 / viewport.rowHeight));
+    const step = format.roundStep(13 / viewport.rowHeight);
     const first = Math.floor(viewport.scroll / viewport.rowHeight / step) * step;
     const most = counter ? Math.max(1, ...app.rows.map((row) => counterOf(counter, row))) : 1;
     for (let index = first; index < app.rows.length; index += step) {
       const y = kAxisHeight + index * viewport.rowHeight - viewport.scroll;
-      if (y > area.height) {
+      const middle = y + Math.max(Math.min(viewport.rowHeight, 28) / 2, index === 0 ? 6 : 0);
+      if (middle > area.height - 5) {
         break;
       }
-      const middle = y + Math.min(viewport.rowHeight, 28) / 2;
       if (middle < kAxisHeight + 4) {
         continue;
       }

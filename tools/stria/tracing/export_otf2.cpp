@@ -1,5 +1,6 @@
 // The OTF2 writer. Locations are lanes, so that every location is strictly nested; requests with bytes are I/O operations on a
-// handle of their file and rank. Numbers of definitions are those of the trace wherever there is one.
+// handle of their file and rank; messages and collective operations are those of MPI. Numbers of definitions are those of the
+// trace wherever there is one.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -10,10 +11,12 @@
 #ifdef STRIA_WITH_OTF2
 #include <otf2/otf2.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
 
+#include "tracing/communication.hpp"
 #include "tracing/lanes.hpp"
 #endif
 
@@ -78,7 +81,8 @@ Operation operation_of(const trace::KindInfo& kind) {
 
 class Otf2Writer {
  public:
-  Otf2Writer(const TraceFile& trace, const std::string& path) : trace_(trace), lanes_(lay_out(trace)) {
+  Otf2Writer(const TraceFile& trace, const std::string& path)
+      : trace_(trace), communication_(trace), lanes_(lanes_of_all_ranks(trace)) {
     for (const trace::KindInfo& kind : trace.kinds) {
       operations_.push_back(operation_of(kind));
     }
@@ -146,6 +150,63 @@ class Otf2Writer {
     return attributes_;
   }
 
+  /// Each rank has a lane at least, which stands for it in communicators.
+  static std::vector<Lane> lanes_of_all_ranks(const TraceFile& trace) {
+    std::vector<Lane> lanes = lay_out(trace);
+    std::vector<bool> has_lane(trace.ranks.size());
+    for (const Lane& lane : lanes) {
+      has_lane[static_cast<size_t>(lane.rank)] = true;
+    }
+    for (int rank = 0; rank < trace.rank_count(); ++rank) {
+      if (!has_lane[static_cast<size_t>(rank)]) {
+        lanes.push_back({rank, 0, 0, {}});
+      }
+    }
+    std::stable_sort(lanes.begin(), lanes.end(), [](const Lane& a, const Lane& b) { return a.rank < b.rank; });
+    return lanes;
+  }
+
+  // A message is under way from the beginning of its span to the end.
+  void begin_communication(OTF2_EvtWriter* writer, const Event& event) {
+    const auto time = static_cast<OTF2_TimeStamp>(std::max<int64_t>(event.begin_ns, 0));
+    const Communicating role = communication_.role(event);
+    if (role == Communicating::kSend) {
+      require(OTF2_EvtWriter_MpiIsend(writer, nullptr, time, static_cast<uint32_t>(event.peer), 0, tag_of(event),
+                                      bytes_of(event), event.id),
+              "OTF2 send");
+    } else if (role == Communicating::kReceive) {
+      require(OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, time, event.id), "OTF2 receive");
+    } else if (role != Communicating::kNone) {
+      require(OTF2_EvtWriter_MpiCollectiveBegin(writer, nullptr, time), "OTF2 collective");
+    }
+  }
+
+  void end_communication(OTF2_EvtWriter* writer, const Event& event) {
+    const auto time = static_cast<OTF2_TimeStamp>(std::max<int64_t>(event.end_ns, 0));
+    const Communicating role = communication_.role(event);
+    if (role == Communicating::kSend) {
+      require(OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, time, event.id), "OTF2 send");
+    } else if (role == Communicating::kReceive) {
+      require(OTF2_EvtWriter_MpiIrecv(writer, nullptr, time, static_cast<uint32_t>(event.peer), 0, tag_of(event),
+                                      bytes_of(event), event.id),
+              "OTF2 receive");
+    } else if (role != Communicating::kNone) {
+      static const std::map<Communicating, OTF2_CollectiveOp> kOperations = {
+          {Communicating::kBarrier, OTF2_COLLECTIVE_OP_BARRIER},
+          {Communicating::kBroadcast, OTF2_COLLECTIVE_OP_BCAST},
+          {Communicating::kReduce, OTF2_COLLECTIVE_OP_ALLREDUCE},
+          {Communicating::kGather, OTF2_COLLECTIVE_OP_ALLGATHER}};
+      const uint32_t communicator = communication_.communicator(event);
+      const bool rooted = role == Communicating::kBroadcast && event.peer >= 0;
+      const uint32_t root = rooted ? communication_.rank_in(communicator, event.peer) : OTF2_COLLECTIVE_ROOT_NONE;
+      require(OTF2_EvtWriter_MpiCollectiveEnd(writer, nullptr, time, kOperations.at(role), communicator, root, bytes_of(event),
+                                              bytes_of(event)),
+              "OTF2 collective");
+    }
+  }
+
+  static uint32_t tag_of(const Event& event) { return static_cast<uint32_t>(std::max<int64_t>(event.offset, 0)); }
+
   uint64_t write_events(size_t location) {
     OTF2_EvtWriter* writer = OTF2_Archive_GetEvtWriter(archive_, location);
     const auto time = [](int64_t ns) { return static_cast<OTF2_TimeStamp>(std::max<int64_t>(ns, 0)); };
@@ -153,6 +214,7 @@ class Otf2Writer {
         trace_, lanes_[location],
         [&](const Event& event) {
           require(OTF2_EvtWriter_Enter(writer, attributes(event), time(event.begin_ns), event.kind), "OTF2 enter");
+          begin_communication(writer, event);
           const Operation& operation = operations_[event.kind];
           if (operation.mode >= 0 && event.file >= 0) {
             require(OTF2_EvtWriter_IoOperationBegin(
@@ -168,6 +230,7 @@ class Otf2Writer {
                                                        bytes_of(event), event.id),
                     "OTF2 I/O operation");
           }
+          end_communication(writer, event);
           require(OTF2_EvtWriter_Leave(writer, nullptr, time(event.end_ns), event.kind), "OTF2 leave");
         });
     uint64_t count = 0;
@@ -209,13 +272,17 @@ class Otf2Writer {
     }
     write_regions();
     write_system(counts);
+    write_communicators();
     write_io();
   }
 
   // Every text that definitions use gets its number before the strings are written.
   void collect_strings() {
-    for (const char* text : {"", "machine", "node", "POSIX I/O", "POSIX", "MPI-IO", "HDF5", "PnetCDF"}) {
+    for (const char* text : {"", "machine", "node", "POSIX I/O", "POSIX", "MPI-IO", "HDF5", "PnetCDF", "MPI"}) {
       string(text);
+    }
+    for (size_t communicator = 0; communicator < communication_.communicators().size(); ++communicator) {
+      string(communicator_name(communicator));
     }
     for (const char* name : kAttributeNames) {
       string(name);
@@ -287,6 +354,30 @@ class Otf2Writer {
     }
   }
 
+  static std::string communicator_name(size_t number) {
+    return number == 0 ? "all ranks" : fmt::format("communicator {}", number);
+  }
+
+  void write_communicators() {
+    std::vector<uint64_t> location_of_rank(trace_.ranks.size());
+    for (size_t location = lanes_.size(); location-- > 0;) {
+      location_of_rank[static_cast<size_t>(lanes_[location].rank)] = location;
+    }
+    require(OTF2_GlobalDefWriter_WriteGroup(definitions_, 0, string("MPI"), OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+                                            OTF2_GROUP_FLAG_NONE, static_cast<uint32_t>(location_of_rank.size()),
+                                            location_of_rank.data()),
+            "OTF2 ranks");
+    for (OTF2_CommRef number = 0; number < communication_.communicators().size(); ++number) {
+      const std::vector<uint64_t>& ranks = communication_.communicators()[number];
+      const OTF2_StringRef name = string(communicator_name(number));
+      require(OTF2_GlobalDefWriter_WriteGroup(definitions_, number + 1, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                                              OTF2_GROUP_FLAG_NONE, static_cast<uint32_t>(ranks.size()), ranks.data()),
+              "OTF2 group");
+      require(OTF2_GlobalDefWriter_WriteComm(definitions_, number, name, number + 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE),
+              "OTF2 communicator");
+    }
+  }
+
   void write_io() {
     const char* names[kParadigmCount] = {"POSIX", "MPI-IO", "HDF5", "PnetCDF"};
     for (OTF2_IoParadigmRef paradigm = 0; paradigm < kParadigmCount; ++paradigm) {
@@ -317,6 +408,7 @@ class Otf2Writer {
   static constexpr const char* kAttributeNames[kAttributeCount] = {"offset", "bytes", "peer", "count", "file", "dataset"};
 
   const TraceFile& trace_;
+  Communication communication_;
   std::vector<Lane> lanes_;
   std::vector<Operation> operations_;  ///< by kind
   OTF2_Archive* archive_ = nullptr;

@@ -78,6 +78,14 @@ bool send_column(int pipe, const TraceFile& trace, Get get) {
   return send(pipe, values.data(), values.size() * sizeof(Number));
 }
 
+json metadata_of(const TraceFile& trace) {
+  return {{"program", trace.program},
+          {"command", trace.command},
+          {"ranks", trace.rank_count()},
+          {"start_unix_ns", trace.start_unix_ns},
+          {"end_ns", trace.end_ns}};
+}
+
 json describe(const TraceFile& trace) {
   std::vector<std::string> kinds, layers, hosts;
   for (const trace::KindInfo& kind : trace.kinds) {
@@ -98,14 +106,7 @@ json describe(const TraceFile& trace) {
   columns.push_back({{"name", "layer"}, {"dtype", "<i4"}, {"names", {"app", "library", "engine", "storage"}}});
   columns.push_back({{"name", "file"}, {"dtype", "<i4"}, {"names", trace.files}});
   columns.push_back({{"name", "dataset"}, {"dtype", "<i4"}, {"names", trace.datasets}});
-  return {{"rows", trace.events.size()},
-          {"columns", columns},
-          {"metadata",
-           {{"program", trace.program},
-            {"command", trace.command},
-            {"ranks", trace.rank_count()},
-            {"start_unix_ns", trace.start_unix_ns},
-            {"end_ns", trace.end_ns}}}};
+  return {{"rows", trace.events.size()}, {"columns", columns}, {"metadata", metadata_of(trace)}};
 }
 
 /// In the order of describe().
@@ -126,13 +127,13 @@ bool send_columns(int pipe, const TraceFile& trace) {
          send_column<int32_t>(pipe, trace, [](const Event& e) { return e.dataset; });
 }
 
-}  // namespace
-
-void export_parquet(const TraceFile& trace, const std::string& path) {
-  const std::string header = describe(trace).dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
+/// Starts Python, tells it of the columns, lets `send_all` send them to its input, and waits for its outcome.
+template <typename SendAll>
+void write_table(const json& header, const std::string& path, SendAll send_all) {
+  const std::string line = header.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
   const Python python = start_python(path);
   auto* const before = std::signal(SIGPIPE, SIG_IGN);  // Python says itself why it reads no more
-  const bool sent = send(python.input, header.data(), header.size()) && send_columns(python.input, trace);
+  const bool sent = send(python.input, line.data(), line.size()) && send_all(python.input);
   ::close(python.input);
   int state = 0;
   while (::waitpid(python.process, &state, 0) < 0 && errno == EINTR) {
@@ -145,6 +146,37 @@ void export_parquet(const TraceFile& trace, const std::string& path) {
   if (!sent || !WIFEXITED(state) || WEXITSTATUS(state) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("{} did not write '{}'; what it said is above", python.program, path));
   }
+}
+
+}  // namespace
+
+void export_parquet(const TraceFile& trace, const std::string& path) {
+  write_table(describe(trace), path, [&trace](int pipe) { return send_columns(pipe, trace); });
+}
+
+void export_counters_parquet(const TraceFile& trace, const std::string& path) {
+  json columns = json::array();
+  columns.push_back({{"name", "rank"}, {"dtype", "<i4"}});
+  columns.push_back({{"name", "file"}, {"dtype", "<i4"}, {"names", trace.files}});
+  for (const std::string& counter : trace.counters) {
+    columns.push_back({{"name", counter}, {"dtype", "<i8"}, {"all", true}});
+  }
+  const json header = {{"rows", trace.counter_sets.size()}, {"columns", columns}, {"metadata", metadata_of(trace)}};
+  write_table(header, path, [&trace](int pipe) {
+    const auto send_values = [&](auto get) {
+      std::vector<decltype(get(trace.counter_sets.front()))> values;
+      for (const trace::CounterSet& set : trace.counter_sets) {
+        values.push_back(get(set));
+      }
+      return send(pipe, values.data(), values.size() * sizeof(values[0]));
+    };
+    bool sent = send_values([](const trace::CounterSet& set) { return set.rank; }) &&
+                send_values([](const trace::CounterSet& set) { return set.file; });
+    for (size_t counter = 0; sent && counter < trace.counters.size(); ++counter) {
+      sent = send_values([counter](const trace::CounterSet& set) { return set.values[counter]; });
+    }
+    return sent;
+  });
 }
 
 }  // namespace stria::tool

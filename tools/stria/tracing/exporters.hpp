@@ -14,6 +14,9 @@ void export_chrome(const trace::TraceFile& trace, const std::string& path);
 /// without OTF2.
 void export_otf2(const trace::TraceFile& trace, const std::string& path);
 
+/// One Parquet table with a row for each rank and file, a column for each counter, through Python likewise.
+void export_counters_parquet(const trace::TraceFile& trace, const std::string& path);
+
 /// One Parquet table with a row an event, through Python and pyarrow: the interpreter that STRIA_PYTHON names, else python3.
 void export_parquet(const trace::TraceFile& trace, const std::string& path);
 

@@ -5,6 +5,7 @@
 
 #include "stria/trace.hpp"
 #include "trace/levels.hpp"
+#include "tracing/exporters.hpp"
 #include "tracing/summary.hpp"
 #include "tracing/trace_command.hpp"
 
@@ -143,13 +144,18 @@ std::string operations_text(const json& operations, int ranks) {
   if (operations.empty()) {
     return "\nNo spans were recorded: the counters below say how much, not when (STRIA_TRACE=full records all)\n";
   }
-  std::string text = fmt::format("\n{:<26}{:<9}{:>11}{:>16}{:>13}{:>14}{:>11}\n", "Operation", "layer", "total count",
+  size_t width = 24;
+  for (const json& row : operations) {
+    width = std::max(width, row["operation"].get<std::string>().size());
+  }
+  width += 2;
+  std::string text = fmt::format("\n{:<{}}{:<9}{:>11}{:>16}{:>13}{:>14}{:>11}\n", "Operation", width, "layer", "total count",
                                  "average time", "% of", "own time", "MB");
-  text += fmt::format("{:<26}{:<9}{:>11}{:>16}{:>13}{:>14}{:>11}\n", "", "", "(all ranks)", "a rank (s)", "program time",
+  text += fmt::format("{:<{}}{:<9}{:>11}{:>16}{:>13}{:>14}{:>11}\n", "", width, "", "(all ranks)", "a rank (s)", "program time",
                       "a rank (s)", "");
   for (const json& row : operations) {
     const auto count = row["count"].get<int64_t>();
-    text += fmt::format("{:<26}{:<9}{:>11}{:>16.4g}{:>13.2f}{:>14.4g}{:>11.1f}\n", row["operation"].get<std::string>(),
+    text += fmt::format("{:<{}}{:<9}{:>11}{:>16.4g}{:>13.2f}{:>14.4g}{:>11.1f}\n", row["operation"].get<std::string>(), width,
                         row["layer"].get<std::string>(), count, row["average_seconds"].get<double>(),
                         row["percent_of_program"].get<double>(), row["own_seconds"].get<double>() / ranks,
                         row["bytes"].get<double>() / 1e6);
@@ -237,16 +243,25 @@ std::string files_text(const Summary& summary) {
   return text;
 }
 
-int run(MPI_Comm comm, const std::string& path, bool as_json) {
+struct Arguments {
+  std::string file;
+  std::string parquet;
+  bool as_json = false;
+};
+
+int run(MPI_Comm comm, const Arguments& arguments) {
   on_root(comm, [&] {
-    const trace::TraceFile trace = read_trace(path);
+    const trace::TraceFile trace = read_trace(arguments.file);
+    if (!arguments.parquet.empty()) {
+      export_counters_parquet(trace, arguments.parquet);
+    }
     const Summary summary = summarize(trace);
     const json description = describe(trace, summary);
-    print(MPI_COMM_SELF, as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-                                 : header_text(trace, summary) +
-                                       operations_text(description["operations"], std::max(summary.rank_count, 1)) +
-                                       phases_text(summary) + transfer_text(summary, true) + transfer_text(summary, false) +
-                                       balance_text(summary) + files_text(summary));
+    print(MPI_COMM_SELF, arguments.as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
+                                           : header_text(trace, summary) +
+                                                 operations_text(description["operations"], std::max(summary.rank_count, 1)) +
+                                                 phases_text(summary) + transfer_text(summary, true) +
+                                                 transfer_text(summary, false) + balance_text(summary) + files_text(summary));
   });
   return kDone;
 }
@@ -254,12 +269,13 @@ int run(MPI_Comm comm, const std::string& path, bool as_json) {
 }  // namespace
 
 void add_trace_stats(CLI::App& group, Action& action) {
-  auto path = std::make_shared<std::string>();
-  auto as_json = std::make_shared<bool>(false);
+  auto arguments = std::make_shared<Arguments>();
   CLI::App* command = group.add_subcommand("stats", "tables of a run: operations, phases, sizes, balance, files");
-  command->add_option("file", *path, "the trace")->required();
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *as_json); }; });
+  command->add_option("file", arguments->file, "the trace")->required();
+  command->add_flag("--json", arguments->as_json, "answer in JSON");
+  command->add_option("--parquet", arguments->parquet,
+                      "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
+  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *arguments); }; });
 }
 
 }  // namespace stria::tool

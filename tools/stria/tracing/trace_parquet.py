@@ -1,8 +1,9 @@
-"""Writes a Parquet table of a trace's events: run by `stria trace export --parquet`, which sends the columns.
+"""Writes a Parquet table of a trace: run by `stria trace export` and `stria trace stats`, which send the columns.
 
 usage: trace_parquet.py OUTPUT < columns
-Standard input: a line of JSON {"rows", "columns": [{"name", "dtype", "names": [...] or absent}], "metadata": {...}}, then the
-columns one behind the other as they lie in memory. A column with names holds indices into them; -1 is null.
+Standard input: a line of JSON {"rows", "columns": [{"name", "dtype", "names": [...] or absent, "all": true or absent}],
+"metadata": {...}}, then the columns one behind the other as they lie in memory. A column with names holds indices into them; -1
+is null but in columns of which all values count.
 """
 
 import json
@@ -23,7 +24,7 @@ def main(output):
     for column in header["columns"]:
         dtype = numpy.dtype(column["dtype"])
         values = numpy.frombuffer(source.read(rows * dtype.itemsize), dtype)
-        absent = values == -1 if dtype.kind == "i" else None
+        absent = values == -1 if dtype.kind == "i" and not column.get("all") else None
         array = pyarrow.array(values, mask=absent)
         if "names" in column:
             names_of_column = pyarrow.array(column["names"], pyarrow.string())

@@ -1,0 +1,20 @@
+// What the preloaded MPI-IO offers to libstria_trace, preloaded beside it, so that both make one trace.
+#pragma once
+
+#include <mpi.h>
+
+#include "stria/status.hpp"
+#include "trace/recorder_link.hpp"
+
+namespace stria {
+
+struct TraceLink {
+  trace::RecorderLink recorder;
+  Status (*join)(MPI_Comm comm) = nullptr;  ///< join_trace(); collective
+  Status (*write_without_mpi)() = nullptr;  ///< write_trace_without_mpi()
+};
+
+}  // namespace stria
+
+/// Found by its name. `stria_mpiio_trace_link_1`: another number when TraceLink changes.
+extern "C" const stria::TraceLink* stria_mpiio_trace_link_1();

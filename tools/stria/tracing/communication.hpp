@@ -1,0 +1,48 @@
+// What a trace tells of messages and collective operations, for viewers that draw them.
+//
+// A send without its receive, or a collective operation that some members lack, would make other tools wait for the missing
+// half: only what is whole is told. Messages are matched by sender, receiver, tag and file. A communicator is that of a file:
+// the ranks that did anything about it; its collective operations count when every member recorded the same ones in the same
+// order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "trace/trace_file.hpp"
+
+namespace stria::tool {
+
+enum class Communicating : uint8_t { kNone, kSend, kReceive, kBarrier, kBroadcast, kReduce, kGather };
+
+class Communication {
+ public:
+  /// Keeps a reference to `trace`.
+  explicit Communication(const trace::TraceFile& trace);
+
+  /// Ranks by communicator; the first is all of the run.
+  const std::vector<std::vector<uint64_t>>& communicators() const { return communicators_; }
+  /// What the event is, where its other ends are in the trace as well.
+  Communicating role(const trace::Event& event) const;
+  /// The communicator of a message or collective operation.
+  uint32_t communicator(const trace::Event& event) const;
+  /// The place of a rank of the run in a communicator that it belongs to.
+  uint32_t rank_in(uint32_t communicator, int rank) const;
+
+ private:
+  using MessageKey = std::tuple<int32_t, int32_t, int64_t, int32_t>;  ///< from, to, tag, file
+  Communicating kind_of(const trace::Event& event) const { return kinds_[event.kind]; }
+  static MessageKey key_of(const trace::Event& event, Communicating role);
+  void match_messages();
+  void match_collectives();
+
+  const trace::TraceFile& trace_;
+  std::vector<Communicating> kinds_;                  ///< by kind
+  std::map<MessageKey, int64_t> unmatched_;           ///< sends less receives
+  std::map<int32_t, uint32_t> communicator_of_file_;  ///< of files whose collective operations are whole
+  std::vector<std::vector<uint64_t>> communicators_;
+};
+
+}  // namespace stria::tool
