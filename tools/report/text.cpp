@@ -39,7 +39,8 @@ std::string seconds_text(double seconds) {
 }
 
 std::string rate_text(double bytes_per_second) {
-  return fmt::format("{} MB/s", count_text(static_cast<int64_t>(bytes_per_second / 1e6 + 0.5)));
+  const double mb = bytes_per_second / 1e6;
+  return mb < 10 ? fmt::format("{:.2g} MB/s", mb) : fmt::format("{} MB/s", count_text(static_cast<int64_t>(mb + 0.5)));
 }
 
 std::string count_text(int64_t count) {

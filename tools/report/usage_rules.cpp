@@ -70,11 +70,12 @@ MaybeFinding small_commits(const RunDigest& run, const StorageLimit&) {
 // HDF5's own word for why a collective call was carried out independently (H5Pget_mpio_no_collective_cause).
 MaybeFinding collective_given_up(const RunDigest& run, const StorageLimit&) {
   std::set<std::string> causes;
-  int64_t times = 0;
+  std::set<int> ranks, files;
   for (const trace::NamedFact& fact : run.trace().facts) {
     if (fact.key == "no collective cause" && !fact.value.empty()) {
       causes.insert(fact.value);
-      ++times;
+      ranks.insert(fact.rank);
+      files.insert(fact.file);
     }
   }
   if (causes.empty()) {
@@ -86,10 +87,10 @@ MaybeFinding collective_given_up(const RunDigest& run, const StorageLimit&) {
   }
   const bool conversion = list.find("conversion") != std::string::npos;
   Finding finding;
-  finding.text = fmt::format("{} made HDF5 give up collective I/O on {} {} of ranks and files.",
-                             conversion ? "A conversion of types" : "A property of the call", count_text(times),
-                             times == 1 ? "pair" : "pairs");
-  finding.evidence = fmt::format("HDF5 says: {}; {} write requests of {} on average followed", list,
+  finding.text = fmt::format("{} made HDF5 give up collective I/O in {} {}, on {} {}.",
+                             conversion ? "A conversion of types" : "A property of the call", files.size(),
+                             files.size() == 1 ? "file" : "files", ranks.size(), ranks.size() == 1 ? "rank" : "ranks");
+  finding.evidence = fmt::format("HDF5 says: {}; the run made {} write requests of {} on average", list,
                                  count_text(run.total(Counter::kWriteRequests)),
                                  bytes_text(share_of(static_cast<double>(run.total(Counter::kBytesWritten)),
                                                      static_cast<double>(run.total(Counter::kWriteRequests)))));
