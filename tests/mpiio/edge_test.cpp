@@ -153,8 +153,8 @@ void holes(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Every rank writes its own interleaved pieces by itself, all at once, many times: none may put back old bytes of another's.
-void racing_writers(const Suite& suite, const Hints& hints, bool atomic) {
+// Every rank writes its own interleaved pieces, all at once, many times: none may put back old bytes of another's.
+void racing_writers(const Suite& suite, const Call& call, const Hints& hints, bool atomic) {
   const std::string path = suite.path("race");
   constexpr int kRounds = 30;
   constexpr int kBytes = 40 * 200;
@@ -168,9 +168,9 @@ void racing_writers(const Suite& suite, const Hints& hints, bool atomic) {
     MPI_Status status;
     // A part of the pieces only, another one each round; the last round writes all.
     const int first = round == kRounds - 1 ? 0 : 40 * (round * 7 % 100);
-    EXPECT_MPI(MPI_File_write_at(file, first, data.data() + first, kBytes - first, MPI_BYTE, &status));
+    EXPECT_MPI(perform(call, true, file, {first, data.data() + first, kBytes - first, MPI_BYTE}, &status));
     std::vector<uint8_t> back(static_cast<size_t>(kBytes - first));
-    EXPECT_MPI(MPI_File_read_at(file, first, back.data(), kBytes - first, MPI_BYTE, &status));
+    EXPECT_MPI(perform(call, false, file, {first, back.data(), kBytes - first, MPI_BYTE}, &status));
     EXPECT(std::memcmp(back.data(), data.data() + first, back.size()) == 0, "round ", round,
            ": another rank undid what was written");
   }
@@ -369,12 +369,13 @@ int main(int argc, char** argv) {
         suite.run("freed types " + call_name(call, true) + by, [&] { freed_types(suite, call, hints); });
       }
     }
-    suite.run("racing writers" + by, [&] { racing_writers(suite, hints, false); });
-    suite.run("racing writers, atomic mode" + by, [&] { racing_writers(suite, hints, true); });
-    for (const bool collective : {false, true}) {
-      suite.run(text("wide span ", collective ? "collective" : "independent", by), [&] {
-        wide_span(suite, {Pointer::kExplicit, Waiting::kBlocking, collective}, hints);
-      });
+    for (const Call& call : private_calls()) {
+      if (call.pointer == Pointer::kExplicit && !call.large_count) {
+        const std::string how = call_name(call, true) + by;
+        suite.run("racing writers " + how, [&] { racing_writers(suite, call, hints, false); });
+        suite.run("racing writers, atomic mode, " + how, [&] { racing_writers(suite, call, hints, true); });
+        suite.run("wide span " + how, [&] { wide_span(suite, call, hints); });
+      }
     }
   }
   suite.run("forbidden views", [&] { forbidden_views(suite); });
