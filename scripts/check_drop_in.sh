@@ -49,7 +49,7 @@ if stage fetch_suites scripts/io_suites.sh fetch; then
     stage suites suites openmpi release "2 3 4 7" || true
   fi
   if stage build_suites_mpich scripts/io_suites.sh build mpich; then
-    stage suites_mpich suites mpich release-mpich "2 4" || true
+    stage suites_mpich suites mpich release-mpich 2 || true # its ranks never sleep: more of them take hours
   fi
 fi
 finish
