@@ -160,14 +160,16 @@ class ListWriter {
     return context_.comm.node_size() < cores;
   }
 
-  // Ranks that take turns want some turns each.
+  // Ranks that take turns want some turns each, the fewer the more they are: each turn's end is a hand-off.
   int64_t choose_batch_bytes(std::span<const Lane> lanes) const {
     int64_t staging_bytes = context_.hints.staging_bytes;
-    int64_t share_bytes = std::max(total_bytes(lanes) / kLeastTurns, kLeastTurnBytes);
+    int64_t turns = std::max(kLeastTurnsOfAll / std::max(context_.comm.node_size(), 1), kLeastTurns);
+    int64_t share_bytes = std::max(total_bytes(lanes) / turns, kLeastTurnBytes);
     return context_.turn != nullptr && context_.direct_file == nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
   }
 
-  static constexpr int64_t kLeastTurns = 4;
+  static constexpr int64_t kLeastTurns = 2;
+  static constexpr int64_t kLeastTurnsOfAll = 8;
   static constexpr int64_t kLeastTurnBytes = 1 << 20;
   static constexpr int64_t kFirstBatchPart = 8;
   static constexpr int64_t kLastBytes = 128 << 10;  // written in about the time that a rank takes to wake up
