@@ -61,6 +61,7 @@ class Run:
         self.begin, self.end = self.begin - first, self.end - first
         self.seconds = (last - first) * 1e-9
         self.ranks = sorted(set(self.rank))
+        self.layers = [layer for layer in ("app", "library", "engine", "storage") if layer in set(self.layer)]
 
     def keep(self, mask):
         for name in ("begin", "end", "rank", "bytes", "kind", "layer", "own"):
@@ -136,17 +137,17 @@ def bars(columns, y):
 
 
 def panel(run, title, first, last, y):
-    """One run between two times: for each rank the calls of the program, what is inside them, the storage."""
+    """One run between two times: for each rank a row for each layer that it has, the program's calls on top."""
     lines = [f'<text x="{LEFT}" y="{y + 12}">{escape(title)}</text>']
     y += HEAD - 10
     for rank in run.ranks:
         lines.append(f'<text x="4" y="{y + 2 * ROW}" class="small">rank {rank}</text>')
-        for row, layers in enumerate((["app"], ["library", "engine"], ["storage"])):
-            mine = (run.rank == rank) & numpy.isin(run.layer, layers) & (run.end > first) & (run.begin < last)
+        for row, layer in enumerate(run.layers):
+            mine = (run.rank == rank) & (run.layer == layer) & (run.end > first) & (run.begin < last)
             classes = [class_of(kind, layer) for kind, layer in zip(run.kind[mine], run.layer[mine], strict=True)]
             columns = raster(run.begin[mine], run.end[mine], classes, first, last)
             lines += bars(columns, y + row * ROW + ROW // 2)
-        y += 3 * ROW + GAP
+        y += len(run.layers) * ROW + GAP
     span = last - first
     text = f"{span * 1e-6:.4g} ms" if span >= 1e6 else f"{span * 1e-3:.4g} µs"
     lines.append(f'<path class="scale" d="M{LEFT} {y}h{WIDTH}"/>')
