@@ -167,7 +167,6 @@ TEST_P(DriverTest, NothingIsValidInput) {
   EXPECT_EQ(*file->read({}), 0);
   EXPECT_EQ(*file->read(std::vector<ReadSegment>{{0, nullptr, 0}}), 0);
   STRIA_EXPECT_OK(file->preallocate(0));
-  STRIA_EXPECT_OK(file->start_writeback({0, 0}));
 }
 
 TEST_P(DriverTest, ManyNeighboursInOneList) {
@@ -244,7 +243,6 @@ TEST_P(DriverTest, ClosedFilesSayNo) {
   EXPECT_FALSE(file->size().ok());
   EXPECT_FALSE(file->resize(1).ok());
   EXPECT_FALSE(file->preallocate(1).ok());
-  EXPECT_FALSE(file->start_writeback({0, 1}).ok());
   EXPECT_FALSE(file->sync().ok());
   EXPECT_FALSE(file->close().ok());
 }
@@ -328,7 +326,6 @@ TEST_P(DriverTest, RangeLocksExcludeOtherHandles) {
 TEST_P(DriverTest, SyncsAndReserves) {
   write_block("synced", std::byte{5}, OpenOptions::Mode::kCreate);
   const auto file = open("synced", OpenOptions::Mode::kReadWrite);
-  STRIA_EXPECT_OK(file->start_writeback({0, block()}));
   STRIA_EXPECT_OK(file->sync());
   const Status reserved = file->preallocate(10 * block());
   if (reserved.code() != ErrorCode::kUnsupported) {

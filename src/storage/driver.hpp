@@ -85,8 +85,6 @@ class File {
   /// Reserves space for [0, bytes) so that later writes there can't run out of it, and extends the file; kUnsupported when the
   /// storage can't, kNoSpace when there isn't that much.
   virtual Status preallocate(int64_t bytes) = 0;
-  /// Starts writing cached bytes of the range to the device without waiting. A hint.
-  virtual Status start_writeback(ByteRange range) = 0;
   /// Returns when everything written so far through any handle of this node survives a power loss.
   virtual Status sync() = 0;
   /// Closes; reports errors that the system kept until now. The destructor closes in silence.

@@ -30,7 +30,6 @@ class BytesFile final : public storage::File {
   Result<int64_t> size() override { return static_cast<int64_t>(bytes_.size()); }
   Status resize(int64_t) override { return unsupported(); }
   Status preallocate(int64_t) override { return unsupported(); }
-  Status start_writeback(ByteRange) override { return unsupported(); }
   Status sync() override { return unsupported(); }
   Status close() override { return Status(); }
 

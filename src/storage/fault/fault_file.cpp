@@ -112,11 +112,6 @@ Status FaultFile::preallocate(int64_t bytes) {
   return file_->preallocate(bytes);
 }
 
-Status FaultFile::start_writeback(ByteRange range) {
-  STRIA_RETURN_IF_ERROR(decide(Operation::kStartWriteback));
-  return file_->start_writeback(range);
-}
-
 Status FaultFile::sync() {
   STRIA_RETURN_IF_ERROR(decide(Operation::kSync));
   return file_->sync();

@@ -7,19 +7,19 @@
 // Grammar (also of the environment variable STRIA_FAULT), without spaces:
 //   script    = rule *( ";" rule )
 //   rule      = operation *( ":" condition ) ":" action *( ":" condition )
-//   operation = "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate" | "start_writeback" | "sync" | "close" |
-//   "rename"
-//             | "remove" | "exists" | "sync_directory" | "list_directory" | "lock"                      a driver's or a file's
-//             operation, or | "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate" | "sys_sync" |
-//             "sys_close" | "sys_rename" | "sys_remove"                                                     a system call of
-//             the posix and uring drivers
+//   operation = a driver's or a file's:
+//               "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate" | "sync" | "close" | "rename"
+//             | "remove" | "exists" | "sync_directory" | "list_directory" | "lock",
+//               or a system call of the posix and uring drivers:
+//               "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate" | "sys_sync"
+//             | "sys_close" | "sys_rename" | "sys_remove"
 //   condition = "rank=" N                only in the process of that rank
 //             | "nth=" N                 from the N-th such operation on, counted from 1 (default 1)
 //             | "count=" N | "count=all" so many of them (default 1; "all" for "after=")
 //             | "path=" TEXT             only files whose path contains TEXT
 //             | "range=" BEGIN "-" END   only transfers that touch bytes [BEGIN, END) of the file
-//             | "after=" BYTES           only once so many bytes were written; the write that crosses writes up to there
-//             (write, sys_write)
+//             | "after=" BYTES           only once so many bytes were written; the write that crosses
+//                                      that writes up to there (write, sys_write)
 //   action    = "errno=" NAME-or-number  the operation fails: ENOSPC, EIO, EINTR (sys_ only) and so on
 //             | "short=" BYTES           the system call transfers at most so many (sys_write, sys_read)
 //             | "delay_ms=" N            the operation takes so much longer
@@ -49,7 +49,6 @@ enum class Operation {
   kSize,
   kResize,
   kPreallocate,
-  kStartWriteback,
   kSync,
   kClose,
   kRename,

@@ -135,11 +135,6 @@ Status MemoryFile::preallocate(int64_t bytes) {
   return {};
 }
 
-Status MemoryFile::start_writeback(ByteRange) {
-  const std::lock_guard lock(inode_->mutex);
-  return check("start_writeback", false);
-}
-
 Status MemoryFile::sync() {
   const std::lock_guard lock(inode_->mutex);
   STRIA_RETURN_IF_ERROR(check("sync", false));

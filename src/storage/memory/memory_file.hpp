@@ -39,7 +39,6 @@ class MemoryFile : public File {
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
-  Status start_writeback(ByteRange range) override;
   Status sync() override;
   Status close() override;
 

@@ -261,20 +261,6 @@ Status PosixFile::preallocate(int64_t bytes) {
   return result == 0 ? Status() : transfer_error("preallocate", 0, bytes, errno);
 }
 
-Status PosixFile::start_writeback(ByteRange range) {
-  if (descriptor_ < 0) {
-    return closed_file("start_writeback", path_);
-  }
-  if (range.empty() || direct_) {
-    return {};
-  }
-  if (calls_.sync_file_range(descriptor_, range.begin, range.size(), SYNC_FILE_RANGE_WRITE) != 0 && errno != ESPIPE &&
-      errno != ENOSYS && errno != EINVAL) {
-    return transfer_error("start_writeback", range.begin, range.size(), errno);
-  }
-  return {};
-}
-
 Status PosixFile::sync() {
   if (descriptor_ < 0) {
     return closed_file("sync", path_);

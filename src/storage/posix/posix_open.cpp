@@ -45,6 +45,13 @@ int open_without_interruption(SystemCalls& calls, const std::string& path, const
   return descriptor;
 }
 
+/// A pipe would hold up its opener until somebody writes to it, and then have neither size nor places.
+Status refuse_pipe(const std::string& path) {
+  struct stat found = {};
+  const bool is_pipe = stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+  return is_pipe ? Status(ErrorCode::kInvalidArgument, describe("open", path) + ": it is a pipe, not a file") : Status();
+}
+
 Status open_error(const std::string& path, const OpenOptions& options, int error_number) {
   if (options.direct && error_number == EINVAL) {
     return Status(ErrorCode::kUnsupported, describe(open_verb(options), path) + ": this file system offers no direct I/O");
@@ -106,6 +113,7 @@ Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenO
 }  // namespace
 
 Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
+  STRIA_RETURN_IF_ERROR(refuse_pipe(path));
   int descriptor = -1;
   if (options.exclusive_lock) {
     STRIA_ASSIGN_OR_RETURN(descriptor, open_locked(calls, path, options));

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -49,6 +51,17 @@ std::vector<std::shared_ptr<Driver>> real_drivers() {
     drivers.push_back(*uring);
   }
   return drivers;
+}
+
+TEST(RealFiles, APipeIsRefusedAtOnce) {
+  for (const auto& driver : real_drivers()) {
+    const std::string path = testing::disk_directory() + "/stria-pipe-" + std::to_string(getpid());
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const auto file = driver->open(path, {.mode = Mode::kRead});
+    EXPECT_EQ(file.status().message(), "open '" + path + "': it is a pipe, not a file");
+    EXPECT_FALSE(driver->open(path, {.mode = Mode::kReadWrite}).ok());
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(RealFiles, FullFileSystem) {

@@ -31,9 +31,6 @@ int SystemCalls::ftruncate(int descriptor, int64_t bytes) {
 int SystemCalls::fallocate(int descriptor, int mode, int64_t offset, int64_t bytes) {
   return ::fallocate(descriptor, mode, offset, bytes);
 }
-int SystemCalls::sync_file_range(int descriptor, int64_t offset, int64_t bytes, unsigned flags) {
-  return ::sync_file_range(descriptor, offset, bytes, flags);
-}
 int SystemCalls::fdatasync(int descriptor) {
   return ::fdatasync(descriptor);
 }

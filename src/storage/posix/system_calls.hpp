@@ -22,7 +22,6 @@ class SystemCalls {
   virtual int fstat(int descriptor, struct stat* result);
   virtual int ftruncate(int descriptor, int64_t bytes);
   virtual int fallocate(int descriptor, int mode, int64_t offset, int64_t bytes);
-  virtual int sync_file_range(int descriptor, int64_t offset, int64_t bytes, unsigned flags);
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);

@@ -23,7 +23,6 @@ class TracedFile final : public File {
   Result<int64_t> size() override { return file_->size(); }
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
-  Status start_writeback(ByteRange range) override { return file_->start_writeback(range); }
   Status sync() override;
   Status close() override;
 

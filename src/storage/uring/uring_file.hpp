@@ -26,7 +26,6 @@ class UringFile : public File {
   Result<int64_t> size() override { return file_->size(); }
   Status resize(int64_t bytes) override { return file_->resize(bytes); }
   Status preallocate(int64_t bytes) override { return file_->preallocate(bytes); }
-  Status start_writeback(ByteRange range) override { return file_->start_writeback(range); }
   Status sync() override { return file_->sync(); }
   Status close() override;
 
