@@ -14,21 +14,14 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 from mpiio import cases  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from mpiexec_env import mpiexec_environment  # noqa: E402
+
 TIMEOUT_S = 120
 OURS = "stria"
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_btl_base_warn_component_unused": "0",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "UCX_MEM_EVENTS": "n",
-}
 # MPICH's ranks burn the cores while they wait: on more ranks than cores its figures say nothing.
 MPICH_MOST_RANKS = max(2, os.cpu_count() or 2)
 
@@ -60,7 +53,7 @@ class Mpi:
             launch += ["env", f"LD_PRELOAD={self.library}"]
         try:
             done = subprocess.run(
-                launch + command, env={**ENVIRONMENT, **os.environ}, capture_output=True, text=True, timeout=TIMEOUT_S,
+                launch + command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
                 stdin=subprocess.DEVNULL, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:

@@ -7,12 +7,12 @@ if(STRIA_BUILD_TESTS)
   include(GoogleTest)
 endif()
 
-# The environment of every test: Open MPI as root, with more ranks than cores, and without pinning each job's ranks to the same
-# first cores (tests run side by side); what the sanitizers must know of the MPI libraries, which leak and synchronise unseen.
+# The environment of every test: how ranks are started, and what the sanitizers must know of the MPI libraries, which leak and
+# synchronise unseen.
 set(support ${CMAKE_SOURCE_DIR}/tests/support)
-set(STRIA_TEST_ENV "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_btl_base_warn_component_unused=0"
-  "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_hwloc_base_binding_policy=none"
-  "OMPI_MCA_btl_vader_single_copy_mechanism=none" "UCX_MEM_EVENTS=n" "UBSAN_OPTIONS=print_stacktrace=1"
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env)
+file(STRINGS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env STRIA_TEST_ENV REGEX "^[A-Z]")
+list(APPEND STRIA_TEST_ENV "UBSAN_OPTIONS=print_stacktrace=1"
   "LSAN_OPTIONS=suppressions=${support}/lsan.supp:print_suppressions=0"
   "TSAN_OPTIONS=suppressions=${support}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1")
 # A library to preload that is instrumented itself comes before the shared runtime: verify_asan_link_order.

@@ -1,23 +1,32 @@
-# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log and prints one line: name,
-# time, outcome. A failed stage shows the end of its log; the script goes on. finish prints the sums and exits.
+# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log and prints one line: its name
+# at the beginning, time and outcome at the end, on a terminal how far it is in between. A failed stage shows the end of its
+# log; the script goes on. finish prints the sums and exits.
 #
 # Tests are counted from ctest's own summary. A failed stage without tests counts as one failure.
 
 stage_logs=$PWD/build/logs
 tests_passed=0
 tests_failed=0
+progress_shower= # the process that shows how far a stage is
 mkdir -p "$stage_logs"
 
 stage() {
   local name=$1 log=$stage_logs/$1.log code=0 begin seconds counts
   shift
+  printf '%-22s ' "$name"
   begin=${EPOCHREALTIME/[.,]/}
+  : >"$log"
+  if [[ -t 1 ]]; then
+    show_progress "$name" "$log" 2>/dev/null &
+    progress_shower=$!
+  fi
   "$@" >"$log" 2>&1 </dev/null || code=$?
+  hide_progress "$name"
   seconds=$(((${EPOCHREALTIME/[.,]/} - begin) / 100000))
   counts=$(count_tests "$log" "$code")
   tests_passed=$((tests_passed + ${counts% *}))
   tests_failed=$((tests_failed + ${counts#* }))
-  printf '%-22s %5d.%d s  %s%s\n' "$name" $((seconds / 10)) $((seconds % 10)) \
+  printf '%5d.%d s  %s%s\n' $((seconds / 10)) $((seconds % 10)) \
     "$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")" "$(describe_counts "$counts")"
   if [[ $code != 0 ]]; then
     echo "---- the end of build/logs/$name.log"
@@ -26,6 +35,24 @@ stage() {
   fi
   return "$code"
 }
+
+# Every few seconds the last "12/345" that a build or ctest has logged, or the last target of fuzz.sh.
+show_progress() {
+  local at
+  while sleep 5; do
+    at=$(grep -aoE '^\[[0-9]+/[0-9]+\]|^ *[0-9]+/[0-9]+ Test|^== .*' "$2" | tail -n 1 | sed -E 's/^==|Test|[][ ]//g')
+    printf '\r%-22s %-30.30s' "$1" "$at"
+  done
+}
+
+hide_progress() {
+  if [[ -n $progress_shower ]]; then
+    kill "$progress_shower" && wait "$progress_shower" || true
+    progress_shower=
+    printf '\r%-54s\r%-22s ' '' "$1"
+  fi 2>/dev/null
+}
+trap 'hide_progress ""' EXIT
 
 # Prints "passed failed" for one stage's log and exit status.
 count_tests() {

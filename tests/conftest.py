@@ -8,7 +8,8 @@ import tempfile
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
+TESTS = pathlib.Path(__file__).parent
+sys.path[:0] = [str(TESTS / "support"), str(TESTS.parent / "scripts")]
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import stria_program  # noqa: E402

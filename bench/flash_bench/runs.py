@@ -2,11 +2,15 @@
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from mpiexec_env import mpiexec_environment  # noqa: E402
+
 TIMEOUT_S = 900
 LAYOUTS = ("standard", "experimental")
 
@@ -24,9 +28,7 @@ def run_program(command, ranks, timeout_s=TIMEOUT_S):
     """Runs a command on some ranks. Raises RunError with the last lines of what it said."""
     full = [mpiexec(), "--oversubscribe", "-n", str(ranks)] + command
     try:
-        done = subprocess.run(
-            full, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=timeout_s, check=False
-        )
+        done = subprocess.run(full, env=mpiexec_environment(), capture_output=True, text=True, timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired as expired:
         raise RunError(f"{' '.join(full)}: no end after {timeout_s} s") from expired
     if done.returncode != 0:
@@ -64,7 +66,7 @@ def stria_options(program):
     """The options that this build of `stria flash io` lists in its help: older ones measure less."""
     done = subprocess.run(
         [program, "flash", "io", "--help"],
-        env={**os.environ, **ENVIRONMENT},
+        env=mpiexec_environment(),
         capture_output=True,
         text=True,
         timeout=60,

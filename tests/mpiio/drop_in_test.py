@@ -13,6 +13,8 @@ import subprocess
 import h5py
 import pytest
 
+from mpiexec_env import mpiexec_environment
+
 MPI = os.environ.get("STRIA_MPI", "openmpi")
 LIBRARY = os.environ["STRIA_MPIIO"]
 PROGRAMS = pathlib.Path(os.environ["STRIA_BIN"])
@@ -20,15 +22,6 @@ RANKS = [int(ranks) for ranks in os.environ.get("STRIA_RANKS", "2").split()]
 SOURCES = pathlib.Path(__file__).parent / "programs"
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's h5py for MPI belongs to it
 HANG_SECONDS = 120
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_btl_base_warn_component_unused": "0",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "UCX_MEM_EVENTS": "n",
-}
 
 
 def run(ranks, *command, native=False, cwd=None, seconds=HANG_SECONDS, **more):
@@ -36,7 +29,7 @@ def run(ranks, *command, native=False, cwd=None, seconds=HANG_SECONDS, **more):
     preload = [] if native else [f"LD_PRELOAD={LIBRARY}", "STRIA_VERBOSE=1"]
     full = [f"mpiexec.{MPI}", "-n", str(ranks), "env", *preload, *map(str, command)]
     done = subprocess.run(
-        full, env={**ENVIRONMENT, **os.environ, **more}, capture_output=True, text=True, timeout=seconds, cwd=cwd,
+        full, env=mpiexec_environment(**more), capture_output=True, text=True, timeout=seconds, cwd=cwd,
         stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{' '.join(full)}\nexit {done.returncode}\n{done.stdout}\n{done.stderr}"
