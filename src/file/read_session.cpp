@@ -116,7 +116,7 @@ std::vector<std::string> ReadSession::dataset_paths() const {
 }
 
 Status ReadSession::commit() {
-  auto shape = agree_on_request(false, false, static_cast<int64_t>(hints_hash() >> 1));
+  auto shape = agree_on_request(false, false, hints_hash());
   Status status = shape.ok() ? move(*shape) : shape.status();
   pending_.clear();
   poisoned_ = Status();

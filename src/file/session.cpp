@@ -8,6 +8,7 @@
 
 #include "access/transfer_facts.hpp"
 #include "base/hash.hpp"
+#include "file/equality_sums.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
 
@@ -72,7 +73,7 @@ Result<int> Session::find(const std::string& dataset_path) const {
   return found->second;
 }
 
-Result<access::RequestShape> Session::agree_on_request(bool write, bool durable, int64_t extra_hash) {
+Result<access::RequestShape> Session::agree_on_request(bool write, bool durable, uint64_t extra_hash) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
@@ -80,16 +81,15 @@ Result<access::RequestShape> Session::agree_on_request(bool write, bool durable,
     bytes += transfer.region.size();
     pieces += transfer.region.piece_count();
   }
-  // One sum tells all: rank 0 weighs its hash by the number of the others, they weigh theirs by -1, so that equal ones cancel
-  // out. Others do not, but by the chance that two hashes are equal. Halves keep the sums from overflowing.
-  const int64_t weight = is_root() ? comm().size() - 1 : -1;
-  std::array<int64_t, 5> sums = {bytes, pieces, poisoned_.ok() ? 0 : 1, weight * (extra_hash & 0x7fffffff),
-                                 weight * (extra_hash >> 31 & 0x7fffffff)};
+  // One sum tells all.
+  std::array<int64_t, 3 + kEqualityTerms> sums = {bytes, pieces, poisoned_.ok() ? 0 : 1};
+  const auto own_terms = equality_terms(extra_hash);
+  std::copy(own_terms.begin(), own_terms.end(), sums.begin() + 3);
   comm().all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
   if (sums[2] != 0) {
     return comm().agree(poisoned_);
   }
-  if (sums[3] != 0 || sums[4] != 0) {
+  if (!all_equal(std::span(sums).last<kEqualityTerms>(), comm().size())) {
     return Status(
         ErrorCode::kInvalidArgument,
         fmt::format("'{}': the ranks don't define the same datasets, attributes and tables, or differ in options or hints",

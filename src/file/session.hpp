@@ -88,7 +88,7 @@ class Session {
   void poison(const Status& status);
   /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective:
   /// yes.
-  Result<access::RequestShape> agree_on_request(bool write, bool durable, int64_t extra_hash);
+  Result<access::RequestShape> agree_on_request(bool write, bool durable, uint64_t extra_hash);
   /// Agrees on the beginning, and tells everybody what rank 0's file (null elsewhere) can do. Collective: yes.
   Status agree_on_open(const Status& mine, const storage::File* file);
   void note_time();

@@ -174,7 +174,7 @@ Result<access::RequestShape> WriteSession::agree_on_pending() {
     reserve_.set_aside(kReserveBytes + kReserveBytesARank * static_cast<size_t>(comm().size()));
     return Status();
   }));
-  return agree_on_request(true, options_.sync, static_cast<int64_t>(definitions_hash_ >> 1));
+  return agree_on_request(true, options_.sync, definitions_hash_);
 }
 
 Status WriteSession::move(const access::RequestShape& shape, bool last) {
