@@ -122,7 +122,30 @@ class ListWriter {
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
   }
 
+  /// Writes a batch, or starts to. Where the ranks of the node share a turn, a failure of one ends the writing of all.
   Status write(std::span<const BatchPart> batch) {
+    Status status = is_given_up() ? another_failed() : write_batch(batch);
+    if (!status.ok() && context_.turn != nullptr) {
+      context_.turn->give_up();
+    }
+    return status;
+  }
+
+  /// Waits for everything under way.
+  Status finish() {
+    Status status;
+    for (Slot& slot : slots_) {
+      Status outcome = finish(slot);
+      status = status.ok() ? outcome : status;
+    }
+    return status;
+  }
+
+ private:
+  bool is_given_up() const { return context_.turn != nullptr && context_.turn->was_given_up(); }
+  static Status another_failed() { return Status(ErrorCode::kAborted, "another rank could not write"); }
+
+  Status write_batch(std::span<const BatchPart> batch) {
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
     STRIA_RETURN_IF_ERROR(finish(slot));
@@ -143,17 +166,6 @@ class ListWriter {
     return slot.cached.empty() ? Status() : write_cached(slot);
   }
 
-  /// Waits for everything under way.
-  Status finish() {
-    Status status;
-    for (Slot& slot : slots_) {
-      Status outcome = finish(slot);
-      status = status.ok() ? outcome : status;
-    }
-    return status;
-  }
-
- private:
   // With fewer ranks than cores a thread of the driver's can write while this one packs.
   bool has_idle_cores() const {
     static const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // which asks the system every time
@@ -199,7 +211,10 @@ class ListWriter {
       return NodeTurn::Guard(turn, context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
     };
     const NodeTurn::Guard guard = take();
-    Status status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
+    // Meanwhile another may have failed, and who waits for a turn has not begun to write.
+    Status status = is_given_up()     ? another_failed()
+                    : turn != nullptr ? write_in_turn(*turn, slot.cached)
+                                      : context_.file->write(slot.cached);
     context_.times[Phase::kWrite] +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - meanwhile_s;
     return status;

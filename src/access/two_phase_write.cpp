@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "access/aggregation.hpp"
+#include "access/failure_news.hpp"
 #include "access/two_phase.hpp"
 #include "access/window_writer.hpp"
 #include "trace/phase_timer.hpp"
@@ -14,20 +16,24 @@ namespace {
 
 using Share = Aggregation::Share;
 
-constexpr int kGoTag = 32010;    // aggregator to contributor: the buffer for this round is free (1) or the write has failed (0)
-constexpr int kDoneTag = 32011;  // contributor to aggregator: its share is packed (1), or it could not (0)
-constexpr int kDataTag = 32012;  // contributor on another node to aggregator: the packed bytes, if it could
+// Aggregator to contributor: the buffer for this round is free (1), or the write has failed (0): the last token between them.
+constexpr int kGoTag = 32010;
+constexpr int kDoneTag = 32011;     // contributor to aggregator: its share is packed (1), or it could not (0)
+constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes, if it could
 constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its bytes were written
 
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
-      : context_(context), source_(source), aggregation_(context, plan, lanes) {}
+      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes) {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
     prepared_ = true;
-    for (int round = 0; round < aggregation_.round_count(); ++round) {
+    if (aggregation_.is_aggregator()) {
+      news_.emplace(aggregation_, context_.comm, plan_.aggregators);
+    }
+    for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
       std::vector<Share> contributors = aggregation_.is_aggregator() ? aggregation_.contributors(round) : std::vector<Share>();
       offer_buffer(round, contributors);
       contribute(round);
@@ -39,15 +45,21 @@ class TwoPhaseWrite {
       }
       PhaseTimer timer(context_.times, Phase::kExchange);
       aggregation_.drain();
+      exchange_news();
     }
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
       finish_write(twin);
+    }
+    if (news_) {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      exchange_news();
+      news_->finish();
     }
     if (aggregation_.memory().ran_out() && (status_.ok() || status_.code() == ErrorCode::kAborted)) {
       status_ = aggregation_.memory().status();
     }
     if (status_.ok() && !failed_.empty()) {
-      return Status(ErrorCode::kAborted, "another rank could not write");
+      return another_failed();
     }
     return status_;
   }
@@ -89,8 +101,11 @@ class TwoPhaseWrite {
       finish_write(round % Aggregation::kTwins);
     }
     for (const Share& share : contributors) {
-      if (!share.own) {
+      if (!share.own && !dismissed_.contains(share.rank)) {
         aggregation_.post_token(share.rank, kGoTag, status_.ok() ? 1 : 0);
+        if (!status_.ok()) {
+          aggregation_.memory().surely([&] { dismissed_.insert(share.rank); });
+        }
       }
     }
   }
@@ -98,14 +113,11 @@ class TwoPhaseWrite {
   void contribute(int round) {
     std::vector<Share> shares = aggregation_.my_shares(round);
     for (const Share& share : shares) {
-      if (!share.own && round >= Aggregation::kTwins) {
-        PhaseTimer timer(context_.times, Phase::kExchange);
-        if (aggregation_.receive_token(share.rank, kGoTag) == 0) {
-          aggregation_.memory().surely([&] { failed_.insert(share.rank); });
-        }
+      if (failed_.contains(share.rank) || (!share.own && round >= Aggregation::kTwins && !is_let_in(share.rank))) {
+        continue;
       }
       std::vector<std::byte> message;
-      bool packed = !is_lost(share) && attempt([&] {
+      bool packed = !knows_of_failure() && attempt([&] {
         if (share.shared) {
           pack_into(share, aggregation_.buffer(share.rank, round));
         } else {
@@ -114,11 +126,23 @@ class TwoPhaseWrite {
       });
       if (!share.own) {
         aggregation_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
+      } else if (!packed && status_.ok()) {
+        status_ = another_failed();
       }
       if (!share.shared && packed) {
         aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
       }
     }
+  }
+
+  // False when the aggregator has failed: the two have nothing more to say to each other.
+  bool is_let_in(int aggregator_rank) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    bool let_in = aggregation_.receive_token(aggregator_rank, kGoTag) != 0;
+    if (!let_in) {
+      aggregation_.memory().surely([&] { failed_.insert(aggregator_rank); });
+    }
+    return let_in;
   }
 
   // False, and the end of this rank's writing, where memory runs out.
@@ -135,8 +159,41 @@ class TwoPhaseWrite {
     return done;
   }
 
-  // True when the aggregator is known to write no more.
-  bool is_lost(const Share& share) const { return share.own ? !status_.ok() : failed_.contains(share.rank); }
+  // Aggregator: tells the others of a failure here, and learns of theirs.
+  void exchange_news() {
+    if (!news_) {
+      return;
+    }
+    if (knows_of_failure()) {
+      news_->tell();
+    } else if (news_->heard()) {
+      status_ = another_failed();
+    }
+  }
+
+  Status another_failed() {
+    return aggregation_.memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not write"); });
+  }
+
+  // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
+  bool is_over() {
+    if (!knows_of_failure()) {
+      return false;
+    }
+    const int me = context_.comm.rank();
+    const auto in = [me](const std::set<int>& told) {
+      return [me, &told](int rank) { return rank == me || told.contains(rank); };
+    };
+    return aggregation_.memory().surely([&] {
+      const std::vector<int> aggregators = aggregation_.met_ranks();
+      const std::vector<int> contributors = aggregation_.contributor_ranks();
+      return std::all_of(aggregators.begin(), aggregators.end(), in(failed_)) &&
+             std::all_of(contributors.begin(), contributors.end(), in(dismissed_));
+    });
+  }
+
+  // From then on a rank brings nothing to anybody, so that those who have not heard of it stop within two rounds.
+  bool knows_of_failure() const { return !status_.ok() || !failed_.empty(); }
 
   // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
   void pack_into(const Share& share, std::byte* buffer) {
@@ -188,7 +245,7 @@ class TwoPhaseWrite {
     PhaseTimer timer(context_.times, Phase::kExchange);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
     for (const Share& share : contributors) {
-      if (share.own) {
+      if (share.own || dismissed_.contains(share.rank)) {
         continue;
       }
       if (aggregation_.receive_token(share.rank, kDoneTag) == 0) {
@@ -233,11 +290,14 @@ class TwoPhaseWrite {
   }
 
   Context& context_;
+  const TwoPhasePlan& plan_;
   StreamSource& source_;
   Aggregation aggregation_;
+  std::optional<FailureNews> news_;  // of an aggregator
   bool prepared_ = false;
   Status status_;                         // of this aggregator's writing
   std::set<int> failed_;                  // aggregators that this rank met and that could not write
+  std::set<int> dismissed_;               // contributors whom this aggregator has told so
   std::map<int, int64_t> written_bytes_;  // by contributor
   std::vector<StreamPart> parts_;
   std::array<Flight, Aggregation::kTwins> flights_{Flight(context_), Flight(context_)};

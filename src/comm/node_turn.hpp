@@ -7,6 +7,8 @@
 // hundred kilobytes: the holder may announce that it is about to end, and the next in line wakes early and spins for the rest.
 // A rank that hands the turn to another gives up its processor once: where ranks outnumber processors the next would otherwise
 // wait until somebody has packed. Cost: no system call when nobody waits, three when somebody does.
+//
+// The same memory tells the others that one has failed, so that they stop within a batch and not at the end of their data.
 #pragma once
 
 #include <atomic>
@@ -32,6 +34,14 @@ class NodeTurn {
   void release();
   /// Tells the next in line that the turn will be released within some ten microseconds. \pre the turn is held; once a turn
   void announce();
+
+  /// Begins the next operation, in which nobody has failed yet. Every rank of the node calls it before any of them can fail in
+  /// that operation, and agrees on the outcome of one with the others before the next begins.
+  void begin_operation() { ++operation_; }
+  /// Tells the ranks of this node that the operation under way has failed here.
+  void give_up() { state_->failed_operation.store(operation_); }
+  /// True once a rank of this node has given up the operation under way. Costs one read of memory.
+  bool was_given_up() const { return state_->failed_operation.load(std::memory_order_relaxed) == operation_; }
 
   /// Holds the turn for as long as it lives; does nothing when there is none to hold.
   class Guard {
@@ -59,12 +69,14 @@ class NodeTurn {
     std::atomic<uint32_t> next_ticket;
     std::atomic<uint32_t> phase;    ///< twice the ticket that is served, plus one once its holder has announced the end
     std::atomic<uint32_t> waiting;  ///< ranks that may be asleep
+    std::atomic<uint32_t> failed_operation;  ///< the last one that a rank gave up; they count from 1
   };
 
   NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state);
 
   std::shared_ptr<SharedBuffer> memory_;
   State* state_;
+  uint32_t operation_ = 0;
 };
 
 }  // namespace stria

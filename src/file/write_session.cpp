@@ -183,6 +183,9 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
                      shape.total_bytes >= kWorthTurnsBytes;
   NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
+  if (turn != nullptr) {
+    turn->begin_operation();
+  }
   reserve_.attempt([&] { note_plan(plan); });
   // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
   bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
@@ -209,6 +212,8 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   }
   if (status.ok()) {
     status = transfer(plan, **set, turn, meanwhile, last);
+  } else if (turn != nullptr) {
+    turn->give_up();
   }
   if (status.ok() && meanwhile) {
     status = build_metadata();
