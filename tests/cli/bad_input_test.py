@@ -3,10 +3,11 @@
 import json
 import os
 import shutil
+import subprocess
 
 import h5py
 import pytest
-from stria_program import run
+from stria_program import PROGRAM, environment, run
 
 RANKS = 3
 
@@ -50,6 +51,12 @@ SEDOV_TABLE = {
     "hint_syntax": (["--hint", "cb_nodes"], "cb_nodes"),
     "hint_without_name": (["--hint", "=4"], "name=value"),
     "base_with_directory": (["--base", "no_such_directory/x"], "no_such_directory"),
+    "base_too_long": (["--base", "x" * 201], "200 characters"),
+    "restart_empty": (["--restart", ""], "--restart: a name is missing"),
+    "out_empty": (["--out", ""], "--out: a name is missing"),
+    "json_empty": (["--json", ""], "--json: a name is missing"),
+    "plot_variable_empty": (["--plot-variables", ""], "variable ''"),
+    "number_in_another_form": (["--steps", "1e3"], "1e3 is no value"),
 }  # fmt: skip
 
 IO_TABLE = {
@@ -62,6 +69,10 @@ IO_TABLE = {
     "layout": (["--layout", "weird"], "layout"),
     "guard_cells_17": (["--guard-cells", 17], "guard-cells"),
     "plot_variables_0": (["--plot-variables", 0], "plot-variables"),
+    "plot_variables_too_many": (["--plotfile", "--nvar", 3, "--plot-variables", 4], "--plot-variables 4"),
+    "rounds_empty": (["--rounds", ""], "rounds"),
+    "dir_empty": (["--dir", ""], "--dir: a name is missing"),
+    "read_from_empty": (["--read-from", ""], "--read-from: a name is missing"),
     "more_memory_than_there_is": (["--nxb", 256, "--nvar", 1000, "--blocks", 100000], "blocks"),
     "hint_syntax": (["--hint", "nonsense"], "nonsense"),
 }
@@ -76,6 +87,8 @@ OTHER_TABLE = {
     "verify_missing": (["verify", "missing.h5"], "missing.h5"),
     "picture_missing": (["flash", "picture", "missing.h5"], "missing.h5"),
     "inspect_directory": (["inspect", "."], "directory"),
+    "inspect_empty": (["inspect", ""], "a name is missing"),
+    "verify_empty": (["verify", ""], "a name is missing"),
 }
 
 
@@ -138,7 +151,12 @@ def not_flash(path):
         file["temperature"] = [1.0, 2.0]
 
 
+def a_pipe(path):
+    os.mkfifo(path)
+
+
 NOT_CHECKPOINTS = {
+    "a_pipe": (a_pipe, "a pipe, not a file"),
     "not_hdf5": (not_hdf5, "HDF5"),
     "empty": (empty, "HDF5"),
     "signature_only": (hdf5_signature_only, "HDF5"),
@@ -168,6 +186,24 @@ def test_restart_with_another_shape(sedov_2d, sedov_3d, work):
     run(*restart, checkpoint, "--root-blocks", 3, 1, 1, ranks=RANKS).refused("sedov_hdf5_chk_0001")
     run(*restart, checkpoint, "--max-level", 2, ranks=RANKS).refused("sedov_hdf5_chk_0001", "levels", "--max-level 2")
     run(*restart, checkpoint, "--min-level", 4, "--max-level", 5, ranks=RANKS).refused("levels", "--min-level 4")
+
+
+def test_a_finished_run_says_so(sedov_2d, work):
+    """A restart with nothing left to do, and a run that writes nothing."""
+    options = ["flash", "sedov", "--out", work, "--restart", sedov_2d / "sedov_hdf5_chk_0001"]
+    for more in ([], ["--steps", 2]):
+        outcome = run(*options, *more, ranks=RANKS).succeeded()
+        assert "--steps or --tend says how much further to go" in outcome.stdout, str(outcome)
+        assert "no files were written: --checkpoint-every" in outcome.stdout, str(outcome)
+
+
+def test_older_checkpoints_are_warned_about(sedov_2d, work):
+    shutil.copy(sedov_2d / "sedov_hdf5_chk_0001", work / "sedov_hdf5_chk_0007")
+    options = ["flash", "sedov", "--steps", 1, "--checkpoint-every", 1, "--out", work]
+    outcome = run(*options, ranks=RANKS).succeeded()
+    assert len(outcome.messages) == 1 and "sedov_hdf5_chk_0007' is from an earlier run" in outcome.messages[0], str(outcome)
+    outcome = run(*options[:2], "--restart", "latest", *options[2:], ranks=RANKS).succeeded()
+    assert not outcome.messages, str(outcome)
 
 
 def test_latest_of_nothing(work, sedov):
@@ -208,9 +244,43 @@ def test_truncated_checkpoints(sedov_2d, work):
     run("verify", path, ranks=RANKS).refused("cut_hdf5_chk_0001")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_no_permission(sedov_2d, work):
+NOBODY = 65534
+
+
+@pytest.fixture
+def somebody(work, monkeypatch):
+    """The number of a user who may not do everything, None for the one who runs the tests if that isn't root."""
+    if os.geteuid() != 0:
+        return None
+    work.parent.chmod(0o755)
+    if subprocess.run([PROGRAM, "--version"], user=NOBODY, capture_output=True, check=False, env=environment()).returncode != 0:
+        pytest.skip("the programs lie where only root can read them")
+    os.chown(work, NOBODY, NOBODY)
+    for name in ("HOME", "TMPDIR"):
+        monkeypatch.setenv(name, str(work))
+    # Not where root's runs keep what they share.
+    for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
+        monkeypatch.setenv(f"OMPI_MCA_{parameter}", str(work))
+    return NOBODY
+
+
+def test_no_permission(sedov_2d, work, somebody):
     path = work / "sedov_hdf5_chk_0001"
     shutil.copy(sedov_2d / path.name, path)
     path.chmod(0)
-    run("verify", path, ranks=RANKS).refused(path.name, "Permission denied")
+    for command in (["verify", path], ["inspect", path], ["flash", "sedov", "--restart", path, "--out", work]):
+        run(*command, ranks=RANKS, user=somebody).refused(path.name, "Permission denied")
+    closed = work / "closed"
+    closed.mkdir()
+    closed.chmod(0o555)
+    writing = ["--steps", 1, "--checkpoint-every", 1]
+    run("flash", "sedov", *writing, "--out", closed, ranks=RANKS, user=somebody).refused(str(closed), "Permission denied")
+    run("flash", "sedov", *writing, "--out", closed / "x", ranks=RANKS, user=somebody).refused("closed/x", "Permission denied")
+    run("flash", "io", "--rounds", 1, "--dir", closed, ranks=RANKS, user=somebody).refused(str(closed), "Permission denied")
+    run("flash", "io", "--rounds", 1, "--dir", work, "--json", closed / "x.json", ranks=RANKS, user=somebody).refused(
+        "x.json", "Permission denied"
+    )
+    run("flash", "picture", sedov_2d / path.name, "-o", closed / "x.png", ranks=RANKS, user=somebody).refused(
+        "x.png", "Permission denied"
+    )
+    assert not list(closed.iterdir())

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agree.hpp"
 #include "stria/hints.hpp"
 #include "stria/status.hpp"
 
@@ -25,6 +26,14 @@ void write_file(const std::string& path, std::ios::openmode mode, const std::str
 }
 
 }  // namespace
+
+CLI::Validator not_empty() {
+  return CLI::Validator([](std::string& value) { return std::string(value.empty() ? "a name is missing" : ""); }, "");
+}
+
+CLI::Validator in_range(int64_t lowest, int64_t highest) {
+  return CLI::Range(lowest, highest).description(fmt::format("{} to {}", lowest, highest));
+}
 
 void print(MPI_Comm comm, const std::string& text) {
   int rank = 0;
@@ -61,24 +70,15 @@ std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<
 void on_root(MPI_Comm comm, const std::function<void()>& action) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  std::string message;
-  int code = 0;
+  Status outcome;
   if (rank == 0) {
     try {
       action();
     } catch (const Error& error) {
-      message = error.what();
-      code = static_cast<int>(error.code());
+      outcome = Status(error.code(), error.what());
     }
   }
-  int header[2] = {code, static_cast<int>(message.size())};
-  MPI_Bcast(header, 2, MPI_INT, 0, comm);
-  if (header[0] == 0) {
-    return;
-  }
-  message.resize(static_cast<size_t>(header[1]));
-  MPI_Bcast(message.data(), header[1], MPI_CHAR, 0, comm);
-  throw Error(static_cast<ErrorCode>(header[0]), message);
+  flash::agree(comm, outcome).throw_if_error();
 }
 
 void write_text(MPI_Comm comm, const std::string& path, const std::string& text) {

@@ -30,6 +30,11 @@ void add_flash_picture(CLI::App& flash, Action& action);
 void add_trace_report(CLI::App& trace, Action& action);
 void add_trace_view(CLI::App& trace, Action& action);
 
+/// For options that name a file or a directory: an empty value is most often a variable that a script forgot to set.
+CLI::Validator not_empty();
+/// A whole number between the two, which may be it.
+CLI::Validator in_range(int64_t lowest, int64_t highest);
+
 /// Prints on rank 0 only.
 void print(MPI_Comm comm, const std::string& text);
 

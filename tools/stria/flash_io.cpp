@@ -1,11 +1,11 @@
 // stria flash io: the FLASH I/O benchmark.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "io/benchmark.hpp"
+#include "spread.hpp"
 #include "stria/trace.hpp"
 
 namespace stria::tool {
@@ -18,6 +18,7 @@ using nlohmann::json;
 
 struct Arguments {
   IoOptions options;
+  CLI::App* command = nullptr;  // tells which options were given
   std::string layout = "both";
   bool plot_files = false;
   bool no_checksums = false;
@@ -25,29 +26,8 @@ struct Arguments {
   std::string json_path;
 };
 
-struct Spread {
-  double median = 0, minimum = 0, maximum = 0;
-};
-
-Spread spread(std::vector<double> values) {
-  if (values.empty()) {
-    return {};
-  }
-  std::sort(values.begin(), values.end());
-  size_t middle = values.size() / 2;
-  double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-  return {median, values.front(), values.back()};
-}
-
-json as_json(const Spread& s) {
-  return {{"median", s.median}, {"min", s.minimum}, {"max", s.maximum}};
-}
-
 json mode_json(const ModeResult& mode, bool verified) {
-  std::vector<double> rates;
-  for (double seconds : mode.seconds) {
-    rates.push_back(static_cast<double>(mode.useful_bytes) / seconds / 1e6);
-  }
+  const std::vector<double> rates = megabytes_per_second(static_cast<double>(mode.useful_bytes), mode.seconds);
   json phases = json::object();
   for (const auto& [name, values] : mode.phases) {
     phases[name] = spread(values).median;
@@ -71,7 +51,17 @@ json mode_json(const ModeResult& mode, bool verified) {
   return result;
 }
 
-json report_json(const std::vector<ModeResult>& modes, const IoOptions& options, int ranks) {
+// Of all ranks; blocks may differ from rank to rank.
+int64_t total_blocks(const IoOptions& options, int ranks) {
+  int64_t sum = options.total_blocks;
+  for (int rank = 0; rank < ranks && options.total_blocks == 0; ++rank) {
+    sum += options.workload.blocks_on(rank);
+  }
+  return sum;
+}
+
+json report_json(const std::vector<ModeResult>& modes, const Arguments& arguments, int ranks) {
+  const IoOptions& options = arguments.options;
   json list = json::array();
   for (const ModeResult& mode : modes) {
     list.push_back(mode_json(mode, options.verify));
@@ -81,7 +71,12 @@ json report_json(const std::vector<ModeResult>& modes, const IoOptions& options,
            {{"nxb", options.workload.nxb},
             {"nvar", options.workload.nvar},
             {"blocks", options.workload.blocks_per_rank},
-            {"total_blocks", options.total_blocks},
+            {"total_blocks", total_blocks(options, ranks)},
+            {"layout", arguments.layout},
+            {"plotfile", options.plot_files},
+            {"read", options.read},
+            {"limits", options.limits},
+            {"keep", options.keep},
             {"read_from", options.read_from},
             {"guard_cells", options.workload.guard_cells},
             {"rounds", options.rounds},
@@ -121,6 +116,10 @@ std::string table(const std::vector<ModeResult>& modes) {
 
 int run(MPI_Comm comm, Arguments& arguments) {
   IoOptions& options = arguments.options;
+  if (arguments.command->count("--plot-variables") > 0 && options.plot_variables > options.workload.nvar) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("--plot-variables {}: a plot file holds some of the {} variables",
+                                                         options.plot_variables, options.workload.nvar));
+  }
   options.standard = arguments.layout != "experimental";
   options.experimental = arguments.layout != "standard";
   options.plot_files = arguments.plot_files;
@@ -142,7 +141,7 @@ int run(MPI_Comm comm, Arguments& arguments) {
     print(comm, "every value of every file was checked\n");
   }
   if (!arguments.json_path.empty()) {
-    write_text(comm, arguments.json_path, report_json(modes, options, ranks).dump(2) + "\n");
+    write_text(comm, arguments.json_path, report_json(modes, arguments, ranks).dump(2) + "\n");
   }
   return kDone;
 }
@@ -153,21 +152,25 @@ void add_flash_io(CLI::App& flash, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   IoOptions& options = arguments->options;
   CLI::App* command = flash.add_subcommand("io", "the FLASH I/O benchmark: checkpoint, plot file, plot file with corners");
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  command->add_option("--nxb", options.workload.nxb, "cells of a block along each axis")->check(CLI::Range(2, 256));
-  command->add_option("--nvar", options.workload.nvar, "variables of a cell")->check(CLI::Range(1, 1000));
+  arguments->command = command;
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
+  command->add_option("--nxb", options.workload.nxb, "cells of a block along each axis")->check(in_range(2, 256));
+  command->add_option("--nvar", options.workload.nvar, "variables of a cell")->check(in_range(1, 1000));
   command->add_option("--blocks", options.workload.blocks_per_rank, "blocks on every rank (default: 80 + rank mod 3)")
-      ->check(CLI::Range(1, 1000000));
-  command->add_option("--guard-cells", options.workload.guard_cells, "layers of guard cells")->check(CLI::Range(1, 16));
-  command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(CLI::Range(1, 10000));
-  command->add_option("--dir", options.directory, "where the files go");
+      ->check(in_range(1, 1000000))
+      ->default_str("");
+  command->add_option("--guard-cells", options.workload.guard_cells, "layers of guard cells")->check(in_range(1, 16));
+  command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(in_range(1, 10000));
+  command->add_option("--dir", options.directory, "where the files go")->check(not_empty());
   command->add_option("--layout", arguments->layout, "of the checkpoint")
       ->check(CLI::IsMember({"standard", "experimental", "both"}));
-  command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(CLI::Range(1, 1000));
+  command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(in_range(1, 1000));
   command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");
-  command->add_option("--read-from", options.read_from,
-                      "only read this checkpoint of another run with --keep, on these ranks, however many wrote it");
+  command
+      ->add_option("--read-from", options.read_from,
+                   "only read this checkpoint of another run with --keep, on these ranks, however many wrote it")
+      ->check(not_empty());
   command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
   command->add_flag("--sync", options.sync, "make every file survive a power loss");
   command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
@@ -175,7 +178,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_flag("--keep", options.keep, "leave the files of the last round");
   command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--json", arguments->json_path, "write the results there too");
+  command->add_option("--json", arguments->json_path, "write the results there too")->check(not_empty());
   command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
 }
 

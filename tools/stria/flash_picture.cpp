@@ -70,9 +70,9 @@ int run(MPI_Comm comm, const Arguments& arguments) {
 void add_flash_picture(CLI::App& flash, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = flash.add_subcommand("picture", "draw a slice through a FLASH file as PNG");
-  command->add_option("file", arguments->path, "a checkpoint or plot file")->required();
-  command->add_option("-o,--output", arguments->output, "the picture");
-  command->add_option("--variable", arguments->variable, "what to draw");
+  command->add_option("file", arguments->path, "a checkpoint or plot file")->required()->check(not_empty());
+  command->add_option("-o,--output", arguments->output, "the picture")->check(not_empty())->capture_default_str();
+  command->add_option("--variable", arguments->variable, "what to draw")->capture_default_str();
   command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
 }
 

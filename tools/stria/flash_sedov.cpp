@@ -1,17 +1,17 @@
 // stria flash sedov: a Sedov blast on an adaptive mesh, with its checkpoints and plot files.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "command.hpp"
 #include "output/simulation_files.hpp"
-#include "sedov/diagnostics.hpp"
-#include "sedov/exact.hpp"
 #include "sedov/output_schedule.hpp"
+#include "sedov_report.hpp"
 #include "stria/trace.hpp"
 
 namespace stria::tool {
@@ -24,21 +24,7 @@ using flash::SedovOptions;
 using flash::SedovRun;
 using flash::SimulationFiles;
 using flash::WrittenFile;
-using nlohmann::json;
-
-struct Arguments {
-  SedovOptions sedov;
-  OutputOptions output;
-  CLI::App* command = nullptr;  // tells which options were given
-  int64_t checkpoint_steps = 0, plot_steps = 0;
-  double checkpoint_seconds = 0, plot_seconds = 0;
-  std::string boundary = "outflow";
-  std::string layout = "standard";
-  std::string restart;
-  std::string json_path;
-  std::vector<std::string> hints;
-  bool no_sync = false;
-};
+using Arguments = SedovArguments;
 
 // What an option means for the run; those not given on a restart are the checkpoint's.
 template <typename Value>
@@ -109,40 +95,6 @@ Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
                                                 arguments.output.directory));
 }
 
-json file_json(const WrittenFile& file, double run_seconds) {
-  json phases = json::object();
-  for (size_t i = 0; i < kPhaseCount; ++i) {
-    phases[phase_name(static_cast<Phase>(i))] = file.phases.seconds[i];
-  }
-  return {{"path", file.path},
-          {"kind", file.kind},
-          {"step", file.step},
-          {"useful_bytes", file.useful_bytes},
-          {"file_bytes", file.file_bytes},
-          {"seconds", file.seconds},
-          {"mbps", static_cast<double>(file.useful_bytes) / file.seconds / 1e6},
-          {"share_of_run", file.seconds / run_seconds},
-          {"phases", phases},
-          {"method", file.method}};
-}
-
-std::string files_table(const std::vector<WrittenFile>& files, double run_seconds) {
-  std::string text = fmt::format("{:<34}{:>9}{:>9}{:>9}{:>7}   {:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}\n", "file", "MB", "ms",
-                                 "MB/s", "% run", "open", "meta", "pack", "exch", "write", "sync", "commit");
-  double io_seconds = 0;
-  for (const WrittenFile& f : files) {
-    io_seconds += f.seconds;
-    auto ms = [&](Phase phase) { return f.phases[phase] * 1e3; };
-    text += fmt::format("{:<34}{:>9.2f}{:>9.1f}{:>9.0f}{:>7.2f}   {:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}{:>7.1f}\n",
-                        std::filesystem::path(f.path).filename().string(), static_cast<double>(f.file_bytes) / 1e6,
-                        f.seconds * 1e3, static_cast<double>(f.useful_bytes) / f.seconds / 1e6, 100 * f.seconds / run_seconds,
-                        ms(Phase::kOpen), ms(Phase::kMetadata), ms(Phase::kPack), ms(Phase::kExchange), ms(Phase::kWrite),
-                        ms(Phase::kSync), ms(Phase::kCommit));
-  }
-  return text + fmt::format("phases in ms, mean over the ranks; {} files, {:.2f} s of {:.2f} s run time were I/O ({:.1f} %)\n",
-                            files.size(), io_seconds, run_seconds, 100 * io_seconds / run_seconds);
-}
-
 // Drives one run: steps, output when it is due, progress.
 class Driver {
  public:
@@ -168,13 +120,11 @@ class Driver {
  private:
   void output(bool last) {
     int64_t step = run_.scalars().step;
-    bool checkpoints = arguments_.checkpoint_steps > 0 || arguments_.checkpoint_seconds > 0;
-    bool plots = arguments_.plot_steps > 0 || arguments_.plot_seconds > 0;
     // Plots first: the checkpoint then says with which number their count goes on.
-    if (plots_.due(comm_, step) || (last && plots)) {
+    if (plots_.due(comm_, step) || (last && arguments_.writes_plots())) {
       files_.write_plots(run_);
     }
-    if (checkpoints_.due(comm_, step) || (last && checkpoints)) {
+    if (checkpoints_.due(comm_, step) || (last && arguments_.writes_checkpoints())) {
       files_.write_checkpoint(run_);
     }
     for (; reported_files_ < files_.written().size(); ++reported_files_) {
@@ -207,68 +157,17 @@ class Driver {
   size_t reported_files_ = 0;
 };
 
-json physics_json(SedovRun& run) {
-  auto totals = flash::compute_totals(run.mesh());
-  const SedovOptions& o = run.options();
-  double finest = flash::block_length(run.mesh().domain(), o.max_level - 1, 0) / o.nxb;
-  flash::SedovSolution exact =
-      flash::SedovSolution::make({o.dim, o.problem.gamma, o.problem.energy, o.problem.ambient_density}).value();
-  return {{"time", run.scalars().time},
-          {"step", run.scalars().step},
-          {"blocks", run.mesh().global_block_count()},
-          {"mass", totals.mass},
-          {"energy", totals.energy},
-          {"shock_radius", flash::numerical_shock_radius(run.mesh())},
-          {"exact_shock_radius", exact.shock_radius(run.scalars().time)},
-          {"finest_cell", finest},
-          {"state_hash", fmt::format("{:016x}", flash::state_hash(run.mesh()))}};
-}
-
-int report(MPI_Comm comm, const Arguments& arguments, SedovRun& run, const SimulationFiles& files, double seconds) {
-  json physics = physics_json(run);
-  print(comm,
-        fmt::format(
-            "\nshock at r = {:.4f}, the analytic solution has {:.4f} (finest cell {:.4f}); mass {:.15g}, energy {:.15g}\n\n",
-            physics["shock_radius"].get<double>(), physics["exact_shock_radius"].get<double>(),
-            physics["finest_cell"].get<double>(), physics["mass"].get<double>(), physics["energy"].get<double>()));
-  print(comm, files_table(files.written(), seconds));
-  if (!arguments.json_path.empty()) {
-    int ranks = 1;
-    MPI_Comm_size(comm, &ranks);
-    json list = json::array();
-    double io_seconds = 0;
-    for (const WrittenFile& file : files.written()) {
-      list.push_back(file_json(file, seconds));
-      io_seconds += file.seconds;
-    }
-    const SedovOptions& o = run.options();
-    json document = {{"ranks", ranks},
-                     {"parameters",
-                      {{"dim", o.dim},
-                       {"nxb", o.nxb},
-                       {"min_level", o.min_level},
-                       {"max_level", o.max_level},
-                       {"steps", o.max_steps},
-                       {"cfl", o.cfl},
-                       {"gamma", o.problem.gamma},
-                       {"sync", arguments.output.sync}}},
-                     {"run_seconds", seconds},
-                     {"io_seconds", io_seconds},
-                     {"io_share", io_seconds / seconds},
-                     {"result", physics},
-                     {"files", list}};
-    write_text(comm, arguments.json_path, document.dump(2) + "\n");
-  }
-  return kDone;
-}
-
-void prepare_directory(MPI_Comm comm, const std::string& directory) {
+// A run of hours should not find out at its first file.
+void prepare_directory(MPI_Comm comm, const std::string& directory, bool is_written_to) {
   on_root(comm, [&] {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) {
       throw Error(ErrorCode::kPermissionDenied,
                   fmt::format("the directory '{}' can't be made: {}", directory, error.message()));
+    }
+    if (is_written_to && access(directory.c_str(), W_OK | X_OK) != 0) {
+      Status::from_errno(errno, fmt::format("no files can be written in '{}'", directory)).throw_if_error();
     }
   });
 }
@@ -280,7 +179,29 @@ void check_seconds(const char* option, double seconds) {
   }
 }
 
+// Found now and not when the first file is written.
+void check_base(const std::string& base) {
+  constexpr size_t kLongestBase = 200;  // a file name has 255 bytes; ours add to it
+  if (base.find('/') != std::string::npos || base.size() > kLongestBase) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--base '{}': a file's name begins so: no '/' in it, and at most {} characters (--out names the directory)",
+                    base, kLongestBase));
+  }
+}
+
+// A later --restart latest goes by numbers alone.
+void warn_of_older_files(MPI_Comm comm, const Arguments& a) {
+  auto older = flash::list_checkpoints(comm, a.output.directory, a.output.base);
+  if (!older.empty()) {
+    warn(comm, fmt::format("'{}' is from an earlier run: this one counts from 0 again and replaces files as it reaches their "
+                           "numbers, and --restart latest takes the highest number, whoever wrote it",
+                           older.front()));
+  }
+}
+
 int run(MPI_Comm comm, Arguments& a) {
+  check_base(a.output.base);
   check_seconds("--checkpoint-seconds", a.checkpoint_seconds);
   check_seconds("--plot-seconds", a.plot_seconds);
   a.sedov.boundary = a.boundary == "periodic"  ? flash::Boundary::kPeriodic
@@ -292,7 +213,7 @@ int run(MPI_Comm comm, Arguments& a) {
   a.output.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
   a.output.sync = !a.no_sync;
   a.output.hints = parse_hints(comm, a.hints);
-  prepare_directory(comm, a.output.directory);
+  prepare_directory(comm, a.output.directory, a.writes_checkpoints() || a.writes_plots());
   if (!a.json_path.empty()) {
     check_writable(comm, a.json_path);
   }
@@ -304,6 +225,9 @@ int run(MPI_Comm comm, Arguments& a) {
   std::unique_ptr<SedovRun> sedov;
   if (a.restart.empty()) {
     sedov = SedovRun::start(comm, a.sedov).value();
+    if (a.writes_checkpoints()) {
+      warn_of_older_files(comm, a);
+    }
   } else {
     Restored restored = a.restart == "latest" ? restore_latest(comm, a) : restore_one(comm, a, a.restart);
     sedov = std::move(restored.run);
@@ -314,8 +238,12 @@ int run(MPI_Comm comm, Arguments& a) {
   const SedovOptions& o = sedov->options();
   print(comm, fmt::format("Sedov blast, {}-D, blocks of {}^{} cells, levels {} to {}\n", o.dim, o.nxb, o.dim, o.min_level,
                           o.max_level));
+  if (sedov->finished()) {
+    print(comm, "the run ends where this checkpoint was written: --steps or --tend says how much further to go\n");
+  }
   double seconds = Driver(comm, a, *sedov, files).run_to_end();
-  return report(comm, a, *sedov, files, seconds);
+  report_sedov(comm, a, *sedov, files.written(), seconds);
+  return kDone;
 }
 
 void add_physics_options(CLI::App& command, SedovOptions& sedov, std::string& boundary) {
@@ -326,11 +254,30 @@ void add_physics_options(CLI::App& command, SedovOptions& sedov, std::string& bo
   command.add_option("--root-blocks", sedov.root_blocks, "trees along x, y and z")->expected(3);
   command.add_option("--boundary", boundary, "what lies outside")->check(CLI::IsMember({"outflow", "reflect", "periodic"}));
   command.add_option("--steps", sedov.max_steps, "stop after this many steps");
-  command.add_option("--tend", sedov.end_time, "stop at this simulated time");
+  command.add_option("--tend", sedov.end_time, "stop at this simulated time")->default_str("");
   command.add_option("--cfl", sedov.cfl, "Courant number");
   command.add_option("--gamma", sedov.problem.gamma, "ratio of specific heats");
   command.add_option("--energy", sedov.problem.energy, "of the explosion");
   command.add_option("--refine-every", sedov.refine_every, "steps between two looks at the mesh");
+}
+
+void add_output_options(CLI::App& command, Arguments& a) {
+  command.add_option("--out", a.output.directory, "directory of the files")->check(not_empty());
+  command.add_option("--base", a.output.base, "what the files' names begin with");
+  command.add_option("--checkpoint-every", a.checkpoint_steps, "write one after so many steps, and at the end; 0: never")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--checkpoint-seconds", a.checkpoint_seconds, "the same in seconds of run time");
+  command.add_option("--plot-every", a.plot_steps, "a plot file after so many steps, and at the end; 0: never")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--plot-seconds", a.plot_seconds, "the same in seconds of run time");
+  command.add_option("--plot-variables", a.output.plot_variables, "their names, one after another")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--corners", a.output.corners, "also plot files of values at the cells' corners");
+  command.add_option("--keep", a.output.keep, "checkpoints to keep; 0: all")->check(CLI::NonNegativeNumber);
+  command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
+  command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
+  command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 }  // namespace
@@ -339,24 +286,11 @@ void add_flash_sedov(CLI::App& flash, Action& action) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = flash.add_subcommand("sedov", "a Sedov blast on an adaptive mesh, with checkpoints and plot files");
   a->command = command;
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
   add_physics_options(*command, a->sedov, a->boundary);
-  command->add_option("--out", a->output.directory, "directory of the files");
-  command->add_option("--base", a->output.base, "what the files' names begin with");
-  command->add_option("--checkpoint-every", a->checkpoint_steps, "steps")->check(CLI::NonNegativeNumber);
-  command->add_option("--checkpoint-seconds", a->checkpoint_seconds, "seconds of run time");
-  command->add_option("--plot-every", a->plot_steps, "steps")->check(CLI::NonNegativeNumber);
-  command->add_option("--plot-seconds", a->plot_seconds, "seconds of run time");
-  command->add_option("--plot-variables", a->output.plot_variables, "their names, one after another")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--corners", a->output.corners, "also plot files of values at the cells' corners");
-  command->add_option("--keep", a->output.keep, "checkpoints to keep; 0: all")->check(CLI::NonNegativeNumber);
-  command->add_option("--layout", a->layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
-  command->add_option("--restart", a->restart, "a checkpoint, or 'latest' for the last whole one in --out");
-  command->add_flag("--no-sync", a->no_sync, "don't wait until files are safe from a power loss");
-  command->add_option("--hint", a->hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--json", a->json_path, "write the results there too");
+  add_output_options(*command, *a);
+  command->add_option("--restart", a->restart, "a checkpoint, or 'latest' for the last whole one in --out")->check(not_empty());
+  command->add_option("--json", a->json_path, "write the results there too")->check(not_empty());
   command->callback([a, &action] { action = [a](MPI_Comm comm) { return run(comm, *a); }; });
 }
 

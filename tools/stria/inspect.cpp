@@ -108,7 +108,7 @@ void add_inspect(CLI::App& app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("inspect", "say what is in an HDF5 file, and more of a FLASH file");
-  command->add_option("file", *path, "the file")->required();
+  command->add_option("file", *path, "the file")->required()->check(not_empty());
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *as_json); }; });
 }

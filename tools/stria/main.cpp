@@ -29,7 +29,12 @@ int parse_error(MPI_Comm comm, const CLI::App& app, const CLI::ParseError& error
     MPI_Comm_rank(comm, &rank);
     return rank == 0 ? app.exit(error) : 0;
   }
-  return refuse(comm, std::string(error.what()) + " (try --help)");
+  std::string what = error.what();
+  const std::string conversion = "Could not convert: ";
+  if (what.compare(0, conversion.size(), conversion) == 0) {
+    what = what.substr(conversion.size()) + " is no value that this option takes";
+  }
+  return refuse(comm, what + " (try --help)");
 }
 
 int run(int argc, char** argv) {

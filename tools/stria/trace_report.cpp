@@ -67,8 +67,9 @@ void add_trace_report(CLI::App& trace, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = trace.add_subcommand("report", "one HTML page: what I/O cost, why, and what to change");
   command->add_option("file", options->trace, "the trace")->required();
-  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)");
-  command->add_option("--json", options->json, "also write the numbers and findings for programs");
+  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)")
+      ->check(not_empty());
+  command->add_option("--json", options->json, "also write the numbers and findings for programs")->check(not_empty());
   CLI::Option* limit = command->add_option("--limit", options->limit_mb, "what the storage can do at best, in MB/s");
   limit->check(CLI::PositiveNumber);
   command->add_option("--probe", options->probe, "measure that now, by writing to this directory for a second")

@@ -34,7 +34,7 @@ void add_trace_view(CLI::App& trace, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = trace.add_subcommand("view", "one HTML page: who did what when, from the whole run to a microsecond");
   command->add_option("file", options->trace, "the trace")->required();
-  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .html)");
+  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .html)")->check(not_empty());
   command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *options); }; });
 }
 

@@ -77,7 +77,7 @@ void add_verify(CLI::App& app, Action& action) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("verify", "check files against their checksums: 0 intact, 1 damaged, 2 not readable as such");
-  command->add_option("file", *paths, "the files")->required();
+  command->add_option("file", *paths, "the files")->required()->check(not_empty());
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *paths, *as_json); }; });
 }

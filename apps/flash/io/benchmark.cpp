@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agree.hpp"
 #include "format/flash_file.hpp"
 #include "io/modes.hpp"
 #include "io/peak_memory.hpp"
@@ -12,25 +13,12 @@ namespace stria::flash {
 namespace {
 
 // Everybody learns whether any rank failed or found something wrong, and throws alike.
-void agree(MPI_Comm comm, const std::string& problem, ErrorCode code) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  struct {
-    int bad;
-    int rank;
-  } mine{problem.empty() ? 0 : 1, rank}, worst{0, 0};
-  MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm);
-  if (worst.bad == 0) {
-    return;
-  }
-  auto length = static_cast<int>(problem.size());
-  MPI_Bcast(&length, 1, MPI_INT, worst.rank, comm);
-  std::string text = problem;
-  text.resize(static_cast<size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, worst.rank, comm);
+void agree_on(MPI_Comm comm, const std::string& problem, ErrorCode code) {
+  int failed_rank = -1;
+  const Status status = agree(comm, problem.empty() ? Status() : Status(code, problem), &failed_rank);
   // What the library agreed on names its rank already.
-  bool named = text.find("rank ") != std::string::npos;
-  throw Error(code, named ? text : fmt::format("rank {}: {}", worst.rank, text));
+  const bool named = status.message().find("rank ") != std::string::npos;
+  (named ? status : status.with_context(fmt::format("rank {}", failed_rank))).throw_if_error();
 }
 
 class Benchmark {
@@ -71,12 +59,12 @@ class Benchmark {
     }
     double seconds = MPI_Wtime() - start;
     int64_t grown_bytes = memory_.growth_bytes();
-    agree(comm_, problem, ErrorCode::kIo);
+    agree_on(comm_, problem, ErrorCode::kIo);
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
     MPI_Allreduce(MPI_IN_PLACE, &grown_bytes, 1, MPI_INT64_T, MPI_MAX, comm_);
     result.memory_bytes = std::max(result.memory_bytes, grown_bytes);
     if (options_.verify && last) {
-      agree(comm_, mode.check(), ErrorCode::kCorrupted);
+      agree_on(comm_, mode.check(), ErrorCode::kCorrupted);
     }
     if (round > 0) {
       note(seconds, phases, mode, result);

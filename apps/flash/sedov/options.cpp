@@ -1,6 +1,7 @@
 #include "sedov/options.hpp"
 
 #include <cmath>
+#include <sstream>
 #include <string>
 
 #include "mesh/forest.hpp"
@@ -10,6 +11,13 @@ namespace {
 
 Status unless(bool good, const std::string& what) {
   return good ? Status() : Status(ErrorCode::kInvalidArgument, what);
+}
+
+// As people write it: 0.8, nan, 1e+30.
+std::string number(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
 }
 
 }  // namespace
@@ -26,16 +34,20 @@ Status validate(const SedovOptions& o) {
     STRIA_RETURN_IF_ERROR(unless(o.root_blocks[d] >= 1 && o.root_blocks[d] <= 1024,
                                  "root blocks a dimension are 1 to 1024, not " + std::to_string(o.root_blocks[d])));
   }
-  STRIA_RETURN_IF_ERROR(unless(p.gamma > 1 && p.gamma < 2, "gamma lies between 1 and 2, both excluded"));
-  STRIA_RETURN_IF_ERROR(unless(p.energy > 0 && std::isfinite(p.energy), "the explosion's energy is positive"));
+  STRIA_RETURN_IF_ERROR(
+      unless(p.gamma > 1 && p.gamma < 2, "gamma lies between 1 and 2, both excluded; it is " + number(p.gamma)));
+  STRIA_RETURN_IF_ERROR(
+      unless(p.energy > 0 && std::isfinite(p.energy), "the explosion's energy is positive, not " + number(p.energy)));
   STRIA_RETURN_IF_ERROR(unless(p.ambient_density > 0 && std::isfinite(p.ambient_density), "the ambient density is positive"));
   STRIA_RETURN_IF_ERROR(
       unless(p.ambient_pressure > 0 && std::isfinite(p.ambient_pressure), "the ambient pressure is positive"));
   STRIA_RETURN_IF_ERROR(unless(p.radius_cells >= 1 && p.radius_cells <= 64, "the explosion's radius is 1 to 64 cells"));
-  STRIA_RETURN_IF_ERROR(unless(o.cfl > 0 && o.cfl < 1, "the Courant number lies between 0 and 1, both excluded"));
-  STRIA_RETURN_IF_ERROR(unless(o.end_time > 0, "the end time is positive"));
-  STRIA_RETURN_IF_ERROR(unless(o.max_steps >= 0, "the number of steps is not negative"));
-  STRIA_RETURN_IF_ERROR(unless(o.refine_every >= 1, "the mesh is adapted every 1 or more steps"));
+  STRIA_RETURN_IF_ERROR(
+      unless(o.cfl > 0 && o.cfl < 1, "the Courant number lies between 0 and 1, both excluded; it is " + number(o.cfl)));
+  STRIA_RETURN_IF_ERROR(unless(o.end_time > 0, "the end time is positive, not " + number(o.end_time)));
+  STRIA_RETURN_IF_ERROR(unless(o.max_steps >= 0, "the number of steps is zero or more, not " + std::to_string(o.max_steps)));
+  STRIA_RETURN_IF_ERROR(
+      unless(o.refine_every >= 1, "the mesh is adapted every 1 or more steps, not every " + std::to_string(o.refine_every)));
   return unless(0 <= o.derefine_below && o.derefine_below < o.refine_above && o.refine_above <= 1 && o.refine_filter >= 0,
                 "refinement thresholds satisfy 0 <= derefine < refine <= 1, and the filter is not negative");
 }

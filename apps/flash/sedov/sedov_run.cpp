@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "agree.hpp"
 #include "mesh/estimator.hpp"
 
 namespace stria::flash {
@@ -79,17 +80,6 @@ std::vector<Leaf> gather_leaves(MPI_Comm comm, const std::vector<Leaf>& mine) {
   MPI_Allgatherv(mine.data(), count, type, all.data(), counts.data(), offsets.data(), type, comm);
   MPI_Type_free(&type);
   return all;
-}
-
-// The same outcome on every rank: success only if all succeeded.
-Status agree(MPI_Comm comm, const Status& mine) {
-  int failed = mine.ok() ? 0 : 1;
-  int any = 0;
-  MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
-  if (any == 0 || !mine.ok()) {
-    return mine;
-  }
-  return {ErrorCode::kFormat, "the blocks that another rank was given are not of this mesh"};
 }
 
 }  // namespace
