@@ -39,14 +39,30 @@ find "$work/prefix/include/stria" -name '*.hpp' | while read -r header; do
     { cat "$work/header.log" >&2 && exit 1; }
 done
 
-echo "== the README's program"
-sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/readme.cpp"
-[[ -s $work/readme.cpp ]]
-# shellcheck disable=SC2046
-"$cxx" -std=c++20 -fsyntax-only "$work/readme.cpp" $(pkg-config --cflags stria)
-
 echo "== programs"
 shopt -s nullglob
 for program in "$work"/prefix/bin/*; do
   "$program" --version || { echo "$program does not start from its new place" >&2 && exit 1; }
 done
+
+echo "== the README's program, as printed"
+sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/readme.cpp"
+[[ -s $work/readme.cpp ]]
+# shellcheck disable=SC2046
+"$cxx" -std=c++20 "$work/readme.cpp" -o "$work/readme" $(pkg-config --cflags --libs stria) "-Wl,-rpath,$library_dir"
+(cd "$work" && "$mpiexec" -n 2 ./readme)
+"$work/prefix/bin/stria" verify "$work/blast_hdf5_chk_0000"
+"$work/prefix/bin/stria" inspect "$work/blast_hdf5_chk_0000" | tee "$work/inspected"
+[[ $(grep -cE '^ +var[0-9] .*160 x 8 x 8 x 8' "$work/inspected") == 10 ]]
+
+echo "== the libraries to preload, under a program that knows nothing of Stria"
+# shellcheck disable=SC2046
+"$cxx" -std=c++20 "$here/consumer/plain_mpiio.cpp" -o "$work/plain" \
+  $(pkg-config --cflags --libs "$(sed -n 's/^Requires: *//p' "$PKG_CONFIG_PATH/stria.pc")")
+drop_in=("$library_dir"/libstria_mpiio_*.so)
+trace=("$library_dir"/libstria_trace_*.so)
+[[ ${#drop_in[@]} == 1 && ${#trace[@]} == 1 ]]
+"$mpiexec" -n 2 env LD_PRELOAD="${drop_in[0]}" STRIA_VERBOSE=1 "$work/plain" "$work/plain.data" 2>&1 | tee "$work/said"
+grep -q '^stria' "$work/said"
+"$mpiexec" -n 2 env LD_PRELOAD="${trace[0]}" STRIA_TRACE=full STRIA_TRACE_DIR="$work/traces" "$work/plain" "$work/plain.data"
+"$work/prefix/bin/stria" trace stats "$work"/traces/*.stria-trace | grep -c MPI_File_write_at_all
