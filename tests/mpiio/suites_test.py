@@ -11,7 +11,9 @@ import re
 import subprocess
 
 import pytest
-from drop_in_test import ENVIRONMENT, LIBRARY, MPI, RANKS, run
+from drop_in_test import LIBRARY, MPI, RANKS, run
+
+from mpiexec_env import mpiexec_environment
 
 SUITES = pathlib.Path(os.environ["STRIA_SUITES"])
 NO_ERRORS = r"(?i)no errors"
@@ -159,7 +161,7 @@ def test_pnetcdf(work, directory, kind):
         made = subprocess.run(
             ["make", "-C", place, kind, f"TESTOUTDIR={work}", f"TESTSEQRUN={launch.format(1)}",
              f"TESTMPIRUN={launch.format('NP')}"],
-            env={**ENVIRONMENT, **os.environ}, capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL,
+            env=mpiexec_environment(), capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL,
             check=False,
         )  # fmt: skip
         return None if made.returncode == 0 else made.stdout + made.stderr
