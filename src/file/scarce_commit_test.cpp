@@ -39,7 +39,7 @@ void check_every_moment(const Setting& setting) {
   const Outcome whole = commit_once(setting, untouched, -1);
   ASSERT_TRUE(whole.statuses[0].ok()) << whole.statuses[0].message();
   int64_t failures = 0;
-  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(150), 1);
+  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(60), 1);
   for (int64_t failing = 0; failing < whole.allocations; failing += step) {
     SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
     storage::MemoryDriver memory;
