@@ -62,9 +62,10 @@ void Communication::match_collectives() {
     // Those of no file are of the run.
     const std::set<uint64_t> all(communicators_[0].begin(), communicators_[0].end());
     const std::set<uint64_t>& ranks = file < 0 ? all : members[file];
-    const bool whole = of_rank.size() == ranks.size() && std::all_of(of_rank.begin(), of_rank.end(), [&](const auto& other) {
-                         return other.second == of_rank.begin()->second;
-                       });
+    const std::vector<Communicating>& first = of_rank.begin()->second;
+    const bool whole =
+        of_rank.size() == ranks.size() &&
+        std::all_of(of_rank.begin(), of_rank.end(), [&first](const auto& other) { return other.second == first; });
     if (!whole) {
       continue;
     }
