@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What takes too long for every change: the tests labelled "long" (200 kills …), every test under address, undefined-behaviour
-# and thread sanitizers, ranks included, and longer fuzzing. Same output as check.sh.
+# and thread sanitizers, ranks included, those of the MPI-IO drop-in with both MPIs, and longer fuzzing. Same output as check.sh.
 # usage: scripts/check_long.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,6 +22,11 @@ fi
 if stage build_tsan build_preset tsan; then
   stage test_tsan test_preset tsan -LE 'long|style' || true
 fi
+for preset in asan-mpich tsan-mpich; do
+  if stage "build_$preset" build_preset "$preset"; then
+    stage "test_$preset" test_preset "$preset" -L '^mpiio$' -LE 'long|style' || true
+  fi
+done
 if stage build_clang build_preset clang; then
   stage fuzz_long scripts/fuzz.sh "$fuzz_seconds" || true
 fi
