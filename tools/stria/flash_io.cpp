@@ -177,7 +177,8 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_flag("--verify", options.verify, "check every value of every file");
   command->add_flag("--keep", options.keep, "leave the files of the last round");
   command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->default_str("");
   command->add_option("--json", arguments->json_path, "write the results there too")->check(not_empty());
   command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
 }

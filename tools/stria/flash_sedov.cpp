@@ -264,7 +264,7 @@ void add_physics_options(CLI::App& command, SedovOptions& sedov, std::string& bo
 void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--out", a.output.directory, "directory of the files")->check(not_empty());
   command.add_option("--base", a.output.base, "what the files' names begin with");
-  command.add_option("--checkpoint-every", a.checkpoint_steps, "write one after so many steps, and at the end; 0: never")
+  command.add_option("--checkpoint-every", a.checkpoint_steps, "a checkpoint after so many steps, and at the end; 0: never")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--checkpoint-seconds", a.checkpoint_seconds, "the same in seconds of run time");
   command.add_option("--plot-every", a.plot_steps, "a plot file after so many steps, and at the end; 0: never")
@@ -277,7 +277,8 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
   command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->default_str("");
 }
 
 }  // namespace
