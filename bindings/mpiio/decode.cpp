@@ -159,9 +159,9 @@ class Decoder {
       case MPI_COMBINER_HINDEXED:
         return Datatype::hindexed(list_bytes(1), a, old);
       case MPI_COMBINER_INDEXED_BLOCK:
-        return Datatype::indexed(std::vector<int64_t>(static_cast<size_t>(n[0]), n[1]), list_bytes(2), old);
+        return Datatype::indexed_block(n[1], list_bytes(2), old);
       case MPI_COMBINER_HINDEXED_BLOCK:
-        return Datatype::hindexed(std::vector<int64_t>(static_cast<size_t>(n[0]), n[1]), a, old);
+        return Datatype::hindexed_block(n[1], a, old);
       case MPI_COMBINER_SUBARRAY:
         return subarray(n, old);
       case MPI_COMBINER_DARRAY:

@@ -1,6 +1,7 @@
 #include "type_contents.hpp"
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace stria::mpiio {
@@ -98,7 +99,11 @@ TypeContents contents_of(MPI_Datatype type) {
   MPI_Type_get_contents(type, integer_count, address_count, type_count, integers.data(), addresses.data(), types.data());
 #endif
   contents.integers.assign(integers.begin(), integers.end());
-  contents.addresses.assign(addresses.begin(), addresses.end());
+  if constexpr (std::is_same_v<MPI_Aint, int64_t>) {
+    contents.addresses = std::move(addresses);  // a long list is not held twice
+  } else {
+    contents.addresses.assign(addresses.begin(), addresses.end());
+  }
   for (MPI_Datatype held : types) {
     contents.types.emplace_back(held);
   }

@@ -56,26 +56,39 @@ Outcome check_displacements(const Datatype& type, const std::string& what, bool 
   return {};
 }
 
-}  // namespace
-
-MPI_Datatype duplicate(MPI_Datatype type) {
-  MPI_Datatype copy = type;
+// Keeps a type alive though the program frees it. A duplicate would copy a list of any length in some MPIs; a type of none of
+// them refers to it.
+MPI_Datatype hold(MPI_Datatype type) {
+  MPI_Datatype holder = type;
   if (!is_basic(combiner_of(type))) {
-    MPI_Type_dup(type, &copy);
+    MPI_Type_contiguous(0, type, &holder);
   }
-  return copy;
+  return holder;
 }
+
+MPI_Datatype new_handle_of(MPI_Datatype holder) {
+  if (is_basic(combiner_of(holder))) {
+    return holder;
+  }
+  int count = 0;
+  MPI_Aint none = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_get_contents(holder, 1, 0, 1, &count, &none, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+}  // namespace
 
 View::View() : filetype_(Datatype::bytes(1)) {
   static_cast<void>(find_representation("native", representation_).ok());
 }
 
 View::~View() {
-  if (etype_ != MPI_DATATYPE_NULL && etype_ != MPI_BYTE) {
-    release(etype_);
-  }
-  if (filetype_handle_ != MPI_DATATYPE_NULL && filetype_handle_ != MPI_BYTE) {
-    release(filetype_handle_);
+  for (MPI_Datatype* held : {&held_etype_, &held_filetype_}) {
+    if (*held != MPI_DATATYPE_NULL && *held != MPI_BYTE) {
+      release(*held);
+    }
   }
 }
 
@@ -91,8 +104,8 @@ View& View::operator=(View&& other) noexcept {
   std::swap(is_contiguous_, other.is_contiguous_);
   std::swap(is_sorted_, other.is_sorted_);
   std::swap(representation_, other.representation_);
-  std::swap(etype_, other.etype_);
-  std::swap(filetype_handle_, other.filetype_handle_);
+  std::swap(held_etype_, other.held_etype_);
+  std::swap(held_filetype_, other.held_filetype_);
   return *this;
 }
 
@@ -120,10 +133,18 @@ Outcome View::create(const Arguments& arguments, View& made) {
   view.is_sorted_ = filetype.size() == 0 ||
                     (filetype.is_sorted() && filetype.extent() >= filetype.true_upper_bound() - filetype.true_lower_bound());
   view.representation_ = arguments.representation;
-  view.etype_ = duplicate(arguments.etype);
-  view.filetype_handle_ = duplicate(arguments.filetype);
+  view.held_etype_ = hold(arguments.etype);
+  view.held_filetype_ = hold(arguments.filetype);
   made = std::move(view);
   return {};
+}
+
+MPI_Datatype View::new_etype_handle() const {
+  return new_handle_of(held_etype_);
+}
+
+MPI_Datatype View::new_filetype_handle() const {
+  return new_handle_of(held_filetype_);
 }
 
 int64_t View::offset_of(int64_t position) const {

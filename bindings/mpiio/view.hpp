@@ -32,7 +32,7 @@ class View {
     std::shared_ptr<const Representation> representation;
     bool for_writing;  ///< the file may be written: regions must not overlap
   };
-  /// Decodes and checks; the handles are duplicated. Local.
+  /// Decodes and checks; the program may free its types. Local.
   static Outcome create(const Arguments& arguments, View& made);
 
   int64_t displacement_bytes() const { return displacement_bytes_; }
@@ -40,9 +40,9 @@ class View {
   int64_t etype_extent_bytes() const { return etype_extent_bytes_; }
   const Datatype& filetype() const { return filetype_; }
   const std::shared_ptr<const Representation>& representation() const { return representation_; }
-  /// The program's own types; handles stay the view's.
-  MPI_Datatype etype_handle() const { return etype_; }
-  MPI_Datatype filetype_handle() const { return filetype_handle_; }
+  /// Handles of the program's own for its types, committed; to be freed unless they are basic.
+  MPI_Datatype new_etype_handle() const;
+  MPI_Datatype new_filetype_handle() const;
 
   /// True when the stream is the file from the displacement on.
   bool is_contiguous() const { return is_contiguous_; }
@@ -69,11 +69,8 @@ class View {
   bool is_contiguous_ = true;
   bool is_sorted_ = true;
   std::shared_ptr<const Representation> representation_;
-  MPI_Datatype etype_ = MPI_BYTE;
-  MPI_Datatype filetype_handle_ = MPI_BYTE;
+  MPI_Datatype held_etype_ = MPI_BYTE;
+  MPI_Datatype held_filetype_ = MPI_BYTE;
 };
-
-/// A handle of the program's own for `type`: itself when it is basic, else a duplicate that must be freed.
-MPI_Datatype duplicate(MPI_Datatype type);
 
 }  // namespace stria::mpiio

@@ -133,8 +133,8 @@ int MPI_File_get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* e
                       char* representation) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
     *displacement = file->view->displacement_bytes();
-    *etype = duplicate(file->view->etype_handle());
-    *filetype = duplicate(file->view->filetype_handle());
+    *etype = file->view->new_etype_handle();
+    *filetype = file->view->new_filetype_handle();
     std::strcpy(representation, file->view->representation()->name.c_str());
     return {};
   });

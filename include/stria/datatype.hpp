@@ -16,8 +16,9 @@
 namespace stria {
 
 namespace datatype {
+struct BlockList;
 struct Node;
-}
+}  // namespace datatype
 
 /// How the dimensions of an array follow each other in memory: kC, last dimension fastest; kFortran, first dimension fastest.
 enum class Order { kC, kFortran };
@@ -42,6 +43,9 @@ class Datatype {
                                   const Datatype& old);
   static Result<Datatype> hindexed(std::span<const int64_t> block_lengths, std::span<const int64_t> displacements_bytes,
                                    const Datatype& old);
+  static Result<Datatype> indexed_block(int64_t block_length, std::span<const int64_t> displacements, const Datatype& old);
+  static Result<Datatype> hindexed_block(int64_t block_length, std::span<const int64_t> displacements_bytes,
+                                         const Datatype& old);
   static Result<Datatype> structure(std::span<const int64_t> block_lengths, std::span<const int64_t> displacements_bytes,
                                     std::span<const Datatype> types);
   static Result<Datatype> subarray(std::span<const int64_t> sizes, std::span<const int64_t> subsizes,
@@ -85,6 +89,7 @@ class Datatype {
  private:
   Datatype(std::shared_ptr<const datatype::Node> node, int64_t displacement, int64_t lower_bound, int64_t upper_bound);
   /// Checks what a tree alone cannot know: that displaced offsets and bounds stay below the limit.
+  static Result<Datatype> blocks(const datatype::BlockList& list, const Datatype& old);
   static Result<Datatype> create(std::shared_ptr<const datatype::Node> node, int64_t displacement, int64_t lower_bound,
                                  int64_t upper_bound);
 

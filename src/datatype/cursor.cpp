@@ -59,7 +59,7 @@ void Cursor::enter_first(const Node* node, int64_t base) {
         break;
       case NodeKind::kBlocks:
         levels_.push_back({node, 0, base});
-        return set_row(base, node->stream_offsets[1], 0, 0);
+        return set_row(base, node->entry_size(0), 0, 0);
       case NodeKind::kIndexed:
         break;
     }
@@ -79,10 +79,9 @@ void Cursor::next_row() {
     if (node.kind == NodeKind::kStrided) {
       return enter_first(node.children[0].get(), level.base + level.index * node.stride);
     }
-    const auto entry = static_cast<size_t>(level.index);
-    const int64_t begin = level.base + node.displacements[entry];
+    const int64_t begin = level.base + node.displacements[static_cast<size_t>(level.index)];
     if (node.kind == NodeKind::kBlocks) {
-      return set_row(begin, node.stream_offsets[entry + 1] - node.stream_offsets[entry], 0, 0);
+      return set_row(begin, node.entry_size(level.index), 0, 0);
     }
     return enter_first(&node.child(level.index), begin);
   }
@@ -136,14 +135,17 @@ void Cursor::enter_at(const Node* node, int64_t base, int64_t position) {
       node = &child;
       continue;
     }
-    const auto& sums = node->stream_offsets;
-    index = std::upper_bound(sums.begin(), sums.end(), position) - sums.begin() - 1;
-    const auto entry = static_cast<size_t>(index);
+    if (node->entry_bytes > 0) {
+      index = position / node->entry_bytes;
+    } else {
+      const auto& sums = node->stream_offsets;
+      index = std::upper_bound(sums.begin(), sums.end(), position) - sums.begin() - 1;
+    }
     levels_.push_back({node, index, base});
-    base += node->displacements[entry];
-    position -= sums[entry];
+    base += node->displacements[static_cast<size_t>(index)];
+    position -= node->stream_offset(index);
     if (node->kind == NodeKind::kBlocks) {
-      set_row(base, sums[entry + 1] - sums[entry], 0, 0);
+      set_row(base, node->entry_size(index), 0, 0);
       break;
     }
     node = &node->child(index);

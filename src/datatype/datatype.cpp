@@ -72,16 +72,6 @@ Bounds bounds_of(const Datatype& type) {
   return bounds;
 }
 
-bool multiply_all(std::span<const int64_t> values, int64_t factor, std::vector<int64_t>& products) {
-  products.resize(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!checked_multiply(values[i], factor, &products[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// Builds each repetition count of one type once.
 class Repeater {
  public:
@@ -102,34 +92,25 @@ class Repeater {
 };
 
 /// Blocks of a type that is itself one run of bytes, as long as its extent.
-Result<PlacedNode> run_blocks(std::span<const int64_t> block_lengths, std::span<const int64_t> displacements,
-                              const Datatype& old) {
-  std::vector<int64_t> bytes;
-  std::vector<int64_t> at(displacements.begin(), displacements.end());
-  if (!multiply_all(block_lengths, old.size(), bytes)) {
-    return overflow();
-  }
-  for (size_t i = 0; i < at.size(); ++i) {
-    if (bytes[i] > 0 && !checked_add(at[i], old.displacement(), &at[i])) {
-      return overflow();
-    }
-  }
-  return datatype::make_blocks(at, bytes);
+Result<PlacedNode> run_blocks(datatype::BlockList list, const Datatype& old) {
+  list.length_unit = old.size();
+  list.first_byte = old.displacement();
+  return datatype::make_blocks(list);
 }
 
-Result<PlacedNode> tree_blocks(std::span<const int64_t> block_lengths, std::span<const int64_t> displacements,
-                               const Datatype& old) {
+Result<PlacedNode> tree_blocks(const datatype::BlockList& list, const Datatype& old) {
   Repeater repeater(old);
   std::vector<PlacedNode> entries;
-  for (size_t i = 0; i < displacements.size(); ++i) {
+  for (size_t i = 0; i < list.displacements.size(); ++i) {
     PlacedNode entry;
-    if (block_lengths[i] == 0) {
+    if (list.length(i) == 0) {
       continue;
     }
-    if (!checked_add(displacements[i], old.displacement(), &entry.displacement)) {
+    if (!checked_multiply(list.displacements[i], list.displacement_unit, &entry.displacement) ||
+        !checked_add(entry.displacement, old.displacement(), &entry.displacement)) {
       return overflow();
     }
-    STRIA_ASSIGN_OR_RETURN(entry.node, repeater.repeat(block_lengths[i]));
+    STRIA_ASSIGN_OR_RETURN(entry.node, repeater.repeat(list.length(i)));
     entries.push_back(std::move(entry));
   }
   return datatype::make_indexed(std::move(entries));
@@ -223,25 +204,39 @@ Result<Datatype> Datatype::hvector(int64_t count, int64_t block_length, int64_t 
 
 Result<Datatype> Datatype::indexed(std::span<const int64_t> block_lengths, std::span<const int64_t> displacements,
                                    const Datatype& old) {
-  std::vector<int64_t> displacements_bytes;
-  if (!multiply_all(displacements, old.extent(), displacements_bytes)) {
-    return overflow();
-  }
-  return hindexed(block_lengths, displacements_bytes, old);
+  STRIA_RETURN_IF_ERROR(check_lists(block_lengths, displacements.size()));
+  return blocks({.displacements = displacements, .displacement_unit = old.extent(), .lengths = block_lengths}, old);
 }
 
 Result<Datatype> Datatype::hindexed(std::span<const int64_t> block_lengths, std::span<const int64_t> displacements_bytes,
                                     const Datatype& old) {
   STRIA_RETURN_IF_ERROR(check_lists(block_lengths, displacements_bytes.size()));
+  return blocks({.displacements = displacements_bytes, .lengths = block_lengths}, old);
+}
+
+Result<Datatype> Datatype::indexed_block(int64_t block_length, std::span<const int64_t> displacements, const Datatype& old) {
+  STRIA_RETURN_IF_ERROR(check_lists(std::span(&block_length, 1), 1));
+  return blocks({.displacements = displacements, .displacement_unit = old.extent(), .common_length = block_length}, old);
+}
+
+Result<Datatype> Datatype::hindexed_block(int64_t block_length, std::span<const int64_t> displacements_bytes,
+                                          const Datatype& old) {
+  STRIA_RETURN_IF_ERROR(check_lists(std::span(&block_length, 1), 1));
+  return blocks({.displacements = displacements_bytes, .common_length = block_length}, old);
+}
+
+Result<Datatype> Datatype::blocks(const datatype::BlockList& list, const Datatype& old) {
   Bounds total;
-  for (size_t i = 0; i < block_lengths.size(); ++i) {
-    if (!include_copies(total, bounds_of(old), block_lengths[i], old.extent(), displacements_bytes[i])) {
+  const Bounds one = bounds_of(old);
+  for (size_t i = 0; i < list.displacements.size(); ++i) {
+    int64_t at = 0;
+    if (!checked_multiply(list.displacements[i], list.displacement_unit, &at) ||
+        !include_copies(total, one, list.length(i), old.extent(), at)) {
       return overflow();
     }
   }
   const bool is_runs = old.node().kind == NodeKind::kRun && old.extent() == old.size();
-  STRIA_ASSIGN_OR_RETURN(PlacedNode placed, is_runs ? run_blocks(block_lengths, displacements_bytes, old)
-                                                    : tree_blocks(block_lengths, displacements_bytes, old));
+  STRIA_ASSIGN_OR_RETURN(PlacedNode placed, is_runs ? run_blocks(list, old) : tree_blocks(list, old));
   return create(std::move(placed.node), placed.displacement, total.lower, total.upper);
 }
 

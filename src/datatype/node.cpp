@@ -39,6 +39,7 @@ uint64_t fingerprint_of(const Node& node) {
   for (int64_t displacement : node.displacements) {
     hash = mix(hash, static_cast<uint64_t>(displacement));
   }
+  hash = mix(hash, static_cast<uint64_t>(node.entry_bytes));
   for (int64_t offset : node.stream_offsets) {
     hash = mix(hash, static_cast<uint64_t>(offset));
   }
@@ -56,18 +57,12 @@ NodePtr finish(std::shared_ptr<Node> node) {
 /// True when neighbours are everywhere equally far apart and all entries equal in size.
 bool is_regular(const Node& node) {
   const auto& at = node.displacements;
-  const auto& sum = node.stream_offsets;
   for (size_t i = 2; i < at.size(); ++i) {
     if (at[i] - at[i - 1] != at[1]) {
       return false;
     }
   }
-  for (size_t i = 1; i + 1 < sum.size(); ++i) {
-    if (sum[i + 1] - sum[i] != sum[1]) {
-      return false;
-    }
-  }
-  return true;
+  return node.entry_bytes > 0;
 }
 
 /// Adds entry `index` at `displacement` to the sums and bounds of `node`.
@@ -85,18 +80,26 @@ bool append_entry(Node& node, int64_t displacement, const Node& entry) {
   node.size = total;
   node.pieces += entry.pieces;
   node.depth = std::max(node.depth, entry.depth + 1);
+  node.list_entries =
+      std::min(node.list_entries + 1 + (node.kind == NodeKind::kIndexed ? entry.list_entries : 0), kMostListEntries);
   node.displacements.push_back(displacement);
-  node.stream_offsets.push_back(total);
+  if (node.entry_bytes == 0) {
+    node.stream_offsets.push_back(total);
+  }
   ++node.count;
   return true;
 }
 
-std::shared_ptr<Node> new_indexed(NodeKind kind, size_t capacity) {
+/// `entry_bytes` is the size of all entries, or 0 where they differ.
+std::shared_ptr<Node> new_indexed(NodeKind kind, size_t capacity, int64_t entry_bytes) {
   auto node = std::make_shared<Node>();
   node->kind = kind;
   node->displacements.reserve(capacity);
-  node->stream_offsets.reserve(capacity + 1);
-  node->stream_offsets.push_back(0);
+  node->entry_bytes = entry_bytes;
+  if (entry_bytes == 0) {
+    node->stream_offsets.reserve(capacity + 1);
+    node->stream_offsets.push_back(0);
+  }
   return node;
 }
 
@@ -105,31 +108,43 @@ Result<NodePtr> finish_indexed(std::shared_ptr<Node> node) {
     return too_deep();
   }
   if (node->children.size() <= 1 && is_regular(*node)) {
-    NodePtr child = node->children.empty() ? make_run(node->stream_offsets[1]) : node->children[0];
+    NodePtr child = node->children.empty() ? make_run(node->entry_bytes) : node->children[0];
     return make_strided(node->count, node->displacements[1], std::move(child));
   }
   return finish(std::move(node));
 }
 
-/// Drops empty runs and joins those that touch, keeping their order.
-Status merge_blocks(std::span<const int64_t> displacements, std::span<const int64_t> lengths_bytes, std::vector<int64_t>& at,
-                    std::vector<int64_t>& bytes) {
-  for (size_t i = 0; i < displacements.size(); ++i) {
-    int64_t end = 0;
-    if (lengths_bytes[i] == 0) {
+/// Calls visit(displacement, bytes) for the runs of a list, in its order: empty ones are dropped, touching ones joined.
+template <typename Visit>
+Status for_each_run(const BlockList& list, Visit&& visit) {
+  int64_t begin = 0;
+  int64_t end = 0;
+  for (size_t i = 0; i < list.displacements.size(); ++i) {
+    if (list.length(i) == 0 || list.length_unit == 0) {
       continue;
     }
-    if (!within_limit(displacements[i]) || !bounded_add(displacements[i], lengths_bytes[i], &end)) {
+    int64_t at = 0;
+    int64_t bytes = 0;
+    int64_t stop = 0;
+    if (!checked_multiply(list.displacements[i], list.displacement_unit, &at) || !bounded_add(at, list.first_byte, &at) ||
+        !bounded_multiply(list.length(i), list.length_unit, &bytes) || !bounded_add(at, bytes, &stop)) {
       return overflow();
     }
-    if (!at.empty() && at.back() + bytes.back() == displacements[i]) {
-      if (!bounded_add(bytes.back(), lengths_bytes[i], &bytes.back())) {
+    if (begin < end && at == end) {
+      if (!within_limit(stop - begin)) {
         return overflow();
       }
-    } else {
-      at.push_back(displacements[i]);
-      bytes.push_back(lengths_bytes[i]);
+      end = stop;
+      continue;
     }
+    if (begin < end) {
+      visit(begin, end - begin);
+    }
+    begin = at;
+    end = stop;
+  }
+  if (begin < end) {
+    visit(begin, end - begin);
   }
   return Status();
 }
@@ -172,7 +187,7 @@ Result<PlacedNode> blocks_of_runs(const std::vector<PlacedNode>& entries) {
     at.push_back(entry.displacement);
     bytes.push_back(entry.node->size);
   }
-  return make_blocks(at, bytes);
+  return make_blocks({.displacements = at, .lengths = bytes});
 }
 
 /// Compares two trees whose equal sub-trees may be shared: each pair of nodes is compared once.
@@ -183,7 +198,8 @@ class Comparison {
       return true;
     }
     if (a.fingerprint != b.fingerprint || a.kind != b.kind || a.size != b.size || a.count != b.count || a.stride != b.stride ||
-        a.displacements != b.displacements || a.stream_offsets != b.stream_offsets || a.children.size() != b.children.size()) {
+        a.displacements != b.displacements || a.entry_bytes != b.entry_bytes || a.stream_offsets != b.stream_offsets ||
+        a.children.size() != b.children.size()) {
       return false;
     }
     if (a.children.size() > 1 && !seen_.insert({&a, &b}).second) {
@@ -251,31 +267,41 @@ Result<NodePtr> make_strided(int64_t count, int64_t stride, NodePtr child) {
   node->low = low;
   node->high = high;
   node->pieces = count * child->pieces;
+  node->list_entries = child->list_entries;
   node->count = count;
   node->stride = stride;
   node->children.push_back(std::move(child));
   return finish(std::move(node));
 }
 
-Result<PlacedNode> make_blocks(std::span<const int64_t> displacements, std::span<const int64_t> lengths_bytes) {
-  std::vector<int64_t> at;
-  std::vector<int64_t> bytes;
-  STRIA_RETURN_IF_ERROR(merge_blocks(displacements, lengths_bytes, at, bytes));
-  if (at.empty()) {
+// Two walks over the list: the first tells how much memory the second fills.
+Result<PlacedNode> make_blocks(const BlockList& list) {
+  size_t count = 0;
+  int64_t first = 0;
+  int64_t common_bytes = 0;
+  bool differ = false;
+  STRIA_RETURN_IF_ERROR(for_each_run(list, [&](int64_t at, int64_t bytes) {
+    first = count == 0 ? at : first;
+    differ = differ || (count > 0 && bytes != common_bytes);
+    common_bytes = bytes;
+    ++count;
+  }));
+  if (count == 0) {
     return PlacedNode{0, empty_node()};
   }
-  const int64_t first = at.front();
-  if (at.size() == 1) {
-    return PlacedNode{first, make_run(bytes.front())};
+  if (count == 1) {
+    return PlacedNode{first, make_run(common_bytes)};
   }
-  auto node = new_indexed(NodeKind::kBlocks, at.size());
+  auto node = new_indexed(NodeKind::kBlocks, count, differ ? 0 : common_bytes);
   Node run;
   run.pieces = 1;
-  for (size_t i = 0; i < at.size(); ++i) {
-    run.size = run.high = bytes[i];
-    if (!append_entry(*node, at[i] - first, run)) {
-      return overflow();
-    }
+  bool fits = true;
+  STRIA_RETURN_IF_ERROR(for_each_run(list, [&](int64_t at, int64_t bytes) {
+    run.size = run.high = bytes;
+    fits = fits && append_entry(*node, at - first, run);
+  }));
+  if (!fits) {
+    return overflow();
   }
   STRIA_ASSIGN_OR_RETURN(NodePtr done, finish_indexed(std::move(node)));
   return PlacedNode{first, std::move(done)};
@@ -294,7 +320,10 @@ Result<PlacedNode> make_indexed(std::vector<PlacedNode> entries) {
   }
   const int64_t first = entries.front().displacement;
   const bool uniform = all_equal(entries);
-  auto node = new_indexed(NodeKind::kIndexed, entries.size());
+  const int64_t entry_bytes = entries.front().node->size;
+  const bool one_size =
+      std::all_of(entries.begin(), entries.end(), [&](const PlacedNode& e) { return e.node->size == entry_bytes; });
+  auto node = new_indexed(NodeKind::kIndexed, entries.size(), one_size ? entry_bytes : 0);
   node->children.reserve(uniform ? 1 : entries.size());
   for (PlacedNode& entry : entries) {
     int64_t displacement = 0;
@@ -337,10 +366,10 @@ int64_t stream_bytes_below(const Node& root, int64_t offset) {
     const auto& at = node->displacements;
     const int64_t index = std::upper_bound(at.begin(), at.end(), offset) - at.begin() - 1;
     const auto entry = static_cast<size_t>(index);
-    bytes += node->stream_offsets[entry];
+    bytes += node->stream_offset(index);
     offset -= at[entry];
     if (node->kind == NodeKind::kBlocks) {
-      return bytes + std::min(offset, node->stream_offsets[entry + 1] - node->stream_offsets[entry]);
+      return bytes + std::min(offset, node->entry_size(index));
     }
     node = &node->child(index);
   }

@@ -38,8 +38,8 @@ class PieceCheck {
       return true;
     }
     if (node.kind == NodeKind::kBlocks) {
-      return std::all_of(node.stream_offsets.begin(), node.stream_offsets.end(),
-                         [this](int64_t offset) { return offset % width_bytes_ == 0; });
+      return node.entry_bytes % width_bytes_ == 0 && std::all_of(node.stream_offsets.begin(), node.stream_offsets.end(),
+                                                                 [this](int64_t offset) { return offset % width_bytes_ == 0; });
     }
     return std::all_of(node.children.begin(), node.children.end(),
                        [this](const datatype::NodePtr& child) { return passes(*child); });

@@ -89,7 +89,7 @@ class Writer {
     natural(from.count);
     for (size_t i = 0; i < from.displacements.size(); ++i) {
       step(from, i);
-      natural(from.stream_offsets[i + 1] - from.stream_offsets[i]);
+      natural(from.entry_size(static_cast<int64_t>(i)));
     }
   }
 
@@ -249,7 +249,7 @@ class Reader {
       displacements[i] = displacement;
       STRIA_ASSIGN_OR_RETURN(lengths[i], natural());
     }
-    return unplaced(datatype::make_blocks(displacements, lengths));
+    return unplaced(datatype::make_blocks({.displacements = displacements, .lengths = lengths}));
   }
 
   Result<NodePtr> uniform(int depth) {
