@@ -72,7 +72,8 @@ IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
 }
 
 IndependentPlan plan_for(const Context& context, std::span<const Lane> lanes, bool write) {
-  return plan_independent(shape_of(lanes, write), context.file->capabilities(), context.hints, may_sieve_writes(context));
+  return plan_independent(shape_of(lanes, write), context.file->capabilities(), context.hints,
+                          may_try_to_sieve_writes(context));
 }
 
 }  // namespace

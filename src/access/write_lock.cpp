@@ -22,10 +22,18 @@ bool may_sieve_writes(const Context& context) {
   return context.sole_writer || shares_locks;
 }
 
+bool may_try_to_sieve_writes(const Context& context) {
+  return may_sieve_writes(context) || (context.comm.size() == 1 && context.file->capabilities().node_local_cache);
+}
+
 Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
   WriteLock lock;
   if (context.locks != nullptr) {
     lock.node_ = context.locks->lock(range);
+  }
+  if (!may_sieve_writes(context) && !sieving_is_asked_for(context.hints)) {
+    STRIA_ASSIGN_OR_RETURN(lock.file_, context.file->own());
+    return lock;
   }
   auto of_file = context.file->lock(range, storage::LockMode::kExclusive);
   if (of_file.ok()) {

@@ -28,4 +28,8 @@ Result<std::unique_ptr<RangeLock>> File::lock(ByteRange, LockMode) {
   return Status(ErrorCode::kUnsupported, describe("lock", path()) + ": this storage locks no ranges");
 }
 
+Result<std::unique_ptr<RangeLock>> File::own() {
+  return Status(ErrorCode::kUnsupported, describe("own", path()) + ": this storage doesn't tell who has a file open");
+}
+
 }  // namespace stria::storage

@@ -78,6 +78,9 @@ class File {
   /// keeps out those who lock, not reads and writes. A handle must not hold two locks that overlap, and must be open for
   /// writing to lock exclusively. kUnsupported where the storage has no such locks.
   virtual Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode);
+  /// While the result lives no other handle of any process has the file open: who opens it waits. kUnsupported where somebody
+  /// has it open, or where the storage can't promise it. To be held for a moment; one at a time.
+  virtual Result<std::unique_ptr<RangeLock>> own();
 
   virtual Result<int64_t> size() = 0;
   /// Cuts or extends (with zeros) to exactly `bytes`.

@@ -97,6 +97,11 @@ Result<std::unique_ptr<RangeLock>> FaultFile::lock(ByteRange range, LockMode mod
   return file_->lock(range, mode);
 }
 
+Result<std::unique_ptr<RangeLock>> FaultFile::own() {
+  STRIA_RETURN_IF_ERROR(decide(Operation::kLock));
+  return file_->own();
+}
+
 Result<int64_t> FaultFile::size() {
   STRIA_RETURN_IF_ERROR(decide(Operation::kSize));
   return file_->size();

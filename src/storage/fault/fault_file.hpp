@@ -21,6 +21,7 @@ class FaultFile : public File {
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
+  Result<std::unique_ptr<RangeLock>> own() override;
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;

@@ -225,6 +225,39 @@ void PosixFile::unlock(ByteRange range) const {
   }
 }
 
+namespace {
+
+class PosixOwnership : public RangeLock {
+ public:
+  explicit PosixOwnership(const PosixFile& file) : file_(file) {}
+  PosixOwnership(const PosixOwnership&) = delete;
+  PosixOwnership& operator=(const PosixOwnership&) = delete;
+  ~PosixOwnership() override { file_.disown(); }
+
+ private:
+  const PosixFile& file_;
+};
+
+}  // namespace
+
+// The system refuses a write lease on a file that anybody else has open, and keeps who opens it waiting until it is given back.
+Result<std::unique_ptr<RangeLock>> PosixFile::own() {
+  if (descriptor_ < 0) {
+    return closed_file("own", path_);
+  }
+  std::unique_ptr<RangeLock> held = std::make_unique<PosixOwnership>(*this);
+  if (calls_.set_lease(descriptor_, F_WRLCK) != 0) {
+    return Status(ErrorCode::kUnsupported, error("own", errno).message());
+  }
+  return held;
+}
+
+void PosixFile::disown() const {
+  if (descriptor_ >= 0) {
+    calls_.set_lease(descriptor_, F_UNLCK);
+  }
+}
+
 Result<int64_t> PosixFile::size() {
   if (descriptor_ < 0) {
     return closed_file("size", path_);

@@ -32,6 +32,8 @@ class PosixFile : public File {
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
   /// By a lock of the open file description, which excludes other handles of this process as well.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
+  /// By a lease.
+  Result<std::unique_ptr<RangeLock>> own() override;
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
@@ -41,6 +43,7 @@ class PosixFile : public File {
   bool direct() const { return direct_; }
   int descriptor() const { return descriptor_; }
   void unlock(ByteRange range) const;
+  void disown() const;
   SystemCalls& calls() const { return calls_; }
   /// Writes one run of neighbours to its end.
   Status write_run(const Run& run, std::span<iovec> pieces);

@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "storage/conformance_test.hpp"
 #include "storage/posix/posix_driver.hpp"
@@ -125,6 +128,41 @@ TEST(RealFiles, DirectWritesSayWhatAlignmentTheyNeed) {
     EXPECT_NE(crooked.message().find("must be multiples of 4096 bytes"), std::string::npos) << crooked.message();
     file = Status(ErrorCode::kAborted, "closed");
     STRIA_EXPECT_OK(driver->remove(path));
+  }
+}
+
+TEST(RealFiles, AreOwnedWhileNobodyElseHasThemOpen) {
+  for (const std::string& directory : {testing::disk_directory(), std::string("/dev/shm")}) {
+    const std::string path = directory + "/stria-own-" + std::to_string(getpid());
+    for (const auto& driver : real_drivers()) {
+      auto file = driver->open(path, {.mode = Mode::kCreate});
+      ASSERT_TRUE(file.ok()) << file.status().message();
+      auto owned = (*file)->own();
+      if (!owned.ok()) {
+        EXPECT_EQ(owned.status().code(), ErrorCode::kUnsupported);
+        GTEST_SKIP() << owned.status().message();
+      }
+      std::atomic<bool> opened{false};
+      std::thread other([&] {
+        auto late = driver->open(path, {.mode = Mode::kReadWrite});
+        opened = true;
+        EXPECT_TRUE(late.ok()) << late.status().message();
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      EXPECT_FALSE(opened) << "who opens the file waits for its owner";
+      *owned = nullptr;
+      other.join();
+      owned = (*file)->own();
+      EXPECT_TRUE(owned.ok()) << "the other has closed it: " << owned.status().message();
+      *owned = nullptr;
+      for (const Mode mode : {Mode::kRead, Mode::kReadWrite}) {
+        auto second = driver->open(path, {.mode = mode});
+        ASSERT_TRUE(second.ok());
+        EXPECT_EQ((*file)->own().status().code(), ErrorCode::kUnsupported);
+      }
+      file = Status(ErrorCode::kAborted, "closed");
+      STRIA_EXPECT_OK(driver->remove(path));
+    }
   }
 }
 

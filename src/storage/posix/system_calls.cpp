@@ -1,6 +1,7 @@
 #include "storage/posix/system_calls.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -42,6 +43,13 @@ int SystemCalls::flock(int descriptor, int operation) {
 }
 int SystemCalls::lock_range(int descriptor, int command, struct flock* where) {
   return ::fcntl(descriptor, command, where);
+}
+int SystemCalls::set_lease(int descriptor, int type) {
+  // SIGIO, the usual one, would end the program.
+  if (type != F_UNLCK && ::fcntl(descriptor, F_SETSIG, SIGURG) != 0) {
+    return -1;
+  }
+  return ::fcntl(descriptor, F_SETLEASE, type);
 }
 int SystemCalls::rename(const char* from, const char* to) {
   return ::rename(from, to);

@@ -27,6 +27,8 @@ class SystemCalls {
   virtual int flock(int descriptor, int operation);
   /// fcntl with one of the commands for locks of ranges.
   virtual int lock_range(int descriptor, int command, struct flock* where);
+  /// fcntl(F_SETLEASE). Whoever opens the file meanwhile is announced by a signal that programs ignore unless they ask for it.
+  virtual int set_lease(int descriptor, int type);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 

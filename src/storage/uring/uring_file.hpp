@@ -23,6 +23,7 @@ class UringFile : public File {
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override { return file_->read(segments); }
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override { return file_->lock(range, mode); }
+  Result<std::unique_ptr<RangeLock>> own() override { return file_->own(); }
   Result<int64_t> size() override { return file_->size(); }
   Status resize(int64_t bytes) override { return file_->resize(bytes); }
   Status preallocate(int64_t bytes) override { return file_->preallocate(bytes); }
