@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "access/aggregator_places.hpp"
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/self/self_comm.hpp"
@@ -133,6 +134,14 @@ int64_t lowest_bit(int64_t mask) {
   return mask & -mask;
 }
 
+// As cb_config_list names it.
+std::string own_host() {
+  char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  return std::string(name, static_cast<size_t>(length));
+}
+
 Result<std::shared_ptr<Channel>> make_channel(MPI_Comm parent, int size) {
   auto channel = std::make_shared<Channel>();
   if (size == 1) {
@@ -141,6 +150,7 @@ Result<std::shared_ptr<Channel>> make_channel(MPI_Comm parent, int size) {
     STRIA_ASSIGN_OR_RETURN(std::unique_ptr<Comm> comm, make_mpi_comm(parent));
     channel->comm = make_traced_comm(std::move(comm));
   }
+  channel->node_hosts = access::hosts_of_nodes(*channel->comm, own_host());
   STRIA_ASSIGN_OR_RETURN(channel->shared, SharedState::create(*channel->comm, parent));
   return channel;
 }

@@ -9,7 +9,9 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "access/request.hpp"
 #include "comm/comm.hpp"
@@ -21,8 +23,9 @@ namespace stria::mpiio {
 struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
-  access::KeptBuffers kept;  ///< of collective operations, for the next file as well
-  bool* taken = nullptr;     ///< the pool's mark; null: not of a pool
+  std::vector<uint64_t> node_hosts;  ///< for ResolvedHints::node_hosts
+  access::KeptBuffers kept;          ///< of collective operations, for the next file as well
+  bool* taken = nullptr;             ///< the pool's mark; null: not of a pool
 };
 
 /// What each rank says at an open, and what follows for all.

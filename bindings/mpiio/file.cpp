@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "access/aggregator_places.hpp"
 #include "access/transfer_facts.hpp"
 #include "call_span.hpp"
 #include "comm/mpi/trace_join.hpp"
@@ -192,6 +193,10 @@ void apply_hints(File& file, const Hints& given) {
   std::vector<std::string> warnings;
   const std::string driver = file.hints.driver;
   file.hints = access::resolve_hints(with_environment(file.given), warnings);
+  file.hints.node_hosts = file.channel->node_hosts;
+  if (!access::names_a_node(file.hints, file.comm())) {
+    warnings.emplace_back(access::kNoPlaceForAggregators);
+  }
   if (file.storage != nullptr) {
     file.hints.driver = driver;  // of an open file it can't change
   } else if (file.hints.driver == "memory") {

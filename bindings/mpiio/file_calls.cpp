@@ -1,6 +1,7 @@
 // The calls on a file as a whole: opening, closing, sizes, properties; and data representations.
 #include <fmt/format.h>
 
+#include "access/aggregator_places.hpp"
 #include "access/planner.hpp"
 #include "data_access.hpp"
 #include "info.hpp"
@@ -100,6 +101,7 @@ Hints hints_in_effect(File& file) {
   const storage::Capabilities capabilities = access::with_hints(file.storage->capabilities(), file.hints);
   const access::Plan plan = access::make_plan({1, 1, true, false}, file.storage->capabilities(), file.hints, file.comm());
   hints["cb_nodes"] = std::to_string(plan.two_phase.aggregators.size());
+  hints["cb_config_list"] = access::places_in_effect(file.hints, file.comm(), plan.two_phase.aggregators);
   // Of storage that isn't striped there is nothing to tell.
   hints.erase("striping_unit");
   hints.erase("striping_factor");

@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 
+#include "access/aggregator_places.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -110,17 +112,12 @@ std::string set_mimic_stripe(ResolvedHints& hints, const std::string& text) {
   return "";
 }
 
-// "*:N" or "*:*": how many ranks of every node may be aggregators.
 std::string set_aggregator_places(ResolvedHints& hints, const std::string& text) {
-  if (text == "*:*") {
-    hints.aggregators_a_node = 0;
-    return "";
+  auto places = parse_aggregator_places(text);
+  if (!places) {
+    return "entries host:N or *:N divided by commas, N a number or *, as in host1:2,*:1";
   }
-  auto count = parse_number(text.starts_with("*:") ? text.substr(2) : "");
-  if (!count || *count < 1) {
-    return "*:N, at most N aggregators a node, or *:*";
-  }
-  hints.aggregators_a_node = *count;
+  hints.aggregator_places = std::move(*places);
   return "";
 }
 
@@ -215,7 +212,7 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
 
 Hints effective_hints(const ResolvedHints& hints) {
   Hints effective = {
-      {"cb_config_list", hints.aggregators_a_node == 0 ? "*:*" : fmt::format("*:{}", hints.aggregators_a_node)},
+      {"cb_config_list", hints.aggregator_places.empty() ? "*:*" : text_of(hints.aggregator_places)},
       {"romio_no_indep_rw", hints.no_independent_calls ? "true" : "false"},
       {"romio_ds_write", switch_name(hints.sieve_writes)},
       {"romio_ds_read", switch_name(hints.sieve_reads)},

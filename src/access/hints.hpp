@@ -13,6 +13,13 @@ namespace stria::access {
 enum class Switch { kAutomatic, kEnable, kDisable };
 enum class Method { kAutomatic, kMultiple, kListIo, kDataSieving, kHybrid, kTwoPhase };
 
+/// An entry of cb_config_list.
+struct AggregatorPlace {
+  static constexpr int64_t kAll = INT64_MAX;
+  std::string host;  ///< or "*": every node that no entry before names
+  int64_t most = 1;  ///< aggregators on such a node
+};
+
 struct ResolvedHints {
   /// stria_file_domains: what the file domains of aggregators are aligned to.
   enum class Domains { kAutomatic, kEven, kAligned, kStriped };
@@ -26,10 +33,13 @@ struct ResolvedHints {
   Switch sieve_writes = Switch::kAutomatic;      ///< romio_ds_write
   int64_t read_window_bytes = 4 << 20;           ///< ind_rd_buffer_size: what data sieving reads at once
   int64_t write_window_bytes = 512 << 10;        ///< ind_wr_buffer_size: what it locks, reads and writes back at once
-  int64_t aggregators_a_node = 0;                ///< cb_config_list "*:N"; 0: no limit
-  int64_t striping_unit_bytes = 0;               ///< striping_unit; 0: what the storage says
-  int striping_factor = 0;                       ///< striping_factor; 0: what the storage says
-  int mimic_stripe_count = 0;                    ///< stria_mimic_stripe=count,size: plan as if the storage were striped so
+  /// cb_config_list: a node takes the first entry that names it; no list: any ranks.
+  std::vector<AggregatorPlace> aggregator_places;
+  /// By node, what hosts_of_nodes() tells (aggregator_places.hpp); empty: not known, and only * names a node.
+  std::vector<uint64_t> node_hosts;
+  int64_t striping_unit_bytes = 0;  ///< striping_unit; 0: what the storage says
+  int striping_factor = 0;          ///< striping_factor; 0: what the storage says
+  int mimic_stripe_count = 0;       ///< stria_mimic_stripe=count,size: plan as if the storage were striped so
   int64_t mimic_stripe_bytes = 0;
   Domains domains = Domains::kAutomatic;
   Method method = Method::kAutomatic;  ///< stria_method

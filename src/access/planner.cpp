@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "access/aggregator_places.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -15,30 +17,6 @@ constexpr int64_t kWorthReservingBytes = 4 << 20;
 bool on_one_node(const Comm& comm) {
   auto nodes = comm.node_of_rank();
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
-}
-
-// Aggregators take turns among the nodes, the first ranks of each; by default one a node, or one a stripe where there are more
-// stripes.
-std::vector<int> choose_aggregators(const Comm& comm, int wanted, int64_t most_a_node, bool spread) {
-  auto nodes = comm.node_of_rank();
-  int node_count = *std::max_element(nodes.begin(), nodes.end()) + 1;
-  std::vector<std::vector<int>> ranks_of_node(static_cast<size_t>(node_count));
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    ranks_of_node[static_cast<size_t>(nodes[static_cast<size_t>(rank)])].push_back(rank);
-  }
-  std::vector<int> chosen;
-  size_t turns = most_a_node > 0 ? static_cast<size_t>(most_a_node) : nodes.size();
-  for (size_t turn = 0; turn < turns && static_cast<int>(chosen.size()) < wanted; ++turn) {
-    for (const auto& ranks : ranks_of_node) {
-      if (turn < ranks.size() && static_cast<int>(chosen.size()) < wanted) {
-        chosen.push_back(ranks[turn]);
-      }
-    }
-  }
-  if (!spread) {
-    std::sort(chosen.begin(), chosen.end());
-  }
-  return chosen;
 }
 
 // One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a number that leaves every
@@ -65,8 +43,7 @@ TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const Res
   using Domains = ResolvedHints::Domains;
   bool striped = capabilities.stripe_bytes > 0 && capabilities.stripe_count > 1;
   bool dealt = striped && (hints.domains == Domains::kAutomatic || hints.domains == Domains::kStriped);
-  int wanted = hints.aggregator_count > 0 ? hints.aggregator_count : default_aggregator_count(comm, capabilities, dealt);
-  plan.aggregators = choose_aggregators(comm, std::clamp(wanted, 1, comm.size()), hints.aggregators_a_node, dealt);
+  plan.aggregators = choose_aggregators(comm, hints, default_aggregator_count(comm, capabilities, dealt), dealt);
   plan.stripe_count = dealt ? capabilities.stripe_count : 1;
   if (dealt) {
     plan.unit_bytes = capabilities.stripe_bytes;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
+#include "access/aggregator_places.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/simulated/simulated_comm.hpp"
 
@@ -121,7 +123,7 @@ TEST(Planner, StripesAreDealtOutUnlessHintsSayOtherwise) {
   hints.domains = ResolvedHints::Domains::kEven;
   EXPECT_EQ(plan(16, hints).unit_bytes, 1);
   hints = {};
-  hints.aggregators_a_node = 1;
+  hints.aggregator_places = {{"*", 1}};
   EXPECT_EQ(plan(16, hints).aggregators, (std::vector<int>{0, 4, 8, 12}));
   hints.mimic_stripe_count = 3;
   hints.mimic_stripe_bytes = 12345;
@@ -162,6 +164,59 @@ TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   EXPECT_FALSE(plan.shared_memory);
   hints.aggregator_count = 3;
   EXPECT_EQ(plan_on(7, 3, kLongPieces, striped, hints).two_phase.aggregators, (std::vector<int>{0, 3, 6}));
+}
+
+// The aggregators of `ranks` ranks on hosts "n0", "n1" …, chosen by every rank alike.
+std::vector<int> aggregators_for(int ranks, int ranks_per_node, bool scatter, const std::string& list,
+                                 const std::string& count) {
+  std::vector<int> chosen;
+  SimulationOptions options{.ranks = ranks, .ranks_per_node = ranks_per_node, .scatter_nodes = scatter};
+  const auto report = run_simulated(options, [&](Comm& comm) {
+    std::vector<std::string> warnings;
+    Hints given{{"cb_config_list", list}};
+    if (!count.empty()) {
+      given["cb_nodes"] = count;
+    }
+    ResolvedHints hints = resolve_hints(given, warnings);
+    EXPECT_TRUE(warnings.empty()) << list;
+    const int node = comm.node_of_rank()[static_cast<size_t>(comm.rank())];
+    hints.node_hosts = hosts_of_nodes(comm, "n" + std::to_string(node));
+    const TwoPhasePlan plan = make_plan(kShortPieces, {}, hints, comm).two_phase;
+    if (comm.rank() == 0) {
+      chosen = plan.aggregators;
+    }
+    if (list == "elsewhere:2" || list == "n1:2,*:1") {
+      EXPECT_EQ(places_in_effect(hints, comm, plan.aggregators), list == "elsewhere:2" ? "*:1" : list);
+    }
+    const auto sum = std::accumulate(plan.aggregators.begin(), plan.aggregators.end(), int64_t{0});
+    std::vector<int64_t> most{sum, -sum};
+    comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
+    EXPECT_EQ(most[0], -most[1]) << "another rank chose others";
+  });
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  return chosen;
+}
+
+TEST(Planner, AggregatorsAreWhereTheListHasPlaces) {
+  using Ranks = std::vector<int>;
+  // 4 nodes: 0 1 2, 3 4 5, 6 7 8, 9.
+  const auto chosen = [](const std::string& list, const std::string& count = "") {
+    return aggregators_for(10, 3, false, list, count);
+  };
+  EXPECT_EQ(chosen("*:1"), (Ranks{0, 3, 6, 9}));
+  EXPECT_EQ(chosen("*:2"), (Ranks{0, 1, 3, 4, 6, 7, 9}));
+  EXPECT_EQ(chosen("*:2", "5"), (Ranks{0, 1, 3, 6, 9})) << "one of each node first";
+  EXPECT_EQ(chosen("*:*"), (Ranks{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(chosen("n1:2,*:1"), (Ranks{0, 3, 4, 6, 9}));
+  EXPECT_EQ(chosen("*:1,n1:2"), (Ranks{0, 3, 6, 9})) << "the first entry that names a node is its own";
+  EXPECT_EQ(chosen("n2:1,*:1", "1"), (Ranks{6})) << "nodes of earlier entries first";
+  EXPECT_EQ(chosen("n0:0,*:1"), (Ranks{3, 6, 9}));
+  EXPECT_EQ(chosen("n2"), (Ranks{6}));
+  EXPECT_EQ(chosen(" n3:* , n0:2 "), (Ranks{0, 1, 9}));
+  EXPECT_EQ(chosen("n2", "100"), (Ranks{6})) << "never more than there are places";
+  EXPECT_EQ(chosen("elsewhere:2"), (Ranks{0, 3, 6, 9})) << "a list that names no node has no effect";
+  EXPECT_EQ(aggregators_for(7, 3, true, "n1:2", ""), (Ranks{1, 4})) << "ranks dealt like cards";
+  EXPECT_EQ(aggregators_for(5, 5, false, "n0:3", ""), (Ranks{0, 1, 2})) << "one node";
 }
 
 }  // namespace

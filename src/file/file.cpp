@@ -2,10 +2,13 @@
 #include "stria/file.hpp"
 
 #include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "access/aggregator_places.hpp"
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/trace_join.hpp"
 #include "file/read_session.hpp"
@@ -23,6 +26,12 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
   environment.comm = cached_mpi_comm(comm).value();
   join_trace(environment.comm).throw_if_error();
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
+  char host[HOST_NAME_MAX + 1] = "";
+  static_cast<void>(gethostname(host, sizeof host - 1));
+  environment.hints.node_hosts = access::hosts_of_nodes(*environment.comm, host);
+  if (!access::names_a_node(environment.hints, *environment.comm)) {
+    environment.hint_warnings.emplace_back(access::kNoPlaceForAggregators);
+  }
   auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
   if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
     environment.hint_warnings.push_back("stria_driver: " + driver.status().message() + "; posix is used");
