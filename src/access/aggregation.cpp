@@ -12,6 +12,12 @@ namespace stria::access {
 
 namespace {
 
+constexpr int kPiecesTag = 32030;  // contributor to aggregator: the pieces of a round, their sizes before
+
+// A piece's step and length, and a stream's numbers, as they are written at most.
+constexpr int64_t kMostPieceBytes = 20;
+constexpr int64_t kMostStreamBytes = 256;
+
 // The lists of a round have an entry for each stream and window that meet; so many bytes of them are sure to be had.
 constexpr size_t kReserveBytes = 1 << 20;
 constexpr size_t kReserveBytesPerStream = 256;
@@ -57,6 +63,7 @@ Status Aggregation::prepare() {
         mine_.emplace_back(static_cast<int>(i), lanes_[i].streams);
       }
     }
+    choose_description();
   });
   Status allocated = allocate_buffers();
   Status exchanged = exchange_descriptions();
@@ -120,6 +127,27 @@ void Aggregation::number_node_ranks() {
   }
 }
 
+// Long lists of single streams are sent by rounds. Where a lane has several streams, which is where tiles of a view interleave,
+// they are sent whole.
+void Aggregation::choose_description() {
+  int64_t entries = 0;
+  bool single = true;
+  for (const LaneDescription& lane : mine_) {
+    entries += list_entries(lane);
+    single = single && lane.streams.size() == 1;
+  }
+  by_round_ = single && entries > plan_.most_entries_at_once;
+  if (!by_round_) {
+    return;
+  }
+  for (const LaneDescription& lane : mine_) {
+    Stream hull;
+    hull.displacement = lane.hulls[0].begin;
+    hull.file_type = Datatype::bytes(lane.hulls[0].size());
+    hulls_.emplace_back(lane.lane, std::vector<Stream>{hull});
+  }
+}
+
 Status Aggregation::exchange_descriptions() {
   std::vector<std::pair<int, std::vector<std::byte>>> outgoing;
   memory_.attempt([&] { describe_to_aggregators(outgoing); });
@@ -129,21 +157,52 @@ Status Aggregation::exchange_descriptions() {
   Status status;
   auto incoming = context_.comm.sparse_exchange(outgoing);
   memory_.attempt([&] {
+    outgoing.clear();
     for (auto& [rank, message] : incoming) {
-      auto description = decode_description(message, static_cast<int>(lanes_.size()));
-      if (!description.ok()) {
-        status = description.status();
+      auto contributor = decode_contributor(rank, message);
+      message = {};
+      if (!contributor.ok()) {
+        status = contributor.status();
         continue;
       }
-      others_.emplace_back(rank, std::move(*description));
+      others_.push_back(std::move(*contributor));
+    }
+    // Its own description an aggregator has already.
+    const int me = context_.comm.rank();
+    if (std::find(met_.begin(), met_.end(), my_index_) != met_.end()) {
+      const auto place = std::find_if(others_.begin(), others_.end(), [me](const Contributor& c) { return c.rank > me; });
+      others_.insert(place, Contributor{me, false, mine_, {}, 0});
     }
   });
   return status;
 }
 
+Result<Aggregation::Contributor> Aggregation::decode_contributor(int rank, std::span<const std::byte> message) {
+  Contributor contributor;
+  contributor.rank = rank;
+  int64_t pieces = 0;
+  if (message.size() < sizeof pieces) {
+    return Status(ErrorCode::kFormat, "file description is cut short");
+  }
+  std::memcpy(&pieces, message.data(), sizeof pieces);
+  contributor.by_round = pieces != kWhole;
+  most_pieces_ = std::max(most_pieces_, pieces);
+  STRIA_ASSIGN_OR_RETURN(contributor.lanes,
+                         decode_description(message.subspan(sizeof pieces), static_cast<int>(lanes_.size())));
+  return contributor;
+}
+
 void Aggregation::describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing) {
   if (!domains_) {
     return;
+  }
+  int64_t pieces = 0;
+  std::vector<Lane> hull_lanes(by_round_ ? lanes_.size() : 0);
+  for (const LaneDescription& lane : hulls_) {
+    hull_lanes[static_cast<size_t>(lane.lane)].streams = lane.streams;
+  }
+  for (const LaneDescription& lane : mine_) {
+    pieces += by_round_ ? std::min(lane.streams[0].file_type.piece_count(), lane.streams[0].size()) : 0;
   }
   for (int a = 0; a < domains_->aggregator_count(); ++a) {
     std::vector<int> chosen;
@@ -154,11 +213,18 @@ void Aggregation::describe_to_aggregators(std::vector<std::pair<int, std::vector
         chosen.push_back(lane.lane);
       }
     }
-    if (!chosen.empty()) {
-      met_.push_back(a);
-      outgoing.emplace_back(plan_.aggregators[static_cast<size_t>(a)], std::vector<std::byte>());
-      encode_description(lanes_, chosen, outgoing.back().second);
+    if (chosen.empty()) {
+      continue;
     }
+    met_.push_back(a);
+    if (a == my_index_) {
+      continue;
+    }
+    const int64_t first = by_round_ ? pieces : kWhole;
+    std::vector<std::byte> message(sizeof first);
+    std::memcpy(message.data(), &first, sizeof first);
+    encode_description(by_round_ ? std::span<const Lane>(hull_lanes) : lanes_, chosen, message);
+    outgoing.emplace_back(plan_.aggregators[static_cast<size_t>(a)], std::move(message));
   }
 }
 
@@ -173,13 +239,21 @@ Status Aggregation::allocate_incoming() {
     bool elsewhere = !shares_memory(plan_.aggregators[static_cast<size_t>(aggregator)]);
     longest_bytes = std::max(longest_bytes, elsewhere ? most_bytes(mine_, domains_->buffer_bytes()) : 0);
   }
-  for (const auto& [rank, description] : others_) {
-    streams += stream_count(description);
-    longest_bytes = std::max(longest_bytes, shares_memory(rank) ? 0 : most_bytes(description, domains_->buffer_bytes()));
+  for (const Contributor& other : others_) {
+    streams += stream_count(other.lanes);
+    longest_bytes = std::max(longest_bytes, shares_memory(other.rank) ? 0 : most_bytes(other.lanes, domains_->buffer_bytes()));
   }
   memory_.attempt([&] { memory_.set_aside(kReserveBytes + kReserveBytesPerStream * streams); });
   // Pages that no message fills are never made.
   STRIA_ASSIGN_OR_RETURN(incoming_, PrivateMemory::allocate(longest_bytes));
+  if (most_pieces_ > 0) {
+    const int64_t pieces = std::min(most_pieces_, domains_->buffer_bytes());
+    size_t windows =
+        lanes_.size();  // each of which a stream can meet; the first round has as many as any other, but for a cut one
+    memory_.attempt([&] { windows = std::max(windows, is_aggregator() ? my_windows(0).size() : 0); });
+    const int64_t bytes = pieces * kMostPieceBytes + (static_cast<int64_t>(windows) + 2) * kMostStreamBytes;
+    STRIA_ASSIGN_OR_RETURN(incoming_pieces_, PrivateMemory::allocate(bytes));
+  }
   return Status();
 }
 
@@ -210,6 +284,115 @@ void Aggregation::collect(std::span<const LaneDescription> description, int othe
   share.shared = shares_memory(other_rank);
 }
 
+// Everybody sends before anybody receives, and nothing else is waited for in between: who is in the earliest round always goes
+// on.
+Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) {
+  withheld_.clear();
+  for (int a : met_) {
+    if (by_round_ && a != my_index_ && !gone_aggregators.contains(plan_.aggregators[static_cast<size_t>(a)])) {
+      send_pieces(a, round);
+    }
+  }
+  Status status;
+  const std::vector<Window> windows =
+      memory_.surely([&] { return is_aggregator() ? my_windows(round) : std::vector<Window>(); });
+  for (Contributor& contributor : others_) {
+    contributor.pieces.clear();
+    contributor.bytes = 0;
+    if (contributor.by_round && !gone_contributors.contains(contributor.rank)) {
+      Status received = receive_pieces(contributor, windows);
+      status = status.ok() ? received : status;
+    }
+  }
+  return status;
+}
+
+// Two numbers, the sizes of the message and of the bytes that it describes, and the message where there are any.
+void Aggregation::send_pieces(int aggregator, int round) {
+  const int rank = plan_.aggregators[static_cast<size_t>(aggregator)];
+  Share hull;
+  memory_.surely([&] {
+    hull = Share();
+    domains_->windows(aggregator, round, hull.windows);
+    collect(hulls_, rank, hull);
+  });
+  if (hull.bytes == 0) {
+    return;
+  }
+  std::vector<std::byte> message;
+  int64_t sizes[] = {0, 0};
+  bool done = false;
+  memory_.attempt([&] {
+    Share share;
+    share.windows = hull.windows;
+    collect(mine_, rank, share);
+    if (share.bytes > 0) {
+      message = encode_pieces(share);
+    }
+    sizes[0] = static_cast<int64_t>(message.size());
+    sizes[1] = share.bytes;
+    done = true;
+  });
+  if (!done) {
+    message = {};
+    memory_.surely([&] { withheld_.insert(rank); });
+  }
+  auto header = memory_.surely([] { return std::vector<std::byte>(sizeof sizes); });
+  std::memcpy(header.data(), sizes, sizeof sizes);
+  post_bytes(std::move(header), rank, kPiecesTag);
+  if (!message.empty()) {
+    post_bytes(std::move(message), rank, kPiecesTag);
+  }
+}
+
+std::vector<std::byte> Aggregation::encode_pieces(const Share& share) const {
+  std::vector<Lane> lanes(lanes_.size());
+  std::vector<int> chosen;
+  for (const auto& [w, overlap] : share.parts) {
+    const int lane = share.windows[w].lane;
+    auto part = part_of(*overlap.stream, overlap.begin, overlap.end);
+    if (!part.ok()) {
+      throw std::bad_alloc();  // offsets were valid in the whole: nothing else can be wrong
+    }
+    if (chosen.empty() || chosen.back() != lane) {
+      chosen.push_back(lane);
+    }
+    lanes[static_cast<size_t>(lane)].streams.push_back(std::move(*part));
+  }
+  std::vector<std::byte> message;
+  encode_description(lanes, chosen, message);
+  return message;
+}
+
+Status Aggregation::receive_pieces(Contributor& contributor, const std::vector<Window>& windows) {
+  Share hull;
+  memory_.surely([&] {
+    hull = Share();
+    hull.windows = windows;
+    collect(contributor.lanes, contributor.rank, hull);
+  });
+  if (hull.bytes == 0) {
+    return Status();
+  }
+  int64_t sizes[] = {0, 0};
+  receive(std::as_writable_bytes(std::span(sizes)), contributor.rank, kPiecesTag);
+  contributor.bytes = sizes[1];
+  if (sizes[0] == 0) {
+    return Status();
+  }
+  const std::span<std::byte> message = incoming_pieces_.bytes().first(static_cast<size_t>(sizes[0]));
+  receive(message, contributor.rank, kPiecesTag);
+  Status status = Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation");
+  memory_.attempt([&] {
+    auto pieces = decode_description(message, static_cast<int>(lanes_.size()));
+    status = pieces.status();
+    if (pieces.ok()) {
+      contributor.pieces = std::move(*pieces);
+    }
+  });
+  return status;
+}
+
 std::vector<Aggregation::Share> Aggregation::my_shares(int round) {
   return memory_.surely([&] {
     std::vector<Share> shares;
@@ -217,7 +400,7 @@ std::vector<Aggregation::Share> Aggregation::my_shares(int round) {
       Share share;
       domains_->windows(a, round, share.windows);
       collect(mine_, plan_.aggregators[static_cast<size_t>(a)], share);
-      if (share.bytes > 0) {
+      if (share.bytes > 0 && !withheld_.contains(share.rank)) {
         shares.push_back(std::move(share));
       }
     }
@@ -229,10 +412,11 @@ std::vector<Aggregation::Share> Aggregation::contributors(int round) {
   return memory_.surely([&] {
     std::vector<Share> shares;
     const std::vector<Window> windows = my_windows(round);
-    for (const auto& [rank, description] : others_) {
+    for (const Contributor& other : others_) {
       Share share;
       share.windows = windows;
-      collect(description, rank, share);
+      collect(other.by_round ? other.pieces : other.lanes, other.rank, share);
+      share.bytes = other.by_round ? other.bytes : share.bytes;  // more than the parts have where they could not be taken in
       if (share.bytes > 0) {
         shares.push_back(std::move(share));
       }
@@ -251,8 +435,8 @@ std::vector<int> Aggregation::met_ranks() const {
 
 std::vector<int> Aggregation::contributor_ranks() const {
   std::vector<int> ranks;
-  for (const auto& [rank, description] : others_) {
-    ranks.push_back(rank);
+  for (const Contributor& other : others_) {
+    ranks.push_back(other.rank);
   }
   return ranks;
 }

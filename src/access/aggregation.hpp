@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "access/description.hpp"
@@ -29,6 +30,10 @@ class Aggregation {
 
   int round_count() const { return domains_->round_count(); }
   bool is_aggregator() const { return my_index_ >= 0; }
+
+  /// To be called first in each round: exchanges the lists of pieces that come with it, but for those between this rank and the
+  /// aggregators and contributors that are done with it (their ranks). An error of receiving them.
+  Status begin_round(int round, const std::set<int>& gone_aggregators = {}, const std::set<int>& gone_contributors = {});
 
   /// What this rank brings to, or wants from, an aggregator in a round.
   struct Share {
@@ -71,13 +76,28 @@ class Aggregation {
   std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
 
  private:
+  void choose_description();
   int64_t asked_bytes() const;
   int64_t kept_bytes() const;
   Status allocate_buffers();
   void number_node_ranks();
   Status allocate_incoming();
   bool shares_memory(int other_rank) const;
+  /// A rank that has bytes for this aggregator, or wants them.
+  struct Contributor {
+    int rank = 0;
+    bool by_round = false;                ///< `lanes` only says where the streams begin and end; pieces come with each round
+    std::vector<LaneDescription> lanes;   ///< else all that the rank has sent
+    std::vector<LaneDescription> pieces;  ///< by_round: of the present round
+    int64_t bytes = 0;                    ///< by_round: of the present round
+  };
+  static constexpr int64_t kWhole = -1;  // the first number of a description, or else the pieces to come in all rounds
+
   void describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing);
+  Result<Contributor> decode_contributor(int rank, std::span<const std::byte> message);
+  void send_pieces(int aggregator, int round);
+  Status receive_pieces(Contributor& contributor, const std::vector<Window>& windows);
+  std::vector<std::byte> encode_pieces(const Share& share) const;
   void receive(std::span<std::byte> data, int from, int tag);
   void collect(std::span<const LaneDescription> description, int other_rank, Share& share);
   Status exchange_descriptions();
@@ -89,8 +109,13 @@ class Aggregation {
   std::optional<FileDomains> domains_;
   int my_index_ = -1;
   std::vector<LaneDescription> mine_;
-  std::vector<int> met_;                                              // aggregators that this rank meets
-  std::vector<std::pair<int, std::vector<LaneDescription>>> others_;  // contributors of this aggregator
+  std::vector<int> met_;                // aggregators that this rank meets
+  bool by_round_ = false;               // this rank's pieces are sent with each round
+  std::vector<LaneDescription> hulls_;  // then: mine_ without its pieces
+  std::set<int> withheld_;              // and the aggregators that could not be told of this round's
+  std::vector<Contributor> others_;     // contributors of this aggregator, by rank
+  int64_t most_pieces_ = 0;             // of any of them that come by round
+  PrivateMemory incoming_pieces_;
   std::shared_ptr<SharedBuffer> shared_;
   std::map<int, int> node_rank_;  // by rank, of the aggregators
   PrivateMemory incoming_;        // for messages from other nodes

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "datatype/node.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -145,6 +147,33 @@ LaneDescription::LaneDescription(int number, std::vector<Stream> all) : lane(num
     highest = std::max(highest, hulls.back().end);
     reach.push_back(highest);
   }
+}
+
+Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end) {
+  size_t pieces = 0;
+  for_each_row({&stream, begin, end}, [&](const PieceRow& row, int64_t) { pieces += static_cast<size_t>(row.count); });
+  std::vector<int64_t> places;
+  std::vector<int64_t> lengths;
+  places.reserve(pieces);
+  lengths.reserve(pieces);
+  for_each_row({&stream, begin, end}, [&](const PieceRow& row, int64_t) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      places.push_back(row.begin + i * row.stride);
+      lengths.push_back(row.piece_bytes);
+    }
+  });
+  Stream part;
+  part.stream_id = stream.stream_id;
+  STRIA_ASSIGN_OR_RETURN(part.file_type, Datatype::hindexed(lengths, places, Datatype::bytes(1)));
+  return part;
+}
+
+int64_t list_entries(const LaneDescription& lane) {
+  int64_t entries = 0;
+  for (const Stream& stream : lane.streams) {
+    entries += stream.file_type.node().list_entries;
+  }
+  return entries;
 }
 
 void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out) {

@@ -41,6 +41,12 @@ struct Overlap {
   int64_t end = 0;
 };
 
+/// The bytes [begin, end) of a stream as a stream of their own whose pieces are listed. Cost: O(pieces).
+Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end);
+
+/// How many entries the lists in the file types of these streams have: what a description holds besides some numbers a stream.
+int64_t list_entries(const LaneDescription& lane);
+
 /// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost: O(log streams + streams near the
 /// window).
 void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out);

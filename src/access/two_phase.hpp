@@ -2,11 +2,12 @@
 // large requests.
 //
 // Problem: pieces too small or too scattered for the storage, too many writers. Method (Thakur 1995; aggregators and buffer
-// sizes as Yu 2008 tunes them): each rank sends its *file description* once to every aggregator that it meets; then round by
+// sizes as Yu 2008 tunes them): each rank sends its *file description* once to every aggregator that it meets (only where it
+// begins and ends, if it is a long list of irregular pieces: those of a round then come with the round); then round by
 // round the ranks of the aggregator's node pack straight into its buffer, which is shared memory, ranks of other nodes send
 // packed messages, and the aggregator writes the buffer while everybody packs the next round into its twin. Holes stay what
 // they are (window_writer.hpp). Cost a rank and round: one message each way to each aggregator met; memory: description + two
-// half collective buffers on aggregators.
+// half collective buffers on aggregators; of lists what meets one buffer.
 #pragma once
 
 #include "access/request.hpp"
@@ -19,6 +20,8 @@ struct TwoPhasePlan {
   int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
   int stripe_count = 1;          ///< above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp)
   bool shared_memory = true;
+  /// A rank whose file types list more entries than this sends an aggregator the pieces of one round at a time.
+  int64_t most_entries_at_once = 16 << 10;
 };
 
 /// Writes all ranks' streams. Collective: yes; the error is local to the ranks that met it (others get kAborted or success):

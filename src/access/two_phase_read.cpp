@@ -27,6 +27,7 @@ class TwoPhaseRead {
       return moved_;
     }
     for (int round = 0; round < aggregation_.round_count(); ++round) {
+      begin(round);
       if (aggregation_.is_aggregator()) {
         serve(round);
       }
@@ -45,6 +46,14 @@ class TwoPhaseRead {
   }
 
  private:
+  void begin(int round) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    if (Status received = aggregation_.begin_round(round); !received.ok()) {
+      moved_.status = moved_.status.ok() ? received : moved_.status;
+      own_end_ = kFailed;
+    }
+  }
+
   // Aggregator: reads the round's windows and hands them out.
   void serve(int round) {
     std::vector<Share> wanted = aggregation_.contributors(round);

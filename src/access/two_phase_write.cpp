@@ -34,6 +34,7 @@ class TwoPhaseWrite {
       news_.emplace(aggregation_, context_.comm, plan_.aggregators);
     }
     for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
+      begin(round);
       std::vector<Share> contributors = aggregation_.is_aggregator() ? aggregation_.contributors(round) : std::vector<Share>();
       offer_buffer(round, contributors);
       contribute(round);
@@ -91,6 +92,12 @@ class TwoPhaseWrite {
     WindowWriter writer;
     std::vector<std::pair<int, int64_t>> shares;  // contributors and their bytes
   };
+
+  void begin(int round) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    Status received = aggregation_.begin_round(round, failed_, dismissed_);
+    status_ = status_.ok() ? received : status_;
+  }
 
   // Aggregator: waits for the write that used this round's buffer, then lets the contributors in.
   void offer_buffer(int round, const std::vector<Share>& contributors) {
