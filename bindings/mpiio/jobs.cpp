@@ -135,12 +135,8 @@ bool open_background(File& file) {
   return true;
 }
 
-bool can_wait_in_background(const Operation& operation, bool collective) {
-  if (!operation.outcome.ok()) {
-    return false;
-  }
-  const bool registered = operation.view->representation()->kind == Representation::Kind::kRegistered;
-  return !registered && (!collective || operation.file->channel->shared->board() != nullptr);
+bool can_wait_in_background(const Operation& operation) {
+  return operation.outcome.ok() && operation.view->representation()->kind != Representation::Kind::kRegistered;
 }
 
 // ---- the generalized request
@@ -188,11 +184,13 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool
   if (request != nullptr) {
     make_request(job, request);
   }
-  const bool by_messages = collective && file.channel->shared->board() == nullptr;
-  if (collective && !by_messages && request != nullptr && file.comm().size() > 1) {
-    job->board_number = file.channel->shared->board()->begin();
+  JobBoard* board = file.channel->shared->board();
+  // The first half of a split collective may wait for the other ranks; a nonblocking call must not.
+  const bool by_messages = collective && request == nullptr && board == nullptr;
+  if (collective && board != nullptr && request != nullptr && file.comm().size() > 1) {
+    job->board_number = board->begin();
   }
-  if (can_wait_in_background(*operation, collective) && open_background(file)) {
+  if (!by_messages && can_wait_in_background(*operation) && open_background(file)) {
     std::lock_guard lock(jobs().mutex);
     start_thread();
     jobs().waiting.push_back(job);

@@ -3,9 +3,10 @@
 // Problem: an MPI library tells a program nothing of work that isn't its own unless MPI_THREAD_MULTIPLE lets another thread
 // speak to it. Method: one thread of this library moves the bytes, first come first served, without a call of MPI; the requests
 // are generalized requests, completed by the thread that waits or tests, in the calls that this library puts before MPI's own
-// (wait_calls.cpp). Collective operations on one node need no messages: each rank moves its own bytes and they agree in
-// shared memory (job_board.hpp). Cost: one thread, begun
-// at the first such call; nothing for programs without.
+// (wait_calls.cpp). Collective operations need no messages: each rank moves its own bytes, and those of one node agree in
+// shared memory (job_board.hpp). On several nodes each rank hears of its own failures only: an agreement by messages would have
+// to wait in MPI_Wait for ranks that may themselves be waiting for this one. Split collectives there are done by two-phase when
+// they begin. Cost: one thread, begun at the first such call; nothing for programs without.
 #pragma once
 
 #include <mpi.h>
@@ -26,8 +27,8 @@ struct Job {
   static constexpr int64_t kAlone = -1;
 };
 
-/// Begins to move the operation's bytes; null request: none is made. What can't go on in the background (a registered
-/// representation, ranks of several nodes in a collective) is done at once.
+/// Begins to move the operation's bytes; null request: none is made, and the operation is the first half of a split collective.
+/// What can't go on in the background (a registered representation, a split collective of several nodes) is done at once.
 std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool collective, MPI_Request* request);
 
 /// Waits for the job without burning the processor.

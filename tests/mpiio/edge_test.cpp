@@ -1,8 +1,11 @@
 // What implementations of MPI-IO are known to get wrong without any failing disk: ends of files, holes, sieving beside other
-// writers, spans larger than any buffer, datatypes that are freed and whose handles come again with another shape.
+// writers, spans larger than any buffer, datatypes that are freed and whose handles come again with another shape, nonblocking
+// collectives that wait for another rank, hints that name hosts.
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -353,6 +356,83 @@ void forbidden_views(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// A nonblocking collective call waits for no other rank, which may be waiting for a message from this one. The environment
+// makes the drop-in do on one node what it does on several.
+void nonblocking_on_several_nodes(const Suite& suite) {
+  const std::string path = suite.path("nonblocking");
+  MPI_Comm reversed = MPI_COMM_NULL;  // not congruent to the world, whose files share what was made before
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -suite.rank(), &reversed);
+  setenv("STRIA_SHARED_POINTER", "window", 1);
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(reversed, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+  unsetenv("STRIA_SHARED_POINTER");
+  const std::vector<int> mine(1000, suite.rank() + 1);
+  const MPI_Offset place = MPI_Offset{4000} * suite.rank();
+  int token = 1;
+  if (suite.rank() > 0) {
+    MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_MPI(MPI_File_iwrite_at_all(file, place, mine.data(), 1000, MPI_INT, &request));
+  for (int rank = 1; suite.rank() == 0 && rank < suite.rank_count(); ++rank) {
+    MPI_Send(&token, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
+  }
+  MPI_Status status;
+  EXPECT_MPI(MPI_Wait(&request, &status));
+  int moved = 0;
+  MPI_Get_count(&status, MPI_INT, &moved);
+  EXPECT(moved == 1000, "moved ", moved);
+  std::vector<int> back(1000, 0);
+  EXPECT_MPI(MPI_File_iread_at_all(file, place, back.data(), 1000, MPI_INT, &request));
+  EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  EXPECT(back == mine, "what was read differs");
+  EXPECT_MPI(MPI_File_close(&file));
+  MPI_Comm_free(&reversed);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+}
+
+// The list says where aggregators are, and is told again as it took effect.
+void aggregator_places(const Suite& suite) {
+  char host[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(host, &length);
+  const std::string path = suite.path("places");
+  const std::string two = std::to_string(std::min(suite.rank_count(), 2));
+  for (const auto& [list, wanted_list, wanted_count] :
+       std::vector<std::array<std::string, 3>>{{"*:2", "*:2", two},
+                                               {std::string(host) + ":2,*:1", std::string(host) + ":2,*:1", two},
+                                               {"*:*", "*:*", std::to_string(suite.rank_count())},
+                                               {"nowhere:1", "*:1", "1"}}) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_config_list", list.c_str());
+    MPI_Info_set(info, "romio_cb_write", "enable");
+    MPI_File file = MPI_FILE_NULL;
+    EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+    MPI_Info_free(&info);
+    int value = suite.rank();
+    EXPECT_MPI(MPI_File_write_at_all(file, 4 * suite.rank(), &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    EXPECT_MPI(MPI_File_get_info(file, &info));
+    if (suite.is_stria()) {
+      for (const auto& [name, wanted] : {std::pair{"cb_config_list", wanted_list}, std::pair{"cb_nodes", wanted_count}}) {
+        std::array<char, MPI_MAX_INFO_VAL + 1> found{};
+        int there = 0;
+        MPI_Info_get(info, name, MPI_MAX_INFO_VAL, found.data(), &there);
+        EXPECT(there != 0 && found.data() == wanted, list, " gives ", name, " ", found.data(), ", not ", wanted);
+      }
+    }
+    MPI_Info_free(&info);
+    EXPECT_MPI(MPI_File_close(&file));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -379,6 +459,8 @@ int main(int argc, char** argv) {
     }
   }
   suite.run("forbidden views", [&] { forbidden_views(suite); });
+  suite.run("nonblocking on several nodes", [&] { nonblocking_on_several_nodes(suite); });
+  suite.run("aggregator places", [&] { aggregator_places(suite); });
   for (const Call& call : private_calls()) {
     suite.run("far offset " + call_name(call, true), [&] { far_offset(suite, call); });
   }
