@@ -6,6 +6,7 @@ the cycles of (drop-in's speed / native's speed in that cycle), the native one b
 program compares all that it reads with what it wrote. All figures go to OUT/mpiio.json."""
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -28,6 +29,12 @@ MPICH_MOST_RANKS = max(2, os.cpu_count() or 2)
 
 def say(text):
     print(text, flush=True)
+
+
+def instructions(result, what, pieces):
+    """ ", N instructions" of the rank that executed most, or nothing where the system doesn't count them."""
+    count = result[f"{what}_instructions"]
+    return f" and {count / pieces:.0f} instructions" if count >= 0 else ""
 
 
 class Mpi:
@@ -161,28 +168,47 @@ class Bench:
             say(f"{case.title():62.62} {mpi.name:8}{quantity:6} MB/s: {figures}   {'; '.join(verdicts)}")
         self.save()
 
-    def memory(self, pieces):
-        """Peak growth of a rank and ns a piece for a view of many pieces of 8 bytes, on 2 ranks."""
-        for method in ("independent", "collective"):
-            with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=self.options.tmpfs_dir) as place:
-                for name in self.options.openmpi.implementations():
-                    command = [self.options.openmpi.program, "pieces", str(pieces), method, "1", os.path.join(place, name)]
-                    text, why = self.options.openmpi.run(name, 2, command)
-                    label = f"{pieces} pieces of 8 bytes a rank, {method}, 2 ranks, tmpfs"
-                    if text is None:
-                        self.problems.append(f"{label}, {name}: {why}")
-                        continue
-                    result = json.loads(text)
-                    growth = result["peak_growth_bytes"]
-                    self.record["cases"].append({"title": label, "implementation": name, **result})
-                    goal = f" (goal {cases.MEMORY_GOAL_BYTES >> 20} MiB)" if name == OURS else ""
-                    if name == OURS and growth > cases.MEMORY_GOAL_BYTES:
-                        self.missed.append(f"{label}: peak growth {growth / 2**20:.0f} MiB")
-                    say(
-                        f"{label}: {name} {growth / 2**20:.0f} MiB{goal}, write {result['write_s'][0] / pieces * 1e9:.0f} ns, "
-                        f"read {result['read_s'][0] / pieces * 1e9:.0f} ns a piece"
+    def pieces(self, case):
+        """Peak growth of a rank over its data, time and instructions a piece, for a view of very many pieces of 8 bytes."""
+        mpi = self.options.openmpi
+        entry = {"title": case.title(), "mpi": mpi.name, "goals": dataclasses.asdict(case), "implementations": {}}
+        self.record["cases"].append(entry)
+        self.measured += 1
+        with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=self.options.tmpfs_dir) as place:
+            for name in mpi.implementations():
+                command = [mpi.program, case.pattern, str(case.pieces), case.method, "1", os.path.join(place, "file")]
+                text, why = mpi.run(name, case.ranks, command)
+                if text is None:
+                    self.problems.append(f"{case.title()}, {mpi.name}, {name}: {why}")
+                    continue
+                result = json.loads(text)
+                entry["implementations"][name] = result
+                per_piece = {
+                    what: result[f"{what}_s"][0] / case.pieces * 1e9 for what in ("write", "read")
+                }  # fmt: skip
+                growth = result["peak_growth_bytes"]
+                say(
+                    f"{case.title():62.62} {name:8} peak growth {growth / 2**20:6.0f} MiB, "
+                    + ", ".join(
+                        f"{what} {ns:.0f} ns{instructions(result, what, case.pieces)}" for what, ns in per_piece.items()
                     )
+                    + " a piece"
+                )
+                if name != OURS:
+                    continue
+                if growth > case.goal_bytes():
+                    self.missed.append(
+                        f"{case.title()}: peak growth {growth / 2**20:.0f} of {case.goal_bytes() / 2**20:.0f} MiB"
+                    )
+                for what, ns in per_piece.items():
+                    if case.goal_ns and ns > case.goal_ns:
+                        self.missed.append(f"{case.title()}, {what}: {ns:.0f} of {case.goal_ns} ns a piece")
         self.save()
+
+    def counts_instructions(self):
+        """Whether any run of many pieces could count its instructions."""
+        runs = [run for case in self.record["cases"] for run in case.get("implementations", {}).values()]
+        return any(run["write_instructions"] >= 0 for run in runs)
 
     def save(self):
         with open(os.path.join(self.options.out, "mpiio.json"), "w", encoding="utf-8") as file:
@@ -213,10 +239,12 @@ def main(arguments):
     options = parse_arguments(arguments)
     patterns = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.title()]
     ranks = (2, 4, 8) if options.full else (2,)
+    many_pieces = cases.pieces(10**7 if options.full else 10**6, ranks)
+    many_pieces = [case for case in many_pieces if options.only in case.title()]
     flash = [cases.FlashCase(mode, count) for count in ranks for mode in cases.FLASH_MODES]
     flash = [case for case in flash if options.only in case.title()]
     if options.list:
-        say("\n".join(case.title() for case in [*patterns, *flash]))
+        say("\n".join(case.title() for case in [*patterns, *flash, *many_pieces]))
         return 0
     if not options.openmpi.is_built():
         print(f"run_mpiio_bench.py: no {options.openmpi.program}; build it first (make build)", file=sys.stderr)
@@ -228,8 +256,10 @@ def main(arguments):
         bench.pattern(case)
     for case in flash:
         bench.flash(case)
-    if options.only in "pieces of 8 bytes":
-        bench.memory(10**7 if options.full else 10**5)
+    for case in many_pieces:
+        bench.pieces(case)
+    if many_pieces and not bench.counts_instructions():
+        say("instructions are not counted here: the system offers no such counter (perf_event_open)")
     minutes = (time.monotonic() - begin) / 60
     say(f"\n{bench.measured} cases in {minutes:.1f} minutes, {len(bench.missed)} goals missed; figures in {options.out}")
     for line in bench.missed:

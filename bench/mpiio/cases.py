@@ -84,4 +84,32 @@ class FlashCase:
 
 
 FLASH_MODES = ("hdf5-collective", "pnetcdf-blocking", "pnetcdf-nonblocking")
-MEMORY_GOAL_BYTES = 64 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class PiecesCase:
+    """A view of very many pieces of 8 bytes: memory beside the data, and time a piece."""
+
+    pattern: str
+    pieces: int
+    method: str
+    ranks: int
+    goal_ns: int = 0
+
+    def title(self):
+        return f"{self.pattern}, {self.pieces:.0e} pieces of 8 bytes, {self.method}, {self.ranks} ranks"
+
+    def goal_bytes(self):
+        """64 MiB; an irregular view holds its own list besides, 16 bytes a piece."""
+        return (64 << 20) + (16 * self.pieces if "irregular" in self.pattern else 0)
+
+
+def pieces(count, rank_counts):
+    """With gaps, without, irregular; memory packed and not; one rank too."""
+    regular = [("pieces_gaps", 50), ("pieces_full", 50), ("pieces_gaps_nc", 50), ("pieces_irregular", 0)]
+    return [
+        PiecesCase(pattern, count, method, ranks, goal_ns)
+        for ranks in sorted({1, *rank_counts})
+        for pattern, goal_ns in regular
+        for method in ("collective", "independent")
+    ]

@@ -3,7 +3,8 @@
 // A round opens the file, sets the view, writes, closes; then opens, reads, closes. Its time is that of the slowest rank.
 // Memory holds numbers that say where they belong; every round reads them back into cleared memory and compares, outside the
 // measured time. usage: mpiio_bench PATTERN SIZE METHOD ROUNDS FILE [name=value ...]
-//   METHOD: collective or independent. Further arguments are hints. Prints one line of JSON.
+//   METHOD: collective or independent. Further arguments are hints. Prints one line of JSON; instructions are those of the rank
+//   that executed most outside the kernel in the last round, -1 where the system doesn't count them.
 
 #include <linux/perf_event.h>
 #include <mpi.h>
