@@ -43,7 +43,7 @@ IOR = (
     "-t 64k -b 256k -s 3 -c",
     "-t 1000 -b 5000 -s 7 -c",
     "-t 64k -b 256k -F",
-    "-t 16k -b 256k -z",
+    "-t 16k -b 256k -z --random-offset-seed=7",
     "-t 64k -b 64k -s 8 -c --mpiio.useFileView",
     "-t 64k -b 64k -s 8 -c --mpiio.useStridedDatatype",
     "-t 64k -b 256k -c -e -g --mpiio.preallocate",
