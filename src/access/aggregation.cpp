@@ -73,7 +73,7 @@ Status Aggregation::prepare() {
   }
   Status agreed = context_.comm.agree(incoming);
   if (!agreed.ok() && context_.kept != nullptr) {
-    *context_.kept = KeptBuffers();
+    context_.kept->memory.reset();
   }
   return agreed;
 }
@@ -109,7 +109,12 @@ Status Aggregation::allocate_buffers() {
   STRIA_RETURN_IF_ERROR(shared.status());
   shared_ = std::move(*shared);
   if (kept != nullptr) {
-    memory_.attempt([&] { *kept = {shared_, twin_bytes, plan_.aggregators}; });
+    memory_.attempt([&] {
+      kept->memory.reset();
+      kept->aggregators = plan_.aggregators;
+      kept->bytes = twin_bytes;
+      kept->memory = shared_;
+    });
   }
   return Status();
 }

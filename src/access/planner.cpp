@@ -162,6 +162,21 @@ storage::Capabilities with_hints(storage::Capabilities capabilities, const Resol
   return capabilities;
 }
 
+namespace {
+
+// Windows are walked one after the other: what spans more than so many times its bytes is better found by description.
+constexpr int64_t kMostSpanOfWindows = 16;
+
+// One node whose ranks share memory, and nobody has asked for aggregators.
+void choose_windows(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                    const Comm& comm, Plan& plan) {
+  plan.windows = shape.hull_bytes / kMostSpanOfWindows <= shape.total_bytes && plan.method == Method::kTwoPhase &&
+                 on_one_node(comm) && capabilities.node_local_cache && !plan.direct && plan.two_phase.shared_memory &&
+                 plan.two_phase.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
+}
+
+}  // namespace
+
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
   storage::Capabilities capabilities = with_hints(of_storage, hints);
@@ -173,6 +188,7 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
   plan.reserve = shape.write && (plan.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
   plan.method = forced_method(shape, hints, comm, plan.reason);
   if (plan.method != Method::kAutomatic) {
+    choose_windows(shape, capabilities, hints, comm, plan);
     return plan;
   }
   bool long_pieces = shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= kLongPieceBytes;
@@ -183,6 +199,7 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
     plan.method = Method::kTwoPhase;
     plan.reason = long_pieces ? "several nodes share the file" : "pieces are short";
   }
+  choose_windows(shape, capabilities, hints, comm, plan);
   return plan;
 }
 

@@ -4,7 +4,7 @@
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
 //   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy;
-//   4. otherwise two-phase.
+//   4. otherwise two-phase; on one node, where nobody asked for aggregators, by windows that the ranks share.
 // Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the
 // same writing.
 #pragma once
@@ -25,12 +25,14 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  bool durable = false;  ///< the write will be followed by a sync
+  bool durable = false;    ///< the write will be followed by a sync
+  int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
 };
 
 struct Plan {
   Method method = Method::kListIo;
   TwoPhasePlan two_phase;
+  bool windows = false;  ///< kTwoPhase on one node: windows that its ranks share do (node_windows.hpp)
   bool direct = false;   ///< write aligned stretches past the page cache
   bool reserve = false;  ///< reserve the file's space before writing
   std::string reason;

@@ -75,11 +75,15 @@ class StreamSink {
   virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
+class NodeWindows;
+
 /// Collective buffers that stay from one operation to the next: one of these an open file.
 struct KeptBuffers {
   std::shared_ptr<SharedBuffer> memory;
   int64_t bytes = 0;             ///< of each aggregator's buffer for one round
   std::vector<int> aggregators;  ///< their ranks
+  std::shared_ptr<NodeWindows> windows;
+  bool no_windows = false;  ///< they could not be had
 };
 
 /// What a method works with.

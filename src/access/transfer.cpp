@@ -1,11 +1,16 @@
 #include "access/transfer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "access/description.hpp"
+#include "access/granule.hpp"
 #include "access/independent.hpp"
+#include "access/node_windows.hpp"
 #include "access/two_phase.hpp"
 #include "access/write_lock.hpp"
 #include "trace/span.hpp"
@@ -18,7 +23,13 @@ namespace {
 struct Agreed {
   std::vector<Lane> lanes;
   Plan plan;
+  int64_t granule_bytes;
 };
+
+// Small enough to stay in a processor's cache between those who fill it and the one who writes it.
+constexpr int64_t kMostWindowBytes = 1 << 20;
+
+constexpr const char* kInWindows = "; by windows that the node shares";
 
 int64_t piece_count(std::span<const Lane> lanes) {
   int64_t sum = 0;
@@ -30,31 +41,112 @@ int64_t piece_count(std::span<const Lane> lanes) {
   return sum;
 }
 
+ByteRange hull_of_lane(const Lane& lane) {
+  ByteRange hull{INT64_MAX, 0};
+  for (const Stream& stream : lane.streams) {
+    ByteRange one = hull_of(stream);
+    if (!one.empty()) {
+      hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
+    }
+  }
+  return hull;
+}
+
 // Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
-Agreed agree_on(Context& context, std::span<const Lane> lanes, bool write) {
-  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
-  Agreed agreed{{lanes.begin(), lanes.end()}, {}};
+Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
+  Agreed agreed{{lanes.begin(), lanes.end()}, {}, 1};
   std::vector<int64_t> most;  // of each lane: minus its begin, its end
   for (const Lane& lane : lanes) {
-    ByteRange hull{INT64_MAX, 0};
-    for (const Stream& stream : lane.streams) {
-      ByteRange one = hull_of(stream);
-      if (!one.empty()) {
-        hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
-      }
-    }
+    const ByteRange hull = hull_of_lane(lane);
     most.insert(most.end(), {-hull.begin, hull.end});
   }
   context.comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
+  int64_t hull_bytes = 0;
   for (size_t i = 0; i < agreed.lanes.size(); ++i) {
     agreed.lanes[i].extent = {std::min(-most[2 * i], most[2 * i + 1]), most[2 * i + 1]};
+    hull_bytes += agreed.lanes[i].extent.size();
   }
   int64_t sums[] = {total_bytes(lanes), piece_count(lanes)};
   context.comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
   storage::Capabilities capabilities = context.file->capabilities();
   context.comm.broadcast(std::as_writable_bytes(std::span(&capabilities, 1)), 0);
-  agreed.plan = make_plan({sums[0], sums[1], write, false}, capabilities, context.hints, context.comm);
+  agreed.plan = make_plan({sums[0], sums[1], write, false, hull_bytes}, capabilities, context.hints, context.comm);
+  agreed.plan.windows = false;
   return agreed;
+}
+
+// What a rank says of its lane in a meeting; rank 0 also of the storage.
+struct Summary {
+  ByteRange hull;
+  int64_t bytes;
+  int64_t pieces;
+  uint64_t granule_bits;
+  storage::Capabilities capabilities;
+};
+constexpr size_t kSummaryValues = (sizeof(Summary) + sizeof(int64_t) - 1) / sizeof(int64_t);
+static_assert(std::is_trivially_copyable_v<Summary> && kSummaryValues <= NodeMeeting::kMostValues);
+
+// One meeting in the memory of the node.
+Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, bool write) {
+  Summary mine{hull_of_lane(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
+  for (const Stream& stream : lane.streams) {
+    mine.granule_bits |= granule_bits(stream);
+  }
+  std::array<int64_t, kSummaryValues> values{};
+  std::memcpy(values.data(), &mine, sizeof mine);
+  const auto all = windows.meeting().exchange(context.comm, values);
+  Summary sum{{INT64_MAX, 0}, 0, 0, 0, {}};
+  for (size_t rank = 0; rank < all.size() / kSummaryValues; ++rank) {
+    Summary one;
+    std::memcpy(static_cast<void*>(&one), all.data() + rank * kSummaryValues, sizeof one);
+    sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
+    sum.bytes += one.bytes;
+    sum.pieces += one.pieces;
+    sum.granule_bits |= one.granule_bits;
+    if (rank == 0) {
+      sum.capabilities = one.capabilities;
+    }
+  }
+  Agreed agreed{{lane}, {}, granule_of(sum.granule_bits)};
+  const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
+  agreed.lanes[0].extent = extent;
+  agreed.plan = make_plan({sum.bytes, sum.pieces, write, false, extent.size()}, sum.capabilities, context.hints, context.comm);
+  return agreed;
+}
+
+// The windows that the ranks share, where they are all on one node; made at the first call. Null: messages must do.
+NodeWindows* windows_of(Context& context, std::span<const Lane> lanes) {
+  KeptBuffers* kept = context.kept;
+  const bool one_node = context.comm.size() > 1 && context.comm.node_size() == context.comm.size();
+  if (kept == nullptr || kept->no_windows || !one_node || lanes.size() != 1 ||
+      context.hints.shared_memory == Switch::kDisable) {
+    return nullptr;
+  }
+  if (kept->windows == nullptr) {
+    int64_t bytes = std::clamp<int64_t>(context.hints.collective_buffer_bytes / NodeWindows::kWindows, 1, kMostWindowBytes);
+    context.comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
+    auto made = NodeWindows::create(context.comm, bytes);
+    kept->no_windows = !made.ok();
+    kept->windows = made.ok() ? std::move(*made) : nullptr;
+  }
+  return kept->windows.get();
+}
+
+Agreed agree_on(Context& context, NodeWindows* windows, std::span<const Lane> lanes, bool write) {
+  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
+  return windows == nullptr ? agree_by_messages(context, lanes, write)
+                            : agree_in_memory(context, *windows, lanes.front(), write);
+}
+
+// As Comm::agree, without a message where all is well.
+Status agree(Context& context, NodeWindows* windows, const Status& mine) {
+  if (windows == nullptr) {
+    return context.comm.agree(mine);
+  }
+  const int64_t failed = mine.ok() ? 0 : 1;
+  const auto all = windows->meeting().exchange(context.comm, std::span(&failed, 1));
+  const bool well = std::all_of(all.begin(), all.end(), [](int64_t one) { return one == 0; });
+  return well ? mine : context.comm.agree(mine);
 }
 
 Outcome outcome_of(const Moved& moved, Method method, std::string reason) {
@@ -89,7 +181,12 @@ Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSi
 }
 
 Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  Agreed agreed = agree_on(context, lanes, true);
+  NodeWindows* windows = windows_of(context, lanes);
+  Agreed agreed = agree_on(context, windows, lanes, true);
+  if (agreed.plan.windows) {
+    Moved moved = windows->write(context, agreed.lanes[0], agreed.granule_bytes, source);
+    return outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows);
+  }
   if (agreed.plan.method == Method::kTwoPhase) {
     Moved moved = write_two_phase_agreed(context, agreed.plan.two_phase, agreed.lanes, source);
     Outcome outcome = outcome_of(moved, Method::kTwoPhase, agreed.plan.reason);
@@ -97,13 +194,17 @@ Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSo
     return outcome;
   }
   Outcome outcome = write_independent(context, lanes, source);
-  outcome.status = context.comm.agree(outcome.status);
+  outcome.status = agree(context, windows, outcome.status);
   outcome.reason = agreed.plan.reason + "; " + outcome.reason;
   return outcome;
 }
 
 Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  Agreed agreed = agree_on(context, lanes, false);
+  NodeWindows* windows = windows_of(context, lanes);
+  Agreed agreed = agree_on(context, windows, lanes, false);
+  if (agreed.plan.windows) {
+    return outcome_of(windows->read(context, agreed.lanes[0], sink), Method::kTwoPhase, agreed.plan.reason + kInWindows);
+  }
   Outcome outcome;
   if (agreed.plan.method == Method::kTwoPhase) {
     outcome =
@@ -113,7 +214,7 @@ Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSin
     outcome = read_independent(context, lanes, sink);
     outcome.reason = agreed.plan.reason + "; " + outcome.reason;
   }
-  outcome.status = context.comm.agree(outcome.status);
+  outcome.status = agree(context, windows, outcome.status);
   return outcome;
 }
 

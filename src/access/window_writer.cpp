@@ -64,9 +64,20 @@ void WindowWriter::start(std::span<const Window> windows, std::span<const Share>
   for (size_t w = 0; w < windows.size() && status_.ok(); ++w) {
     status_ = put(windows[w], w, contributors, buffer);
   }
-  if (!status_.ok()) {
-    return;
+  if (status_.ok()) {
+    start_lists();
   }
+}
+
+Status WindowWriter::write_covered(ByteRange window, const Coverage& coverage, std::byte* base) {
+  status_ = put_covered(window, coverage, base);
+  if (status_.ok()) {
+    start_lists();
+  }
+  return finish();
+}
+
+void WindowWriter::start_lists() {
   if (!direct_.empty()) {
     direct_pending_ = context_.direct_file->start_write(direct_);
   }
@@ -84,6 +95,10 @@ Status WindowWriter::put(const Window& window, size_t number, std::span<const Sh
   for_each_overlap(number, contributors, [&](const Overlap& overlap) {
     for_each_row(overlap, [&](const PieceRow& row, int64_t) { coverage.add_row(row); });
   });
+  return put_covered(window.file, coverage, base);
+}
+
+Status WindowWriter::put_covered(ByteRange window, const Coverage& coverage, std::byte* base) {
   const Coverage::Stretches stretches = coverage.stretches();
   if (stretches.count == 0) {
     return Status();
@@ -96,7 +111,7 @@ Status WindowWriter::put(const Window& window, size_t number, std::span<const Sh
   }
   Status added;
   coverage.for_each_run(
-      [&](ByteRange run) { added = added.ok() ? add_segment(run, base + (run.begin - window.file.begin)) : added; });
+      [&](ByteRange run) { added = added.ok() ? add_segment(run, base + (run.begin - window.begin)) : added; });
   return added;
 }
 
@@ -112,19 +127,19 @@ bool WindowWriter::sieving_is_cheaper(const Coverage::Stretches& stretches) cons
 
 // Reads what the file has between the covered stretches into the window (past its end: zeros), and writes all of it. The lock
 // keeps out other handles; ranks of this communicator are all in this operation. It is not held while waiting for any of them.
-Status WindowWriter::sieve(const Window& window, const Coverage& coverage, ByteRange hull, std::byte* base) {
+Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base) {
   STRIA_ASSIGN_OR_RETURN(const auto lock, context_.file->lock(hull, storage::LockMode::kExclusive));
-  Buffer old(std::min(kOldBytes, window.file.size()));
+  Buffer old(std::min(kOldBytes, window.size()));
   // Steps begin where a word of the coverage does, the first up to 63 bytes before the hull.
-  int64_t at = window.file.begin + align_down(hull.begin - window.file.begin, Coverage::kWordBytes);
+  int64_t at = window.begin + align_down(hull.begin - window.begin, Coverage::kWordBytes);
   for (; at < hull.end; at += kOldBytes) {
     const ByteRange step{at, std::min(at + kOldBytes, hull.end)};
     storage::ReadSegment segment{step.begin, old.data(), step.size()};
     STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&segment, 1)));
     std::memset(old.data() + read_bytes, 0, static_cast<size_t>(step.size() - read_bytes));
-    coverage.fill_gaps(step, old.data(), base + (step.begin - window.file.begin));
+    coverage.fill_gaps(step, old.data(), base + (step.begin - window.begin));
   }
-  storage::WriteSegment changed{hull.begin, base + (hull.begin - window.file.begin), hull.size()};
+  storage::WriteSegment changed{hull.begin, base + (hull.begin - window.begin), hull.size()};
   return context_.file->write(std::span(&changed, 1));
 }
 

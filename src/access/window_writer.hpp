@@ -22,13 +22,17 @@ class WindowWriter {
   void start(std::span<const Window> windows, std::span<const Aggregation::Share> contributors, std::byte* buffer);
   /// Waits for what was started; its outcome.
   Status finish();
+  /// Writes the covered bytes of a window at once; `base` is the place of its first byte.
+  Status write_covered(ByteRange window, const Coverage& coverage, std::byte* base);
 
  private:
   static constexpr size_t kMostSegments = 16 << 10;  ///< of one request; longer lists are written in parts
   static constexpr int64_t kOldBytes = 256 << 10;    ///< of the file that a sieved window reads at a time
+  void start_lists();
   Status put(const Window& window, size_t number, std::span<const Aggregation::Share> contributors, std::byte* buffer);
+  Status put_covered(ByteRange window, const Coverage& coverage, std::byte* base);
   bool sieving_is_cheaper(const Coverage::Stretches& stretches) const;
-  Status sieve(const Window& window, const Coverage& coverage, ByteRange hull, std::byte* base);
+  Status sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base);
   Status add_segment(ByteRange range, const std::byte* data);
 
   Context& context_;

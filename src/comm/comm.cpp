@@ -9,6 +9,14 @@
 
 namespace stria {
 
+void Comm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
+  for (int attempt = 0; word.load() == seen; ++attempt) {
+    pause(attempt);
+  }
+}
+
+void Comm::wake(std::atomic<uint32_t>&) {}
+
 void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
   int64_t bytes = static_cast<int64_t>(data.size());
   broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);

@@ -5,6 +5,7 @@
 // agree().
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -70,6 +71,10 @@ class Comm {
   /// Lets other ranks (or threads) run for a moment; the waiting loop of callers that poll several things. `attempt` counts
   /// from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
+  /// Waits while `word`, in memory that the node shares, has the value `seen`; may return earlier. Local: others go on.
+  virtual void wait_while(std::atomic<uint32_t>& word, uint32_t seen);
+  /// To be called after such a word has changed: wakes who waits for it.
+  virtual void wake(std::atomic<uint32_t>& word);
 
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
   /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a

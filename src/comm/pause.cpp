@@ -1,7 +1,10 @@
 #include "comm/pause.hpp"
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -26,6 +29,34 @@ void polite_pause(int attempt) {
   const int microseconds = std::min(kLongestPauseMicroseconds, kFirstSleepMicroseconds + 4 * (attempt - kYields));
   const timespec duration{0, microseconds * 1000L};
   nanosleep(&duration, nullptr);
+}
+
+namespace {
+
+// An answer that is on its way comes within a few context switches.
+constexpr int kYieldsBeforeSleep = 20;
+constexpr long kSleepNanoseconds = 1'000'000;
+
+uint32_t* word_of(std::atomic<uint32_t>& word) {
+  return reinterpret_cast<uint32_t*>(&word);
+}
+
+}  // namespace
+
+bool sleep_while(std::atomic<uint32_t>& word, uint32_t seen) {
+  for (int i = 0; i < kYieldsBeforeSleep; ++i) {
+    if (word.load() != seen) {
+      return true;
+    }
+    sched_yield();
+  }
+  const timespec longest{0, kSleepNanoseconds};
+  syscall(SYS_futex, word_of(word), FUTEX_WAIT, seen, &longest, nullptr, 0);
+  return word.load() != seen;
+}
+
+void wake_sleepers(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, word_of(word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace stria

@@ -17,7 +17,8 @@ namespace {
 constexpr int kGatherTag = 0;
 constexpr int kSparseTag = 1;              // the bytes of a sparse exchange
 constexpr int kSparseSizeTags[] = {2, 3};  // their number, in exchanges of even and odd count
-constexpr int kFirstUserTag = 4;
+constexpr int kProgressTag = 4;            // nobody sends it
+constexpr int kFirstUserTag = 5;
 // Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
 
@@ -64,6 +65,8 @@ class MpiComm : public Comm {
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
   void wait(CommRequest& request) override;
   void pause(int attempt) override { polite_pause(attempt); }
+  void wait_while(std::atomic<uint32_t>& word, uint32_t seen) override;
+  void wake(std::atomic<uint32_t>& word) override { wake_sleepers(word); }
   Messages sparse_exchange(const Messages& outgoing) override;
 
  private:
@@ -223,6 +226,14 @@ std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int fro
 void MpiComm::wait(CommRequest& request) {
   for (int attempt = 0; !request.test(); ++attempt) {
     polite_pause(attempt);
+  }
+}
+
+// The program's own messages may depend on this rank: MPI gets to work on them now and then.
+void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
+  while (!sleep_while(word, seen)) {
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, kProgressTag, world_, &found, MPI_STATUS_IGNORE);
   }
 }
 

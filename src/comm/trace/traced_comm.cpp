@@ -109,6 +109,11 @@ class TracedComm final : public Comm {
     traced_request->test();
   }
   void pause(int attempt) override { comm_->pause(attempt); }
+  void wait_while(std::atomic<uint32_t>& word, uint32_t seen) override {
+    const Span span(trace::kind(BuiltIn::kMessageWait));
+    comm_->wait_while(word, seen);
+  }
+  void wake(std::atomic<uint32_t>& word) override { comm_->wake(word); }
 
  private:
   template <typename Begin>
