@@ -12,7 +12,7 @@ namespace stria::access {
 
 namespace {
 
-constexpr int kPiecesTag = 32030;  // contributor to aggregator: the pieces of a round, their sizes before
+constexpr int kPiecesTag = 32017;  // contributor to aggregator: the pieces of a round, their sizes before
 
 // A piece's step and length, and a stream's numbers, as they are written at most.
 constexpr int64_t kMostPieceBytes = 20;

@@ -23,8 +23,7 @@ class NodeRead {
       : windows_(windows),
         state_(*windows.state_),
         context_(context),
-        rounds_(lane.extent, windows.window_bytes_),
-        first_round_(windows.read_rounds_),
+        rounds_(lane.extent, windows.window_bytes_, windows.read_rounds_),
         sink_(sink) {
     memory_.attempt([&] { mine_.emplace(0, lane.streams); });
   }
@@ -39,7 +38,7 @@ class NodeRead {
       }
       if (!overlaps_.empty() && !memory_.ran_out()) {
         see_filled(round);
-        take(slot, place, windows_.buffer(slot_number(round)));
+        take(slot, place, windows_.buffer(rounds_.slot(round)));
       } else {
         see_taken_before(round);
       }
@@ -52,18 +51,15 @@ class NodeRead {
   }
 
  private:
-  int64_t absolute(int64_t round) const { return first_round_ + round; }
-  int slot_number(int64_t round) const { return static_cast<int>(absolute(round) % NodeWindows::kWindows); }
-  NodeWindows::Slot& slot_of(int64_t round) { return state_.slots[slot_number(round)]; }
-  int64_t use_of(int64_t round) const { return absolute(round) / NodeWindows::kWindows; }
+  NodeWindows::Slot& slot_of(int64_t round) { return state_.slots[rounds_.slot(round)]; }
   /// How often the window has been taken when this use of it begins and ends.
-  uint64_t uses_begin(int64_t round) const { return static_cast<uint64_t>(use_of(round) * windows_.rank_count_); }
+  uint64_t uses_begin(int64_t round) const { return static_cast<uint64_t>(rounds_.use(round) * windows_.rank_count_); }
   uint64_t uses_end(int64_t round) const { return uses_begin(round) + static_cast<uint64_t>(windows_.rank_count_); }
 
   // Returns when the round's window has been read, by this rank or another.
   void see_filled(int64_t round) {
     const NodeWindows::Slot& slot = slot_of(round);
-    wait_until(round, [&] { return slot.filled.load() == static_cast<uint32_t>(use_of(round) + 1); });
+    wait_until(round, [&] { return slot.filled.load() == static_cast<uint32_t>(rounds_.use(round) + 1); });
   }
 
   // Returns when the buffer's use before the round's has been taken by all: no rank counts itself in too early.
@@ -95,7 +91,7 @@ class NodeRead {
   // Reads the next window that nobody has begun to read, where its buffer is free; false when there is none.
   bool read_next(int64_t round) {
     int64_t next = state_.next_read.load();
-    const int64_t ahead = next - first_round_;
+    const int64_t ahead = next - rounds_.first;
     if (ahead >= std::min(rounds_.count(), round + NodeWindows::kWindows) || !is_free(ahead)) {
       return false;
     }
@@ -108,7 +104,7 @@ class NodeRead {
   // The buffer's last use was read, even if nobody wanted it, and taken by all.
   bool is_free(int64_t round) {
     const NodeWindows::Slot& slot = slot_of(round);
-    return slot.filled.load() == static_cast<uint32_t>(use_of(round)) && slot.taken.load() >= uses_begin(round);
+    return slot.filled.load() == static_cast<uint32_t>(rounds_.use(round)) && slot.taken.load() >= uses_begin(round);
   }
 
   void read(int64_t round) {
@@ -117,7 +113,7 @@ class NodeRead {
     slot.file_end = kNoEnd;
     if (slot.taken.load() < uses_end(round)) {  // else nobody wanted it
       PhaseTimer timer(context_.times, Phase::kRead);
-      std::byte* data = windows_.buffer(slot_number(round)) + (place.file.begin - place.origin);
+      std::byte* data = windows_.buffer(rounds_.slot(round)) + (place.file.begin - place.origin);
       storage::ReadSegment whole{place.file.begin, data, place.file.size()};
       auto read_bytes = context_.file->read(std::span(&whole, 1));
       if (!read_bytes.ok()) {
@@ -127,7 +123,7 @@ class NodeRead {
         slot.file_end = whole.offset + *read_bytes;
       }
     }
-    slot.filled.store(static_cast<uint32_t>(use_of(round) + 1));
+    slot.filled.store(static_cast<uint32_t>(rounds_.use(round) + 1));
     tell();
   }
 
@@ -205,7 +201,6 @@ class NodeRead {
   NodeWindows::State& state_;
   Context& context_;
   NodeRounds rounds_;
-  int64_t first_round_;
   StreamSink& sink_;
   MemoryReserve memory_;
   Moved moved_;

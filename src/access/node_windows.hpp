@@ -22,28 +22,36 @@
 
 namespace stria::access {
 
-/// The windows of one operation: a grid laid over the file.
+/// The windows of one operation: a grid laid over the file, and the slots that its rounds use in turn.
 struct NodeRounds {
+  static constexpr int kSlots = 4;
   struct Place {
     int64_t origin = 0;  ///< the file offset of the buffer's first byte
     ByteRange file;      ///< what of the window lies in the extent
   };
-  NodeRounds(ByteRange whole, int64_t bytes) : extent(whole), window_bytes(bytes), grid_begin(align_down(whole.begin, bytes)) {}
+  /// `first_round` rounds have been walked by earlier operations.
+  NodeRounds(ByteRange whole, int64_t bytes, int64_t first_round)
+      : extent(whole), window_bytes(bytes), grid_begin(align_down(whole.begin, bytes)), first(first_round) {}
 
   int64_t count() const { return extent.empty() ? 0 : (extent.end - grid_begin + window_bytes - 1) / window_bytes; }
   Place place(int64_t round) const {
     const int64_t origin = grid_begin + round * window_bytes;
     return {origin, intersect({origin, origin + window_bytes}, extent)};
   }
+  /// The round's number over all operations, its slot, and how often that was used before.
+  int64_t absolute(int64_t round) const { return first + round; }
+  int slot(int64_t round) const { return static_cast<int>(absolute(round) % kSlots); }
+  int64_t use(int64_t round) const { return absolute(round) / kSlots; }
 
   ByteRange extent;
   int64_t window_bytes;
   int64_t grid_begin;
+  int64_t first;
 };
 
 class NodeWindows {
  public:
-  static constexpr int kWindows = 4;
+  static constexpr int kWindows = NodeRounds::kSlots;
 
   /// \pre all of comm's ranks are on one node. Collective: yes; the outcome is the same everywhere.
   static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);

@@ -34,10 +34,9 @@ class NodeWrite {
       : windows_(windows),
         state_(*windows.state_),
         context_(context),
-        rounds_(lane.extent, windows.window_bytes_),
+        rounds_(lane.extent, windows.window_bytes_, windows.write_rounds_),
         granule_bytes_(granule_bytes),
         operation_(windows.write_operations_ + 1),
-        first_round_(windows.write_rounds_),
         source_(source) {
     memory_.attempt([&] {
       mine_.emplace(0, lane.streams);
@@ -48,7 +47,7 @@ class NodeWrite {
   Moved run() {
     for (int64_t round = 0; round < rounds_.count(); ++round) {
       NodeWindows::Slot& slot = slot_of(round);
-      wait_until_written(slot, use_of(round));
+      wait_until_written(slot, rounds_.use(round));
       fill(round, slot);
       if (slot.packed.fetch_add(1) + 1 == full_count(round)) {
         write_ready();
@@ -60,11 +59,8 @@ class NodeWrite {
   }
 
  private:
-  int64_t absolute(int64_t round) const { return first_round_ + round; }
-  int slot_number(int64_t round) const { return static_cast<int>(absolute(round) % NodeWindows::kWindows); }
-  NodeWindows::Slot& slot_of(int64_t round) { return state_.slots[slot_number(round)]; }
-  int64_t use_of(int64_t round) const { return absolute(round) / NodeWindows::kWindows; }
-  uint64_t full_count(int64_t round) const { return static_cast<uint64_t>((use_of(round) + 1) * windows_.rank_count_); }
+  NodeWindows::Slot& slot_of(int64_t round) { return state_.slots[rounds_.slot(round)]; }
+  uint64_t full_count(int64_t round) const { return static_cast<uint64_t>((rounds_.use(round) + 1) * windows_.rank_count_); }
   bool failed() const { return state_.failed_operation.load() == operation_; }
 
   void fail(const Status& status) {
@@ -93,12 +89,12 @@ class NodeWrite {
     memory_.attempt([&] {
       overlaps_.clear();
       overlaps(*mine_, place.file, overlaps_);
-      std::byte* buffer = windows_.buffer(slot_number(round));
+      std::byte* buffer = windows_.buffer(rounds_.slot(round));
       for (const Overlap& overlap : overlaps_) {
         put(overlap, buffer, place.origin);
         mark(overlap, place.origin);
       }
-      merge(windows_.bits(slot_number(round)), slot);
+      merge(windows_.bits(rounds_.slot(round)), slot);
     });
     if (memory_.ran_out()) {
       fail(memory_.status());
@@ -134,21 +130,11 @@ class NodeWrite {
   }
 
   void mark(const Overlap& overlap, int64_t origin) {
-    Cursor cursor(overlap.stream->file_type, overlap.stream->displacement);
-    cursor.seek(overlap.stream->skip_bytes + overlap.begin);
-    for (int64_t at = overlap.begin; at < overlap.end;) {
-      const PieceRow row = cursor.row();
-      const int64_t whole = std::min(row.count, (overlap.end - at) / row.piece_bytes);
-      if (whole == 0) {  // the overlap ends within the piece
-        mark_range(row.begin - origin, overlap.end - at);
-        return;
-      }
-      for (int64_t i = 0; i < whole; ++i) {
+    for_each_row(overlap, [&](const PieceRow& row, int64_t) {
+      for (int64_t i = 0; i < row.count; ++i) {
         mark_range(row.begin + i * row.stride - origin, row.piece_bytes);
       }
-      at += whole * row.piece_bytes;
-      cursor.advance_row(whole);
-    }
+    });
   }
 
   void mark_range(int64_t begin, int64_t bytes) {
@@ -186,10 +172,10 @@ class NodeWrite {
       if (state_.writing.exchange(1) != 0) {
         return;
       }
-      while (is_ready(state_.next_write - first_round_)) {
-        write(state_.next_write++ - first_round_);
+      while (is_ready(state_.next_write - rounds_.first)) {
+        write(state_.next_write++ - rounds_.first);
       }
-      next_ = state_.next_write - first_round_;
+      next_ = state_.next_write - rounds_.first;
       state_.writing.store(0);
     } while (is_ready(next_));
   }
@@ -202,19 +188,19 @@ class NodeWrite {
     if (!failed()) {
       PhaseTimer timer(context_.times, Phase::kWrite);
       Status written;
-      memory_.attempt([&] { written = write_window(place, slot, slot_number(round)); });
+      memory_.attempt([&] { written = write_window(place, slot, rounds_.slot(round)); });
       written = written.ok() ? memory_.status() : written;
       if (!written.ok()) {
         fail(written);
       }
     }
     if (!failed()) {
-      state_.written_rounds = absolute(round) + 1;
+      state_.written_rounds = rounds_.absolute(round) + 1;
     }
-    std::memset(static_cast<void*>(windows_.bits(slot_number(round))), 0,
+    std::memset(static_cast<void*>(windows_.bits(rounds_.slot(round))), 0,
                 static_cast<size_t>(word_count(place)) * sizeof(uint64_t));
     slot.covered.store(0);
-    slot.written.store(static_cast<uint32_t>(use_of(round) + 1));
+    slot.written.store(static_cast<uint32_t>(rounds_.use(round) + 1));
     context_.comm.wake(slot.written);
   }
 
@@ -264,7 +250,7 @@ class NodeWrite {
     if (!mine_) {
       return 0;
     }
-    const int64_t rounds = std::clamp<int64_t>(state_.written_rounds - first_round_, 0, rounds_.count());
+    const int64_t rounds = std::clamp<int64_t>(state_.written_rounds - rounds_.first, 0, rounds_.count());
     int64_t sum = 0;
     memory_.attempt([&] {
       for (int64_t round = 0; round < rounds; ++round) {
@@ -285,7 +271,6 @@ class NodeWrite {
   NodeRounds rounds_;
   int64_t granule_bytes_;
   int64_t operation_;
-  int64_t first_round_;
   int64_t next_ = 0;
   StreamSource& source_;
   MemoryReserve memory_;
