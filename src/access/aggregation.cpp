@@ -12,8 +12,6 @@ namespace stria::access {
 
 namespace {
 
-constexpr int kPiecesTag = 32017;  // contributor to aggregator: the pieces of a round, their sizes before
-
 // A piece's step and length, and a stream's numbers, as they are written at most.
 constexpr int64_t kMostPieceBytes = 20;
 constexpr int64_t kMostStreamBytes = 256;
@@ -21,6 +19,13 @@ constexpr int64_t kMostStreamBytes = 256;
 // The lists of a round have an entry for each stream and window that meet; so many bytes of them are sure to be had.
 constexpr size_t kReserveBytes = 1 << 20;
 constexpr size_t kReserveBytesPerStream = 256;
+
+// A contributor's part of a description message: numbers before the description itself.
+struct ContributorHeader {
+  int64_t rank = 0;
+  int64_t pieces = 0;  // to come with the rounds, or kWhole
+  int64_t bytes = 0;   // of the description
+};
 
 size_t stream_count(std::span<const LaneDescription> description) {
   size_t count = 0;
@@ -43,10 +48,23 @@ int64_t most_bytes(std::span<const LaneDescription> description, int64_t buffer_
   return most_streams > all_bytes / buffer_bytes ? all_bytes : most_streams * buffer_bytes;
 }
 
+// The lanes by their numbers, as encode_description() wants them.
+std::vector<Lane> by_number(std::span<const LaneDescription> description, size_t lane_count) {
+  std::vector<Lane> lanes(lane_count);
+  for (const LaneDescription& lane : description) {
+    lanes[static_cast<size_t>(lane.lane)].streams = lane.streams;
+  }
+  return lanes;
+}
+
 }  // namespace
 
-Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes)
-    : context_(context), plan_(plan), lanes_(lanes) {
+Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool gathers)
+    : context_(context),
+      plan_(plan),
+      lanes_(lanes),
+      gathers_(gathers && plan.shared_memory),
+      delegates_(context.comm, memory_) {
   auto mine = std::find(plan.aggregators.begin(), plan.aggregators.end(), context.comm.rank());
   if (mine != plan.aggregators.end()) {
     my_index_ = static_cast<int>(mine - plan.aggregators.begin());
@@ -132,105 +150,130 @@ void Aggregation::number_node_ranks() {
   }
 }
 
-// Long lists of single streams are sent by rounds. Where a lane has several streams, which is where tiles of a view interleave,
-// they are sent whole.
-void Aggregation::choose_description() {
-  int64_t entries = 0;
-  bool single = true;
-  for (const LaneDescription& lane : mine_) {
-    entries += list_entries(lane);
-    single = single && lane.streams.size() == 1;
-  }
-  by_round_ = single && entries > plan_.most_entries_at_once;
-  if (!by_round_) {
-    return;
-  }
-  for (const LaneDescription& lane : mine_) {
-    Stream hull;
-    hull.displacement = lane.hulls[0].begin;
-    hull.file_type = Datatype::bytes(lane.hulls[0].size());
-    hulls_.emplace_back(lane.lane, std::vector<Stream>{hull});
-  }
-}
-
 Status Aggregation::exchange_descriptions() {
-  std::vector<std::pair<int, std::vector<std::byte>>> outgoing;
+  Comm::Messages outgoing;
+  memory_.attempt([&] { find_met(); });
+  Status status;
+  if (gathers_) {
+    status = gather_on_node();
+  }
   memory_.attempt([&] { describe_to_aggregators(outgoing); });
   if (memory_.ran_out()) {
     outgoing.clear();
   }
-  Status status;
   auto incoming = context_.comm.sparse_exchange(outgoing);
   memory_.attempt([&] {
     outgoing.clear();
     for (auto& [rank, message] : incoming) {
-      auto contributor = decode_contributor(rank, message);
+      Status decoded = decode_contributors(rank, message);
       message = {};
-      if (!contributor.ok()) {
-        status = contributor.status();
-        continue;
-      }
-      others_.push_back(std::move(*contributor));
+      status = status.ok() ? decoded : status;
     }
     // Its own description an aggregator has already.
     const int me = context_.comm.rank();
     if (std::find(met_.begin(), met_.end(), my_index_) != met_.end()) {
-      const auto place = std::find_if(others_.begin(), others_.end(), [me](const Contributor& c) { return c.rank > me; });
-      others_.insert(place, Contributor{me, false, mine_, {}, 0});
+      const auto place = std::find_if(others_.begin(), others_.end(), [me](const Contributor& c) { return c.speaker > me; });
+      others_.insert(place, Contributor{me, me, false, mine_, {}, 0});
     }
   });
   return status;
 }
 
-Result<Aggregation::Contributor> Aggregation::decode_contributor(int rank, std::span<const std::byte> message) {
-  Contributor contributor;
-  contributor.rank = rank;
-  int64_t pieces = 0;
-  if (message.size() < sizeof pieces) {
-    return Status(ErrorCode::kFormat, "file description is cut short");
+void Aggregation::find_met() {
+  for (int a = 0; domains_ && a < domains_->aggregator_count(); ++a) {
+    if (!met_lanes(a, mine_).empty()) {
+      met_.push_back(a);
+    }
   }
-  std::memcpy(&pieces, message.data(), sizeof pieces);
-  contributor.by_round = pieces != kWhole;
-  most_pieces_ = std::max(most_pieces_, pieces);
-  STRIA_ASSIGN_OR_RETURN(contributor.lanes,
-                         decode_description(message.subspan(sizeof pieces), static_cast<int>(lanes_.size())));
-  return contributor;
 }
 
-void Aggregation::describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing) {
-  if (!domains_) {
-    return;
+std::vector<int> Aggregation::met_lanes(int aggregator, std::span<const LaneDescription> lanes) const {
+  std::vector<int> met;
+  for (const LaneDescription& lane : lanes) {
+    const bool meets = std::any_of(lane.hulls.begin(), lane.hulls.end(),
+                                   [&](ByteRange hull) { return domains_->meets(aggregator, lane.lane, hull); });
+    if (meets) {
+      met.push_back(lane.lane);
+    }
+  }
+  return met;
+}
+
+// A rank whose pieces come with the rounds speaks for itself.
+Status Aggregation::gather_on_node() {
+  std::vector<int> elsewhere;
+  memory_.attempt([&] {
+    const auto nodes = context_.comm.node_of_rank();
+    const int node = nodes[static_cast<size_t>(context_.comm.rank())];
+    for (int a : met_) {
+      if (!by_round_ && nodes[static_cast<size_t>(plan_.aggregators[static_cast<size_t>(a)])] != node) {
+        elsewhere.push_back(a);
+      }
+    }
+  });
+  Status met = delegates_.meet(elsewhere, static_cast<int>(plan_.aggregators.size()), lanes_);
+  Status allocated = delegates_.allocate(domains_ ? &*domains_ : nullptr);
+  return met.ok() ? allocated : met;
+}
+
+void Aggregation::describe_to_aggregators(Comm::Messages& outgoing) {
+  for (int a : met_) {
+    if (a != my_index_ && delegates_.speaker(a) == context_.comm.rank()) {
+      outgoing.emplace_back(plan_.aggregators[static_cast<size_t>(a)], describe(a));
+    }
+  }
+}
+
+// What this rank tells an aggregator: of itself and of those that it speaks for.
+std::vector<std::byte> Aggregation::describe(int aggregator) const {
+  std::vector<std::byte> message;
+  const auto append = [&](int rank, int64_t pieces, std::span<const LaneDescription> lanes) {
+    const size_t at = message.size();
+    message.resize(at + sizeof(ContributorHeader));
+    encode_description(by_number(lanes, lanes_.size()), met_lanes(aggregator, lanes), message);
+    const ContributorHeader header{rank, pieces, static_cast<int64_t>(message.size() - at - sizeof(ContributorHeader))};
+    std::memcpy(message.data() + at, &header, sizeof header);
+  };
+  const auto& served = delegates_.served();
+  const auto found =
+      std::find_if(served.begin(), served.end(), [&](const auto& entry) { return entry.aggregator == aggregator; });
+  if (found != served.end()) {
+    for (const NodeDelegates::Member* member : found->members) {
+      append(member->rank, kWhole, member->lanes);
+    }
+    return message;
   }
   int64_t pieces = 0;
-  std::vector<Lane> hull_lanes(by_round_ ? lanes_.size() : 0);
-  for (const LaneDescription& lane : hulls_) {
-    hull_lanes[static_cast<size_t>(lane.lane)].streams = lane.streams;
-  }
   for (const LaneDescription& lane : mine_) {
     pieces += by_round_ ? std::min(lane.streams[0].file_type.piece_count(), lane.streams[0].size()) : 0;
   }
-  for (int a = 0; a < domains_->aggregator_count(); ++a) {
-    std::vector<int> chosen;
-    for (const LaneDescription& lane : mine_) {
-      bool meets = std::any_of(lane.hulls.begin(), lane.hulls.end(),
-                               [&](ByteRange hull) { return domains_->meets(a, lane.lane, hull); });
-      if (meets) {
-        chosen.push_back(lane.lane);
-      }
+  append(context_.comm.rank(), by_round_ ? pieces : kWhole, by_round_ ? hulls_ : mine_);
+  return message;
+}
+
+Status Aggregation::decode_contributors(int speaker, std::span<const std::byte> message) {
+  while (!message.empty()) {
+    ContributorHeader header;
+    if (message.size() < sizeof header) {
+      return Status(ErrorCode::kFormat, "file description is cut short");
     }
-    if (chosen.empty()) {
-      continue;
+    std::memcpy(&header, message.data(), sizeof header);
+    message = message.subspan(sizeof header);
+    if (header.rank < 0 || header.rank >= context_.comm.size() || header.bytes < 0 ||
+        static_cast<size_t>(header.bytes) > message.size()) {
+      return Status(ErrorCode::kFormat, "file description names an impossible rank or size");
     }
-    met_.push_back(a);
-    if (a == my_index_) {
-      continue;
-    }
-    const int64_t first = by_round_ ? pieces : kWhole;
-    std::vector<std::byte> message(sizeof first);
-    std::memcpy(message.data(), &first, sizeof first);
-    encode_description(by_round_ ? std::span<const Lane>(hull_lanes) : lanes_, chosen, message);
-    outgoing.emplace_back(plan_.aggregators[static_cast<size_t>(a)], std::move(message));
+    Contributor contributor;
+    contributor.rank = static_cast<int>(header.rank);
+    contributor.speaker = speaker;
+    contributor.by_round = header.pieces != kWhole;
+    most_pieces_ = std::max(most_pieces_, header.pieces);
+    const auto description = message.first(static_cast<size_t>(header.bytes));
+    STRIA_ASSIGN_OR_RETURN(contributor.lanes, decode_description(description, static_cast<int>(lanes_.size())));
+    others_.push_back(std::move(contributor));
+    message = message.subspan(static_cast<size_t>(header.bytes));
   }
+  return Status();
 }
 
 // What the rounds will need, taken while a want of memory can still be agreed on.
@@ -244,9 +287,18 @@ Status Aggregation::allocate_incoming() {
     bool elsewhere = !shares_memory(plan_.aggregators[static_cast<size_t>(aggregator)]);
     longest_bytes = std::max(longest_bytes, elsewhere ? most_bytes(mine_, domains_->buffer_bytes()) : 0);
   }
-  for (const Contributor& other : others_) {
+  int64_t together_bytes = 0;  // of those with one speaker
+  for (size_t i = 0; i < others_.size(); ++i) {
+    const Contributor& other = others_[i];
     streams += stream_count(other.lanes);
-    longest_bytes = std::max(longest_bytes, shares_memory(other.rank) ? 0 : most_bytes(other.lanes, domains_->buffer_bytes()));
+    together_bytes = i > 0 && others_[i - 1].speaker == other.speaker ? together_bytes : 0;
+    together_bytes += shares_memory(other.rank) ? 0 : most_bytes(other.lanes, domains_->buffer_bytes());
+    longest_bytes = std::max(longest_bytes, together_bytes);
+  }
+  for (const NodeDelegates::Served& served : delegates_.served()) {
+    for (const NodeDelegates::Member* member : served.members) {
+      streams += stream_count(member->lanes);
+    }
   }
   memory_.attempt([&] { memory_.set_aside(kReserveBytes + kReserveBytesPerStream * streams); });
   // Pages that no message fills are never made.
@@ -269,133 +321,10 @@ bool Aggregation::shares_memory(int other_rank) const {
 }
 
 void Aggregation::collect(std::span<const LaneDescription> description, int other_rank, Share& share) {
-  std::vector<Overlap> found;
-  for (size_t w = 0; w < share.windows.size(); ++w) {
-    const Window& window = share.windows[w];
-    auto lane = std::lower_bound(description.begin(), description.end(), window.lane,
-                                 [](const LaneDescription& entry, int number) { return entry.lane < number; });
-    if (lane == description.end() || lane->lane != window.lane) {
-      continue;
-    }
-    found.clear();
-    overlaps(*lane, window.file, found);
-    for (const Overlap& overlap : found) {
-      share.parts.emplace_back(w, overlap);
-      share.bytes += overlap.end - overlap.begin;
-    }
-  }
+  share.bytes = overlaps_in(description, share.windows, share.parts);
   share.rank = other_rank;
   share.own = other_rank == context_.comm.rank();
   share.shared = shares_memory(other_rank);
-}
-
-// Everybody sends before anybody receives, and nothing else is waited for in between: who is in the earliest round always goes
-// on.
-Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) {
-  withheld_.clear();
-  for (int a : met_) {
-    if (by_round_ && a != my_index_ && !gone_aggregators.contains(plan_.aggregators[static_cast<size_t>(a)])) {
-      send_pieces(a, round);
-    }
-  }
-  Status status;
-  const std::vector<Window> windows =
-      memory_.surely([&] { return is_aggregator() ? my_windows(round) : std::vector<Window>(); });
-  for (Contributor& contributor : others_) {
-    contributor.pieces.clear();
-    contributor.bytes = 0;
-    if (contributor.by_round && !gone_contributors.contains(contributor.rank)) {
-      Status received = receive_pieces(contributor, windows);
-      status = status.ok() ? received : status;
-    }
-  }
-  return status;
-}
-
-// Two numbers, the sizes of the message and of the bytes that it describes, and the message where there are any.
-void Aggregation::send_pieces(int aggregator, int round) {
-  const int rank = plan_.aggregators[static_cast<size_t>(aggregator)];
-  Share hull;
-  memory_.surely([&] {
-    hull = Share();
-    domains_->windows(aggregator, round, hull.windows);
-    collect(hulls_, rank, hull);
-  });
-  if (hull.bytes == 0) {
-    return;
-  }
-  std::vector<std::byte> message;
-  int64_t sizes[] = {0, 0};
-  bool done = false;
-  memory_.attempt([&] {
-    Share share;
-    share.windows = hull.windows;
-    collect(mine_, rank, share);
-    if (share.bytes > 0) {
-      message = encode_pieces(share);
-    }
-    sizes[0] = static_cast<int64_t>(message.size());
-    sizes[1] = share.bytes;
-    done = true;
-  });
-  if (!done) {
-    message = {};
-    memory_.surely([&] { withheld_.insert(rank); });
-  }
-  auto header = memory_.surely([] { return std::vector<std::byte>(sizeof sizes); });
-  std::memcpy(header.data(), sizes, sizeof sizes);
-  post_bytes(std::move(header), rank, kPiecesTag);
-  if (!message.empty()) {
-    post_bytes(std::move(message), rank, kPiecesTag);
-  }
-}
-
-std::vector<std::byte> Aggregation::encode_pieces(const Share& share) const {
-  std::vector<Lane> lanes(lanes_.size());
-  std::vector<int> chosen;
-  for (const auto& [w, overlap] : share.parts) {
-    const int lane = share.windows[w].lane;
-    auto part = part_of(*overlap.stream, overlap.begin, overlap.end);
-    if (!part.ok()) {
-      throw std::bad_alloc();  // offsets were valid in the whole: nothing else can be wrong
-    }
-    if (chosen.empty() || chosen.back() != lane) {
-      chosen.push_back(lane);
-    }
-    lanes[static_cast<size_t>(lane)].streams.push_back(std::move(*part));
-  }
-  std::vector<std::byte> message;
-  encode_description(lanes, chosen, message);
-  return message;
-}
-
-Status Aggregation::receive_pieces(Contributor& contributor, const std::vector<Window>& windows) {
-  Share hull;
-  memory_.surely([&] {
-    hull = Share();
-    hull.windows = windows;
-    collect(contributor.lanes, contributor.rank, hull);
-  });
-  if (hull.bytes == 0) {
-    return Status();
-  }
-  int64_t sizes[] = {0, 0};
-  receive(std::as_writable_bytes(std::span(sizes)), contributor.rank, kPiecesTag);
-  contributor.bytes = sizes[1];
-  if (sizes[0] == 0) {
-    return Status();
-  }
-  const std::span<std::byte> message = incoming_pieces_.bytes().first(static_cast<size_t>(sizes[0]));
-  receive(message, contributor.rank, kPiecesTag);
-  Status status = Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation");
-  memory_.attempt([&] {
-    auto pieces = decode_description(message, static_cast<int>(lanes_.size()));
-    status = pieces.status();
-    if (pieces.ok()) {
-      contributor.pieces = std::move(*pieces);
-    }
-  });
-  return status;
 }
 
 std::vector<Aggregation::Share> Aggregation::my_shares(int round) {
@@ -405,6 +334,7 @@ std::vector<Aggregation::Share> Aggregation::my_shares(int round) {
       Share share;
       domains_->windows(a, round, share.windows);
       collect(mine_, plan_.aggregators[static_cast<size_t>(a)], share);
+      share.speaker = delegates_.speaker(a);
       if (share.bytes > 0 && !withheld_.contains(share.rank)) {
         shares.push_back(std::move(share));
       }
@@ -421,6 +351,7 @@ std::vector<Aggregation::Share> Aggregation::contributors(int round) {
       Share share;
       share.windows = windows;
       collect(other.by_round ? other.pieces : other.lanes, other.rank, share);
+      share.speaker = other.speaker;
       share.bytes = other.by_round ? other.bytes : share.bytes;  // more than the parts have where they could not be taken in
       if (share.bytes > 0) {
         shares.push_back(std::move(share));
@@ -444,6 +375,32 @@ std::vector<int> Aggregation::contributor_ranks() const {
     ranks.push_back(other.rank);
   }
   return ranks;
+}
+
+std::vector<int> Aggregation::speaker_ranks() const {
+  std::vector<int> ranks;
+  for (const Contributor& other : others_) {
+    if (ranks.empty() || ranks.back() != other.speaker) {
+      ranks.push_back(other.speaker);
+    }
+  }
+  return ranks;
+}
+
+std::vector<Load> Aggregation::loads(int round) {
+  return memory_.surely([&] { return delegates_.loads(*domains_, round); });
+}
+
+std::vector<std::pair<int, int>> Aggregation::spoken_for() const {
+  std::vector<std::pair<int, int>> pairs;
+  for (const NodeDelegates::Served& served : delegates_.served()) {
+    for (const NodeDelegates::Member* member : served.members) {
+      if (member->rank != context_.comm.rank()) {
+        pairs.emplace_back(plan_.aggregators[static_cast<size_t>(served.aggregator)], member->rank);
+      }
+    }
+  }
+  return pairs;
 }
 
 std::vector<Window> Aggregation::my_windows(int round) {
@@ -484,6 +441,10 @@ void Aggregation::post_lasting_token(int to, int tag, int64_t value) {
 }
 void Aggregation::post_bytes(std::vector<std::byte> data, int to, int tag) {
   post(posted_, std::move(data), to, tag);
+}
+void Aggregation::post_kept_bytes(std::span<const std::byte> data, int to, int tag) {
+  memory_.surely([&] { posted_.emplace_back(); });
+  memory_.surely([&] { posted_.back().request = context_.comm.send(data, to, tag); });
 }
 void Aggregation::drain() {
   wait_for(posted_);

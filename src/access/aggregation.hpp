@@ -12,6 +12,7 @@
 #include "access/description.hpp"
 #include "access/file_domain.hpp"
 #include "access/memory_reserve.hpp"
+#include "access/node_delegates.hpp"
 #include "access/request.hpp"
 #include "access/two_phase.hpp"
 #include "comm/private_memory.hpp"
@@ -23,7 +24,7 @@ class Aggregation {
  public:
   static constexpr int kTwins = 2;  ///< buffers an aggregator: one is packed while the other is written
 
-  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes);
+  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool gathers);
 
   /// Exchanges the descriptions and allocates the buffers. Collective: yes; the outcome is the same everywhere.
   Status prepare();
@@ -38,6 +39,7 @@ class Aggregation {
   /// What this rank brings to, or wants from, an aggregator in a round.
   struct Share {
     int rank = 0;         ///< the other side: the aggregator, or among contributors() the contributor
+    int speaker = 0;      ///< the rank that speaks for the contributor
     bool own = false;     ///< the aggregator and the contributor are this rank
     bool shared = false;  ///< the aggregator's buffer can be addressed by the contributor
     std::vector<Window> windows;
@@ -46,11 +48,23 @@ class Aggregation {
   };
   /// The shares of this rank in `round`, aggregators in order; those without bytes are left out.
   std::vector<Share> my_shares(int round);
-  /// The shares that other ranks (and this one) have of this aggregator in `round`.
+  /// The shares that other ranks (and this one) have of this aggregator in `round`; those with one speaker follow each other,
+  /// by rank.
   std::vector<Share> contributors(int round);
-  /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes for this aggregator.
+  /// Calls `visit(speaker, shares)` for the shares of each speaker among those of contributors(), but for this rank's own.
+  template <typename Visit>
+  void for_each_speaker(std::span<const Share> contributors, Visit&& visit) const;
+  /// The ranks of the aggregators that this rank meets in any round, of those that have bytes for this aggregator, and of those
+  /// that speak for them.
   std::vector<int> met_ranks() const;
   std::vector<int> contributor_ranks() const;
+  std::vector<int> speaker_ranks() const;
+  /// What this rank carries for others of its node in `round`, its own bytes for the same aggregators among it.
+  std::vector<Load> loads(int round);
+  int rank_of(const Load& load) const { return plan_.aggregators[static_cast<size_t>(load.aggregator)]; }
+  /// Whom this rank speaks for: aggregator's rank and contributor's, for others than itself.
+  std::vector<std::pair<int, int>> spoken_for() const;
+  std::byte* staging(int delegate_rank, int64_t offset) const { return delegates_.staging(delegate_rank, offset); }
   /// The windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round);
 
@@ -67,6 +81,8 @@ class Aggregation {
   /// The same for a token that is received only in a later round: kept until finish().
   void post_lasting_token(int to, int tag, int64_t value);
   void post_bytes(std::vector<std::byte> data, int to, int tag);
+  /// The same for bytes that the caller keeps until drain().
+  void post_kept_bytes(std::span<const std::byte> data, int to, int tag);
   /// Waits until everything posted was sent, but for lasting tokens; ends a round.
   void drain();
   /// Waits for the lasting tokens too; ends the operation.
@@ -86,6 +102,7 @@ class Aggregation {
   /// A rank that has bytes for this aggregator, or wants them.
   struct Contributor {
     int rank = 0;
+    int speaker = 0;
     bool by_round = false;                ///< `lanes` only says where the streams begin and end; pieces come with each round
     std::vector<LaneDescription> lanes;   ///< else all that the rank has sent
     std::vector<LaneDescription> pieces;  ///< by_round: of the present round
@@ -93,8 +110,12 @@ class Aggregation {
   };
   static constexpr int64_t kWhole = -1;  // the first number of a description, or else the pieces to come in all rounds
 
-  void describe_to_aggregators(std::vector<std::pair<int, std::vector<std::byte>>>& outgoing);
-  Result<Contributor> decode_contributor(int rank, std::span<const std::byte> message);
+  void find_met();
+  Status gather_on_node();
+  std::vector<int> met_lanes(int aggregator, std::span<const LaneDescription> lanes) const;
+  std::vector<std::byte> describe(int aggregator) const;
+  void describe_to_aggregators(Comm::Messages& outgoing);
+  Status decode_contributors(int speaker, std::span<const std::byte> message);
   void send_pieces(int aggregator, int round);
   Status receive_pieces(Contributor& contributor, const std::vector<Window>& windows);
   std::vector<std::byte> encode_pieces(const Share& share) const;
@@ -105,7 +126,9 @@ class Aggregation {
   Context& context_;
   const TwoPhasePlan& plan_;
   std::span<const Lane> lanes_;
+  bool gathers_;
   MemoryReserve memory_;
+  NodeDelegates delegates_;
   std::optional<FileDomains> domains_;
   int my_index_ = -1;
   std::vector<LaneDescription> mine_;
@@ -113,7 +136,7 @@ class Aggregation {
   bool by_round_ = false;               // this rank's pieces are sent with each round
   std::vector<LaneDescription> hulls_;  // then: mine_ without its pieces
   std::set<int> withheld_;              // and the aggregators that could not be told of this round's
-  std::vector<Contributor> others_;     // contributors of this aggregator, by rank
+  std::vector<Contributor> others_;     // contributors of this aggregator, by speaker and rank
   int64_t most_pieces_ = 0;             // of any of them that come by round
   PrivateMemory incoming_pieces_;
   std::shared_ptr<SharedBuffer> shared_;
@@ -145,3 +168,15 @@ void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Wi
 void gather_from_window(const Overlap& overlap, const Window& window, const std::byte* buffer, std::byte* packed);
 
 }  // namespace stria::access
+
+template <typename Visit>
+void stria::access::Aggregation::for_each_speaker(std::span<const Share> contributors, Visit&& visit) const {
+  for (size_t first = 0, end = 0; first < contributors.size(); first = end) {
+    while (end < contributors.size() && contributors[end].speaker == contributors[first].speaker) {
+      ++end;
+    }
+    if (!contributors[first].own) {
+      visit(contributors[first].speaker, contributors.subspan(first, end - first));
+    }
+  }
+}

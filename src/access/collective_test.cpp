@@ -17,6 +17,7 @@ struct Outcome {
   Status run;
   std::vector<Status> own;
   std::vector<Status> agreed;
+  int64_t messages_away = 0;  ///< between nodes
 };
 
 std::string describe(const Case& c) {
@@ -50,6 +51,9 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
     outcome.agreed[rank] = comm.agree(outcome.own[rank]);
   });
   outcome.run = report.status();
+  for (const RankTraffic& rank : report.ok() ? report->traffic : std::vector<RankTraffic>()) {
+    outcome.messages_away += rank.messages_sent_away;
+  }
   return outcome;
 }
 
@@ -123,6 +127,35 @@ TEST(Collective, ReadsEqualTheOracle) {
     for (size_t rank = 0; rank < c.ranks.size(); ++rank) {
       ASSERT_TRUE(received[rank] == c.ranks[rank].packed) << "rank " << rank;
     }
+  }
+}
+
+TEST(Collective, DelegatesChangeTheMessagesAlone) {
+  for (int ranks_per_node : {1, 2, 3, 5, 8}) {
+    int64_t alone = 0;
+    int64_t gathered = 0;
+    uint64_t seed = first_seed() + 5'000'000;
+    for (int i = 0; i < case_count(40);) {
+      Case c = make_case(seed++);
+      if (c.simulation.ranks <= ranks_per_node) {
+        continue;
+      }
+      ++i;
+      c.two_phase = true;
+      c.plan.shared_memory = true;
+      c.simulation.ranks_per_node = ranks_per_node;
+      for (bool gather : {false, true}) {
+        c.plan.gather_on_nodes = gather;
+        SCOPED_TRACE(describe(c) + (gather ? ", with delegates" : ""));
+        storage::MemoryDriver memory;
+        Outcome outcome = write_case(c, memory);
+        ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();
+        ASSERT_TRUE(outcome.agreed[0].ok()) << outcome.agreed[0].message();
+        ASSERT_EQ(difference(content_of(memory, kPath), c.after), "");
+        (gather ? gathered : alone) += outcome.messages_away;
+      }
+    }
+    EXPECT_TRUE(ranks_per_node == 1 ? gathered == alone : gathered < alone) << ranks_per_node << " ranks a node";
   }
 }
 

@@ -195,4 +195,24 @@ void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap
   }
 }
 
+int64_t overlaps_in(std::span<const LaneDescription> description, std::span<const Window> windows,
+                    std::vector<std::pair<size_t, Overlap>>& parts) {
+  int64_t bytes = 0;
+  std::vector<Overlap> found;
+  for (size_t w = 0; w < windows.size(); ++w) {
+    const auto lane = std::lower_bound(description.begin(), description.end(), windows[w].lane,
+                                       [](const LaneDescription& entry, int number) { return entry.lane < number; });
+    if (lane == description.end() || lane->lane != windows[w].lane) {
+      continue;
+    }
+    found.clear();
+    overlaps(*lane, windows[w].file, found);
+    for (const Overlap& overlap : found) {
+      parts.emplace_back(w, overlap);
+      bytes += overlap.end - overlap.begin;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace stria::access

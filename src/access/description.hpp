@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "access/file_domain.hpp"
 #include "access/request.hpp"
 #include "datatype/cursor.hpp"
 
@@ -50,6 +52,10 @@ int64_t list_entries(const LaneDescription& lane);
 /// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost: O(log streams + streams near the
 /// window).
 void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out);
+
+/// Appends, for every window, its number and the overlaps of the description with it. Returns their bytes.
+int64_t overlaps_in(std::span<const LaneDescription> description, std::span<const Window> windows,
+                    std::vector<std::pair<size_t, Overlap>>& parts);
 
 /// Calls `visit(piece, packed_offset)` for each file piece of an overlap; packed_offset counts from the overlap's first byte.
 template <typename Visit>

@@ -19,13 +19,16 @@ bool on_one_node(const Comm& comm) {
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
 }
 
+int node_count(const Comm& comm) {
+  const auto nodes = comm.node_of_rank();
+  return *std::max_element(nodes.begin(), nodes.end()) + 1;
+}
+
 // One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a number that leaves every
 // aggregator with the stripes of one server, or every server with one aggregator.
 int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
-  auto nodes = comm.node_of_rank();
-  int node_count = *std::max_element(nodes.begin(), nodes.end()) + 1;
   int stripes = capabilities.stripe_count;
-  int wanted = std::min(std::max(node_count, stripes), comm.size());
+  int wanted = std::min(std::max(node_count(comm), stripes), comm.size());
   if (!dealt || wanted % stripes == 0) {
     return wanted;
   }
@@ -36,6 +39,22 @@ int default_aggregator_count(const Comm& comm, const storage::Capabilities& capa
     --wanted;
   }
   return wanted;
+}
+
+// Some node has several ranks, and there are others to send to.
+bool gathering_pays(const Comm& comm) {
+  return node_count(comm) > 1 && node_count(comm) < comm.size();
+}
+
+// Whether ranks of a node speak through one of them, and why; nothing of one node.
+std::string gathering_reason(const TwoPhasePlan& plan, const Comm& comm) {
+  if (node_count(comm) == 1) {
+    return "";
+  }
+  if (plan.gather_on_nodes) {
+    return "; ranks of a node send through one of them to each aggregator elsewhere";
+  }
+  return std::string("; ranks send for themselves: ") + (plan.shared_memory ? "one a node" : "hint stria_shared_memory");
 }
 
 TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm) {
@@ -53,6 +72,7 @@ TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const Res
     plan.unit_bytes = std::max<int64_t>({capabilities.stripe_bytes, capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
   }
   plan.shared_memory = hints.shared_memory != Switch::kDisable;
+  plan.gather_on_nodes = plan.shared_memory && gathering_pays(comm);
   return plan;
 }
 
@@ -167,12 +187,15 @@ namespace {
 // Windows are walked one after the other: what spans more than so many times its bytes is better found by description.
 constexpr int64_t kMostSpanOfWindows = 16;
 
-// One node whose ranks share memory, and nobody has asked for aggregators.
+// Windows: one node whose ranks share memory, and nobody has asked for aggregators. Delegates: several nodes.
 void choose_windows(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                     const Comm& comm, Plan& plan) {
   plan.windows = shape.hull_bytes / kMostSpanOfWindows <= shape.total_bytes && plan.method == Method::kTwoPhase &&
                  on_one_node(comm) && capabilities.node_local_cache && !plan.direct && plan.two_phase.shared_memory &&
                  plan.two_phase.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
+  if (plan.method == Method::kTwoPhase) {
+    plan.reason += gathering_reason(plan.two_phase, comm);
+  }
 }
 
 }  // namespace

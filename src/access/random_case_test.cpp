@@ -57,6 +57,7 @@ class CaseMaker {
     const int64_t units[] = {1, 8, 100, 512, 4096, 5000, 8192, 16384};
     case_.plan.unit_bytes = units[pick(0, 7)];
     case_.plan.shared_memory = pick(0, 3) != 0;
+    case_.plan.gather_on_nodes = case_.seed % 3 != 0;
     const int64_t entries[] = {0, 3, int64_t{16} << 10};
     case_.plan.most_entries_at_once = entries[pick(0, 2)];
     if (case_.plan.unit_bytes >= 100 && pick(0, 2) == 0) {

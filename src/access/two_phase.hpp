@@ -20,6 +20,7 @@ struct TwoPhasePlan {
   int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
   int stripe_count = 1;          ///< above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp)
   bool shared_memory = true;
+  bool gather_on_nodes = false;  ///< ranks of a node speak through one of them to an aggregator elsewhere (node_delegates.hpp)
   /// A rank whose file types list more entries than this sends an aggregator the pieces of one round at a time.
   int64_t most_entries_at_once = 16 << 10;
 };

@@ -19,7 +19,7 @@ constexpr int64_t kFailed = -1;
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
-      : context_(context), sink_(sink), aggregation_(context, plan, lanes) {}
+      : context_(context), sink_(sink), aggregation_(context, plan, lanes, false) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();

@@ -22,10 +22,16 @@ constexpr int kDoneTag = 32011;     // contributor to aggregator: its share is p
 constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes, if it could
 constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its bytes were written
 
+// The same between a rank and the one of its node that speaks for it: where its share goes, or kClosed, the last one between
+// the two for this aggregator; and whether it is there.
+constexpr int kPlaceTag = 32041;
+constexpr int kPlacedTag = 32042;
+constexpr int64_t kClosed = -1;
+
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
-      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes) {}
+      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes, plan.gather_on_nodes) {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
@@ -107,49 +113,144 @@ class TwoPhaseWrite {
     if (aggregation_.is_aggregator()) {
       finish_write(round % Aggregation::kTwins);
     }
-    for (const Share& share : contributors) {
-      if (!share.own && !dismissed_.contains(share.rank)) {
-        aggregation_.post_token(share.rank, kGoTag, status_.ok() ? 1 : 0);
+    aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share>) {
+      if (!dismissed_.contains(speaker)) {
+        aggregation_.post_token(speaker, kGoTag, status_.ok() ? 1 : 0);
         if (!status_.ok()) {
-          aggregation_.memory().surely([&] { dismissed_.insert(share.rank); });
+          aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
         }
       }
+    });
+  }
+
+  // Whoever is carried waits for a delegate, which waits for an aggregator of this round alone; delegates wait for those whom
+  // they carry when all have been told where to pack.
+  void contribute(int round) {
+    const int me = context_.comm.rank();
+    const std::vector<Share> shares = aggregation_.my_shares(round);
+    const std::vector<Load> loads = aggregation_.loads(round);
+    carried_.clear();
+    for (const Load& load : loads) {
+      take_up(load, shares, round);
+    }
+    for (const Share& share : shares) {
+      if (share.speaker != me) {
+        hand_over(share);
+      } else if (!is_carried(share, loads)) {
+        bring(share, round);
+      }
+    }
+    for (const auto& [load, packed] : carried_) {
+      deliver(*load, packed);
     }
   }
 
-  void contribute(int round) {
-    std::vector<Share> shares = aggregation_.my_shares(round);
-    for (const Share& share : shares) {
-      if (failed_.contains(share.rank) || (!share.own && round >= Aggregation::kTwins && !is_let_in(share.rank))) {
-        continue;
+  bool is_carried(const Share& share, const std::vector<Load>& loads) const {
+    return std::any_of(loads.begin(), loads.end(), [&](const Load& load) { return aggregation_.rank_of(load) == share.rank; });
+  }
+
+  void bring(const Share& share, int round) {
+    if (!share.own && !is_let_in(share.rank, round)) {
+      return;
+    }
+    std::vector<std::byte> message;
+    bool packed = pack_unless_failed([&] {
+      if (share.shared) {
+        pack_into(share, aggregation_.buffer(share.rank, round));
+      } else {
+        message.resize(static_cast<size_t>(share.bytes));
+        pack_behind(share, message.data());
       }
-      std::vector<std::byte> message;
-      bool packed = !knows_of_failure() && attempt([&] {
-        if (share.shared) {
-          pack_into(share, aggregation_.buffer(share.rank, round));
-        } else {
-          pack_message(share, message);
-        }
-      });
-      if (!share.own) {
-        aggregation_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
-      } else if (!packed && status_.ok()) {
-        status_ = another_failed();
+    });
+    if (!share.own) {
+      aggregation_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
+    } else if (!packed && status_.ok()) {
+      status_ = another_failed();
+    }
+    if (!share.shared && packed) {
+      aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
+    }
+  }
+
+  // Delegate: tells those whom it speaks for where to pack, and packs its own bytes among theirs.
+  void take_up(const Load& load, const std::vector<Share>& shares, int round) {
+    const int me = context_.comm.rank();
+    const int aggregator_rank = aggregation_.rank_of(load);
+    const bool open = is_let_in(aggregator_rank, round);
+    bool packed = true;
+    for (const Load::Part& part : load.parts) {
+      if (part.rank != me) {
+        send_place(aggregator_rank, part, open);
+      } else if (open) {
+        const auto share =
+            std::find_if(shares.begin(), shares.end(), [=](const Share& mine) { return mine.rank == aggregator_rank; });
+        packed = pack_unless_failed([&] { pack_behind(*share, aggregation_.staging(me, part.offset)); });
       }
-      if (!share.shared && packed) {
-        aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
+    }
+    if (open) {
+      aggregation_.memory().surely([&] { carried_.emplace_back(&load, packed); });
+    }
+  }
+
+  void send_place(int aggregator_rank, const Load::Part& part, bool open) {
+    const std::pair pair{aggregator_rank, part.rank};
+    if (!closed_.contains(pair)) {
+      aggregation_.post_token(part.rank, kPlaceTag, open ? part.offset : kClosed);
+    }
+    if (!open) {
+      aggregation_.memory().surely([&] { closed_.insert(pair); });
+    }
+  }
+
+  // To the rank that speaks for this one.
+  void hand_over(const Share& share) {
+    if (failed_.contains(share.rank)) {
+      return;
+    }
+    const int64_t offset = receive(share.speaker, kPlaceTag);
+    if (offset == kClosed) {
+      aggregation_.memory().surely([&] { failed_.insert(share.rank); });
+      return;
+    }
+    bool packed = pack_unless_failed([&] { pack_behind(share, aggregation_.staging(share.speaker, offset)); });
+    aggregation_.post_token(share.speaker, kPlacedTag, packed ? 1 : 0);
+  }
+
+  // Delegate: sends what lies packed in its staging buffer.
+  void deliver(const Load& load, bool packed) {
+    for (const Load::Part& part : load.parts) {
+      if (part.rank != context_.comm.rank()) {
+        packed = receive(part.rank, kPlacedTag) != 0 && packed;
       }
+    }
+    const int aggregator_rank = aggregation_.rank_of(load);
+    aggregation_.post_token(aggregator_rank, kDoneTag, packed ? 1 : 0);
+    if (packed) {
+      const std::byte* bytes = aggregation_.staging(context_.comm.rank(), load.parts.front().offset);
+      aggregation_.post_kept_bytes({bytes, static_cast<size_t>(load.bytes)}, aggregator_rank, kDataTag);
     }
   }
 
   // False when the aggregator has failed: the two have nothing more to say to each other.
-  bool is_let_in(int aggregator_rank) {
-    PhaseTimer timer(context_.times, Phase::kExchange);
-    bool let_in = aggregation_.receive_token(aggregator_rank, kGoTag) != 0;
+  bool is_let_in(int aggregator_rank, int round) {
+    if (failed_.contains(aggregator_rank)) {
+      return false;
+    }
+    bool let_in = round < Aggregation::kTwins || receive(aggregator_rank, kGoTag) != 0;
     if (!let_in) {
       aggregation_.memory().surely([&] { failed_.insert(aggregator_rank); });
     }
     return let_in;
+  }
+
+  int64_t receive(int from, int tag) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    return aggregation_.receive_token(from, tag);
+  }
+
+  template <typename Work>
+  bool pack_unless_failed(Work&& work) {
+    return !knows_of_failure() && attempt(work);
   }
 
   // False, and the end of this rank's writing, where memory runs out.
@@ -193,9 +294,11 @@ class TwoPhaseWrite {
     };
     return aggregation_.memory().surely([&] {
       const std::vector<int> aggregators = aggregation_.met_ranks();
-      const std::vector<int> contributors = aggregation_.contributor_ranks();
+      const std::vector<int> speakers = aggregation_.speaker_ranks();
+      const auto carried = aggregation_.spoken_for();
       return std::all_of(aggregators.begin(), aggregators.end(), in(failed_)) &&
-             std::all_of(contributors.begin(), contributors.end(), in(dismissed_));
+             std::all_of(speakers.begin(), speakers.end(), in(dismissed_)) &&
+             std::all_of(carried.begin(), carried.end(), [this](const auto& pair) { return closed_.contains(pair); });
     });
   }
 
@@ -235,11 +338,10 @@ class TwoPhaseWrite {
     });
   }
 
-  void pack_message(const Share& share, std::vector<std::byte>& message) {
+  // One part behind the other, as a message has them.
+  void pack_behind(const Share& share, std::byte* at) {
     PhaseTimer timer(context_.times, Phase::kPack);
-    message.resize(static_cast<size_t>(share.bytes));
     parts_.clear();
-    std::byte* at = message.data();
     for (const auto& [w, overlap] : share.parts) {
       parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, at});
       at += overlap.end - overlap.begin;
@@ -251,17 +353,26 @@ class TwoPhaseWrite {
   void collect(int round, const std::vector<Share>& contributors) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
-    for (const Share& share : contributors) {
-      if (share.own || dismissed_.contains(share.rank)) {
-        continue;
+    aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share> shares) {
+      if (dismissed_.contains(speaker)) {
+        return;
       }
-      if (aggregation_.receive_token(share.rank, kDoneTag) == 0) {
+      if (aggregation_.receive_token(speaker, kDoneTag) == 0) {
         status_ = status_.ok() ? Status(ErrorCode::kAborted, "another rank could not pack") : status_;
-      } else if (!share.shared) {
-        const std::byte* packed = aggregation_.receive_bytes(share.bytes, share.rank, kDataTag).data();
-        attempt([&] { scatter(share, packed, buffer); });
+      } else if (!shares.front().shared) {
+        int64_t bytes = 0;
+        for (const Share& share : shares) {
+          bytes += share.bytes;
+        }
+        const std::byte* packed = aggregation_.receive_bytes(bytes, speaker, kDataTag).data();
+        attempt([&] {
+          for (const Share& share : shares) {
+            scatter(share, packed, buffer);
+            packed += share.bytes;
+          }
+        });
       }
-    }
+    });
   }
 
   static void scatter(const Share& share, const std::byte* packed, std::byte* buffer) {
@@ -302,10 +413,12 @@ class TwoPhaseWrite {
   Aggregation aggregation_;
   std::optional<FailureNews> news_;  // of an aggregator
   bool prepared_ = false;
-  Status status_;                         // of this aggregator's writing
-  std::set<int> failed_;                  // aggregators that this rank met and that could not write
-  std::set<int> dismissed_;               // contributors whom this aggregator has told so
-  std::map<int, int64_t> written_bytes_;  // by contributor
+  Status status_;                                      // of this aggregator's writing
+  std::set<int> failed_;                               // aggregators that this rank met and that could not write
+  std::set<int> dismissed_;                            // speakers of contributors whom this aggregator has told so
+  std::set<std::pair<int, int>> closed_;               // aggregators, and ranks that this one speaks for and has told so
+  std::vector<std::pair<const Load*, bool>> carried_;  // of this round, and whether this rank's own bytes are in it
+  std::map<int, int64_t> written_bytes_;               // by contributor
   std::vector<StreamPart> parts_;
   std::array<Flight, Aggregation::kTwins> flights_{Flight(context_), Flight(context_)};
 };

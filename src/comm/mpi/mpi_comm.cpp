@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -308,6 +309,21 @@ Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
   return incoming;
 }
 
+// STRIA_RANKS_PER_NODE=N: every N ranks of a node count as a node of their own.
+void divide_node(MPI_Comm& node) {
+  const char* text = std::getenv("STRIA_RANKS_PER_NODE");
+  const int most = text == nullptr ? 0 : std::atoi(text);
+  if (most <= 0) {
+    return;
+  }
+  int rank = 0;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(node, rank / most, rank, &part);
+  MPI_Comm_free(&node);
+  node = part;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
@@ -338,6 +354,7 @@ Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
   MPI_Comm_rank(world, &rank);
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  divide_node(node);
   return std::unique_ptr<Comm>(std::make_unique<MpiComm>(world, node));
 }
 

@@ -42,6 +42,10 @@ std::shared_ptr<Transfer> Network::send(std::span<const std::byte> data, int fro
     ++receiver.messages_received;
     sender.bytes_sent += static_cast<int64_t>(data.size());
     receiver.bytes_received += static_cast<int64_t>(data.size());
+    if (node_of_rank_[static_cast<size_t>(from)] != node_of_rank_[static_cast<size_t>(to)]) {
+      ++sender.messages_sent_away;
+      sender.bytes_sent_away += static_cast<int64_t>(data.size());
+    }
   }
   // The event of any message of the channel brings its oldest, so that delays can't change their order.
   scheduler_.schedule([this, &way, from, to, tag] {

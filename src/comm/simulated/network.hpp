@@ -21,7 +21,9 @@ struct Transfer {
 
 class Network {
  public:
-  Network(Scheduler& scheduler, int ranks) : scheduler_(scheduler), traffic_(static_cast<size_t>(ranks)) {}
+  /// `node_of_rank` must outlive the network.
+  Network(Scheduler& scheduler, std::span<const int> node_of_rank)
+      : scheduler_(scheduler), node_of_rank_(node_of_rank), traffic_(node_of_rank.size()) {}
 
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int from, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int to, int tag);
@@ -49,6 +51,7 @@ class Network {
   void complete(Transfer& transfer);
 
   Scheduler& scheduler_;
+  std::span<const int> node_of_rank_;
   std::unordered_map<uint64_t, std::unique_ptr<Channel>> channels_;
   std::vector<RankTraffic> traffic_;
 };

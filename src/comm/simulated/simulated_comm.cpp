@@ -37,15 +37,15 @@ struct NodeAllocation {
 /// What the ranks share.
 struct World {
   World(const SimulationOptions& options, std::vector<int> nodes)
-      : scheduler(options.seed, options.stall_ms), network(scheduler, options.ranks), node_of_rank(std::move(nodes)) {
+      : scheduler(options.seed, options.stall_ms), node_of_rank(std::move(nodes)), network(scheduler, node_of_rank) {
     for (const int node : node_of_rank) {
       node_sizes.resize(std::max(node_sizes.size(), static_cast<size_t>(node) + 1), 0);
       node_rank_of_rank.push_back(node_sizes[static_cast<size_t>(node)]++);
     }
   }
   Scheduler scheduler;
-  Network network;
   std::vector<int> node_of_rank;
+  Network network;
   std::vector<int> node_rank_of_rank;
   std::vector<int> node_sizes;  ///< by node
   /// Who will send to a rank in its n-th sparse exchange: what a probe would tell it.

@@ -33,6 +33,8 @@ struct RankTraffic {
   int64_t bytes_sent = 0;
   int64_t messages_received = 0;
   int64_t bytes_received = 0;
+  int64_t messages_sent_away = 0;  ///< of those sent, to ranks of other nodes
+  int64_t bytes_sent_away = 0;
 };
 
 struct SimulationReport {
