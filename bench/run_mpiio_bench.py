@@ -3,7 +3,8 @@
 
 Implementations of a case run one after the other in every cycle, so that they see the same machine; a ratio is the median over
 the cycles of (drop-in's speed / native's speed in that cycle), the native one being the better of those of the same MPI. Every
-program compares all that it reads with what it wrote. All figures go to OUT/mpiio.json."""
+program compares all that it reads with what it wrote. Beside them stands what the file itself takes: as many bytes written and
+read in contiguous stretches past any MPI-IO. All figures go to OUT/mpiio.json."""
 
 import argparse
 import dataclasses
@@ -23,6 +24,7 @@ from mpiexec_env import mpiexec_environment  # noqa: E402
 
 TIMEOUT_S = 120
 OURS = "stria"
+LIMIT = "limit"  # the same bytes contiguous, past any MPI-IO
 # MPICH's ranks burn the cores while they wait: on more ranks than cores its figures say nothing.
 MPICH_MOST_RANKS = max(2, os.cpu_count() or 2)
 
@@ -80,12 +82,15 @@ class Bench:
         self.missed = []
         self.measured = 0
 
-    def cycle(self, mpi, ranks, title, measure):
-        """Runs each implementation once a cycle; {implementation: {quantity: [speed a cycle]}}."""
-        speeds = {name: {} for name in mpi.implementations()}
+    def cycle(self, mpi, ranks, title, measure, beside=()):
+        """Runs each implementation, and what is to be seen beside them, once a cycle.
+
+        {implementation: {quantity: [speed a cycle]}}."""
+        names = [*beside, *mpi.implementations()]
+        speeds = {name: {} for name in names}
         gone = set()
         for _ in range(self.options.cycles):
-            for name in mpi.implementations():
+            for name in names:
                 if name in gone:
                     continue
                 values, why = measure(mpi, name, ranks)
@@ -100,10 +105,12 @@ class Bench:
     def pattern(self, case):
         directory = self.options.disk_dir if case.place == "disk" else self.options.tmpfs_dir
         with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=directory) as place:
-            command = [case.pattern, str(case.size), case.method, str(self.options.rounds), os.path.join(place, "file")]
+            path = os.path.join(place, "file")
 
             def measure(mpi, name, ranks):
-                text, why = mpi.run(name, ranks, [mpi.program, *command, *case.hints])
+                method = LIMIT if name == LIMIT else case.method
+                command = [mpi.program, case.pattern, str(case.size), method, str(self.options.rounds), path, *case.hints]
+                text, why = mpi.run(name, ranks, command)
                 if text is None:
                     return None, why
                 result = json.loads(text)
@@ -114,7 +121,7 @@ class Bench:
                 }, None
 
             for mpi in self.mpis(case.ranks):
-                self.compare(case, mpi, self.cycle(mpi, case.ranks, case.title(), measure))
+                self.compare(case, mpi, self.cycle(mpi, case.ranks, case.title(), measure, [LIMIT]))
 
     def flash(self, case):
         mpi = self.options.openmpi
@@ -147,13 +154,17 @@ class Bench:
         self.record["cases"].append(entry)
         self.measured += 1
         ours = speeds.get(OURS, {})
-        natives = {name: values for name, values in speeds.items() if name != OURS}
+        natives = {name: values for name, values in speeds.items() if name not in (OURS, LIMIT)}
         for quantity in ours:
             goals = [("better native", case.goal, natives)]
             if getattr(case, "ompio_goal", 0) and quantity == "write" and "ompio" in natives:
                 goals.append(("ompio", case.ompio_goal, {"ompio": natives["ompio"]}))
             figures = "  ".join(f"{name} {statistics.median(values[quantity]):.0f}" for name, values in speeds.items())
             verdicts = []
+            if LIMIT in speeds:
+                of_limit = statistics.median(a / b for a, b in zip(ours[quantity], speeds[LIMIT][quantity], strict=True))
+                entry["ratios"].append({"quantity": quantity, "against": LIMIT, "ratio": of_limit})
+                verdicts.append(f"{of_limit:.2f} x limit")
             for against, goal, among in goals:
                 if not among:
                     continue

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace stria::bench {
 namespace {
@@ -186,6 +187,24 @@ void ior(int64_t mebibytes, int rank, int rank_count, Pattern& pattern) {
   pattern.pieces = mebibytes;
 }
 
+// The ranks' pieces of so many bytes take turns and leave no gap; memory is contiguous. What the planner's choice by the length
+// of pieces is measured with.
+bool turns(const PatternOptions& options, int rank, int rank_count, Pattern& pattern) {
+  const int piece_bytes = std::atoi(options.name.c_str() + options.name.find('_') + 1);
+  const int64_t bytes = options.size * kMiB;
+  if (piece_bytes <= 0 || bytes % piece_bytes != 0) {
+    return false;
+  }
+  MPI_Datatype strided = MPI_DATATYPE_NULL;
+  MPI_Type_vector(static_cast<int>(bytes / piece_bytes), piece_bytes, piece_bytes * rank_count, MPI_BYTE, &strided);
+  pattern.filetype = keep(pattern, strided);
+  pattern.displacement = MPI_Offset{piece_bytes} * rank;
+  pattern.memory_bytes = bytes;
+  pattern.pieces = bytes / piece_bytes;
+  one_step(pattern, static_cast<int>(bytes), MPI_BYTE, bytes, rank_count);
+  return true;
+}
+
 // Which of a slot's two doubles an irregular list takes: chance, but the same in every run.
 int64_t place_in_slot(int64_t index) {
   return static_cast<int64_t>((static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15u) >> 63);
@@ -239,6 +258,8 @@ bool make_pattern(const PatternOptions& options, int rank, int rank_count, Patte
     return btio(static_cast<int>(options.size), options.dumps, name == "btio_full", rank, rank_count, pattern);
   } else if (name == "ior") {
     ior(options.size, rank, rank_count, pattern);
+  } else if (name.starts_with("turns_")) {
+    return turns(options, rank, rank_count, pattern);
   } else if (name.starts_with("pieces_")) {
     return pieces(options, rank, rank_count, pattern);
   } else {

@@ -33,10 +33,10 @@ struct Pattern {
 };
 
 struct PatternOptions {
-  /// block3d, noncontig_nc_nc, noncontig_nc_c, noncontig_c_nc, tile, btio_full, btio_simple, ior, pieces_gaps, pieces_full,
-  /// pieces_irregular, and the last three with _nc for memory with gaps
+  /// block3d, noncontig_nc_nc, noncontig_nc_c, noncontig_c_nc, tile, btio_full, btio_simple, ior, turns_BYTES, pieces_gaps,
+  /// pieces_full, pieces_irregular, and the last three with _nc for memory with gaps
   std::string name;
-  int64_t size = 0;  ///< cells along a side (block3d, btio), MiB a rank (noncontig, ior), pieces a rank (pieces_...)
+  int64_t size = 0;  ///< cells along a side (block3d, btio), MiB a rank (noncontig, ior, turns), pieces a rank (pieces_...)
   int dumps = 4;     ///< btio
 };
 

@@ -213,7 +213,7 @@ int end_split(MPI_File handle, Direction direction, const void* address, MPI_Sta
       operation.outcome = {MPI_ERR_BUFFER, fmt::format("'{}': the buffer is not the one that was begun with", file->path)};
     }
     set_status(status, operation.memory_bytes);
-    return file->comm().size() == 1 ? operation.outcome : agree(file->comm(), operation.outcome);
+    return agree(*file, operation.outcome);
   });
 }
 

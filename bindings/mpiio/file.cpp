@@ -105,17 +105,6 @@ Outcome open_or_create(File& file) {
   return outcome;
 }
 
-// Rank 0 first, because it may create; the others when that went well.
-Outcome open_everywhere(File& file) {
-  Comm& comm = file.comm();
-  Outcome outcome = broadcast(comm, comm.rank() == 0 ? open_or_create(file) : Outcome(), 0);
-  STRIA_MPIIO_RETURN_IF_ERROR(outcome);
-  if (comm.rank() != 0) {
-    outcome = open_storage(file, file.storage_mode());
-  }
-  return comm.size() == 1 ? outcome : agree(comm, outcome);
-}
-
 Outcome check_open(const Admission& admission, const Outcome& local) {
   if (!local.ok()) {
     return local;
@@ -141,13 +130,19 @@ Outcome set_first_positions(File& file) {
   return {};
 }
 
+// Rank 0 first, because it may create; the others when that went well. Hints and environment, and with them the driver, may
+// differ among the ranks.
 Outcome open_on_channel(File& file) {
+  const bool first = file.comm().rank() == 0;
   auto driver = storage::make_driver(file.hints.driver, file.comm().rank());
-  // Hints and environment may differ among the ranks.
-  STRIA_MPIIO_RETURN_IF_ERROR(agree(file.comm(), driver.ok() ? Outcome() : Outcome(driver.status())));
-  file.driver = *driver;
-  STRIA_MPIIO_RETURN_IF_ERROR(open_everywhere(file));
-  Outcome outcome = agree(file.comm(), set_first_positions(file));
+  Outcome outcome = driver.status();
+  if (outcome.ok()) {
+    file.driver = *driver;
+    outcome = first ? open_or_create(file) : Outcome();
+  }
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(file, outcome));
+  outcome = first ? Outcome() : open_storage(file, file.storage_mode());
+  outcome = agree(file, outcome.ok() ? set_first_positions(file) : outcome);
   if (!outcome.ok()) {
     file.storage.reset();
   }
@@ -184,6 +179,10 @@ Outcome File::size(int64_t& bytes) {
   std::lock_guard lock(storage_mutex);
   STRIA_ASSIGN_OR_RETURN(bytes, storage->size());
   return {};
+}
+
+Outcome agree(File& file, const Outcome& mine) {
+  return file.comm().size() == 1 ? mine : agree(file.comm(), file.channel->shared->meeting(), mine);
 }
 
 void apply_hints(File& file, const Hints& given) {
@@ -261,7 +260,6 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
 Outcome close_file(File& file) {
   trace::Recorder::instance().flush_to_file();
   wait_for_jobs(file);
-  Comm& comm = file.comm();
   Outcome outcome;
   if (file.background != nullptr) {
     outcome = file.background->close();
@@ -269,9 +267,9 @@ Outcome close_file(File& file) {
   }
   Outcome closed = file.storage->close();
   file.storage.reset();
-  outcome = agree(comm, outcome.ok() ? closed : outcome);
+  outcome = agree(file, outcome.ok() ? closed : outcome);
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
-    Outcome removed = broadcast(comm, comm.rank() == 0 ? remove_name(*file.driver, file.path) : Outcome(), 0);
+    Outcome removed = agree(file, file.comm().rank() == 0 ? remove_name(*file.driver, file.path) : Outcome());
     outcome = outcome.ok() ? removed : outcome;
   }
   release_channel(file.channel);

@@ -68,6 +68,9 @@ class File {
   Outcome size(int64_t& bytes);
 };
 
+/// The same outcome on every rank of the file, as agree() in outcome.hpp. Collective: yes.
+Outcome agree(File& file, const Outcome& mine);
+
 /// MPI_File_open. Collective over `comm`: yes; the outcome is the same on every rank.
 Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made);
 

@@ -26,14 +26,13 @@ Outcome check_writable(const File& file, const char* what) {
 template <typename Change>
 Outcome change_by_rank_0(File& file, const Outcome& mine, Change change) {
   wait_for_jobs(file);
-  Comm& comm = file.comm();
-  STRIA_MPIIO_RETURN_IF_ERROR(agree(comm, mine));
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(file, mine));
   Outcome outcome;
-  if (comm.rank() == 0) {
+  if (file.comm().rank() == 0) {
     std::lock_guard lock(file.storage_mutex);
     outcome = change();
   }
-  return broadcast(comm, outcome, 0);
+  return agree(file, outcome);
 }
 
 Outcome set_size(File& file, int64_t bytes) {
@@ -70,7 +69,7 @@ Outcome sync(File& file) {
     std::lock_guard lock(file.storage_mutex);
     mine = file.storage->sync();
   }
-  return agree(file.comm(), mine);
+  return agree(file, mine);
 }
 
 Outcome set_atomicity(File& file, bool atomic) {

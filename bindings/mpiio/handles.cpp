@@ -1,5 +1,6 @@
 #include "handles.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -15,6 +16,7 @@ struct Table {
   std::map<MPI_Fint, std::shared_ptr<File>> files;  // by the number that Fortran uses
   std::map<const File*, MPI_Fint> numbers;
   MPI_Fint next = 1;  // 0 is MPI_FILE_NULL in the Fortran of every MPI
+  std::atomic<uint64_t> changes{0};
 };
 
 Table& table() {
@@ -29,9 +31,23 @@ const File* address_in(MPI_File handle) {
 }  // namespace
 
 std::shared_ptr<File> find_file(MPI_File handle) {
+  // What the thread found last; small accesses to one file are many. Entries of the table stay where they are.
+  struct Last {
+    MPI_File handle = MPI_FILE_NULL;
+    uint64_t changes = 0;
+    const std::shared_ptr<File>* file = nullptr;
+  };
+  static thread_local Last last;
+  if (last.file != nullptr && last.handle == handle && last.changes == table().changes.load(std::memory_order_acquire)) {
+    return *last.file;
+  }
   std::shared_lock lock(table().mutex);
   auto number = table().numbers.find(address_in(handle));
-  return number == table().numbers.end() ? nullptr : table().files.find(number->second)->second;
+  if (number == table().numbers.end()) {
+    return nullptr;
+  }
+  last = {handle, table().changes.load(), &table().files.find(number->second)->second};
+  return *last.file;
 }
 
 MPI_File handle_of(const File& file) {
@@ -43,12 +59,14 @@ void add_file(const std::shared_ptr<File>& file) {
   table().files[table().next] = file;
   table().numbers[file.get()] = table().next;
   ++table().next;
+  table().changes.fetch_add(1);
 }
 
 void remove_file(const File& file) {
   std::unique_lock lock(table().mutex);
   auto number = table().numbers.find(&file);
   if (number != table().numbers.end()) {
+    table().changes.fetch_add(1);
     table().files.erase(number->second);
     table().numbers.erase(number);
   }

@@ -20,6 +20,7 @@ struct Kept {
   std::array<std::pair<MPI_Datatype, Datatype>, kBasicTypes> basic;
   std::atomic<size_t> basic_count{0};  // entries before it never change
   int keyval = MPI_KEYVAL_INVALID;
+  std::atomic<uint64_t> types_gone{0};  // of those that were kept
 };
 
 // Never destroyed: MPI deletes attributes late.
@@ -29,6 +30,7 @@ Kept& kept() {
 }
 
 int forget(MPI_Datatype, int, void* value, void*) {
+  kept().types_gone.fetch_add(1);
   delete static_cast<Datatype*>(value);
   return MPI_SUCCESS;
 }
@@ -77,6 +79,23 @@ Result<Datatype> decode_and_keep(MPI_Datatype type) {
     kept().basic_count.store(count + 1, std::memory_order_release);
   }
   return decoded;
+}
+
+int64_t contiguous_bytes(MPI_Datatype type) {
+  struct Last {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    uint64_t types_gone = 0;
+    int64_t bytes = 0;
+  };
+  static thread_local Last last;
+  const uint64_t types_gone = kept().types_gone.load(std::memory_order_acquire);
+  if (type == last.type && types_gone == last.types_gone) {
+    return last.bytes;
+  }
+  const auto decoded = decode_and_keep(type);
+  const int64_t bytes = decoded.ok() && decoded->is_contiguous() ? decoded->size() : 0;
+  last = {decoded.ok() ? type : MPI_DATATYPE_NULL, types_gone, bytes};
+  return bytes;
 }
 
 }  // namespace stria::mpiio

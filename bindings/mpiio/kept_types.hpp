@@ -14,4 +14,7 @@ namespace stria::mpiio {
 /// As decode(type), remembered. Any thread that may call MPI.
 Result<Datatype> decode_and_keep(MPI_Datatype type);
 
+/// The bytes of an item whose type has no gaps; 0 for any other type. Each thread remembers its last answer until a type goes.
+int64_t contiguous_bytes(MPI_Datatype type);
+
 }  // namespace stria::mpiio

@@ -310,11 +310,11 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
       position > kLastPlainPosition || buffer.count <= 0 || buffer.address == nullptr) {
     return false;
   }
-  const auto type = decode_and_keep(buffer.type);
-  if (!type.ok() || !type->is_contiguous() || type->size() == 0 || buffer.count > kSmallBytes / type->size()) {
+  const int64_t item_bytes = contiguous_bytes(buffer.type);
+  if (item_bytes == 0 || buffer.count > kSmallBytes / item_bytes) {
     return false;
   }
-  const int64_t bytes = buffer.count * type->size();
+  const int64_t bytes = buffer.count * item_bytes;
   if (bytes % view.etype_bytes() != 0) {
     return false;
   }
@@ -346,9 +346,7 @@ void run_collective(Operation& operation) {
   File& file = *operation.file;
   if (file.atomic || file.comm().size() == 1) {
     run_independent(operation);
-    if (file.comm().size() > 1) {
-      operation.outcome = agree(file.comm(), operation.outcome);
-    }
+    operation.outcome = agree(file, operation.outcome);
     return;
   }
   std::lock_guard lock(file.storage_mutex);

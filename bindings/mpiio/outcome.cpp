@@ -1,5 +1,6 @@
 #include "outcome.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -63,6 +64,15 @@ struct Wire {
   int32_t length;
 };
 
+// The failure of `root` on every rank. Collective: yes.
+Outcome broadcast(Comm& comm, const Outcome& failure, int root) {
+  Wire wire{failure.error_class(), static_cast<int32_t>(failure.message().size())};
+  comm.broadcast(std::as_writable_bytes(std::span(&wire, 1)), root);
+  std::string text = comm.rank() == root ? failure.message() : std::string(static_cast<size_t>(wire.length), ' ');
+  comm.broadcast(std::as_writable_bytes(std::span(text)), root);
+  return {wire.error_class, comm.size() > 1 ? "rank " + std::to_string(root) + ": " + text : text};
+}
+
 }  // namespace
 
 Outcome::Outcome(const Status& status) : class_(class_of_code(status.code())), message_(status.message()) {
@@ -72,21 +82,15 @@ Outcome::Outcome(const Status& status) : class_(class_of_code(status.code())), m
   }
 }
 
-Outcome broadcast(Comm& comm, const Outcome& outcome, int root) {
-  Wire wire{outcome.error_class(), static_cast<int32_t>(outcome.message().size())};
-  comm.broadcast(std::as_writable_bytes(std::span(&wire, 1)), root);
-  if (wire.error_class == MPI_SUCCESS) {
-    return {};
-  }
-  std::string text = comm.rank() == root ? outcome.message() : std::string(static_cast<size_t>(wire.length), ' ');
-  comm.broadcast(std::as_writable_bytes(std::span(text)), root);
-  return {wire.error_class, comm.size() > 1 ? "rank " + std::to_string(root) + ": " + text : text};
-}
-
-Outcome agree(Comm& comm, const Outcome& mine) {
+Outcome agree(Comm& comm, NodeMeeting* meeting, const Outcome& mine) {
   constexpr int64_t kNobody = std::numeric_limits<int64_t>::max();
   int64_t lowest_failed = mine.ok() ? kNobody : comm.rank();
-  comm.all_reduce(std::span(&lowest_failed, 1), ReduceOp::kMin);
+  if (meeting != nullptr) {
+    const auto all = meeting->exchange(comm, std::span(&lowest_failed, 1));
+    lowest_failed = *std::min_element(all.begin(), all.end());
+  } else {
+    comm.all_reduce(std::span(&lowest_failed, 1), ReduceOp::kMin);
+  }
   return lowest_failed == kNobody ? Outcome() : broadcast(comm, mine, static_cast<int>(lowest_failed));
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "comm/node_meeting.hpp"
 #include "stria/status.hpp"
 
 namespace stria::mpiio {
@@ -31,11 +32,8 @@ class [[nodiscard]] Outcome {
 };
 
 /// The same outcome on every rank: success if all succeeded, else that of the lowest failed rank, whose message then names it.
-/// Collective: yes. Cost: one reduction when all is well.
-Outcome agree(Comm& comm, const Outcome& mine);
-
-/// The outcome of `root` on every rank. Collective: yes.
-Outcome broadcast(Comm& comm, const Outcome& outcome, int root);
+/// `meeting` is of the ranks of `comm`, or null. Collective: yes. Cost when all is well: a meeting, or without one a reduction.
+Outcome agree(Comm& comm, NodeMeeting* meeting, const Outcome& mine);
 
 }  // namespace stria::mpiio
 

@@ -35,6 +35,7 @@ Result<std::shared_ptr<SharedState>> SharedState::create(Comm& comm, MPI_Comm pa
     auto locks = NodeLocks::create(comm);
     STRIA_RETURN_IF_ERROR(comm.agree(locks.status()));
     made->locks_ = std::move(*locks);
+    STRIA_ASSIGN_OR_RETURN(made->meeting_, NodeMeeting::create(comm));
     return made;
   }
   int64_t* base = nullptr;

@@ -14,6 +14,7 @@
 
 #include "comm/comm.hpp"
 #include "comm/node_locks.hpp"
+#include "comm/node_meeting.hpp"
 #include "comm/node_turn.hpp"
 #include "job_board.hpp"
 
@@ -44,6 +45,8 @@ class SharedState {
   NodeTurn* atomic_turn(Comm& comm);
   /// What keeps writers on a node out of windows that are being sieved; null when the ranks don't share memory.
   NodeLocks* locks() const { return locks_.get(); }
+  /// Where the ranks of one node agree in calls that all make; null when they don't share memory.
+  NodeMeeting* meeting() const { return meeting_.get(); }
   /// Where ranks of one node agree on background collectives; null when they don't share memory.
   JobBoard* board() const { return board_.get(); }
 
@@ -66,6 +69,7 @@ class SharedState {
   MPI_Win window_ = MPI_WIN_NULL;             // on several
   std::unique_ptr<JobBoard> board_;
   std::unique_ptr<NodeLocks> locks_;
+  std::unique_ptr<NodeMeeting> meeting_;
   std::unique_ptr<NodeTurn> turn_;
 };
 

@@ -39,15 +39,10 @@ Outcome make_view(File& file, const ViewCall& call, View& view) {
 Outcome set_view(File& file, const ViewCall& call, MPI_Info info) {
   wait_for_jobs(file);
   auto view = std::make_shared<View>();
-  Outcome mine = make_view(file, call, *view);
-  Comm& comm = file.comm();
-  if (comm.size() > 1) {
-    mine = agree(comm, mine);
-  }
-  STRIA_MPIIO_RETURN_IF_ERROR(mine);
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(file, make_view(file, call, *view)));
   file.view = std::move(view);
   file.position = 0;
-  file.channel->shared->restart(comm.rank() == 0);
+  file.channel->shared->restart(file.comm().rank() == 0);
   if (info != MPI_INFO_NULL) {
     apply_hints(file, hints_of(info));
   }
@@ -106,7 +101,7 @@ Outcome seek_shared(File& file, int64_t offset, int whence) {
   if (mine.ok()) {
     mine = find_target(file, offset, whence, file.channel->shared->position(), target);
   }
-  STRIA_MPIIO_RETURN_IF_ERROR(agree(comm, mine));
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(file, mine));
   if (comm.rank() == 0) {
     file.channel->shared->set(target);
   }

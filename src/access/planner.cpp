@@ -76,8 +76,12 @@ TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const Res
   return plan;
 }
 
-// Rules 1 and 2: what hints and the number of ranks decide alone; kAutomatic when they don't.
-Method forced_method(const RequestShape& shape, const ResolvedHints& hints, const Comm& comm, std::string& reason) {
+bool has_long_pieces(const RequestShape& shape) {
+  return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= kLongPieceBytes;
+}
+
+// Rule 1: what hints decide alone; kAutomatic when they don't.
+Method hinted_method(const RequestShape& shape, const ResolvedHints& hints, std::string& reason) {
   Switch collective = shape.write ? hints.collective_write : hints.collective_read;
   if (hints.method != Method::kAutomatic) {
     reason = "hint stria_method";
@@ -86,10 +90,6 @@ Method forced_method(const RequestShape& shape, const ResolvedHints& hints, cons
   if (collective != Switch::kAutomatic) {
     reason = shape.write ? "hint romio_cb_write" : "hint romio_cb_read";
     return collective == Switch::kEnable ? Method::kTwoPhase : Method::kListIo;
-  }
-  if (comm.size() == 1) {
-    reason = "one rank";
-    return Method::kListIo;
   }
   return Method::kAutomatic;
 }
@@ -198,7 +198,32 @@ void choose_windows(const RequestShape& shape, const storage::Capabilities& capa
   }
 }
 
+// Rules 2 to 4.
+Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
+                         std::string& reason) {
+  if (comm.size() == 1) {
+    reason = "one rank";
+    return Method::kListIo;
+  }
+  if (!has_long_pieces(shape)) {
+    reason = "pieces are short";
+    return Method::kTwoPhase;
+  }
+  const bool local = on_one_node(comm) && capabilities.node_local_cache;
+  reason = local ? "one node with storage of its own takes long pieces as they are" : "several nodes share the file";
+  return local ? Method::kListIo : Method::kTwoPhase;
+}
+
 }  // namespace
+
+bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints) {
+  std::string reason;
+  const Method hinted = hinted_method(own, hints, reason);
+  if (own.total_bytes == 0 || hinted != Method::kAutomatic) {
+    return own.total_bytes > 0 && hinted != Method::kTwoPhase;
+  }
+  return capabilities.node_local_cache && has_long_pieces(own);
+}
 
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
@@ -209,18 +234,9 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
   bool wants_direct = hints.direct == Switch::kEnable || (shape.durable && shape.total_bytes >= kWorthDirectBytes);
   plan.direct = can_direct && wants_direct;
   plan.reserve = shape.write && (plan.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
-  plan.method = forced_method(shape, hints, comm, plan.reason);
-  if (plan.method != Method::kAutomatic) {
-    choose_windows(shape, capabilities, hints, comm, plan);
-    return plan;
-  }
-  bool long_pieces = shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= kLongPieceBytes;
-  if (on_one_node(comm) && capabilities.node_local_cache && long_pieces) {
-    plan.method = Method::kListIo;
-    plan.reason = "one node with storage of its own takes long pieces as they are";
-  } else {
-    plan.method = Method::kTwoPhase;
-    plan.reason = long_pieces ? "several nodes share the file" : "pieces are short";
+  plan.method = hinted_method(shape, hints, plan.reason);
+  if (plan.method == Method::kAutomatic) {
+    plan.method = choose_collective(shape, capabilities, comm, plan.reason);
   }
   choose_windows(shape, capabilities, hints, comm, plan);
   return plan;

@@ -3,7 +3,8 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy;
+//   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy; where
+//      they share memory, each rank whose own pieces are long does so at once, before it hears of the others;
 //   4. otherwise two-phase; on one node, where nobody asked for aggregators, by windows that the ranks share.
 // Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the
 // same writing.
@@ -63,6 +64,10 @@ int64_t request_cost_bytes(const storage::Capabilities& capabilities);
 
 /// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say instead of the storage.
 storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
+
+/// Whether a rank's part of a collective operation is best moved by the rank alone, whatever the others have. `own` is this
+/// rank's shape. \pre all ranks are on one node. Local.
+bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 /// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,

@@ -24,6 +24,8 @@ struct Agreed {
   std::vector<Lane> lanes;
   Plan plan;
   int64_t granule_bytes;
+  bool all_moved = false;  ///< nothing is left to move
+  bool failed = false;     ///< a rank that moved its bytes before could not
 };
 
 // Small enough to stay in a processor's cache between those who fill it and the one who writes it.
@@ -75,8 +77,12 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool wri
   return agreed;
 }
 
-// What a rank says of its lane in a meeting; rank 0 also of the storage.
+// How far a rank is when it comes to the meeting; of several ranks the last that holds for one.
+enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
+
+// What a rank says in a meeting of what it has left to move; rank 0 also of the storage.
 struct Summary {
+  Stage stage;
   ByteRange hull;
   int64_t bytes;
   int64_t pieces;
@@ -87,18 +93,19 @@ constexpr size_t kSummaryValues = (sizeof(Summary) + sizeof(int64_t) - 1) / size
 static_assert(std::is_trivially_copyable_v<Summary> && kSummaryValues <= NodeMeeting::kMostValues);
 
 // One meeting in the memory of the node.
-Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, bool write) {
-  Summary mine{hull_of_lane(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
+Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Stage stage, bool write) {
+  Summary mine{stage, hull_of_lane(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
   for (const Stream& stream : lane.streams) {
     mine.granule_bits |= granule_bits(stream);
   }
   std::array<int64_t, kSummaryValues> values{};
   std::memcpy(values.data(), &mine, sizeof mine);
   const auto all = windows.meeting().exchange(context.comm, values);
-  Summary sum{{INT64_MAX, 0}, 0, 0, 0, {}};
+  Summary sum{Stage::kAllToDo, {INT64_MAX, 0}, 0, 0, 0, {}};
   for (size_t rank = 0; rank < all.size() / kSummaryValues; ++rank) {
     Summary one;
     std::memcpy(static_cast<void*>(&one), all.data() + rank * kSummaryValues, sizeof one);
+    sum.stage = std::max(sum.stage, one.stage);
     sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
     sum.bytes += one.bytes;
     sum.pieces += one.pieces;
@@ -110,7 +117,12 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   Agreed agreed{{lane}, {}, granule_of(sum.granule_bits)};
   const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
   agreed.lanes[0].extent = extent;
-  agreed.plan = make_plan({sum.bytes, sum.pieces, write, false, extent.size()}, sum.capabilities, context.hints, context.comm);
+  agreed.failed = sum.stage == Stage::kFailed;
+  agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
+  if (!agreed.failed && !agreed.all_moved) {
+    agreed.plan =
+        make_plan({sum.bytes, sum.pieces, write, false, extent.size()}, sum.capabilities, context.hints, context.comm);
+  }
   return agreed;
 }
 
@@ -132,10 +144,10 @@ NodeWindows* windows_of(Context& context, std::span<const Lane> lanes) {
   return kept->windows.get();
 }
 
-Agreed agree_on(Context& context, NodeWindows* windows, std::span<const Lane> lanes, bool write) {
+Agreed agree_on(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   return windows == nullptr ? agree_by_messages(context, lanes, write)
-                            : agree_in_memory(context, *windows, lanes.front(), write);
+                            : agree_in_memory(context, *windows, lanes.front(), stage, write);
 }
 
 // As Comm::agree, without a message where all is well.
@@ -168,6 +180,45 @@ IndependentPlan plan_for(const Context& context, std::span<const Lane> lanes, bo
                           may_try_to_sieve_writes(context));
 }
 
+/// What a rank moved before it heard of the others.
+struct Early {
+  Stage stage = Stage::kAllToDo;
+  Outcome outcome{{}, 0, Method::kListIo, "long pieces go as they are, before the ranks meet"};
+
+  /// What remains of this rank's request.
+  std::span<const Lane> left(std::span<const Lane> lanes) const {
+    static const Lane kNothing;
+    return stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
+  }
+  /// The end of an operation in which nobody else has moved anything.
+  Outcome end(Context& context, bool somebody_failed) {
+    outcome.status = somebody_failed ? context.comm.agree(outcome.status) : outcome.status;
+    return std::move(outcome);
+  }
+  /// The outcome of this rank, given that of what was left.
+  Outcome with(Outcome rest) {
+    if (stage == Stage::kAllToDo) {
+      return rest;
+    }
+    outcome.status = std::move(rest.status);
+    return std::move(outcome);
+  }
+};
+
+// Ranks of a node whose own pieces are long wait for nobody: no other method would serve them better, whatever the others have.
+template <typename Move>
+Early move_early(const Context& context, const NodeWindows* windows, std::span<const Lane> lanes, bool write, Move&& move) {
+  Early early;
+  const RequestShape own{total_bytes(lanes), piece_count(lanes), write};
+  if (windows != nullptr && goes_at_once(own, context.file->capabilities(), context.hints)) {
+    Outcome moved = move();
+    early.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed;
+    moved.reason = early.outcome.reason + "; " + moved.reason;
+    early.outcome = std::move(moved);
+  }
+  return early;
+}
+
 }  // namespace
 
 Outcome write_independent(Context& context, std::span<const Lane> lanes, StreamSource& source) {
@@ -182,28 +233,39 @@ Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSi
 
 Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSource& source) {
   NodeWindows* windows = windows_of(context, lanes);
-  Agreed agreed = agree_on(context, windows, lanes, true);
+  Early early = move_early(context, windows, lanes, true, [&] { return write_independent(context, lanes, source); });
+  lanes = early.left(lanes);
+  Agreed agreed = agree_on(context, windows, lanes, early.stage, true);
+  if (agreed.all_moved || agreed.failed) {
+    return early.end(context, agreed.failed);
+  }
   if (agreed.plan.windows) {
     Moved moved = windows->write(context, agreed.lanes[0], agreed.granule_bytes, source);
-    return outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows);
+    return early.with(outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows));
   }
   if (agreed.plan.method == Method::kTwoPhase) {
     Moved moved = write_two_phase_agreed(context, agreed.plan.two_phase, agreed.lanes, source);
     Outcome outcome = outcome_of(moved, Method::kTwoPhase, agreed.plan.reason);
     outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
-    return outcome;
+    return early.with(std::move(outcome));
   }
   Outcome outcome = write_independent(context, lanes, source);
   outcome.status = agree(context, windows, outcome.status);
   outcome.reason = agreed.plan.reason + "; " + outcome.reason;
-  return outcome;
+  return early.with(std::move(outcome));
 }
 
 Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
   NodeWindows* windows = windows_of(context, lanes);
-  Agreed agreed = agree_on(context, windows, lanes, false);
+  Early early = move_early(context, windows, lanes, false, [&] { return read_independent(context, lanes, sink); });
+  lanes = early.left(lanes);
+  Agreed agreed = agree_on(context, windows, lanes, early.stage, false);
+  if (agreed.all_moved || agreed.failed) {
+    return early.end(context, agreed.failed);
+  }
   if (agreed.plan.windows) {
-    return outcome_of(windows->read(context, agreed.lanes[0], sink), Method::kTwoPhase, agreed.plan.reason + kInWindows);
+    const Moved moved = windows->read(context, agreed.lanes[0], sink);
+    return early.with(outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows));
   }
   Outcome outcome;
   if (agreed.plan.method == Method::kTwoPhase) {
@@ -215,7 +277,7 @@ Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSin
     outcome.reason = agreed.plan.reason + "; " + outcome.reason;
   }
   outcome.status = agree(context, windows, outcome.status);
-  return outcome;
+  return early.with(std::move(outcome));
 }
 
 }  // namespace stria::access

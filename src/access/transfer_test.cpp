@@ -366,5 +366,76 @@ TEST(Transfer, OverlappingWritersLeaveHolesAlone) {
   }
 }
 
+// One rank has a long stretch, two have short pieces that interleave, one has nothing.
+Scenario scenario_of_mixed_lengths() {
+  constexpr int64_t kLong = 64 << 10;
+  constexpr int64_t kShort = 8;
+  constexpr int64_t kCount = 1000;
+  Scenario scenario{make_case(1)};
+  scenario.c.simulation = {.ranks = 4, .ranks_per_node = 4};
+  scenario.c.hints = {};
+  scenario.c.native_list = false;
+  scenario.collective = true;
+  scenario.c.before.assign(kLong + 2 * kShort * kCount, std::byte{1});
+  scenario.c.after = scenario.c.before;
+  scenario.c.ranks.assign(4, {});
+  for (int64_t r = 0; r < 4; ++r) {
+    RankCase& rank = scenario.c.ranks[static_cast<size_t>(r)];
+    rank.lanes.emplace_back();
+    if (r == 3) {
+      continue;
+    }
+    rank.lanes[0].streams.push_back(
+        r == 0
+            ? Stream{0, Datatype::bytes(kLong), 0}
+            : Stream{0, Datatype::hvector(kCount, 1, 2 * kShort, Datatype::bytes(kShort)).value(), kLong + (r - 1) * kShort});
+    const int64_t bytes = r == 0 ? kLong : kCount * kShort;
+    rank.direct.push_back(r != 1);
+    rank.offsets.emplace_back();
+    for (int64_t i = 0; i < bytes; ++i) {
+      rank.offsets[0].push_back(r == 0 ? i : kLong + (i / kShort * 2 + r - 1) * kShort + i % kShort);
+      scenario.c.after[static_cast<size_t>(rank.offsets[0].back())] = static_cast<std::byte>(i * 7 + r);
+    }
+    rank.packed.emplace_back();
+    for (const int64_t at : rank.offsets[0]) {
+      rank.packed[0].push_back(scenario.c.after[static_cast<size_t>(at)]);
+    }
+  }
+  return scenario;
+}
+
+TEST(Transfer, LongPiecesWaitForNobodyAndShortOnesGoTogether) {
+  const Scenario scenario = scenario_of_mixed_lengths();
+  ASSERT_NO_FATAL_FAILURE(check_write(scenario));
+  ASSERT_NO_FATAL_FAILURE(check_read(scenario, scenario.c.after.size()));
+  TestPlace place("memory");
+  set_content(*place.driver, place.path, scenario.c.before);
+  Results results;
+  run(
+      scenario, place, "", [&](Context& context, const RankCase& rank, int) { return write(scenario, context, rank); },
+      results);
+  EXPECT_EQ(results.outcomes[0].method, Method::kListIo);
+  for (size_t rank = 1; rank < 4; ++rank) {
+    EXPECT_EQ(results.outcomes[rank].method, Method::kTwoPhase) << results.outcomes[rank].reason;
+  }
+}
+
+TEST(Transfer, ALongPieceThatFailsStopsTheShortOnes) {
+  const Scenario scenario = scenario_of_mixed_lengths();
+  TestPlace place("memory");
+  set_content(*place.driver, place.path, scenario.c.before);
+  Results results;
+  run(
+      scenario, place, "write:rank=0:errno=ENOSPC",
+      [&](Context& context, const RankCase& rank, int) { return write(scenario, context, rank); }, results);
+  ASSERT_TRUE(results.run.ok()) << results.run.message();
+  for (const Outcome& outcome : results.outcomes) {
+    EXPECT_EQ(outcome.status.code(), ErrorCode::kNoSpace) << outcome.status.message();
+    EXPECT_EQ(outcome.status.message(), results.outcomes[0].status.message());
+    EXPECT_EQ(outcome.bytes, 0);
+  }
+  EXPECT_EQ(content_of(*place.driver, place.path), scenario.c.before);
+}
+
 }  // namespace
 }  // namespace stria::access::test
