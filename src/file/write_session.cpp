@@ -180,8 +180,8 @@ Result<access::RequestShape> WriteSession::agree_on_pending() {
 Status WriteSession::move(const access::RequestShape& shape, bool last) {
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
-  bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
-                     shape.total_bytes >= kWorthTurnsBytes;
+  bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache &&
+                     !capabilities_.parallel_writes && comm().size() > 1 && shape.total_bytes >= kWorthTurnsBytes;
   NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
   if (turn != nullptr) {
     turn->begin_operation();

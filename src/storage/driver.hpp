@@ -24,6 +24,7 @@ struct Capabilities {
   bool native_list = false;      ///< a list of ranges travels as one request
   bool reserving_pays = false;   ///< writes into space that preallocate() reserved are faster than those that grow the file
   bool node_local_cache = true;  ///< writes land in this node's page cache (a local file system or tmpfs)
+  bool parallel_writes = false;  ///< those who write different parts of a new file on one node don't wait for each other
   bool asynchronous = false;     ///< start_write() returns before the bytes are written
 };
 

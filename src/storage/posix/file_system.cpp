@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "storage/posix/page_inserter.hpp"
 #include "storage/posix/stripes.hpp"
 
 namespace stria::storage {
@@ -82,6 +83,7 @@ Capabilities probe_capabilities(int descriptor) {
   capabilities.direct_align_bytes = direct_alignment(descriptor, magic);
   // ext4 counts each new block against the free ones while the file's lock is held, unless it has its place already.
   capabilities.reserving_pays = magic == kExt4;
+  capabilities.parallel_writes = PageInserter::can_serve(descriptor, basics, magic);
   return capabilities;
 }
 

@@ -31,10 +31,15 @@ PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, bool 
       path_(std::move(path)),
       descriptor_(descriptor),
       direct_(direct),
-      capabilities_(probe_capabilities(descriptor)) {}
+      capabilities_(probe_capabilities(descriptor)) {
+  if (capabilities_.parallel_writes) {
+    inserter_ = std::make_unique<PageInserter>(descriptor);
+  }
+}
 
 PosixFile::~PosixFile() {
   queue_.reset();
+  inserter_.reset();
   for (const int descriptor : {descriptor_, cached_descriptor_}) {
     if (descriptor >= 0) {
       calls_.close(descriptor);
@@ -56,20 +61,91 @@ Status PosixFile::transfer_error(const char* operation, int64_t offset, int64_t 
 }
 
 Status PosixFile::write_run(const Run& run, std::span<iovec> pieces) {
-  int64_t done = 0;
-  while (done < run.bytes) {
-    const ssize_t now = calls_.pwritev(descriptor_, pieces.data(), static_cast<int>(pieces.size()), run.offset + done);
+  const bool by_pages = inserter_ != nullptr && run.bytes >= PageInserter::kLeastBytes;
+  return by_pages ? write_by_pages(run.offset, pieces) : write_plainly(run.offset, pieces);
+}
+
+Status PosixFile::write_plainly(int64_t offset, std::span<iovec> pieces) {
+  int64_t left = 0;
+  for (const iovec& piece : pieces) {
+    left += static_cast<int64_t>(piece.iov_len);
+  }
+  while (left > 0) {
+    const ssize_t now = calls_.pwritev(descriptor_, pieces.data(), static_cast<int>(pieces.size()), offset);
     if (now < 0 && errno == EINTR) {
       continue;
     }
     if (now <= 0) {
       // A call that writes nothing and says nothing would be repeated for ever.
-      return transfer_error("write", run.offset + done, run.bytes - done, now < 0 ? errno : EIO);
+      return transfer_error("write", offset, left, now < 0 ? errno : EIO);
     }
-    done += now;
+    offset += now;
+    left -= now;
     pieces = skip_bytes(pieces, now);
   }
   return {};
+}
+
+// What can't be inserted waits in `rest` until something was: neighbours still go into one call.
+Status PosixFile::write_by_pages(int64_t offset, std::span<iovec> pieces) {
+  int64_t end = offset;
+  for (const iovec& piece : pieces) {
+    end += static_cast<int64_t>(piece.iov_len);
+  }
+  STRIA_RETURN_IF_ERROR(extend_to(end, pieces.back()));
+  std::vector<iovec> rest;
+  int64_t rest_offset = offset;
+  for (const iovec& piece : pieces) {
+    auto* data = static_cast<std::byte*>(piece.iov_base);
+    auto bytes = static_cast<int64_t>(piece.iov_len);
+    const PageInserter::Stretch pages = inserter_->whole_pages(offset, bytes);
+    const int64_t head_bytes = pages.offset - offset;
+    STRIA_ASSIGN_OR_RETURN(const int64_t inserted, insert_pages(pages.offset, data + head_bytes, pages.bytes));
+    if (inserted > 0) {
+      if (head_bytes > 0) {
+        rest.push_back({data, static_cast<size_t>(head_bytes)});
+      }
+      STRIA_RETURN_IF_ERROR(write_plainly(rest_offset, rest));
+      rest.clear();
+      const int64_t done = head_bytes + inserted;
+      data += done;
+      bytes -= done;
+      offset += done;
+      rest_offset = offset;
+    }
+    if (bytes > 0) {
+      rest.push_back({data, static_cast<size_t>(bytes)});
+      offset += bytes;
+    }
+  }
+  return write_plainly(rest_offset, rest);
+}
+
+// Pages go only where the file reaches already. Its size can't be set: a rank that has seen a smaller one would cut what
+// another has written since. So the last page is written first, if need be.
+Status PosixFile::extend_to(int64_t end, iovec& last_piece) {
+  if (end <= least_size_) {
+    return {};
+  }
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, size());
+  if (bytes < end) {
+    const int64_t tail_bytes =
+        std::min<int64_t>(static_cast<int64_t>(last_piece.iov_len), (end - 1) % capabilities_.block_bytes + 1);
+    last_piece.iov_len -= static_cast<size_t>(tail_bytes);
+    iovec tail{static_cast<std::byte*>(last_piece.iov_base) + last_piece.iov_len, static_cast<size_t>(tail_bytes)};
+    STRIA_RETURN_IF_ERROR(write_plainly(end - tail_bytes, {&tail, 1}));
+  }
+  least_size_ = std::max(bytes, end);
+  return {};
+}
+
+Result<int64_t> PosixFile::insert_pages(int64_t offset, const std::byte* data, int64_t bytes) {
+  int64_t admitted = bytes;
+  if (const int error_number = bytes == 0 ? 0 : calls_.admit_transfer(descriptor_, true, offset, &admitted);
+      error_number != 0) {
+    return transfer_error("write", offset, bytes, error_number);
+  }
+  return inserter_->insert(offset, data, align_down(admitted, capabilities_.block_bytes));
 }
 
 Result<int64_t> PosixFile::read_run_from(int descriptor, const Run& run, std::span<iovec> pieces) {
@@ -310,6 +386,7 @@ Status PosixFile::close() {
     return closed_file("close", path_);
   }
   queue_.reset();
+  inserter_.reset();
   if (cached_descriptor_ >= 0) {
     calls_.close(std::exchange(cached_descriptor_, -1));
   }

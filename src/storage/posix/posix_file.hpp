@@ -2,13 +2,16 @@
 //
 // Problem: lists of ranges, of which a system call takes only neighbours, and calls that stop half-way.
 // Method: segments sorted, neighbours joined into vectored calls, interrupted and short calls continued; start_write() hands
-// the list to a thread of the file's own. Cost: one system call a run of neighbours (up to 1,024 pieces).
+// the list to a thread of the file's own. On tmpfs long stretches of new files are inserted as pages, which no other writer has
+// to wait for (page_inserter.hpp). Cost: one system call a run of neighbours (up to 1,024 pieces), or a stretch of pages.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
 #include "storage/driver.hpp"
+#include "storage/posix/page_inserter.hpp"
 #include "storage/posix/runs.hpp"
 #include "storage/posix/system_calls.hpp"
 #include "storage/posix/write_queue.hpp"
@@ -57,6 +60,10 @@ class PosixFile : public File {
   Status transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const;
 
  private:
+  Status write_plainly(int64_t offset, std::span<iovec> pieces);
+  Status write_by_pages(int64_t offset, std::span<iovec> pieces);
+  Result<int64_t> insert_pages(int64_t offset, const std::byte* data, int64_t bytes);
+  Status extend_to(int64_t end, iovec& last_piece);
   Result<int64_t> read_run_from(int descriptor, const Run& run, std::span<iovec> pieces);
   Result<int64_t> read_run_directly_or_not(const Run& run, std::span<iovec> pieces);
   Status error(const char* operation, int error_number) const;
@@ -67,7 +74,9 @@ class PosixFile : public File {
   int cached_descriptor_ = -1;  ///< of a direct file: for reads that direct I/O can't do; opened by the first of them
   bool direct_;
   Capabilities capabilities_;
-  std::unique_ptr<WriteQueue> queue_;  ///< made by the first start_write()
+  std::unique_ptr<PageInserter> inserter_;  ///< where the file system takes whole pages
+  std::atomic<int64_t> least_size_ = 0;     ///< the file was seen to have so many bytes
+  std::unique_ptr<WriteQueue> queue_;       ///< made by the first start_write()
 };
 
 }  // namespace stria::storage
