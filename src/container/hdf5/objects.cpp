@@ -1,6 +1,7 @@
 #include "container/hdf5/objects.hpp"
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -16,23 +17,34 @@ struct Link {
   H5L_type_t type;
 };
 
-// Exceptions must not pass the library's frames: out of memory ends the iteration.
-herr_t keep_link(hid_t, const char* name, const H5L_info_t* info, void* data) {
-  try {
-    static_cast<std::vector<Link>*>(data)->push_back({name, info->type});
-  } catch (const std::bad_alloc&) {
-    return -1;
+// What an iteration of the library shows. Exceptions must not pass the library's frames: out of memory ends the iteration.
+template <typename Entry>
+struct Shown {
+  std::vector<Entry> entries;
+  bool ran_out = false;
+
+  template <typename Make>
+  herr_t add(Make&& make) {
+    try {
+      entries.push_back(make());
+      return 0;
+    } catch (const std::bad_alloc&) {
+      ran_out = true;
+      return -1;
+    }
   }
-  return 0;
+  /// Why the iteration ended early.
+  Status failure(const std::string& what) const {
+    return ran_out ? Status(ErrorCode::kResourceExhausted, "out of memory") : last_error(ErrorCode::kCorrupted, what);
+  }
+};
+
+herr_t keep_link(hid_t, const char* name, const H5L_info_t* info, void* shown) {
+  return static_cast<Shown<Link>*>(shown)->add([&] { return Link{name, info->type}; });
 }
 
-herr_t keep_attribute(hid_t, const char* name, const H5A_info_t*, void* data) {
-  try {
-    static_cast<std::vector<std::string>*>(data)->push_back(name);
-  } catch (const std::bad_alloc&) {
-    return -1;
-  }
-  return 0;
+herr_t keep_attribute(hid_t, const char* name, const H5A_info_t*, void* shown) {
+  return static_cast<Shown<std::string>*>(shown)->add([&] { return std::string(name); });
 }
 
 struct Object {
@@ -84,11 +96,12 @@ Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
   if (depth > kDepthMax) {
     return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kDepthMax) + " deep");
   }
-  std::vector<Link> links;
+  Shown<Link> shown;
   // In native order: for any other libhdf5 1.10 builds a table, which it frees half made when the group is damaged.
-  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &links) < 0) {
-    return last_error(ErrorCode::kCorrupted, "group '/" + prefix + "' can't be read");
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &shown) < 0) {
+    return shown.failure("group '/" + prefix + "' can't be read");
   }
+  std::vector<Link>& links = shown.entries;
   std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.name < b.name; });
   for (const Link& link : links) {
     STRIA_RETURN_IF_ERROR(visit_link(group, prefix, link, depth));
@@ -131,12 +144,12 @@ Result<std::vector<std::string>> list_objects(hid_t file) {
 }
 
 Result<std::vector<std::string>> list_attributes(hid_t object) {
-  std::vector<std::string> names;
-  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_attribute, &names) < 0) {
-    return last_error(ErrorCode::kCorrupted, "the attributes can't be read");
+  Shown<std::string> shown;
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_attribute, &shown) < 0) {
+    return shown.failure("the attributes can't be read");
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(shown.entries.begin(), shown.entries.end());
+  return std::move(shown.entries);
 }
 
 }  // namespace stria::container::h5
