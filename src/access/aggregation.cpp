@@ -403,6 +403,15 @@ std::vector<std::pair<int, int>> Aggregation::spoken_for() const {
   return pairs;
 }
 
+bool Aggregation::is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) const {
+  const auto is_gone = [this](int rank, const std::set<int>& gone) {
+    return rank == context_.comm.rank() || gone.contains(rank);
+  };
+  return std::all_of(met_.begin(), met_.end(),
+                     [&](int a) { return is_gone(plan_.aggregators[static_cast<size_t>(a)], gone_aggregators); }) &&
+         std::all_of(others_.begin(), others_.end(), [&](const Contributor& c) { return is_gone(c.rank, gone_contributors); });
+}
+
 std::vector<Window> Aggregation::my_windows(int round) {
   std::vector<Window> windows;
   domains_->windows(my_index_, round, windows);

@@ -65,6 +65,9 @@ class Aggregation {
   /// Whom this rank speaks for: aggregator's rank and contributor's, for others than itself.
   std::vector<std::pair<int, int>> spoken_for() const;
   std::byte* staging(int delegate_rank, int64_t offset) const { return delegates_.staging(delegate_rank, offset); }
+  /// True once this rank has nothing more to do with any other: all aggregators that it meets are among the former, all
+  /// contributors among the latter.
+  bool is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) const;
   /// The windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round);
 

@@ -1,9 +1,11 @@
-// Tells the aggregators of a collective write that one of them has failed, so that nobody writes on for a file that is lost.
+// Tells the ranks of a collective operation that one of them has failed, so that nobody goes on for a request that is lost.
 //
-// Problem: an aggregator hears of another only through contributors that they share, and often they share none. Method: the
-// aggregators are the nodes of a binary heap; along each edge each side sends one token, the bad news when it comes or "all
-// well" at the end, and looks for the other's between rounds. Cost: at most three short messages an aggregator each way, none
-// where there is one; the news needs twice the logarithm of their number in rounds.
+// Problem: an aggregator hears of another only through contributors that they share, and often they share none; ranks that move
+// their bytes by themselves hear of nobody. Method: the ranks are the nodes of a binary heap. Along each edge goes one token
+// each way: up, that all below have ended well, or the bad news as soon as it comes; down, that everybody has, or the news.
+// Ranks look for tokens between their batches or rounds, and once they are done, until the end: whoever ends early still passes
+// the news on. Cost: at most three short messages a rank each way, none where there is one; the end, and the news, need twice
+// the logarithm of their number in steps.
 #pragma once
 
 #include <array>
@@ -11,36 +13,55 @@
 #include <memory>
 #include <span>
 
-#include "access/aggregation.hpp"
+#include "access/memory_reserve.hpp"
+#include "access/request.hpp"
 #include "comm/comm.hpp"
 
 namespace stria::access {
 
+/// An operation of fewer bytes than this, of all ranks, is over before the news is worth its messages.
+inline constexpr int64_t kWorthTellingBytes = 8 << 20;
+
 class FailureNews {
  public:
-  /// Every aggregator makes one, and in the end calls finish(); `aggregators` are their ranks, `comm.rank()` among them.
-  FailureNews(Aggregation& aggregation, Comm& comm, std::span<const int> aggregators);
+  /// Among all ranks of `comm`. Each of them makes one, and calls end() once. Collective: yes.
+  FailureNews(Comm& comm, MemoryReserve& memory);
+  /// Among some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
+  FailureNews(Comm& comm, MemoryReserve& memory, std::span<const int> ranks);
 
-  /// Passes on that something has failed here or elsewhere. The first call counts.
+  /// Passes on that something has failed here.
   void tell();
-  /// Whether another aggregator has told of a failure, which is passed on. Never blocks.
+  /// Whether somebody has told of a failure, which is passed on. Never blocks.
   bool heard();
-  /// Sends the last tokens and waits for those of the neighbours.
-  void finish();
+  /// Tells of `mine` where it is a failure, and waits until every rank has ended. Returns `mine`, or kAborted where only others
+  /// have failed: success is everywhere or nowhere. Collective: yes.
+  Status end(const Status& mine);
 
  private:
   struct Neighbor {
     int rank = -1;
-    int64_t word = 0;  ///< from there: 1 after a failure
-    std::unique_ptr<CommRequest> request;
-    bool has_spoken = false;
+    int64_t heard_word = 0;  ///< from there: 1 after a failure
+    int64_t told_word = 0;
+    std::unique_ptr<CommRequest> hearing;
+    std::unique_ptr<CommRequest> telling;
+    bool has_spoken = true;
   };
-  void send(int64_t word);
+  template <typename RankAt>
+  void meet_neighbors(int64_t mine, int64_t count, RankAt&& rank_at);
+  void listen(Neighbor& neighbor);
+  void speak(Neighbor& neighbor, int64_t word);
+  void pass_on();
+  bool is_over() const;
 
-  Aggregation& aggregation_;
   Comm& comm_;
-  std::array<Neighbor, 3> neighbors_;  // parent and children in the heap
-  bool told_ = false;
+  MemoryReserve& memory_;
+  Neighbor parent_;
+  std::array<Neighbor, 2> children_;
+  bool failed_ = false;  // here or elsewhere, as far as is known
+  bool done_ = false;
 };
+
+/// kAborted once another rank has failed that shares the node's turn, or of which the context tells. Never blocks.
+Status failure_elsewhere(const Context& context);
 
 }  // namespace stria::access

@@ -6,6 +6,7 @@
 
 #include "access/buffer.hpp"
 #include "access/description.hpp"
+#include "access/failure_news.hpp"
 #include "access/write_lock.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -67,6 +68,7 @@ class SpanReader {
     int64_t packed_bytes = target != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
     SpanWalker walker(stream, 0, stream.size(), method_.rule, {packed_bytes, buffers_.window_bytes()});
     while (walker.next(spans_)) {
+      STRIA_RETURN_IF_ERROR(failure_elsewhere(context_));
       int64_t begin = spans_.front().begin;
       int64_t end = spans_.back().end;
       std::byte* packed = target != nullptr ? target + begin : buffers_.staging();
@@ -153,6 +155,7 @@ class SpanWriter {
     SpanWalker walker(stream, 0, stream.size(), method_.rule, {packed_bytes, buffers_.window_bytes()});
     std::vector<Span> spans;
     while (walker.next(spans)) {
+      STRIA_RETURN_IF_ERROR(failure_elsewhere(context_));
       int64_t begin = spans.front().begin;
       const std::byte* packed = pack(stream.stream_id, begin, spans.back().end, direct);
       PhaseTimer timer(context_.times, Phase::kWrite);

@@ -8,6 +8,7 @@
 #include "access/batch.hpp"
 #include "access/buffer.hpp"
 #include "access/description.hpp"
+#include "access/failure_news.hpp"
 #include "datatype/cursor.hpp"
 #include "trace/phase_timer.hpp"
 #include "trace/recorder.hpp"
@@ -122,9 +123,10 @@ class ListWriter {
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
   }
 
-  /// Writes a batch, or starts to. Where the ranks of the node share a turn, a failure of one ends the writing of all.
+  /// Writes a batch, or starts to. Where the ranks hear of each other, a failure of one ends the writing of all.
   Status write(std::span<const BatchPart> batch) {
-    Status status = is_given_up() ? another_failed() : write_batch(batch);
+    Status status = failure_elsewhere(context_);
+    status = status.ok() ? write_batch(batch) : status;
     if (!status.ok() && context_.turn != nullptr) {
       context_.turn->give_up();
     }
@@ -142,9 +144,6 @@ class ListWriter {
   }
 
  private:
-  bool is_given_up() const { return context_.turn != nullptr && context_.turn->was_given_up(); }
-  static Status another_failed() { return Status(ErrorCode::kAborted, "another rank could not write"); }
-
   Status write_batch(std::span<const BatchPart> batch) {
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
@@ -212,9 +211,10 @@ class ListWriter {
     };
     const NodeTurn::Guard guard = take();
     // Meanwhile another may have failed, and who waits for a turn has not begun to write.
-    Status status = is_given_up()     ? another_failed()
-                    : turn != nullptr ? write_in_turn(*turn, slot.cached)
-                                      : context_.file->write(slot.cached);
+    Status status = failure_elsewhere(context_);
+    if (status.ok()) {
+      status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
+    }
     context_.times[Phase::kWrite] +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - meanwhile_s;
     return status;
@@ -338,6 +338,7 @@ Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& si
   std::vector<storage::ReadSegment> segments;
   Moved moved;
   moved.status = for_each_batch(lanes, BatchSizes::all_alike(batch_bytes), [&](std::span<const BatchPart> batch) -> Status {
+    STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
     Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
     list_segments(batch, layout, segments);
     int64_t end = kNoEnd;

@@ -110,8 +110,9 @@ class NodeRead {
   void read(int64_t round) {
     NodeWindows::Slot& slot = slot_of(round);
     const NodeRounds::Place place = rounds_.place(round);
-    slot.file_end = kNoEnd;
-    if (slot.taken.load() < uses_end(round)) {  // else nobody wanted it
+    const bool is_lost = state_.failed_read.load() == rounds_.first + 1;  // nobody reads on then
+    slot.file_end = is_lost ? NodeWindows::kFailed : kNoEnd;
+    if (!is_lost && slot.taken.load() < uses_end(round)) {  // else nobody wanted it
       PhaseTimer timer(context_.times, Phase::kRead);
       std::byte* data = windows_.buffer(rounds_.slot(round)) + (place.file.begin - place.origin);
       storage::ReadSegment whole{place.file.begin, data, place.file.size()};
@@ -119,6 +120,7 @@ class NodeRead {
       if (!read_bytes.ok()) {
         moved_.status = moved_.status.ok() ? read_bytes.status() : moved_.status;
         slot.file_end = NodeWindows::kFailed;
+        state_.failed_read.store(rounds_.first + 1);
       } else if (*read_bytes < whole.bytes) {
         slot.file_end = whole.offset + *read_bytes;
       }

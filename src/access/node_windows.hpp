@@ -66,6 +66,12 @@ class NodeWindows {
   /// everywhere. Collective: yes.
   Moved read(Context& context, const Lane& lane, StreamSink& sink);
 
+  /// Begins an operation in which ranks may move bytes before they meet; in it a rank tells that it has failed to, and asks
+  /// whether one has. Every rank calls the first; the others are local and never block.
+  void begin_early() { ++early_operations_; }
+  void fail_early() { state_->failed_early.store(early_operations_); }
+  bool early_failed() const { return state_->failed_early.load(std::memory_order_relaxed) == early_operations_; }
+
   /// One window's state, in shared memory. Numbers of uses count from the beginning, not from that of the operation.
   struct Slot {
     alignas(64) std::atomic<uint64_t> packed;  ///< ranks that have put their bytes in, over all uses
@@ -78,10 +84,12 @@ class NodeWindows {
   /// What the node shares, followed by the windows and their bits.
   struct State {
     Slot slots[kWindows];
-    alignas(64) std::atomic<uint32_t> writing;   ///< 1 while a rank writes
-    int64_t next_write;                          ///< the round to be written next; for the rank that writes
-    int64_t written_rounds;                      ///< rounds of which all bytes are in the file
-    std::atomic<int64_t> failed_operation;       ///< the last write that failed
+    alignas(64) std::atomic<uint32_t> writing;  ///< 1 while a rank writes
+    int64_t next_write;                         ///< the round to be written next; for the rank that writes
+    int64_t written_rounds;                     ///< rounds of which all bytes are in the file
+    std::atomic<int64_t> failed_operation;      ///< the last write that failed
+    std::atomic<int64_t> failed_read;           ///< likewise of reads, which are told apart by the rounds before them, plus one
+    std::atomic<int64_t> failed_early;          ///< and of what ranks move before they meet
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
@@ -104,6 +112,7 @@ class NodeWindows {
   int64_t write_operations_ = 0;
   int64_t write_rounds_ = 0;  ///< of earlier operations
   int64_t read_rounds_ = 0;
+  int64_t early_operations_ = 0;
 };
 
 }  // namespace stria::access

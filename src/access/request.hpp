@@ -103,6 +103,9 @@ struct Context {
   /// For operations whose outcome is agreed on before the next begins (those of transfer.hpp); null: allocated for each.
   KeptBuffers* kept = nullptr;
   bool sole_writer = false;  ///< nobody else has the file open for writing, as far as the caller knows
+  /// Whether another rank of a collective operation has failed, for methods by which each moves its bytes alone: they stop
+  /// then. Never blocks. Null: nobody tells.
+  std::function<bool()> failed_elsewhere = {};
 };
 
 /// What a transfer did on this rank.

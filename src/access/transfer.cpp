@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "access/description.hpp"
+#include "access/failure_news.hpp"
 #include "access/granule.hpp"
 #include "access/independent.hpp"
 #include "access/node_windows.hpp"
@@ -24,8 +27,9 @@ struct Agreed {
   std::vector<Lane> lanes;
   Plan plan;
   int64_t granule_bytes;
-  bool all_moved = false;  ///< nothing is left to move
-  bool failed = false;     ///< a rank that moved its bytes before could not
+  int64_t total_bytes = 0;  ///< of all ranks, that are left to move
+  bool all_moved = false;   ///< nothing is left to move
+  bool failed = false;      ///< a rank that moved its bytes before could not
 };
 
 // Small enough to stay in a processor's cache between those who fill it and the one who writes it.
@@ -56,7 +60,7 @@ ByteRange hull_of_lane(const Lane& lane) {
 
 // Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
 Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
-  Agreed agreed{{lanes.begin(), lanes.end()}, {}, 1};
+  Agreed agreed{{lanes.begin(), lanes.end()}, {}, 1, 0};
   std::vector<int64_t> most;  // of each lane: minus its begin, its end
   for (const Lane& lane : lanes) {
     const ByteRange hull = hull_of_lane(lane);
@@ -70,6 +74,7 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool wri
   }
   int64_t sums[] = {total_bytes(lanes), piece_count(lanes)};
   context.comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
+  agreed.total_bytes = sums[0];
   storage::Capabilities capabilities = context.file->capabilities();
   context.comm.broadcast(std::as_writable_bytes(std::span(&capabilities, 1)), 0);
   agreed.plan = make_plan({sums[0], sums[1], write, false, hull_bytes}, capabilities, context.hints, context.comm);
@@ -114,7 +119,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
       sum.capabilities = one.capabilities;
     }
   }
-  Agreed agreed{{lane}, {}, granule_of(sum.granule_bits)};
+  Agreed agreed{{lane}, {}, granule_of(sum.granule_bits), sum.bytes};
   const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
   agreed.lanes[0].extent = extent;
   agreed.failed = sum.stage == Stage::kFailed;
@@ -175,6 +180,38 @@ IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
   return shape;
 }
 
+template <typename Move>
+Outcome or_out_of_memory(Move&& move) {
+  try {
+    return move();
+  } catch (const std::bad_alloc&) {
+    Outcome outcome;
+    outcome.status = Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation");
+    return outcome;
+  }
+}
+
+// Each rank moves its own bytes, and hears of failures elsewhere where there are enough of them.
+template <typename Move>
+Outcome move_alone(Context& context, NodeWindows* windows, const Agreed& agreed, Move&& move) {
+  MemoryReserve memory;
+  std::optional<FailureNews> news;
+  if (context.comm.size() > 1 && agreed.total_bytes >= kWorthTellingBytes) {
+    news.emplace(context.comm, memory);
+    context.failed_elsewhere = [&news] { return news->heard(); };
+  }
+  Outcome outcome = or_out_of_memory(move);
+  if (news) {
+    outcome.status = news->end(outcome.status);
+    context.failed_elsewhere = {};
+  }
+  if (!news || !outcome.status.ok()) {  // with the news it is known that all have succeeded
+    outcome.status = agree(context, windows, outcome.status);
+  }
+  outcome.reason = agreed.plan.reason + "; " + outcome.reason;
+  return outcome;
+}
+
 IndependentPlan plan_for(const Context& context, std::span<const Lane> lanes, bool write) {
   return plan_independent(shape_of(lanes, write), context.file->capabilities(), context.hints,
                           may_try_to_sieve_writes(context));
@@ -207,12 +244,21 @@ struct Early {
 
 // Ranks of a node whose own pieces are long wait for nobody: no other method would serve them better, whatever the others have.
 template <typename Move>
-Early move_early(const Context& context, const NodeWindows* windows, std::span<const Lane> lanes, bool write, Move&& move) {
+Early move_early(Context& context, NodeWindows* windows, std::span<const Lane> lanes, bool write, Move&& move) {
   Early early;
   const RequestShape own{total_bytes(lanes), piece_count(lanes), write};
-  if (windows != nullptr && goes_at_once(own, context.file->capabilities(), context.hints)) {
-    Outcome moved = move();
+  if (windows == nullptr) {
+    return early;
+  }
+  windows->begin_early();
+  if (goes_at_once(own, context.file->capabilities(), context.hints)) {
+    context.failed_elsewhere = [windows] { return windows->early_failed(); };
+    Outcome moved = or_out_of_memory(move);
+    context.failed_elsewhere = {};
     early.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed;
+    if (early.stage == Stage::kFailed) {
+      windows->fail_early();
+    }
     moved.reason = early.outcome.reason + "; " + moved.reason;
     early.outcome = std::move(moved);
   }
@@ -249,10 +295,7 @@ Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSo
     outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
     return early.with(std::move(outcome));
   }
-  Outcome outcome = write_independent(context, lanes, source);
-  outcome.status = agree(context, windows, outcome.status);
-  outcome.reason = agreed.plan.reason + "; " + outcome.reason;
-  return early.with(std::move(outcome));
+  return early.with(move_alone(context, windows, agreed, [&] { return write_independent(context, lanes, source); }));
 }
 
 Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
@@ -267,15 +310,12 @@ Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSin
     const Moved moved = windows->read(context, agreed.lanes[0], sink);
     return early.with(outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows));
   }
-  Outcome outcome;
-  if (agreed.plan.method == Method::kTwoPhase) {
-    outcome =
-        outcome_of(read_two_phase(context, agreed.plan.two_phase, agreed.lanes, sink), Method::kTwoPhase, agreed.plan.reason);
-    outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
-  } else {
-    outcome = read_independent(context, lanes, sink);
-    outcome.reason = agreed.plan.reason + "; " + outcome.reason;
+  if (agreed.plan.method != Method::kTwoPhase) {
+    return early.with(move_alone(context, windows, agreed, [&] { return read_independent(context, lanes, sink); }));
   }
+  Outcome outcome =
+      outcome_of(read_two_phase(context, agreed.plan.two_phase, agreed.lanes, sink), Method::kTwoPhase, agreed.plan.reason);
+  outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
   outcome.status = agree(context, windows, outcome.status);
   return early.with(std::move(outcome));
 }

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "access/aggregation.hpp"
+#include "access/failure_news.hpp"
 #include "access/two_phase.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -10,8 +13,8 @@ namespace {
 
 using Share = Aggregation::Share;
 
-constexpr int kFilledTag =
-    32020;  // aggregator to contributor: the round's bytes are there up to this end of the file, or kFailed
+// Aggregator to contributor: the round's bytes are there up to this end of the file, or kFailed: the last token between them.
+constexpr int kFilledTag = 32020;
 constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffer may be used again
 constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the packed bytes, unless it failed
 constexpr int64_t kFailed = -1;
@@ -19,14 +22,17 @@ constexpr int64_t kFailed = -1;
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
-      : context_(context), sink_(sink), aggregation_(context, plan, lanes, false) {}
+      : context_(context), plan_(plan), sink_(sink), aggregation_(context, plan, lanes, false) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();
     if (!moved_.status.ok()) {
       return moved_;
     }
-    for (int round = 0; round < aggregation_.round_count(); ++round) {
+    if (aggregation_.is_aggregator()) {
+      news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
+    }
+    for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
       begin(round);
       if (aggregation_.is_aggregator()) {
         serve(round);
@@ -34,10 +40,16 @@ class TwoPhaseRead {
       take(round);
       PhaseTimer timer(context_.times, Phase::kExchange);
       aggregation_.drain();
+      exchange_news();
     }
-    collect_taken(aggregation_.round_count());
-    collect_taken(aggregation_.round_count() + 1);
+    for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
+      collect_taken(twin);
+    }
+    PhaseTimer timer(context_.times, Phase::kExchange);
     aggregation_.finish();
+    if (news_) {
+      moved_.status = news_->end(moved_.status);
+    }
     bool cause_known = !moved_.status.ok() && moved_.status.code() != ErrorCode::kAborted;
     if (aggregation_.memory().ran_out() && !cause_known) {
       moved_.status = aggregation_.memory().status();
@@ -48,11 +60,33 @@ class TwoPhaseRead {
  private:
   void begin(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
-    if (Status received = aggregation_.begin_round(round); !received.ok()) {
+    if (Status received = aggregation_.begin_round(round, failed_, dismissed_); !received.ok()) {
       moved_.status = moved_.status.ok() ? received : moved_.status;
       own_end_ = kFailed;
     }
   }
+
+  // Aggregator: tells the others of a failure here, and learns of theirs.
+  void exchange_news() {
+    if (!news_) {
+      return;
+    }
+    if (own_end_ == kFailed) {
+      news_->tell();
+    } else if (news_->heard()) {
+      own_end_ = kFailed;
+      note_failure_elsewhere();
+    }
+  }
+
+  void note_failure_elsewhere() {
+    if (moved_.status.ok()) {
+      moved_.status = aggregation_.memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not read"); });
+    }
+  }
+
+  // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
+  bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_); }
 
   // Aggregator: reads the round's windows and hands them out.
   void serve(int round) {
@@ -63,12 +97,12 @@ class TwoPhaseRead {
     auto& taken_from = readers_[round % Aggregation::kTwins];
     aggregation_.memory().surely([&] { taken_from.reserve(wanted.size()); });
     for (const Share& share : wanted) {
-      if (share.own) {
+      if (share.own || dismissed_.contains(share.rank)) {
         continue;
       }
       int64_t end = own_end_;
       std::vector<std::byte> message;
-      if (share.shared) {
+      if (share.shared && end != kFailed) {
         taken_from.push_back(share.rank);
       } else if (end != kFailed) {
         end = kFailed;
@@ -78,7 +112,9 @@ class TwoPhaseRead {
         });
       }
       aggregation_.post_token(share.rank, kFilledTag, end);
-      if (!share.shared && end != kFailed) {
+      if (end == kFailed) {
+        aggregation_.memory().surely([&] { dismissed_.insert(share.rank); });
+      } else if (!share.shared) {
         aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
       }
     }
@@ -148,13 +184,18 @@ class TwoPhaseRead {
   // Contributor: takes its bytes of the round from every aggregator that it meets.
   void take(int round) {
     for (const Share& share : aggregation_.my_shares(round)) {
-      int64_t end = share.own ? own_end_ : arrived(share.rank);
-      if (end == kFailed && moved_.status.ok()) {
-        moved_.status = Status(ErrorCode::kAborted, "another rank could not read");
+      if (failed_.contains(share.rank)) {
+        continue;
       }
-      if (share.shared && end != kFailed) {
+      int64_t end = share.own ? own_end_ : arrived(share.rank);
+      if (end == kFailed) {
+        note_failure_elsewhere();
+        aggregation_.memory().surely([&] { failed_.insert(share.rank); });
+        continue;
+      }
+      if (share.shared) {
         aggregation_.memory().attempt([&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
-      } else if (end != kFailed) {
+      } else {
         take_message(share, end);
       }
       if (share.shared && !share.own) {
@@ -242,8 +283,12 @@ class TwoPhaseRead {
   }
 
   Context& context_;
+  const TwoPhasePlan& plan_;
   StreamSink& sink_;
   Aggregation aggregation_;
+  std::optional<FailureNews> news_;  // of an aggregator
+  std::set<int> failed_;             // aggregators that this rank met and that could not read
+  std::set<int> dismissed_;          // contributors whom this aggregator has told so
   Moved moved_;
   std::vector<StreamPart> parts_;
   int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed

@@ -37,7 +37,7 @@ class TwoPhaseWrite {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
     prepared_ = true;
     if (aggregation_.is_aggregator()) {
-      news_.emplace(aggregation_, context_.comm, plan_.aggregators);
+      news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
     for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
       begin(round);
@@ -60,7 +60,7 @@ class TwoPhaseWrite {
     if (news_) {
       PhaseTimer timer(context_.times, Phase::kExchange);
       exchange_news();
-      news_->finish();
+      status_ = news_->end(status_);
     }
     if (aggregation_.memory().ran_out() && (status_.ok() || status_.code() == ErrorCode::kAborted)) {
       status_ = aggregation_.memory().status();

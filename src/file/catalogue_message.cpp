@@ -2,60 +2,64 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+
+#include "file/message_fields.hpp"
 
 namespace stria::file {
 
 namespace {
 
-using nlohmann::json;
-
 // Members of compounds stay with rank 0: whoever needs them asks it.
-json encode_dataset(const DatasetEntry& entry) {
+void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   const container::ElementSpec& element = entry.spec.element;
-  return json::array({entry.spec.path, static_cast<int>(element.kind), static_cast<int>(element.number), element.big_endian,
-                      element.bytes, entry.spec.dims, entry.data_offset});
+  fields.text(entry.spec.path);
+  fields.number(static_cast<int64_t>(element.kind));
+  fields.number(static_cast<int64_t>(element.number));
+  fields.number(element.big_endian ? 1 : 0);
+  fields.number(element.bytes);
+  fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
+  fields.number(entry.data_offset);
 }
 
-DatasetEntry decode_dataset(const json& value) {
+DatasetEntry decode_dataset(FieldReader& fields) {
   DatasetEntry entry;
-  entry.spec.path = value.at(0).get<std::string>();
-  entry.spec.element.kind = static_cast<container::ElementSpec::Kind>(value.at(1).get<int>());
-  entry.spec.element.number = static_cast<ElementType>(value.at(2).get<int>());
-  entry.spec.element.big_endian = value.at(3).get<bool>();
-  entry.spec.element.bytes = value.at(4).get<int64_t>();
-  entry.spec.dims = value.at(5).get<std::vector<int64_t>>();
-  entry.data_offset = value.at(6).get<int64_t>();
+  container::ElementSpec& element = entry.spec.element;
+  entry.spec.path = fields.text();
+  element.kind = static_cast<container::ElementSpec::Kind>(fields.number());
+  element.number = static_cast<ElementType>(fields.number());
+  element.big_endian = fields.number() != 0;
+  element.bytes = fields.number();
+  const auto dims = fields.bytes();
+  entry.spec.dims.resize(dims.size() / sizeof(int64_t));
+  std::copy(dims.begin(), dims.end(), reinterpret_cast<std::byte*>(entry.spec.dims.data()));
+  entry.data_offset = fields.number();
   return entry;
 }
 
 }  // namespace
 
 std::vector<std::byte> encode_catalogue(const Catalogue& catalogue) {
-  json document = json::array();
+  FieldWriter fields;
+  fields.number(static_cast<int64_t>(catalogue.datasets.size()));
   for (const DatasetEntry& entry : catalogue.datasets) {
-    document.push_back(encode_dataset(entry));
+    encode_dataset(entry, fields);
   }
-  std::vector<std::byte> index = encode_index(catalogue.checksums);
-  auto* index_data = reinterpret_cast<const uint8_t*>(index.data());
-  document.push_back(json::binary(std::vector<uint8_t>(index_data, index_data + index.size())));
-  std::vector<uint8_t> bytes = json::to_cbor(document);
-  auto* data = reinterpret_cast<const std::byte*>(bytes.data());
-  return {data, data + bytes.size()};
+  fields.bytes(encode_index(catalogue.checksums));
+  return fields.take();
 }
 
 Result<Catalogue> decode_catalogue(std::span<const std::byte> message) {
-  auto* data = reinterpret_cast<const uint8_t*>(message.data());
-  json document = json::from_cbor(data, data + message.size(), true, false);
-  if (!document.is_array() || document.empty()) {
+  FieldReader fields(message);
+  Catalogue catalogue;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    catalogue.datasets.push_back(decode_dataset(fields));
+  }
+  const auto index = fields.bytes();
+  if (!fields.well()) {
     return Status(ErrorCode::kInternal, "the catalogue was garbled on its way");
   }
-  Catalogue catalogue;
-  for (size_t i = 0; i + 1 < document.size(); ++i) {
-    catalogue.datasets.push_back(decode_dataset(document[i]));
-  }
-  const auto& index = document.back().get_binary();
-  STRIA_ASSIGN_OR_RETURN(catalogue.checksums, decode_index(std::as_bytes(std::span(index.data(), index.size()))));
+  STRIA_ASSIGN_OR_RETURN(catalogue.checksums, decode_index(index));
   return catalogue;
 }
 
@@ -77,21 +81,27 @@ Status list_columns(const container::DatasetSpec& spec, std::vector<Column>& col
 }
 
 std::vector<std::byte> encode_columns(const std::vector<Column>& columns) {
-  json list = json::array();
+  FieldWriter fields;
+  fields.number(static_cast<int64_t>(columns.size()));
   for (const Column& column : columns) {
-    list.push_back({column.name, column.offset_bytes, static_cast<int>(column.number), column.string_bytes});
+    fields.text(column.name);
+    fields.number(column.offset_bytes);
+    fields.number(static_cast<int64_t>(column.number));
+    fields.number(column.string_bytes);
   }
-  std::vector<uint8_t> bytes = json::to_cbor(list);
-  auto view = std::as_bytes(std::span(bytes));
-  return {view.begin(), view.end()};
+  return fields.take();
 }
 
 std::vector<Column> decode_columns(std::span<const std::byte> message) {
-  auto* data = reinterpret_cast<const uint8_t*>(message.data());
+  FieldReader fields(message);
   std::vector<Column> columns;
-  for (const json& value : json::from_cbor(data, data + message.size())) {
-    columns.push_back({value.at(0).get<std::string>(), value.at(1).get<int64_t>(),
-                       static_cast<ElementType>(value.at(2).get<int>()), value.at(3).get<int64_t>()});
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    Column column;
+    column.name = fields.text();
+    column.offset_bytes = fields.number();
+    column.number = static_cast<ElementType>(fields.number());
+    column.string_bytes = fields.number();
+    columns.push_back(std::move(column));
   }
   return columns;
 }

@@ -6,9 +6,9 @@
 #include <climits>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
+#include "file/message_fields.hpp"
 
 namespace stria::file {
 
@@ -280,36 +280,40 @@ Result<ChecksumIndex> read_checksum_index(const container::Hdf5Reader& reader, i
 }
 
 std::vector<std::byte> encode_index(const ChecksumIndex& index) {
+  FieldWriter fields;
+  fields.number(index.present ? 1 : 0);
+  fields.number(static_cast<int64_t>(index.paths.size()));
+  for (size_t i = 0; i < index.paths.size(); ++i) {
+    fields.text(index.paths[i]);
+    fields.number(index.placement[i].first);
+    fields.number(index.placement[i].second);
+  }
+  fields.bytes(std::as_bytes(std::span(index.tables)));
   std::vector<std::byte> slabs;
   for (const SlabSum& slab : index.slabs) {
     encode_slab_sum(slab, slabs);
   }
-  nlohmann::json document = {
-      {"present", index.present},
-      {"paths", index.paths},
-      {"placement", index.placement},
-      {"tables", index.tables},
-      {"slabs", nlohmann::json::binary(std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(slabs.data()),
-                                                            reinterpret_cast<const uint8_t*>(slabs.data()) + slabs.size()))}};
-  std::vector<uint8_t> bytes = nlohmann::json::to_cbor(document);
-  auto* data = reinterpret_cast<const std::byte*>(bytes.data());
-  return {data, data + bytes.size()};
+  fields.bytes(slabs);
+  return fields.take();
 }
 
 Result<ChecksumIndex> decode_index(std::span<const std::byte> message) {
-  auto* data = reinterpret_cast<const uint8_t*>(message.data());
-  nlohmann::json document = nlohmann::json::from_cbor(data, data + message.size(), true, false);
-  if (document.is_discarded()) {
+  FieldReader fields(message);
+  ChecksumIndex index;
+  index.present = fields.number() != 0;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    index.paths.push_back(fields.text());
+    const int64_t table = fields.number();
+    index.placement.emplace_back(table, fields.number());
+  }
+  const auto tables = fields.bytes();
+  index.tables.resize(tables.size() / sizeof(index.tables[0]));
+  std::copy(tables.begin(), tables.end(), reinterpret_cast<std::byte*>(index.tables.data()));
+  const auto slabs = fields.bytes();
+  if (!fields.well()) {
     return Status(ErrorCode::kInternal, "the checksum index was garbled on its way");
   }
-  ChecksumIndex index;
-  document.at("present").get_to(index.present);
-  document.at("paths").get_to(index.paths);
-  document.at("placement").get_to(index.placement);
-  document.at("tables").get_to(index.tables);
-  const auto& slabs = document.at("slabs").get_binary();
-  STRIA_ASSIGN_OR_RETURN(index.slabs, decode_slab_sums(std::as_bytes(std::span(slabs.data(), slabs.size())),
-                                                       static_cast<int64_t>(index.paths.size())));
+  STRIA_ASSIGN_OR_RETURN(index.slabs, decode_slab_sums(slabs, static_cast<int64_t>(index.paths.size())));
   return index;
 }
 

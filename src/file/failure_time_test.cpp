@@ -1,14 +1,18 @@
 // From the moment at which storage fails under one rank until the last rank has the error: never until all data would have been
-// written. The storage here is so slow that writing everything takes many seconds. Ranks share a machine and so its clock.
+// written or read. The storage here is so slow that everything takes many seconds. Ranks share a machine and so its clock.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <limits>
 
+#include "access/transfer.hpp"
 #include "comm/mpi/mpi_comm.hpp"
+#include "comm/self/self_comm.hpp"
 #include "file/file_fixture_test.hpp"
+#include "file/read_session.hpp"
 #include "file/write_session.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/registry.hpp"
@@ -23,11 +27,49 @@ constexpr double kBoundSeconds = 1;
 // A busy machine may hold up any run: only software that is slow is so every time.
 constexpr int kTries = 4;
 constexpr int64_t kRowsARank = 512, kRowElements = 1024;  // 4 MiB a rank
-constexpr int64_t kWriteDelayMs = 30;
+constexpr int64_t kDelayMs = 30;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/// A communicator in which each rank is on a node of its own.
+class ApartComm : public Comm {
+ public:
+  explicit ApartComm(std::shared_ptr<Comm> inner) : inner_(std::move(inner)) {
+    for (int rank = 0; rank < inner_->size(); ++rank) {
+      nodes_.push_back(rank);
+    }
+  }
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  std::span<const int> node_of_rank() const override { return nodes_; }
+  int node_rank() const override { return 0; }
+  int node_size() const override { return 1; }
+  void barrier() override { inner_->barrier(); }
+  void broadcast(std::span<std::byte> data, int root) override { inner_->broadcast(data, root); }
+  void all_reduce(std::span<int64_t> values, ReduceOp op) override { inner_->all_reduce(values, op); }
+  void all_reduce(std::span<double> values, ReduceOp op) override { inner_->all_reduce(values, op); }
+  void exclusive_scan(std::span<int64_t> values) override { inner_->exclusive_scan(values); }
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override { inner_->all_gather(mine, all); }
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
+    return inner_->gather(mine, root);
+  }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return own_node_->allocate_shared(bytes); }
+  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
+    return inner_->send(data, to, tag);
+  }
+  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
+    return inner_->receive(data, from, tag);
+  }
+  void wait(CommRequest& request) override { inner_->wait(request); }
+  void pause(int attempt) override { inner_->pause(attempt); }
+
+ private:
+  std::shared_ptr<Comm> inner_;
+  std::unique_ptr<Comm> own_node_ = make_self_comm();
+  std::vector<int> nodes_;
+};
 
 struct Failure {
   const char* name;
@@ -37,6 +79,21 @@ struct Failure {
   int64_t nth;
   int error_number;
   const char* reason;
+  enum class Way {
+    kFile,        ///< a file of the library
+    kApart,       ///< likewise, each rank on a node of its own
+    kCollective,  ///< the collective calls of MPI-IO's layer, which use the node's windows
+    kLong,        ///< likewise, each rank's bytes in one piece, which goes before the ranks meet
+  } way = Way::kFile;
+
+  bool reads() const { return operation == Operation::kRead; }
+  bool is_call() const { return way == Way::kCollective || way == Way::kLong; }
+};
+
+/// Bytes that come from nowhere and go nowhere.
+struct NoMemory : access::StreamSource, access::StreamSink {
+  void pack(std::span<const access::StreamPart>) override {}
+  void unpack(std::span<const access::StreamPart>) override {}
 };
 
 struct Timed {
@@ -50,10 +107,10 @@ class FailureTime : public test::FileTest {
   Timed attempt(const Failure& failure) const {
     double failed_at = std::numeric_limits<double>::infinity();
     FaultRule slow, note, fail;
-    slow.operations = {Operation::kWrite};
+    slow.operations = {failure.reads() ? Operation::kRead : Operation::kWrite};
     slow.count = storage::kUnlimited;
     slow.action = FaultRule::Action::kDelay;
-    slow.delay_ms = kWriteDelayMs;
+    slow.delay_ms = kDelayMs;
     note.operations = fail.operations = {failure.operation};
     note.rank = fail.rank = failure.rank;
     note.nth = fail.nth = failure.nth;
@@ -64,14 +121,19 @@ class FailureTime : public test::FileTest {
 
     Environment environment;
     environment.comm = cached_mpi_comm(MPI_COMM_WORLD).value();
+    if (failure.way == Failure::Way::kApart) {
+      environment.comm = std::make_shared<ApartComm>(environment.comm);
+    }
     environment.driver = storage::make_fault_driver("posix", script).value();
     environment.hints.method = failure.method;
-    environment.hints.aggregator_count = 2;
+    environment.hints.aggregator_count = failure.is_call() ? 0 : 2;
     environment.hints.collective_buffer_bytes = 128 << 10;
     environment.hints.staging_bytes = 64 << 10;
     double begin = now();
     Timed timed;
-    timed.status = write(std::move(environment));
+    timed.status = failure.is_call() ? move_together(environment, failure)
+                   : failure.reads() ? read(std::move(environment))
+                                     : write(std::move(environment));
     double end = now();
     MPI_Allreduce(MPI_IN_PLACE, &failed_at, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
     timed.seconds = end - failed_at;
@@ -85,10 +147,44 @@ class FailureTime : public test::FileTest {
     container::DatasetSpec spec;
     spec.path = "dens";
     spec.dims = {kRowsARank * ranks_, kRowElements};
-    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, {}).status());
+    DatasetOptions turned;
+    turned.big_endian = true;  // so that memory can't be moved as it is, in one piece
+    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, turned).status());
     Memory memory(values.data(), kRowsARank * kRowElements);
     STRIA_RETURN_IF_ERROR(session->record(0, {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));
     return session->commit();
+  }
+
+  Status read(Environment environment) const {
+    std::vector<double> values(static_cast<size_t>(kRowsARank * kRowElements));
+    STRIA_ASSIGN_OR_RETURN(auto session, ReadSession::open(std::move(environment), path(), {}));
+    Memory memory(values.data(), kRowsARank * kRowElements);
+    STRIA_RETURN_IF_ERROR(
+        session->record(session->find("dens").value(), {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));
+    return session->commit();
+  }
+
+  /// The ranks' bytes lie in turn, so that all have to do with each window, or one behind the other.
+  Status move_together(const Environment& environment, const Failure& failure) const {
+    constexpr int64_t kBytesARank = kRowsARank * kRowElements * 8;
+    const int64_t piece_bytes = failure.way == Failure::Way::kLong ? kBytesARank : 1024;
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kReadWrite;
+    auto file = environment.driver->open(path(), open);
+    STRIA_RETURN_IF_ERROR(environment.comm->agree(file.status()));
+    access::Stream stream;
+    stream.file_type =
+        Datatype::hvector(kBytesARank / piece_bytes, 1, piece_bytes * ranks_, Datatype::bytes(piece_bytes)).value();
+    stream.displacement = rank_ * piece_bytes;
+    const access::Lane lane{{}, 0, {stream}};
+    PhaseTimes times;
+    access::KeptBuffers kept;
+    access::Context context{*environment.comm, file->get(), nullptr, environment.hints, times};
+    context.kept = &kept;
+    NoMemory memory;
+    return (failure.reads() ? access::read_collective(context, std::span(&lane, 1), memory)
+                            : access::write_collective(context, std::span(&lane, 1), memory))
+        .status;
   }
 
   /// The time of the slowest rank in the best of some tries; checks that all ranks have the same error each time.
@@ -118,6 +214,10 @@ TEST_F(FailureTime, EveryRankHasTheErrorWithinASecond) {
       {"both aggregators", Method::kTwoPhase, Operation::kWrite, -1, 2, ENOSPC, "No space left on device"},
       {"too many open files", Method::kListIo, Operation::kOpen, 2, 1, EMFILE, "Too many open files"},
       {"a directory that is read-only", Method::kListIo, Operation::kOpen, 0, 1, EROFS, "Read-only file system"},
+      {"one of several nodes", Method::kListIo, Operation::kWrite, 3, 2, EIO, "Input/output error", Failure::Way::kApart},
+      {"pieces one by one", Method::kMultiple, Operation::kWrite, 1, 2, EIO, "Input/output error"},
+      {"an aggregator among several nodes", Method::kTwoPhase, Operation::kWrite, 1, 2, EIO, "Input/output error",
+       Failure::Way::kApart},
   };
   for (const Failure& failure : failures) {
     SCOPED_TRACE(failure.name);
@@ -127,7 +227,52 @@ TEST_F(FailureTime, EveryRankHasTheErrorWithinASecond) {
   }
 }
 
-// Without this the test above would pass on storage that is fast, whatever the ranks do.
+TEST_F(FailureTime, EveryRankHasTheErrorOfAReadWithinASecond) {
+  using access::Method;
+  using Way = Failure::Way;
+  Environment environment;
+  environment.comm = cached_mpi_comm(MPI_COMM_WORLD).value();
+  environment.driver = storage::make_driver("posix", rank_).value();
+  ASSERT_TRUE(write(std::move(environment)).ok());
+  const Failure failures[] = {
+      {"a device under one rank", Method::kListIo, Operation::kRead, 1, 2, EIO, "Input/output error"},
+      {"one of several nodes", Method::kListIo, Operation::kRead, 3, 2, EIO, "Input/output error", Way::kApart},
+      {"pieces one by one", Method::kMultiple, Operation::kRead, 2, 2, EIO, "Input/output error"},
+      {"one of two aggregators", Method::kTwoPhase, Operation::kRead, 1, 2, EIO, "Input/output error"},
+      {"an aggregator among several nodes", Method::kTwoPhase, Operation::kRead, 1, 2, EIO, "Input/output error", Way::kApart},
+  };
+  for (const Failure& failure : failures) {
+    SCOPED_TRACE(failure.name);
+    EXPECT_LT(best_seconds(failure), kBoundSeconds);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST_F(FailureTime, EveryRankHasTheErrorOfACollectiveCallWithinASecond) {
+  using access::Method;
+  using Way = Failure::Way;
+  const int64_t bytes = kRowsARank * kRowElements * 8 * ranks_;
+  if (rank_ == 0) {
+    std::ofstream(path()) << "";
+    std::filesystem::resize_file(path(), static_cast<uintmax_t>(bytes));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Failure failures[] = {
+      {"windows, writing", Method::kTwoPhase, Operation::kWrite, -1, 2, EIO, "Input/output error", Way::kCollective},
+      {"windows, reading", Method::kTwoPhase, Operation::kRead, -1, 2, EIO, "Input/output error", Way::kCollective},
+      {"each by itself, writing", Method::kListIo, Operation::kWrite, 2, 2, EIO, "Input/output error", Way::kCollective},
+      {"each by itself, reading", Method::kListIo, Operation::kRead, 2, 2, EIO, "Input/output error", Way::kCollective},
+      {"long pieces, writing", Method::kAutomatic, Operation::kWrite, 1, 2, ENOSPC, "No space left on device", Way::kLong},
+      {"long pieces, reading", Method::kAutomatic, Operation::kRead, 1, 2, EIO, "Input/output error", Way::kLong},
+  };
+  for (const Failure& failure : failures) {
+    SCOPED_TRACE(failure.name);
+    EXPECT_LT(best_seconds(failure), kBoundSeconds);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+// Without this the tests above would pass on storage that is fast, whatever the ranks do.
 TEST_F(FailureTime, WritingEverythingTakesFarLonger) {
   Timed timed = attempt({"at the very end", access::Method::kTwoPhase, Operation::kRename, 0, 1, EACCES, ""});
   EXPECT_FALSE(timed.status.ok());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string>
 
@@ -27,6 +28,22 @@ Result<std::vector<std::byte>> decode_outcome(const std::vector<std::byte>& mess
     return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(body.data()), body.size()));
   }
   return std::vector<std::byte>(body.begin(), body.end());
+}
+
+Status share_bytes(Comm& comm, const Status& mine, std::vector<std::byte>& bytes) {
+  auto size = static_cast<int64_t>(bytes.size());
+  STRIA_RETURN_IF_ERROR(comm.agree(mine, std::as_writable_bytes(std::span(&size, 1))));
+  Status room;
+  try {
+    bytes.resize(static_cast<size_t>(size));
+  } catch (const std::bad_alloc&) {
+    room = Status(ErrorCode::kResourceExhausted, "out of memory");
+  }
+  STRIA_RETURN_IF_ERROR(comm.agree(room));
+  if (size > 0) {
+    comm.broadcast(bytes, 0);
+  }
+  return Status();
 }
 
 }  // namespace stria::file

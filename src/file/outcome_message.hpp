@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "comm/comm.hpp"
 #include "stria/status.hpp"
 
 namespace stria::file {
@@ -11,5 +12,9 @@ namespace stria::file {
 std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content);
 /// The content, or the failure. \pre message is from encode_outcome()
 Result<std::vector<std::byte>> decode_outcome(const std::vector<std::byte>& message);
+
+/// Gives every rank rank 0's `bytes`. Returns a failure, with the number of the rank that met it, where `mine` is one anywhere
+/// or a rank has no memory for the bytes. Collective: yes; the outcome is the same everywhere.
+Status share_bytes(Comm& comm, const Status& mine, std::vector<std::byte>& bytes);
 
 }  // namespace stria::file

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "access/list_io.hpp"
 #include "access/transfer.hpp"
@@ -28,11 +27,25 @@ ReadSession::ReadSession(Environment environment, const std::string& path, const
 
 Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, const std::string& path,
                                                        const OpenOptions& options) {
-  std::shared_ptr<ReadSession> session(new ReadSession(std::move(environment), path, options));
-  STRIA_RETURN_IF_ERROR(session->share_catalogue());
-  STRIA_RETURN_IF_ERROR(session->agree_on_open(session->environment_.problem, session->file_.get()));
-  session->note_time();
-  return session;
+  const std::shared_ptr<Comm> comm = environment.comm;
+  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<ReadSession>> {
+    return std::shared_ptr<ReadSession>(new ReadSession(std::move(environment), path, options));
+  });
+  std::vector<std::byte> catalogue;
+  Status status = made.ok() ? (*made)->environment_.problem : made.status();
+  if (status.ok() && comm->rank() == 0) {
+    status = or_out_of_memory([&]() -> Status {
+      STRIA_RETURN_IF_ERROR((*made)->open_root());
+      catalogue = encode_catalogue({(*made)->datasets_, (*made)->checksums_});
+      return Status();
+    });
+  }
+  STRIA_RETURN_IF_ERROR(share_bytes(*comm, status, catalogue));
+  ReadSession& session = **made;
+  status = or_out_of_memory([&] { return session.take_catalogue(catalogue); });
+  STRIA_RETURN_IF_ERROR(session.agree_on_open(status, session.file_.get()));
+  session.note_time();
+  return made;
 }
 
 Status ReadSession::open_handle() {
@@ -44,7 +57,6 @@ Status ReadSession::open_handle() {
 }
 
 Status ReadSession::open_root() {
-  STRIA_RETURN_IF_ERROR(environment_.problem);
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::Hdf5Reader::open(*file_));
@@ -66,17 +78,10 @@ Status ReadSession::open_root() {
   return Status();
 }
 
-Status ReadSession::share_catalogue() {
-  std::vector<std::byte> message;
-  if (is_root()) {
-    Status status = open_root();
-    message = encode_outcome(status, status.ok() ? encode_catalogue({datasets_, checksums_}) : std::vector<std::byte>());
-  }
+Status ReadSession::take_catalogue(std::span<const std::byte> message) {
   PhaseTimer timer(report_.phases, Phase::kMetadata);
-  comm().broadcast_bytes(message, 0);
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, decode_outcome(std::move(message)));
   if (!is_root()) {
-    STRIA_ASSIGN_OR_RETURN(Catalogue catalogue, decode_catalogue(content));
+    STRIA_ASSIGN_OR_RETURN(Catalogue catalogue, decode_catalogue(message));
     for (DatasetEntry& entry : catalogue.datasets) {
       add(std::move(entry));
     }
@@ -116,6 +121,7 @@ std::vector<std::string> ReadSession::dataset_paths() const {
 }
 
 Status ReadSession::commit() {
+  set_reserve_aside();
   auto shape = agree_on_request(false, false, hints_hash());
   Status status = shape.ok() ? move(*shape) : shape.status();
   pending_.clear();
@@ -125,55 +131,62 @@ Status ReadSession::commit() {
 }
 
 Status ReadSession::move(const access::RequestShape& shape) {
-  access::Plan plan = access::make_plan(shape, capabilities_, environment_.hints, comm());
-  note_plan(plan);
-  std::vector<Transfer> direct;
-  std::vector<Transfer> through_library;
-  for (Transfer& transfer : pending_) {
-    bool raw = datasets_[static_cast<size_t>(transfer.dataset)].data_offset >= 0;
-    (raw ? direct : through_library).push_back(std::move(transfer));
+  // Without a plan this rank would not know what the others expect of it.
+  const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
+  reserve_.attempt([&] { note_plan(plan); });
+  if (plan.method == access::Method::kTwoPhase || shape.total_bytes < access::kWorthTellingBytes) {
+    return comm().agree(move_all(plan, nullptr));
   }
-  Status status = open_handle();
-  bool sums = options_.verify && checksums_.present;
-  auto set = or_out_of_memory([&] { return TransferSet::create(direct, datasets_, {sums, false}); });
-  status = status.ok() ? set.status() : status;
-  if (plan.method == access::Method::kTwoPhase) {
-    STRIA_RETURN_IF_ERROR(comm().agree(status));
-  }
-  if (status.ok()) {
-    status = read_engine(plan, **set);
-  }
-  for (const Transfer& transfer : through_library) {
-    if (status.ok()) {
-      status = read_through_library(transfer);
-    }
-  }
-  if (status.ok() && sums) {
-    status = check_sums(direct, **set);
-  }
-  return comm().agree(status);
+  access::FailureNews news(comm(), reserve_);
+  return comm().agree(news.end(move_all(plan, &news)));
 }
 
-Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set) {
-  try {
-    access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
-    access::Moved moved;
-    if (plan.method == access::Method::kTwoPhase) {
-      moved = access::read_two_phase(context, plan.two_phase, set.lanes(), set);
-    } else if (plan.method == access::Method::kListIo) {
-      moved = access::read_list_io(context, set.lanes(), set);
-    } else {
-      access::Outcome outcome = access::read_independent(context, set.lanes(), set);
-      moved = {outcome.status, outcome.bytes};
+// The outcome is this rank's own.
+Status ReadSession::move_all(const access::Plan& plan, access::FailureNews* news) {
+  std::vector<Transfer> direct;
+  std::vector<Transfer> through_library;
+  const bool sums = options_.verify && checksums_.present;
+  auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
+    STRIA_RETURN_IF_ERROR(reserve_.status());
+    for (Transfer& transfer : pending_) {
+      const bool raw = datasets_[static_cast<size_t>(transfer.dataset)].data_offset >= 0;
+      (raw ? direct : through_library).push_back(std::move(transfer));
     }
-    return access::require_all(moved, context, set.lanes());
-  } catch (const std::bad_alloc&) {
-    return Status(ErrorCode::kResourceExhausted, fmt::format("reading '{}': out of memory", path_));
+    STRIA_RETURN_IF_ERROR(open_handle());
+    return TransferSet::create(direct, datasets_, {sums, false});
+  });
+  if (plan.method == access::Method::kTwoPhase && !comm().agree(set.status()).ok() && set.ok()) {
+    return Status(ErrorCode::kAborted, "another rank could not begin to read");  // the exchange needs everybody
   }
+  STRIA_RETURN_IF_ERROR(set.status());
+  access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
+  if (news != nullptr) {
+    context.failed_elsewhere = [news] { return news->heard(); };
+  }
+  return or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(read_engine(plan, **set, context));
+    for (const Transfer& transfer : through_library) {
+      STRIA_RETURN_IF_ERROR(read_through_library(transfer, context));
+    }
+    return sums ? check_sums(direct, **set) : Status();
+  });
+}
+
+Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set, access::Context& context) {
+  access::Moved moved;
+  if (plan.method == access::Method::kTwoPhase) {
+    moved = access::read_two_phase(context, plan.two_phase, set.lanes(), set);
+  } else if (plan.method == access::Method::kListIo) {
+    moved = access::read_list_io(context, set.lanes(), set);
+  } else {
+    access::Outcome outcome = access::read_independent(context, set.lanes(), set);
+    moved = {outcome.status, outcome.bytes};
+  }
+  return access::require_all(moved, context, set.lanes());
 }
 
 // Chunked, filtered, compact: libhdf5 reads rows into a buffer, the packer converts from there.
-Status ReadSession::read_through_library(const Transfer& transfer) {
+Status ReadSession::read_through_library(const Transfer& transfer, const access::Context& context) {
   if (transfer.start.empty() && !datasets_[static_cast<size_t>(transfer.dataset)].spec.dims.empty()) {
     return Status(ErrorCode::kUnsupported, fmt::format("dataset '{}' is chunked or filtered: read it without strides",
                                                        datasets_[static_cast<size_t>(transfer.dataset)].spec.path));
@@ -192,6 +205,7 @@ Status ReadSession::read_through_library(const Transfer& transfer) {
   int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);
   std::vector<std::byte> buffer;
   for (int64_t row = 0; row < rows; row += step) {
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(context));
     int64_t step_rows = std::min(step, rows - row);
     std::vector<int64_t> start = transfer.start;
     std::vector<int64_t> count = transfer.count;
@@ -215,93 +229,103 @@ Status ReadSession::abandon() {
   return Status();
 }
 
-// Rank 0's whole content of a small dataset, on every rank.
-Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path) {
-  STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
-  const DatasetEntry& entry = dataset(number);
-  std::vector<std::byte> message;
-  if (is_root()) {
-    PhaseTimer timer(report_.phases, Phase::kRead);
-    std::vector<std::byte> content;
-    Status status;
-    if (entry.data_bytes() > kSmallBytesMax) {
-      status = Status(ErrorCode::kFormat, fmt::format("'{}': dataset '{}' is too large for a list", path_, entry.spec.path));
-    } else {
-      content.resize(static_cast<size_t>(entry.data_bytes()));
-      std::vector<int64_t> start(entry.spec.dims.size(), 0);
-      status = reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content);
-    }
-    if (status.ok() && options_.verify && checksums_.present) {
-      status = check_table(number);
-    }
-    message = encode_outcome(status, std::move(content));
+// Rank 0's whole content of a small dataset, on every rank, unless one of them has failed `before`.
+Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before) {
+  const auto number = or_out_of_memory([&] { return find(dataset_path); });
+  Status status = before.ok() ? number.status() : before;
+  std::vector<std::byte> content;
+  if (status.ok() && is_root()) {
+    status = or_out_of_memory([&] { return read_whole(*number, content); });
   }
-  comm().broadcast_bytes(message, 0);
-  return decode_outcome(std::move(message));
+  STRIA_RETURN_IF_ERROR(share_bytes(comm(), status, content));
+  return content;
+}
+
+// Rank 0 alone.
+Status ReadSession::read_whole(int number, std::vector<std::byte>& content) {
+  PhaseTimer timer(report_.phases, Phase::kRead);
+  const DatasetEntry& entry = dataset(number);
+  if (entry.data_bytes() > kSmallBytesMax) {
+    return Status(ErrorCode::kFormat, fmt::format("'{}': dataset '{}' is too large for a list", path_, entry.spec.path));
+  }
+  content.resize(static_cast<size_t>(entry.data_bytes()));
+  const std::vector<int64_t> start(entry.spec.dims.size(), 0);
+  STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content));
+  return options_.verify && checksums_.present ? check_table(number) : Status();
 }
 
 Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {
-  STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
-  if (dataset(number).spec.element.kind != container::ElementSpec::Kind::kString) {
-    return Status(ErrorCode::kInvalidArgument,
-                  fmt::format("dataset '{}' holds no strings of fixed length", dataset(number).spec.path));
-  }
-  auto width = static_cast<size_t>(dataset(number).spec.element.bytes);
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_small(dataset_path));
+  size_t width = 0;
+  const Status strings_there = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
+    const container::DatasetSpec& spec = dataset(number).spec;
+    width = static_cast<size_t>(spec.element.bytes);
+    return spec.element.kind == container::ElementSpec::Kind::kString
+               ? Status()
+               : Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' holds no strings of fixed length", spec.path));
+  });
+  STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> content, read_small(dataset_path, strings_there));
   std::vector<std::string> strings;
-  for (size_t at = 0; width > 0 && at + width <= content.size(); at += width) {
-    std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
-    strings.push_back(text.substr(0, text.find_last_not_of(std::string(" \0", 2)) + 1));
-  }
+  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] {
+    for (size_t at = 0; width > 0 && at + width <= content.size(); at += width) {
+      std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
+      strings.push_back(text.substr(0, text.find_last_not_of(std::string(" \0", 2)) + 1));
+    }
+    return Status();
+  })));
   return strings;
 }
 
 Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
                                                        int64_t& row_bytes) {
-  STRIA_ASSIGN_OR_RETURN(int number, find(dataset_path));
   // The columns are known to rank 0 alone: they go first.
-  std::vector<std::byte> message;
-  if (is_root()) {
-    std::vector<Column> own;
-    auto info = reader_->dataset(dataset(number).spec.path);
-    Status status = info.status();
-    if (info.ok()) {
-      status = list_columns(info->spec, own);
+  std::vector<std::byte> encoded;
+  Status status = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
+    row_bytes = dataset(number).spec.element.bytes;
+    if (!is_root()) {
+      return Status();
     }
-    message = encode_outcome(status, encode_columns(own));
-  }
-  comm().broadcast_bytes(message, 0);
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> encoded, decode_outcome(std::move(message)));
-  columns = decode_columns(encoded);
-  row_bytes = dataset(number).spec.element.bytes;
-  return read_small(dataset_path);
+    std::vector<Column> own;
+    STRIA_ASSIGN_OR_RETURN(const container::DatasetInfo info, reader_->dataset(dataset(number).spec.path));
+    STRIA_RETURN_IF_ERROR(list_columns(info.spec, own));
+    encoded = encode_columns(own);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(share_bytes(comm(), status, encoded));
+  status = or_out_of_memory([&] {
+    columns = decode_columns(encoded);
+    return Status();
+  });
+  return read_small(dataset_path, status);
 }
 
 Result<double> ReadSession::read_number_attribute(const std::string& object, const std::string& name) {
-  Status status;
   double value = 0;
-  if (is_root()) {
-    auto attribute = reader_->attribute(object, name);
-    status = attribute.status();
-    if (attribute.ok() && attribute->element.kind != container::ElementSpec::Kind::kNumber) {
-      status = Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not a number", name, object));
-    } else if (attribute.ok() && static_cast<int64_t>(attribute->value.size()) != attribute->element.bytes) {
-      status =
-          Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not one number but a list", name, object));
-    } else if (attribute.ok()) {
-      PackOperand operand;
-      operand.memory = reinterpret_cast<std::byte*>(&value);
-      operand.type = Datatype::bytes(sizeof value);
-      operand.memory_element = ElementType::kFloat64;
-      operand.stored_element = attribute->element.number;
-      auto packer = Packer::create({operand});
-      PackPart part{0, 0, static_cast<int64_t>(attribute->value.size()), attribute->value.data()};
-      packer->unpack(std::span(&part, 1));
-    }
-  }
-  STRIA_RETURN_IF_ERROR(comm().agree(status));
-  comm().broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+  const Status status = is_root() ? or_out_of_memory([&] { return read_number(object, name, value); }) : Status();
+  STRIA_RETURN_IF_ERROR(comm().agree(status, std::as_writable_bytes(std::span(&value, 1))));
   return value;
+}
+
+// Rank 0 alone.
+Status ReadSession::read_number(const std::string& object, const std::string& name, double& value) {
+  STRIA_ASSIGN_OR_RETURN(auto attribute, reader_->attribute(object, name));
+  if (attribute.element.kind != container::ElementSpec::Kind::kNumber) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("attribute '{}' of '{}' is not a number", name, object));
+  }
+  if (static_cast<int64_t>(attribute.value.size()) != attribute.element.bytes) {
+    return Status(ErrorCode::kInvalidArgument,
+                  fmt::format("attribute '{}' of '{}' is not one number but a list", name, object));
+  }
+  PackOperand operand;
+  operand.memory = reinterpret_cast<std::byte*>(&value);
+  operand.type = Datatype::bytes(sizeof value);
+  operand.memory_element = ElementType::kFloat64;
+  operand.stored_element = attribute.element.number;
+  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({operand}));
+  const PackPart part{0, 0, static_cast<int64_t>(attribute.value.size()), attribute.value.data()};
+  packer.unpack(std::span(&part, 1));
+  return Status();
 }
 
 }  // namespace stria::file

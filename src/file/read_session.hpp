@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "access/failure_news.hpp"
 #include "file/session.hpp"
 
 namespace stria::file {
@@ -35,13 +37,16 @@ class ReadSession : public Session {
   ReadSession(Environment environment, const std::string& path, const OpenOptions& options);
 
   Status open_root();
-  Result<std::vector<std::byte>> read_small(const std::string& dataset_path);
-  Status share_catalogue();
+  Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before);
+  Status read_whole(int number, std::vector<std::byte>& content);
+  Status read_number(const std::string& object, const std::string& name, double& value);
+  Status take_catalogue(std::span<const std::byte> message);
   Status attach_row_sums();
   Status open_handle();
   Status move(const access::RequestShape& shape);
-  Status read_engine(const access::Plan& plan, TransferSet& set);
-  Status read_through_library(const Transfer& transfer);
+  Status move_all(const access::Plan& plan, access::FailureNews* news);
+  Status read_engine(const access::Plan& plan, TransferSet& set, access::Context& context);
+  Status read_through_library(const Transfer& transfer, const access::Context& context);
   Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
   Status check_table(int dataset);
   Status check_rows(const Transfer& transfer, const UnitHasher& hasher, bool& all_known);
@@ -52,6 +57,7 @@ class ReadSession : public Session {
   Result<std::vector<uint64_t>> hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count);
   void verify_slab(const SlabSum& slab, std::vector<Damage>& found, Status& status);
   Result<uint64_t> hash_region(const Datatype& region, int64_t displacement);
+  Status verify_share(std::vector<Damage>& found);
   Result<std::vector<Damage>> share_damage(const std::vector<Damage>& mine);
   int entry_of(int checksum_dataset) const;
 

@@ -16,15 +16,29 @@ namespace stria::file {
 
 namespace {
 
+constexpr size_t kReserveBytes = 64 << 10;
+constexpr size_t kReserveBytesARank = 64;
+
 std::string without_leading_slash(const std::string& path) {
   size_t first = path.find_first_not_of('/');
   return first == std::string::npos ? "" : path.substr(first);
+}
+
+uint64_t hash_of(const access::ResolvedHints& hints) {
+  std::string text;
+  for (const auto& [name, value] : access::effective_hints(hints)) {
+    if (name != "stria_driver") {  // a node's kernel may lack one
+      text += name + "=" + value + "\n";
+    }
+  }
+  return hash_bytes(std::as_bytes(std::span(text)));
 }
 
 }  // namespace
 
 Session::Session(Environment environment, std::string path)
     : environment_(std::move(environment)),
+      hints_hash_(hash_of(environment_.hints)),
       path_(std::move(path)),
       trace_id_(trace::Recorder::instance().file(path_)),
       counters_(&trace::Recorder::instance().counters(trace_id_)) {}
@@ -35,16 +49,23 @@ void Session::poison(const Status& status) {
   }
 }
 
+void Session::set_reserve_aside() {
+  poison(or_out_of_memory([&] {
+    reserve_.set_aside(kReserveBytes + kReserveBytesARank * static_cast<size_t>(comm().size()));
+    return Status();
+  }));
+}
+
 Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
-  auto transfer = make_transfer(dataset, datasets_[static_cast<size_t>(dataset)], slab, memory);
-  if (!transfer.ok()) {
-    poison(transfer.status());
-    return transfer.status();
-  }
-  if (transfer->region.size() > 0) {
-    pending_.push_back(std::move(*transfer));
-  }
-  return Status();
+  Status status = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(Transfer transfer, make_transfer(dataset, datasets_[static_cast<size_t>(dataset)], slab, memory));
+    if (transfer.region.size() > 0) {
+      pending_.push_back(std::move(transfer));
+    }
+    return Status();
+  });
+  poison(status);
+  return status;
 }
 
 int Session::add(DatasetEntry entry) {
@@ -52,16 +73,6 @@ int Session::add(DatasetEntry entry) {
   index_of_path_.emplace(entry.spec.path, number);
   datasets_.push_back(std::move(entry));
   return number;
-}
-
-uint64_t Session::hints_hash() const {
-  std::string text;
-  for (const auto& [name, value] : access::effective_hints(environment_.hints)) {
-    if (name != "stria_driver") {  // a node's kernel may lack one
-      text += name + "=" + value + "\n";
-    }
-  }
-  return hash_bytes(std::as_bytes(std::span(text)));
 }
 
 Result<int> Session::find(const std::string& dataset_path) const {

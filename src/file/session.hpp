@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "access/hints.hpp"
+#include "access/memory_reserve.hpp"
 #include "access/planner.hpp"
 #include "comm/comm.hpp"
 #include "container/hdf5/reader.hpp"
@@ -83,7 +84,10 @@ class Session {
   int add(DatasetEntry entry);
   bool is_root() const { return comm().rank() == 0; }
   /// Of the hints that all ranks must share, because they decide which collective operations follow.
-  uint64_t hints_hash() const;
+  uint64_t hints_hash() const { return hints_hash_; }
+  /// Sets memory aside for what a collective operation can't do without once the ranks have agreed to move; poisons where there
+  /// is none.
+  void set_reserve_aside();
   /// Says that a pending call failed on this rank.
   void poison(const Status& status);
   /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective:
@@ -96,12 +100,14 @@ class Session {
   void note_plan(const access::Plan& plan);
 
   Environment environment_;
+  const uint64_t hints_hash_;
   std::string path_;
   storage::Capabilities capabilities_;  // of rank 0's file
   std::vector<DatasetEntry> datasets_;
   std::unordered_map<std::string, int> index_of_path_;
   std::vector<Transfer> pending_;
   Status poisoned_;
+  access::MemoryReserve reserve_;
   Report report_;
   uint16_t trace_id_ = 0;
   trace::FileCounters* counters_ = nullptr;

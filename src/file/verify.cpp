@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "datatype/cursor.hpp"
+#include "file/message_fields.hpp"
+#include "file/outcome_message.hpp"
 #include "file/read_session.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -36,6 +37,25 @@ void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t 
     found.back().last_row = last_row;
   } else {
     found.push_back({dataset, first_row, last_row});
+  }
+}
+
+std::vector<std::byte> encode_damage(const std::vector<Damage>& list) {
+  FieldWriter fields;
+  for (const Damage& damage : list) {
+    fields.text(damage.dataset);
+    fields.number(damage.first_row);
+    fields.number(damage.last_row);
+  }
+  return fields.take();
+}
+
+void decode_damage(std::span<const std::byte> message, std::vector<Damage>& list) {
+  FieldReader fields(message);
+  while (!fields.done()) {
+    std::string dataset = fields.text();
+    const int64_t first_row = fields.number();
+    list.push_back({std::move(dataset), first_row, fields.number()});
   }
 }
 
@@ -223,48 +243,44 @@ Result<std::vector<uint64_t>> ReadSession::hash_rows(const DatasetEntry& entry, 
   return sums;
 }
 
+// What all ranks have found, on every rank.
 Result<std::vector<Damage>> ReadSession::share_damage(const std::vector<Damage>& mine) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Damage& damage : mine) {
-    list.push_back({damage.dataset, damage.first_row, damage.last_row});
-  }
-  std::vector<uint8_t> encoded = nlohmann::json::to_cbor(list);
-  auto parts = comm().gather(std::as_bytes(std::span(encoded)), 0);
-  std::vector<std::byte> message;
-  if (is_root()) {
-    nlohmann::json all = nlohmann::json::array();
-    for (const auto& part : parts) {
-      auto* data = reinterpret_cast<const uint8_t*>(part.data());
-      for (auto& entry : nlohmann::json::from_cbor(data, data + part.size())) {
-        all.push_back(entry);
-      }
-    }
-    std::vector<uint8_t> bytes = nlohmann::json::to_cbor(all);
-    auto view = std::as_bytes(std::span(bytes));
-    message.assign(view.begin(), view.end());
-  }
-  comm().broadcast_bytes(message, 0);
-  auto* data = reinterpret_cast<const uint8_t*>(message.data());
-  std::vector<Damage> all;
-  for (const auto& entry : nlohmann::json::from_cbor(data, data + message.size())) {
-    all.push_back({entry[0].get<std::string>(), entry[1].get<int64_t>(), entry[2].get<int64_t>()});
-  }
-  std::stable_sort(all.begin(), all.end(), [](const Damage& a, const Damage& b) {
-    return std::tie(a.dataset, a.first_row) < std::tie(b.dataset, b.first_row);
+  std::vector<std::byte> encoded;
+  Status status = or_out_of_memory([&] {
+    encoded = encode_damage(mine);
+    return Status();
   });
-  std::vector<Damage> merged;
-  for (const Damage& damage : all) {
-    add_damage(merged, damage.dataset, damage.first_row, damage.last_row);
-  }
-  return merged;
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  const auto parts = comm().gather(encoded, 0);
+  std::vector<std::byte> message;
+  status = or_out_of_memory([&] {
+    std::vector<Damage> all;
+    for (const auto& part : parts) {
+      decode_damage(part, all);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Damage& a, const Damage& b) {
+      return std::tie(a.dataset, a.first_row) < std::tie(b.dataset, b.first_row);
+    });
+    std::vector<Damage> merged;
+    for (const Damage& damage : all) {
+      add_damage(merged, damage.dataset, damage.first_row, damage.last_row);
+    }
+    message = encode_damage(merged);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(share_bytes(comm(), status, message));
+  std::vector<Damage> found;
+  status = or_out_of_memory([&] {
+    decode_damage(message, found);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  return found;
 }
 
-Result<std::vector<Damage>> ReadSession::verify() {
-  if (!checksums_.present) {
-    return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
-  }
+// This rank's share of the data.
+Status ReadSession::verify_share(std::vector<Damage>& found) {
   Status status = open_handle();
-  std::vector<Damage> found;
   for (size_t i = 0; i < datasets_.size() && status.ok(); ++i) {
     if (datasets_[i].checksum_group >= 0 && datasets_[i].data_offset < 0) {
       status = not_raw(path_, datasets_[i].spec.path);
@@ -279,7 +295,15 @@ Result<std::vector<Damage>> ReadSession::verify() {
       verify_slab(checksums_.slabs[i], found, status);
     }
   }
-  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  return status;
+}
+
+Result<std::vector<Damage>> ReadSession::verify() {
+  if (!checksums_.present) {
+    return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
+  }
+  std::vector<Damage> found;
+  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] { return verify_share(found); })));
   return share_damage(found);
 }
 

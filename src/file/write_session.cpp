@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "access/failure_news.hpp"
 #include "access/list_io.hpp"
 #include "access/transfer.hpp"
 #include "access/two_phase.hpp"
@@ -21,8 +22,6 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kWorthTurnsBytes = 1 << 20;
-constexpr size_t kReserveBytes = 64 << 10;
-constexpr size_t kReserveBytesARank = 64;
 
 uint64_t combine(uint64_t seed, uint64_t value) {
   uint64_t both[2] = {seed, value};
@@ -170,10 +169,7 @@ Status WriteSession::already_finished() const {
 }
 
 Result<access::RequestShape> WriteSession::agree_on_pending() {
-  poison(or_out_of_memory([&] {
-    reserve_.set_aside(kReserveBytes + kReserveBytesARank * static_cast<size_t>(comm().size()));
-    return Status();
-  }));
+  set_reserve_aside();
   return agree_on_request(true, options_.sync, definitions_hash_);
 }
 
@@ -187,6 +183,11 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
     turn->begin_operation();
   }
   reserve_.attempt([&] { note_plan(plan); });
+  std::optional<access::FailureNews> news;
+  const bool all_in_turn = turn != nullptr && comm().node_size() == comm().size();
+  if (plan.method != access::Method::kTwoPhase && !all_in_turn && shape.total_bytes >= access::kWorthTellingBytes) {
+    news.emplace(comm(), reserve_);
+  }
   // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
   bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
   Status opened = reserve_.status();
@@ -211,12 +212,22 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
     status = Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
   if (status.ok()) {
-    status = transfer(plan, **set, turn, meanwhile, last);
+    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
+    if (news) {
+      context.failed_elsewhere = [&news] { return news->heard(); };
+    }
+    if (meanwhile) {
+      context.meanwhile = [this] { return build_a_little() || assemble_early(); };
+    }
+    status = transfer(plan, **set, context, last);
   } else if (turn != nullptr) {
     turn->give_up();
   }
   if (status.ok() && meanwhile) {
     status = build_metadata();
+  }
+  if (news) {
+    status = news->end(status);
   }
   if (status.ok()) {
     pending_.clear();
@@ -259,15 +270,11 @@ Status WriteSession::reserve_space() {
   return status.code() == ErrorCode::kUnsupported ? Status() : status;
 }
 
-Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile, bool last) {
+Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, access::Context& context, bool last) {
   if (file_ == nullptr && plan.method != access::Method::kTwoPhase) {
     return Status();  // nothing to write here
   }
   try {
-    access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
-    if (meanwhile) {
-      context.meanwhile = [this] { return build_a_little() || assemble_early(); };
-    }
     std::optional<Status> kept;
     std::vector<storage::WriteSegment> sums;
     if (last && plan.method == access::Method::kListIo) {

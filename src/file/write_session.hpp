@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "access/memory_reserve.hpp"
 #include "file/part_exchange.hpp"
 #include "file/session.hpp"
 
@@ -47,7 +46,7 @@ class WriteSession : public Session {
   Status move(const access::RequestShape& shape, bool last);
   Status open_handles(const access::Plan& plan);
   Status reserve_space();
-  Status transfer(const access::Plan& plan, TransferSet& set, NodeTurn* turn, bool meanwhile, bool last);
+  Status transfer(const access::Plan& plan, TransferSet& set, access::Context& context, bool last);
   Status keep(TransferSet& set);
   void keep_sums(const TransferSet& set);
   void keep_value_ranges(const TransferSet& set);
@@ -84,7 +83,6 @@ class WriteSession : public Session {
 
   CreateOptions options_;
   std::string partial_path_;
-  access::MemoryReserve reserve_;  // for what a flush or commit can't do without once the ranks have agreed to move
   bool finished_ = false;
   bool published_ = false;  // the file has its name
 
