@@ -8,7 +8,7 @@ namespace stria::mpiio {
 
 namespace {
 
-constinit thread_local CallSpan* innermost_call __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local CallSpan* innermost_call = nullptr;
 
 struct CallKinds {
   trace::Kind by_program, by_library;
@@ -50,7 +50,8 @@ void CallSpan::describe(int64_t bytes, int64_t offset) {
 
 void describe_transfer(trace::FileCounters& counters, bool writes, int64_t bytes, int64_t offset) {
   if (trace::is_counting()) {
-    counters.call(writes ? trace::Direction::kWrite : trace::Direction::kRead, bytes);
+    counters.add(writes ? trace::Counter::kPuts : trace::Counter::kGets);
+    counters.add(writes ? trace::Counter::kBytesPut : trace::Counter::kBytesGot, bytes);
   }
   if (CallSpan* call = CallSpan::innermost()) {
     call->describe(bytes, offset);

@@ -98,9 +98,7 @@ int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_
   static const CallKind kKind("MPI_File_open");
   FileCall call(kKind, stria::trace::Recorder::instance().file(name));
   const int result = PMPI_File_open(comm, name, mode, info, file);
-  if (result == MPI_SUCCESS) {
-    files().add(key_of(*file), name);
-  }
+  files().add(key_of(*file), name);
   return result;
 }
 

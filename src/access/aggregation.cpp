@@ -24,7 +24,7 @@ constexpr size_t kReserveBytesPerStream = 256;
 struct ContributorHeader {
   int64_t rank = 0;
   int64_t pieces = 0;  // to come with the rounds, or kWhole
-  int64_t bytes = 0;   // of the description
+  int64_t bytes = 0;   // of the description; none: that of the contributor before
 };
 
 size_t stream_count(std::span<const LaneDescription> description) {
@@ -59,12 +59,8 @@ std::vector<Lane> by_number(std::span<const LaneDescription> description, size_t
 
 }  // namespace
 
-Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool gathers)
-    : context_(context),
-      plan_(plan),
-      lanes_(lanes),
-      gathers_(gathers && plan.shared_memory),
-      delegates_(context.comm, memory_) {
+Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool reads)
+    : context_(context), plan_(plan), lanes_(lanes), delegates_(context, memory_, reads) {
   auto mine = std::find(plan.aggregators.begin(), plan.aggregators.end(), context.comm.rank());
   if (mine != plan.aggregators.end()) {
     my_index_ = static_cast<int>(mine - plan.aggregators.begin());
@@ -154,7 +150,7 @@ Status Aggregation::exchange_descriptions() {
   Comm::Messages outgoing;
   memory_.attempt([&] { find_met(); });
   Status status;
-  if (gathers_) {
+  if (plan_.gather_on_nodes && plan_.shared_memory) {
     status = gather_on_node();
   }
   memory_.attempt([&] { describe_to_aggregators(outgoing); });
@@ -173,10 +169,11 @@ Status Aggregation::exchange_descriptions() {
     const int me = context_.comm.rank();
     if (std::find(met_.begin(), met_.end(), my_index_) != met_.end()) {
       const auto place = std::find_if(others_.begin(), others_.end(), [me](const Contributor& c) { return c.speaker > me; });
-      others_.insert(place, Contributor{me, me, false, mine_, {}, 0});
+      others_.insert(place, Contributor{me, me, false, false, mine_, {}, 0});
     }
   });
-  return status;
+  Status allocated = delegates_.allocate(domains_ ? &*domains_ : nullptr);
+  return status.ok() ? allocated : status;
 }
 
 void Aggregation::find_met() {
@@ -211,9 +208,7 @@ Status Aggregation::gather_on_node() {
       }
     }
   });
-  Status met = delegates_.meet(elsewhere, static_cast<int>(plan_.aggregators.size()), lanes_);
-  Status allocated = delegates_.allocate(domains_ ? &*domains_ : nullptr);
-  return met.ok() ? allocated : met;
+  return delegates_.meet(elsewhere, static_cast<int>(plan_.aggregators.size()), lanes_);
 }
 
 void Aggregation::describe_to_aggregators(Comm::Messages& outgoing) {
@@ -225,21 +220,28 @@ void Aggregation::describe_to_aggregators(Comm::Messages& outgoing) {
 }
 
 // What this rank tells an aggregator: of itself and of those that it speaks for.
-std::vector<std::byte> Aggregation::describe(int aggregator) const {
+std::vector<std::byte> Aggregation::describe(int aggregator) {
   std::vector<std::byte> message;
+  std::vector<std::byte> last;
   const auto append = [&](int rank, int64_t pieces, std::span<const LaneDescription> lanes) {
-    const size_t at = message.size();
-    message.resize(at + sizeof(ContributorHeader));
-    encode_description(by_number(lanes, lanes_.size()), met_lanes(aggregator, lanes), message);
-    const ContributorHeader header{rank, pieces, static_cast<int64_t>(message.size() - at - sizeof(ContributorHeader))};
-    std::memcpy(message.data() + at, &header, sizeof header);
+    std::vector<std::byte> description;
+    encode_description(by_number(lanes, lanes_.size()), met_lanes(aggregator, lanes), description);
+    const bool repeats = description == last;
+    const ContributorHeader header{rank, pieces, repeats ? 0 : static_cast<int64_t>(description.size())};
+    const auto numbers = std::as_bytes(std::span(&header, 1));
+    message.insert(message.end(), numbers.begin(), numbers.end());
+    if (!repeats) {
+      message.insert(message.end(), description.begin(), description.end());
+      last = std::move(description);
+    }
+    return repeats;
   };
-  const auto& served = delegates_.served();
+  auto& served = delegates_.served();
   const auto found =
       std::find_if(served.begin(), served.end(), [&](const auto& entry) { return entry.aggregator == aggregator; });
   if (found != served.end()) {
-    for (const NodeDelegates::Member* member : found->members) {
-      append(member->rank, kWhole, member->lanes);
+    for (size_t i = 0; i < found->members.size(); ++i) {
+      found->repeats[i] = append(found->members[i]->rank, kWhole, found->members[i]->lanes);
     }
     return message;
   }
@@ -259,17 +261,24 @@ Status Aggregation::decode_contributors(int speaker, std::span<const std::byte> 
     }
     std::memcpy(&header, message.data(), sizeof header);
     message = message.subspan(sizeof header);
+    const bool repeats = header.bytes == 0;
     if (header.rank < 0 || header.rank >= context_.comm.size() || header.bytes < 0 ||
-        static_cast<size_t>(header.bytes) > message.size()) {
+        static_cast<size_t>(header.bytes) > message.size() ||
+        (repeats && (others_.empty() || others_.back().speaker != speaker))) {
       return Status(ErrorCode::kFormat, "file description names an impossible rank or size");
     }
     Contributor contributor;
     contributor.rank = static_cast<int>(header.rank);
     contributor.speaker = speaker;
+    contributor.repeats = repeats;
     contributor.by_round = header.pieces != kWhole;
     most_pieces_ = std::max(most_pieces_, header.pieces);
-    const auto description = message.first(static_cast<size_t>(header.bytes));
-    STRIA_ASSIGN_OR_RETURN(contributor.lanes, decode_description(description, static_cast<int>(lanes_.size())));
+    if (repeats) {
+      contributor.lanes = others_.back().lanes;
+    } else {
+      const auto description = message.first(static_cast<size_t>(header.bytes));
+      STRIA_ASSIGN_OR_RETURN(contributor.lanes, decode_description(description, static_cast<int>(lanes_.size())));
+    }
     others_.push_back(std::move(contributor));
     message = message.subspan(static_cast<size_t>(header.bytes));
   }
@@ -352,6 +361,7 @@ std::vector<Aggregation::Share> Aggregation::contributors(int round) {
       share.windows = windows;
       collect(other.by_round ? other.pieces : other.lanes, other.rank, share);
       share.speaker = other.speaker;
+      share.repeats = other.repeats;
       share.bytes = other.by_round ? other.bytes : share.bytes;  // more than the parts have where they could not be taken in
       if (share.bytes > 0) {
         shares.push_back(std::move(share));
@@ -377,39 +387,23 @@ std::vector<int> Aggregation::contributor_ranks() const {
   return ranks;
 }
 
-std::vector<int> Aggregation::speaker_ranks() const {
-  std::vector<int> ranks;
-  for (const Contributor& other : others_) {
-    if (ranks.empty() || ranks.back() != other.speaker) {
-      ranks.push_back(other.speaker);
-    }
-  }
-  return ranks;
-}
-
 std::vector<Load> Aggregation::loads(int round) {
   return memory_.surely([&] { return delegates_.loads(*domains_, round); });
 }
 
-std::vector<std::pair<int, int>> Aggregation::spoken_for() const {
-  std::vector<std::pair<int, int>> pairs;
-  for (const NodeDelegates::Served& served : delegates_.served()) {
-    for (const NodeDelegates::Member* member : served.members) {
-      if (member->rank != context_.comm.rank()) {
-        pairs.emplace_back(plan_.aggregators[static_cast<size_t>(served.aggregator)], member->rank);
-      }
-    }
-  }
-  return pairs;
-}
-
-bool Aggregation::is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) const {
-  const auto is_gone = [this](int rank, const std::set<int>& gone) {
-    return rank == context_.comm.rank() || gone.contains(rank);
+bool Aggregation::is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_speakers,
+                            const Spoken& closed) const {
+  const int me = context_.comm.rank();
+  const auto is_gone = [me](int rank, const std::set<int>& gone) { return rank == me || gone.contains(rank); };
+  const auto rank_of_index = [this](int a) { return plan_.aggregators[static_cast<size_t>(a)]; };
+  const auto is_closed = [&](const NodeDelegates::Served& served) {
+    return std::all_of(served.members.begin(), served.members.end(), [&](const NodeDelegates::Member* member) {
+      return member->rank == me || closed.contains({rank_of_index(served.aggregator), member->rank});
+    });
   };
-  return std::all_of(met_.begin(), met_.end(),
-                     [&](int a) { return is_gone(plan_.aggregators[static_cast<size_t>(a)], gone_aggregators); }) &&
-         std::all_of(others_.begin(), others_.end(), [&](const Contributor& c) { return is_gone(c.rank, gone_contributors); });
+  return std::all_of(met_.begin(), met_.end(), [&](int a) { return is_gone(rank_of_index(a), gone_aggregators); }) &&
+         std::all_of(others_.begin(), others_.end(), [&](const Contributor& c) { return is_gone(c.speaker, gone_speakers); }) &&
+         std::all_of(delegates_.served().begin(), delegates_.served().end(), is_closed);
 }
 
 std::vector<Window> Aggregation::my_windows(int round) {
@@ -436,17 +430,17 @@ void Aggregation::wait_for(std::vector<Posted>& list) {
   list.clear();
 }
 
-std::vector<std::byte> Aggregation::token_bytes(int64_t value) {
-  auto data = memory_.surely([] { return std::vector<std::byte>(sizeof(int64_t)); });
-  std::memcpy(data.data(), &value, sizeof value);
+std::vector<std::byte> Aggregation::token_bytes(std::span<const int64_t> values) {
+  auto data = memory_.surely([&] { return std::vector<std::byte>(values.size_bytes()); });
+  std::memcpy(data.data(), values.data(), values.size_bytes());
   return data;
 }
 
-void Aggregation::post_token(int to, int tag, int64_t value) {
-  post(posted_, token_bytes(value), to, tag);
+void Aggregation::post_numbers(int to, int tag, std::span<const int64_t> values) {
+  post(posted_, token_bytes(values), to, tag);
 }
 void Aggregation::post_lasting_token(int to, int tag, int64_t value) {
-  post(lasting_, token_bytes(value), to, tag);
+  post(lasting_, token_bytes({&value, 1}), to, tag);
 }
 void Aggregation::post_bytes(std::vector<std::byte> data, int to, int tag) {
   post(posted_, std::move(data), to, tag);

@@ -24,7 +24,7 @@ class Aggregation {
  public:
   static constexpr int kTwins = 2;  ///< buffers an aggregator: one is packed while the other is written
 
-  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool gathers);
+  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool reads);
 
   /// Exchanges the descriptions and allocates the buffers. Collective: yes; the outcome is the same everywhere.
   Status prepare();
@@ -38,10 +38,11 @@ class Aggregation {
 
   /// What this rank brings to, or wants from, an aggregator in a round.
   struct Share {
-    int rank = 0;         ///< the other side: the aggregator, or among contributors() the contributor
-    int speaker = 0;      ///< the rank that speaks for the contributor
-    bool own = false;     ///< the aggregator and the contributor are this rank
-    bool shared = false;  ///< the aggregator's buffer can be addressed by the contributor
+    int rank = 0;          ///< the other side: the aggregator, or among contributors() the contributor
+    int speaker = 0;       ///< the rank that speaks for the contributor
+    bool repeats = false;  ///< among contributors(): those of the contributor before, with the same speaker
+    bool own = false;      ///< the aggregator and the contributor are this rank
+    bool shared = false;   ///< the aggregator's buffer can be addressed by the contributor
     std::vector<Window> windows;
     std::vector<std::pair<size_t, Overlap>> parts;  ///< window number and overlap
     int64_t bytes = 0;
@@ -54,20 +55,18 @@ class Aggregation {
   /// Calls `visit(speaker, shares)` for the shares of each speaker among those of contributors(), but for this rank's own.
   template <typename Visit>
   void for_each_speaker(std::span<const Share> contributors, Visit&& visit) const;
-  /// The ranks of the aggregators that this rank meets in any round, of those that have bytes for this aggregator, and of those
-  /// that speak for them.
+  /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes for this aggregator.
   std::vector<int> met_ranks() const;
   std::vector<int> contributor_ranks() const;
-  std::vector<int> speaker_ranks() const;
   /// What this rank carries for others of its node in `round`, its own bytes for the same aggregators among it.
   std::vector<Load> loads(int round);
   int rank_of(const Load& load) const { return plan_.aggregators[static_cast<size_t>(load.aggregator)]; }
-  /// Whom this rank speaks for: aggregator's rank and contributor's, for others than itself.
-  std::vector<std::pair<int, int>> spoken_for() const;
   std::byte* staging(int delegate_rank, int64_t offset) const { return delegates_.staging(delegate_rank, offset); }
-  /// True once this rank has nothing more to do with any other: all aggregators that it meets are among the former, all
-  /// contributors among the latter.
-  bool is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) const;
+  /// Pairs of an aggregator's rank and that of a contributor for which this rank speaks to it.
+  using Spoken = std::set<std::pair<int, int>>;
+  /// True once this rank has nothing more to do with any other: all aggregators that it meets are among the first, all who
+  /// speak for contributors among the second, all for whom it speaks among the third.
+  bool is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_speakers, const Spoken& closed) const;
   /// The windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round);
 
@@ -80,7 +79,8 @@ class Aggregation {
 
   /// Begins to send; the message is kept until drain(). Nobody waits for a send within a round, so that two aggregators
   /// that feed each other can't lock up.
-  void post_token(int to, int tag, int64_t value);
+  void post_token(int to, int tag, int64_t value) { post_numbers(to, tag, {&value, 1}); }
+  void post_numbers(int to, int tag, std::span<const int64_t> values);
   /// The same for a token that is received only in a later round: kept until finish().
   void post_lasting_token(int to, int tag, int64_t value);
   void post_bytes(std::vector<std::byte> data, int to, int tag);
@@ -93,6 +93,7 @@ class Aggregation {
   int64_t receive_token(int from, int tag);
   /// Receives a message from another node; its bytes stay until the next call. \pre a share of a round
   std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
+  void receive(std::span<std::byte> data, int from, int tag);
 
  private:
   void choose_description();
@@ -106,6 +107,7 @@ class Aggregation {
   struct Contributor {
     int rank = 0;
     int speaker = 0;
+    bool repeats = false;                 ///< has what the one before has
     bool by_round = false;                ///< `lanes` only says where the streams begin and end; pieces come with each round
     std::vector<LaneDescription> lanes;   ///< else all that the rank has sent
     std::vector<LaneDescription> pieces;  ///< by_round: of the present round
@@ -116,20 +118,18 @@ class Aggregation {
   void find_met();
   Status gather_on_node();
   std::vector<int> met_lanes(int aggregator, std::span<const LaneDescription> lanes) const;
-  std::vector<std::byte> describe(int aggregator) const;
+  std::vector<std::byte> describe(int aggregator);
   void describe_to_aggregators(Comm::Messages& outgoing);
   Status decode_contributors(int speaker, std::span<const std::byte> message);
   void send_pieces(int aggregator, int round);
   Status receive_pieces(Contributor& contributor, const std::vector<Window>& windows);
   std::vector<std::byte> encode_pieces(const Share& share) const;
-  void receive(std::span<std::byte> data, int from, int tag);
   void collect(std::span<const LaneDescription> description, int other_rank, Share& share);
   Status exchange_descriptions();
 
   Context& context_;
   const TwoPhasePlan& plan_;
   std::span<const Lane> lanes_;
-  bool gathers_;
   MemoryReserve memory_;
   NodeDelegates delegates_;
   std::optional<FileDomains> domains_;
@@ -149,7 +149,7 @@ class Aggregation {
     std::vector<std::byte> data;
     std::unique_ptr<CommRequest> request;
   };
-  std::vector<std::byte> token_bytes(int64_t value);
+  std::vector<std::byte> token_bytes(std::span<const int64_t> values);
   void post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag);
   void wait_for(std::vector<Posted>& list);
   std::vector<Posted> posted_;

@@ -12,12 +12,22 @@ namespace {
 
 constexpr const char* kPath = "data";
 
+/// What went from nodes to others.
+struct Traffic {
+  int64_t messages = 0;
+  int64_t bytes = 0;
+  void add(const Traffic& more) {
+    messages += more.messages;
+    bytes += more.bytes;
+  }
+};
+
 /// What a run of all ranks gave: the statuses as each rank had them, and as each rank got them from agree().
 struct Outcome {
   Status run;
   std::vector<Status> own;
   std::vector<Status> agreed;
-  int64_t messages_away = 0;  ///< between nodes
+  Traffic away;
 };
 
 std::string describe(const Case& c) {
@@ -52,7 +62,7 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
   });
   outcome.run = report.status();
   for (const RankTraffic& rank : report.ok() ? report->traffic : std::vector<RankTraffic>()) {
-    outcome.messages_away += rank.messages_sent_away;
+    outcome.away.add({rank.messages_sent_away, rank.bytes_sent_away});
   }
   return outcome;
 }
@@ -130,32 +140,72 @@ TEST(Collective, ReadsEqualTheOracle) {
   }
 }
 
-TEST(Collective, DelegatesChangeTheMessagesAlone) {
-  for (int ranks_per_node : {1, 2, 3, 5, 8}) {
-    int64_t alone = 0;
-    int64_t gathered = 0;
-    uint64_t seed = first_seed() + 5'000'000;
-    for (int i = 0; i < case_count(40);) {
-      Case c = make_case(seed++);
-      if (c.simulation.ranks <= ranks_per_node) {
-        continue;
-      }
-      ++i;
+/// A case of two-phase on several nodes; `seed` goes on until there is one.
+Case case_of_nodes(uint64_t& seed, int ranks_per_node) {
+  while (true) {
+    Case c = make_case(seed++);
+    if (c.simulation.ranks > ranks_per_node) {
       c.two_phase = true;
       c.plan.shared_memory = true;
       c.simulation.ranks_per_node = ranks_per_node;
-      for (bool gather : {false, true}) {
-        c.plan.gather_on_nodes = gather;
-        SCOPED_TRACE(describe(c) + (gather ? ", with delegates" : ""));
+      return c;
+    }
+  }
+}
+
+TEST(Collective, DelegatesChangeOnlyTheMessagesOfAWrite) {
+  for (int ranks_per_node : {1, 2, 3, 5, 8}) {
+    Traffic traffic[2];
+    uint64_t seed = first_seed() + 5'000'000;
+    for (int i = 0; i < case_count(40); ++i) {
+      Case c = case_of_nodes(seed, ranks_per_node);
+      for (int gather : {0, 1}) {
+        c.plan.gather_on_nodes = gather == 1;
+        SCOPED_TRACE(describe(c) + (gather == 1 ? ", with delegates" : ""));
         storage::MemoryDriver memory;
         Outcome outcome = write_case(c, memory);
         ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();
         ASSERT_TRUE(outcome.agreed[0].ok()) << outcome.agreed[0].message();
         ASSERT_EQ(difference(content_of(memory, kPath), c.after), "");
-        (gather ? gathered : alone) += outcome.messages_away;
+        traffic[gather].add(outcome.away);
       }
     }
-    EXPECT_TRUE(ranks_per_node == 1 ? gathered == alone : gathered < alone) << ranks_per_node << " ranks a node";
+    SCOPED_TRACE(std::to_string(ranks_per_node) + " ranks a node");
+    EXPECT_TRUE(ranks_per_node == 1 ? traffic[1].messages == traffic[0].messages : traffic[1].messages < traffic[0].messages);
+  }
+}
+
+TEST(Collective, DelegatesChangeOnlyTheMessagesOfARead) {
+  for (int ranks_per_node : {1, 2, 3, 5, 8}) {
+    for (bool same : {false, true}) {  // the same bytes to all ranks: they come once a node
+      Traffic traffic[2];
+      uint64_t seed = first_seed() + 6'000'000;
+      for (int i = 0; i < case_count(30); ++i) {
+        Case c = case_of_nodes(seed, ranks_per_node);
+        if (same) {
+          c.ranks.assign(c.ranks.size(), c.ranks[static_cast<size_t>(i) % c.ranks.size()]);
+        }
+        for (int gather : {0, 1}) {
+          c.plan.gather_on_nodes = gather == 1;
+          SCOPED_TRACE(describe(c) + (gather == 1 ? ", with delegates" : "") + (same ? ", all the same" : ""));
+          storage::MemoryDriver memory;
+          set_content(memory, kPath, c.after);
+          Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& rank, int) {
+            CaseSink sink(rank);
+            Status status = read_all(context, c, rank, sink);
+            EXPECT_TRUE(sink.received() == rank.packed);
+            return status;
+          });
+          ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();
+          ASSERT_TRUE(outcome.agreed[0].ok()) << outcome.agreed[0].message();
+          traffic[gather].add(outcome.away);
+        }
+      }
+      SCOPED_TRACE(std::to_string(ranks_per_node) + " ranks a node");
+      EXPECT_TRUE(ranks_per_node == 1 ? traffic[1].messages == traffic[0].messages : traffic[1].messages < traffic[0].messages);
+      EXPECT_TRUE(!same || ranks_per_node < 3 || 3 * traffic[1].bytes < 2 * traffic[0].bytes)
+          << traffic[1].bytes << " and " << traffic[0].bytes;
+    }
   }
 }
 

@@ -8,9 +8,9 @@
 // the node shares; delegates read them and send them on as one message. In each round the ranks pack into the delegate's
 // staging buffer, one behind the other, and it sends all of it at once; nothing is copied more often than without it. An
 // aggregator that only one rank of the node meets is spoken to as if there were no delegates. Cost: between nodes one
-// description and three messages a round for each node and aggregator that meet; within a node log2(ranks) messages and two
-// allocations of shared memory an operation, two tokens a round for each rank that doesn't speak itself; memory: delegates hold
-// the descriptions of the ranks that they speak for, and what those bring to their aggregators in one round, which is what the
+// description and three messages a round for each node and aggregator that meet; within a node some 3 log2(ranks) short
+// messages an operation and two tokens a round for each rank that doesn't speak itself; memory: delegates hold the descriptions
+// of the ranks that they speak for, and what those bring to, or want of, their aggregators in one round, which is what the
 // ranks' own messages would take.
 #pragma once
 
@@ -27,16 +27,17 @@
 
 namespace stria::access {
 
-/// What a delegate carries to an aggregator in a round: the parts lie one behind the other in its staging buffer.
+/// What a delegate carries to an aggregator in a round, or from it: the parts lie one behind the other in its staging buffer.
 struct Load {
   struct Part {
-    int rank = 0;  ///< whose bytes they are; parts come by increasing rank
+    int rank = 0;  ///< who has, or wants, the bytes; parts come by increasing rank
     int64_t bytes = 0;
     int64_t offset = 0;  ///< in the delegate's staging buffer
   };
   int aggregator = 0;  ///< its index
   std::vector<Part> parts;
-  int64_t bytes = 0;  ///< of all parts
+  int64_t offset = 0;
+  int64_t bytes = 0;  ///< of all parts, shared ones once
 };
 
 class NodeDelegates {
@@ -50,9 +51,12 @@ class NodeDelegates {
   struct Served {
     int aggregator = 0;                  ///< its index
     std::vector<const Member*> members;  ///< by rank, this one among them
+    std::vector<bool> repeats;           ///< of each: it has there just what the one before has; set by who describes them
   };
 
-  NodeDelegates(Comm& comm, MemoryReserve& memory) : comm_(comm), memory_(memory) {}
+  /// Reading, members with the same bytes share them.
+  NodeDelegates(const Context& context, MemoryReserve& memory, bool reads)
+      : comm_(context.comm), kept_(context.kept), memory_(memory), reads_(reads) {}
 
   /// Tells the ranks of this node which aggregators elsewhere this rank meets (`met`, their indices, each below `aggregators`)
   /// and what it has there; learns the same of the others and settles who speaks. Collective: over the node; the error is
@@ -64,6 +68,7 @@ class NodeDelegates {
 
   /// The rank that speaks for this one to an aggregator: itself, unless another one does.
   int speaker(int aggregator) const;
+  std::vector<Served>& served() { return served_; }
   const std::vector<Served>& served() const { return served_; }
   /// What this rank carries in a round, by aggregator; only where others than itself have bytes. May throw std::bad_alloc.
   std::vector<Load> loads(const FileDomains& domains, int round) const;
@@ -74,10 +79,14 @@ class NodeDelegates {
   struct Board;
   Status read_board(const Board& board, std::span<const int> met, int lane_count);
   Result<const Member*> member(const Board& board, size_t node_rank, int lane_count);
-  void wait_for_node();
+  void find_node();
+  Result<std::shared_ptr<SharedBuffer>> share(std::shared_ptr<SharedBuffer>* kept, size_t bytes);
+  int64_t node_maximum(int64_t value);
 
   Comm& comm_;
+  KeptBuffers* kept_;
   MemoryReserve& memory_;
+  bool reads_;
   std::vector<int> node_ranks_;  // the ranks of this node
   std::map<int, int> speakers_;  // by aggregator, where it isn't this rank
   std::map<int, Member> members_;

@@ -52,9 +52,9 @@ std::string gathering_reason(const TwoPhasePlan& plan, const Comm& comm) {
     return "";
   }
   if (plan.gather_on_nodes) {
-    return "; ranks of a node send through one of them to each aggregator elsewhere";
+    return "; ranks of a node speak through one of them to each aggregator elsewhere";
   }
-  return std::string("; ranks send for themselves: ") + (plan.shared_memory ? "one a node" : "hint stria_shared_memory");
+  return std::string("; ranks speak for themselves: ") + (plan.shared_memory ? "one a node" : "hint stria_shared_memory");
 }
 
 TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm) {

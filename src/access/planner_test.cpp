@@ -58,6 +58,21 @@ TEST(Planner, HintsComeFirst) {
   EXPECT_EQ(plan_on(4, 4, kLongPieces, {}, hints).method, Method::kTwoPhase);
 }
 
+TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
+  ResolvedHints hints;
+  const auto gathers = [&](int ranks, int ranks_per_node, const std::string& why) {
+    Plan plan = plan_on(ranks, ranks_per_node, kShortPieces, {}, hints);
+    EXPECT_TRUE(plan.reason.ends_with(why)) << plan.reason;
+    return plan.two_phase.gather_on_nodes;
+  };
+  EXPECT_TRUE(gathers(4, 2, "ranks of a node speak through one of them to each aggregator elsewhere"));
+  EXPECT_TRUE(gathers(4, 3, "ranks of a node speak through one of them to each aggregator elsewhere"));
+  EXPECT_FALSE(gathers(4, 1, "ranks speak for themselves: one a node"));
+  EXPECT_FALSE(gathers(4, 4, "pieces are short")) << "one node";
+  hints.shared_memory = Switch::kDisable;
+  EXPECT_FALSE(gathers(4, 2, "ranks speak for themselves: hint stria_shared_memory"));
+}
+
 TEST(Planner, MuchDurableDataGoPastThePageCache) {
   storage::Capabilities capabilities;
   RequestShape durable = kLongPieces;

@@ -80,8 +80,9 @@ class NodeWindows;
 /// Collective buffers that stay from one operation to the next: one of these an open file.
 struct KeptBuffers {
   std::shared_ptr<SharedBuffer> memory;
-  int64_t bytes = 0;             ///< of each aggregator's buffer for one round
-  std::vector<int> aggregators;  ///< their ranks
+  int64_t bytes = 0;                             ///< of each aggregator's buffer for one round
+  std::vector<int> aggregators;                  ///< their ranks
+  std::shared_ptr<SharedBuffer> board, staging;  ///< of delegates (node_delegates.hpp)
   std::shared_ptr<NodeWindows> windows;
   bool no_windows = false;  ///< they could not be had
 };

@@ -19,10 +19,15 @@ constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffe
 constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the packed bytes, unless it failed
 constexpr int64_t kFailed = -1;
 
+// The same between the delegate of a node (node_delegates.hpp) and those for whom it speaks: the end of the file, or kFailed,
+// and where in its staging buffer their bytes are; and that they have taken them.
+constexpr int kPlaceTag = 32043;
+constexpr int kEmptiedTag = 32044;
+
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
-      : context_(context), plan_(plan), sink_(sink), aggregation_(context, plan, lanes, false) {}
+      : context_(context), plan_(plan), sink_(sink), aggregation_(context, plan, lanes, true) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();
@@ -45,6 +50,7 @@ class TwoPhaseRead {
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
       collect_taken(twin);
     }
+    wait_for_members();
     PhaseTimer timer(context_.times, Phase::kExchange);
     aggregation_.finish();
     if (news_) {
@@ -86,7 +92,7 @@ class TwoPhaseRead {
   }
 
   // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
-  bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_); }
+  bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_, closed_); }
 
   // Aggregator: reads the round's windows and hands them out.
   void serve(int round) {
@@ -96,27 +102,31 @@ class TwoPhaseRead {
     own_end_ = own_end_ == kFailed ? kFailed : read_windows(round, wanted, buffer);
     auto& taken_from = readers_[round % Aggregation::kTwins];
     aggregation_.memory().surely([&] { taken_from.reserve(wanted.size()); });
-    for (const Share& share : wanted) {
-      if (share.own || dismissed_.contains(share.rank)) {
-        continue;
+    aggregation_.for_each_speaker(wanted, [&](int speaker, std::span<const Share> shares) {
+      if (!dismissed_.contains(speaker)) {
+        hand_out(speaker, shares, buffer, taken_from);
       }
-      int64_t end = own_end_;
-      std::vector<std::byte> message;
-      if (share.shared && end != kFailed) {
-        taken_from.push_back(share.rank);
-      } else if (end != kFailed) {
-        end = kFailed;
-        aggregation_.memory().attempt([&] {
-          message = message_for(share, buffer);
-          end = own_end_;
-        });
-      }
-      aggregation_.post_token(share.rank, kFilledTag, end);
-      if (end == kFailed) {
-        aggregation_.memory().surely([&] { dismissed_.insert(share.rank); });
-      } else if (!share.shared) {
-        aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
-      }
+    });
+  }
+
+  void hand_out(int speaker, std::span<const Share> shares, const std::byte* buffer, std::vector<int>& taken_from) {
+    const bool shared = shares.front().shared;
+    int64_t end = own_end_;
+    std::vector<std::byte> message;
+    if (shared && end != kFailed) {
+      taken_from.push_back(speaker);
+    } else if (end != kFailed) {
+      end = kFailed;
+      aggregation_.memory().attempt([&] {
+        message = message_for(shares, buffer);
+        end = own_end_;
+      });
+    }
+    aggregation_.post_token(speaker, kFilledTag, end);
+    if (end == kFailed) {
+      aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
+    } else if (!shared) {
+      aggregation_.post_bytes(std::move(message), speaker, kDataTag);
     }
   }
 
@@ -171,36 +181,135 @@ class TwoPhaseRead {
     return hull;
   }
 
-  static std::vector<std::byte> message_for(const Share& share, const std::byte* buffer) {
-    std::vector<std::byte> message(static_cast<size_t>(share.bytes));
+  // The bytes of those who want the same come once.
+  static std::vector<std::byte> message_for(std::span<const Share> shares, const std::byte* buffer) {
+    int64_t bytes = 0;
+    for (const Share& share : shares) {
+      bytes += share.repeats ? 0 : share.bytes;
+    }
+    std::vector<std::byte> message(static_cast<size_t>(bytes));
     std::byte* packed = message.data();
-    for (const auto& [w, overlap] : share.parts) {
-      gather_from_window(overlap, share.windows[w], buffer, packed);
-      packed += overlap.end - overlap.begin;
+    for (const Share& share : shares) {
+      if (share.repeats) {
+        continue;
+      }
+      for (const auto& [w, overlap] : share.parts) {
+        gather_from_window(overlap, share.windows[w], buffer, packed);
+        packed += overlap.end - overlap.begin;
+      }
     }
     return message;
   }
 
-  // Contributor: takes its bytes of the round from every aggregator that it meets.
+  // Contributor: takes its bytes of the round from every aggregator that it meets. Delegates first fetch what they carry, for
+  // which they wait for aggregators of this round alone.
   void take(int round) {
-    for (const Share& share : aggregation_.my_shares(round)) {
-      if (failed_.contains(share.rank)) {
-        continue;
+    const std::vector<Share> shares = aggregation_.my_shares(round);
+    const std::vector<Load> loads = aggregation_.loads(round);
+    if (!loads.empty()) {
+      wait_for_members();
+    }
+    for (const Load& load : loads) {
+      fetch(load, shares);
+    }
+    for (const Share& share : shares) {
+      if (share.speaker != context_.comm.rank()) {
+        take_from_delegate(share);
+      } else if (!is_carried(share, loads)) {
+        take_directly(share, round);
       }
-      int64_t end = share.own ? own_end_ : arrived(share.rank);
-      if (end == kFailed) {
-        note_failure_elsewhere();
-        aggregation_.memory().surely([&] { failed_.insert(share.rank); });
-        continue;
+    }
+  }
+
+  bool is_carried(const Share& share, const std::vector<Load>& loads) const {
+    return std::any_of(loads.begin(), loads.end(), [&](const Load& load) { return aggregation_.rank_of(load) == share.rank; });
+  }
+
+  // Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
+  void wait_for_members() {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    for (int rank : members_) {
+      aggregation_.receive_token(rank, kEmptiedTag);
+    }
+    members_.clear();
+  }
+
+  // Delegate: receives what its node wants of an aggregator, tells the others, and takes its own part.
+  void fetch(const Load& load, const std::vector<Share>& shares) {
+    const int me = context_.comm.rank();
+    const int aggregator_rank = aggregation_.rank_of(load);
+    const int64_t end = failed_.contains(aggregator_rank) ? kFailed : arrived(aggregator_rank);
+    if (end == kFailed) {
+      fail(aggregator_rank);
+    } else {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.receive({aggregation_.staging(me, load.offset), static_cast<size_t>(load.bytes)}, aggregator_rank, kDataTag);
+    }
+    for (const Load::Part& part : load.parts) {
+      if (part.rank != me) {
+        send_place(aggregator_rank, part, end);
       }
-      if (share.shared) {
-        aggregation_.memory().attempt([&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
-      } else {
-        take_message(share, end);
+    }
+    for (const Load::Part& part : load.parts) {
+      if (part.rank == me && end != kFailed) {
+        const auto share =
+            std::find_if(shares.begin(), shares.end(), [=](const Share& mine) { return mine.rank == aggregator_rank; });
+        take_packed(*share, aggregation_.staging(me, part.offset), end);
       }
-      if (share.shared && !share.own) {
-        aggregation_.post_lasting_token(share.rank, kTakenTag, share.bytes);
-      }
+    }
+  }
+
+  void send_place(int aggregator_rank, const Load::Part& part, int64_t end) {
+    const std::pair pair{aggregator_rank, part.rank};
+    if (!closed_.contains(pair)) {
+      const int64_t place[] = {end, part.offset};
+      aggregation_.post_numbers(part.rank, kPlaceTag, place);
+    }
+    if (end == kFailed) {
+      aggregation_.memory().surely([&] { closed_.insert(pair); });
+    } else {
+      aggregation_.memory().surely([&] { members_.push_back(part.rank); });
+    }
+  }
+
+  void take_from_delegate(const Share& share) {
+    if (failed_.contains(share.rank)) {
+      return;
+    }
+    int64_t place[] = {0, 0};  // the end of the file, and the offset
+    {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.receive(std::as_writable_bytes(std::span(place)), share.speaker, kPlaceTag);
+    }
+    if (place[0] == kFailed) {
+      fail(share.rank);
+      return;
+    }
+    take_packed(share, aggregation_.staging(share.speaker, place[1]), place[0]);
+    aggregation_.post_lasting_token(share.speaker, kEmptiedTag, share.bytes);
+  }
+
+  void fail(int aggregator_rank) {
+    note_failure_elsewhere();
+    aggregation_.memory().surely([&] { failed_.insert(aggregator_rank); });
+  }
+
+  void take_directly(const Share& share, int round) {
+    if (failed_.contains(share.rank)) {
+      return;
+    }
+    int64_t end = share.own ? own_end_ : arrived(share.rank);
+    if (end == kFailed) {
+      fail(share.rank);
+      return;
+    }
+    if (share.shared) {
+      aggregation_.memory().attempt([&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
+    } else {
+      take_message(share, end);
+    }
+    if (share.shared && !share.own) {
+      aggregation_.post_lasting_token(share.rank, kTakenTag, share.bytes);
     }
   }
 
@@ -253,6 +362,10 @@ class TwoPhaseRead {
       PhaseTimer timer(context_.times, Phase::kExchange);
       packed = aggregation_.receive_bytes(share.bytes, share.rank, kDataTag).data();
     }
+    take_packed(share, packed, file_end);
+  }
+
+  void take_packed(const Share& share, std::byte* packed, int64_t file_end) {
     PhaseTimer timer(context_.times, Phase::kUnpack);
     aggregation_.memory().attempt([&] {
       parts_.clear();
@@ -288,7 +401,9 @@ class TwoPhaseRead {
   Aggregation aggregation_;
   std::optional<FailureNews> news_;  // of an aggregator
   std::set<int> failed_;             // aggregators that this rank met and that could not read
-  std::set<int> dismissed_;          // contributors whom this aggregator has told so
+  std::set<int> dismissed_;          // speakers of contributors whom this aggregator has told so
+  Aggregation::Spoken closed_;       // aggregators, and ranks that this one speaks for and has told so
+  std::vector<int> members_;         // who still has to take bytes out of the staging buffer
   Moved moved_;
   std::vector<StreamPart> parts_;
   int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed

@@ -31,7 +31,7 @@ constexpr int64_t kClosed = -1;
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
-      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes, plan.gather_on_nodes) {}
+      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes, false) {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
@@ -284,23 +284,7 @@ class TwoPhaseWrite {
   }
 
   // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
-  bool is_over() {
-    if (!knows_of_failure()) {
-      return false;
-    }
-    const int me = context_.comm.rank();
-    const auto in = [me](const std::set<int>& told) {
-      return [me, &told](int rank) { return rank == me || told.contains(rank); };
-    };
-    return aggregation_.memory().surely([&] {
-      const std::vector<int> aggregators = aggregation_.met_ranks();
-      const std::vector<int> speakers = aggregation_.speaker_ranks();
-      const auto carried = aggregation_.spoken_for();
-      return std::all_of(aggregators.begin(), aggregators.end(), in(failed_)) &&
-             std::all_of(speakers.begin(), speakers.end(), in(dismissed_)) &&
-             std::all_of(carried.begin(), carried.end(), [this](const auto& pair) { return closed_.contains(pair); });
-    });
-  }
+  bool is_over() const { return knows_of_failure() && aggregation_.is_parted(failed_, dismissed_, closed_); }
 
   // From then on a rank brings nothing to anybody, so that those who have not heard of it stop within two rounds.
   bool knows_of_failure() const { return !status_.ok() || !failed_.empty(); }
@@ -416,7 +400,7 @@ class TwoPhaseWrite {
   Status status_;                                      // of this aggregator's writing
   std::set<int> failed_;                               // aggregators that this rank met and that could not write
   std::set<int> dismissed_;                            // speakers of contributors whom this aggregator has told so
-  std::set<std::pair<int, int>> closed_;               // aggregators, and ranks that this one speaks for and has told so
+  Aggregation::Spoken closed_;                         // aggregators, and ranks that this one speaks for and has told so
   std::vector<std::pair<const Load*, bool>> carried_;  // of this round, and whether this rank's own bytes are in it
   std::map<int, int64_t> written_bytes_;               // by contributor
   std::vector<StreamPart> parts_;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "comm/comm.hpp"
-#include "trace/wait_timer.hpp"
 
 namespace stria {
 
@@ -98,11 +97,6 @@ bool NodeLocks::must_wait(const Slot& mine) const {
   return mine.exclusive && (state_->presence.load() & kPlainMask) != 0;
 }
 
-void NodeLocks::wait_for_change() {
-  const trace::WaitTimer timer;
-  pthread_cond_wait(&state_->changed, &state_->mutex);
-}
-
 NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
   const MutexLock lock(&state_->mutex);
   int free = 0;
@@ -112,12 +106,12 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
     if (free < state_->slot_count) {
       break;
     }
-    wait_for_change();
+    pthread_cond_wait(&state_->changed, &state_->mutex);
   }
   Slot& mine = slots()[free];
   mine = {++state_->last_ticket, range.begin, range.end, exclusive};
   while (must_wait(mine)) {
-    wait_for_change();
+    pthread_cond_wait(&state_->changed, &state_->mutex);
   }
   return Guard(this, free);
 }

@@ -125,7 +125,8 @@ void Session::note_time() {
 }
 
 void Session::count_transfer(bool put, int64_t bytes) {
-  counters_->call(put ? trace::Direction::kWrite : trace::Direction::kRead, bytes);
+  counters_->add(put ? trace::Counter::kPuts : trace::Counter::kGets);
+  counters_->add(put ? trace::Counter::kBytesPut : trace::Counter::kBytesGot, bytes);
 }
 
 void Session::note_plan(const access::Plan& plan) {
