@@ -22,7 +22,7 @@ fi
 if stage build_mpich build_preset release-mpich; then
   stage test_mpich test_preset release-mpich -L '^mpi$' -LE long || true
 fi
-if stage build_clang build_preset clang; then
+if stage build_clang build_preset clang unit_tests; then
   stage test_clang test_preset clang -L '^unit$' -LE long || true
   stage fuzz scripts/fuzz.sh "$fuzz_seconds" || true
 fi

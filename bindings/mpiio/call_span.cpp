@@ -8,7 +8,7 @@ namespace stria::mpiio {
 
 namespace {
 
-thread_local CallSpan* innermost_call = nullptr;
+constinit thread_local CallSpan* innermost_call __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct CallKinds {
   trace::Kind by_program, by_library;
@@ -50,8 +50,7 @@ void CallSpan::describe(int64_t bytes, int64_t offset) {
 
 void describe_transfer(trace::FileCounters& counters, bool writes, int64_t bytes, int64_t offset) {
   if (trace::is_counting()) {
-    counters.add(writes ? trace::Counter::kPuts : trace::Counter::kGets);
-    counters.add(writes ? trace::Counter::kBytesPut : trace::Counter::kBytesGot, bytes);
+    counters.call(writes ? trace::Direction::kWrite : trace::Direction::kRead, bytes);
   }
   if (CallSpan* call = CallSpan::innermost()) {
     call->describe(bytes, offset);

@@ -44,11 +44,11 @@ int end_split(MPI_File handle, Direction direction, const void* address, MPI_Sta
 template <typename Body>
 int in_call(const char* call, MPI_File handle, Body body) {
   const std::shared_ptr<File> file = find_file(handle);
+  const CallSpan span(call, trace_id_of(file.get()));
   if (file == nullptr) {
     return report(default_handler(), handle, not_open());
   }
   Outcome outcome;
-  const CallSpan span(call, file->trace_id);
   try {
     outcome = body(file);
   } catch (const std::bad_alloc&) {

@@ -213,7 +213,8 @@ void apply_hints(File& file, const Hints& given) {
   }
 }
 
-Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
+// Finds out whether the ranks can open a file together, on `channel`; null when they have none.
+Outcome admit(MPI_Comm comm, const char* name, int amode, std::shared_ptr<Channel>& channel) {
   int is_inter = 0;
   if (comm != MPI_COMM_NULL) {
     MPI_Comm_test_inter(comm, &is_inter);
@@ -227,19 +228,23 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
   }
   at_mpi_end(close_all);
   Admission admission{local.ok(), amode, false};
-  auto channel = acquire_channel(comm, admission);
-  STRIA_MPIIO_RETURN_IF_ERROR(channel.status());
-  Outcome outcome = check_open(admission, local);
-  if (outcome.ok()) {
-    outcome = join_trace((*channel)->comm);
-  }
+  STRIA_ASSIGN_OR_RETURN(channel, acquire_channel(comm, admission));
+  STRIA_MPIIO_RETURN_IF_ERROR(check_open(admission, local));
+  return join_trace(channel->comm);
+}
+
+Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
+  std::shared_ptr<Channel> channel;
+  Outcome outcome = admit(comm, name, amode, channel);
+  // From here on: a trace that begins with this call compares the ranks' clocks first.
+  const uint16_t trace_id = trace_id_of(name);
+  const CallSpan span("MPI_File_open", trace_id);
   if (outcome.ok()) {
     auto file = std::make_shared<File>();
-    file->channel = *channel;
+    file->channel = channel;
     file->path = without_prefix(name);
-    file->trace_id = trace::Recorder::instance().file(file->path);
-    file->counters = &trace::Recorder::instance().counters(file->trace_id);
-    const CallSpan span("MPI_File_open", file->trace_id);
+    file->trace_id = trace_id;
+    file->counters = &trace::Recorder::instance().counters(trace_id);
     file->amode = amode;
     file->handler = default_handler();
     MPI_Comm_group(comm, &file->group);
@@ -253,7 +258,9 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
       return {};
     }
   }
-  release_channel(*channel);
+  if (channel != nullptr) {
+    release_channel(channel);
+  }
   return outcome;
 }
 
@@ -287,6 +294,10 @@ void abandon_file(File& file) {
   file.view.reset();
   release_channel(file.channel);
   file.channel.reset();
+}
+
+uint16_t trace_id_of(const char* name) {
+  return name == nullptr || *name == '\0' ? uint16_t{0} : trace::Recorder::instance().file(without_prefix(name));
 }
 
 Outcome delete_file(const char* name, MPI_Info info) {

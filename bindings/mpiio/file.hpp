@@ -80,6 +80,9 @@ Outcome close_file(File& file);
 /// Closes without a word and without other ranks: at the end of MPI, files that the program forgot.
 void abandon_file(File& file);
 
+/// The recorder's number of the file of that name; 0 when it is null or empty.
+uint16_t trace_id_of(const char* name);
+
 /// MPI_File_delete. Local.
 Outcome delete_file(const char* name, MPI_Info info);
 

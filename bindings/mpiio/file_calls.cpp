@@ -158,6 +158,7 @@ int MPI_File_close(MPI_File* handle) {
 }
 
 int MPI_File_delete(const char* name, MPI_Info info) {
+  const CallSpan span("MPI_File_delete", trace_id_of(name));
   return report(default_handler(), MPI_FILE_NULL, delete_file(name, info));
 }
 
@@ -233,6 +234,7 @@ int MPI_File_get_type_extent(MPI_File handle, MPI_Datatype type, MPI_Aint* exten
 
 int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
                          MPI_Datarep_extent_function* extent, void* state) {
+  const CallSpan span("MPI_Register_datarep", 0);
   Representation made;
   made.name = name == nullptr ? "" : name;
   made.read = read;
@@ -280,6 +282,7 @@ int MPI_File_get_type_extent_c(MPI_File handle, MPI_Datatype type, MPI_Count* ex
 
 int MPI_Register_datarep_c(const char* name, MPI_Datarep_conversion_function_c* read, MPI_Datarep_conversion_function_c* write,
                            MPI_Datarep_extent_function* extent, void* state) {
+  const CallSpan span("MPI_Register_datarep_c", 0);
   Representation made;
   made.name = name == nullptr ? "" : name;
   made.read_large = read;

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "call_span.hpp"
 #include "handles.hpp"
 #include "real_mpi.hpp"
 
@@ -117,12 +118,14 @@ int call(const Handler& handler, MPI_File file, const Outcome& outcome) {
 
 }  // namespace stria::mpiio
 
+using stria::mpiio::CallSpan;
 using stria::mpiio::Handler;
 using stria::mpiio::Outcome;
 
 extern "C" {
 
 int MPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
+  const CallSpan span("MPI_File_create_errhandler", 0);
   const int code = STRIA_MPIIO_REAL(File_create_errhandler)(function, errhandler);
   if (code == MPI_SUCCESS) {
     stria::mpiio::keep(*errhandler, function, Handler::Kind::kFunction);
@@ -133,6 +136,7 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errha
 int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
   Handler handler;
   auto open_file = stria::mpiio::find_file(file);
+  const CallSpan span("MPI_File_set_errhandler", stria::mpiio::trace_id_of(open_file.get()));
   if (open_file == nullptr && file != MPI_FILE_NULL) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }
@@ -150,6 +154,7 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
 
 int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
   auto open_file = stria::mpiio::find_file(file);
+  const CallSpan span("MPI_File_get_errhandler", stria::mpiio::trace_id_of(open_file.get()));
   if (open_file == nullptr && file != MPI_FILE_NULL) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }
@@ -167,6 +172,7 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
 
 int MPI_File_call_errhandler(MPI_File file, int code) {
   auto open_file = stria::mpiio::find_file(file);
+  const CallSpan span("MPI_File_call_errhandler", stria::mpiio::trace_id_of(open_file.get()));
   if (open_file == nullptr && file != MPI_FILE_NULL) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }

@@ -101,6 +101,10 @@ Handler handler_of(const File* file) {
   return file == nullptr ? default_handler() : file->handler;
 }
 
+uint16_t trace_id_of(const File* file) {
+  return file == nullptr ? uint16_t{0} : file->trace_id;
+}
+
 void set_handler(File& file, const Handler& handler) {
   file.handler = handler;
 }

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,5 +34,7 @@ Outcome not_open();
 /// The file's handler; that of MPI_FILE_NULL when there is no file.
 Handler handler_of(const File* file);
 void set_handler(File& file, const Handler& handler);
+/// The recorder's number of the file; 0 when there is none.
+uint16_t trace_id_of(const File* file);
 
 }  // namespace stria::mpiio

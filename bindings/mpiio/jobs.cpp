@@ -13,6 +13,7 @@
 
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria::mpiio {
 
@@ -216,12 +217,14 @@ void wait_for_job(Job& job) {
   }
   static const trace::Kind kWait = trace::Recorder::instance().define_kind("background wait", trace::Layer::kEngine);
   const trace::FileSpan span(kWait, job.operation->file->trace_id);
+  const trace::WaitTimer timer;
   std::unique_lock lock(jobs().mutex);
   jobs().changed.wait(lock, [&] { return job.done.load(); });
 }
 
 void wait_for_jobs(File& file) {
   if (file.pending.load() > 0) {
+    const trace::WaitTimer timer;
     std::unique_lock lock(jobs().mutex);
     jobs().changed.wait(lock, [&] { return file.pending.load() == 0; });
   }

@@ -98,7 +98,9 @@ int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_
   static const CallKind kKind("MPI_File_open");
   FileCall call(kKind, stria::trace::Recorder::instance().file(name));
   const int result = PMPI_File_open(comm, name, mode, info, file);
-  files().add(key_of(*file), name);
+  if (result == MPI_SUCCESS) {
+    files().add(key_of(*file), name);
+  }
   return result;
 }
 

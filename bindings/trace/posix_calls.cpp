@@ -63,12 +63,13 @@ ssize_t request(int descriptor, Direction direction, int64_t offset, int64_t byt
   stria::trace::FileSpan span(stria::trace::kind(kind), file);
   span->set_offset(range.offset);
   span->set_bytes(bytes);
-  const int64_t begin = stria::trace::monotonic_ns();
+  const int64_t begin = stria::trace::ticks();
   const ssize_t result = move();
-  const int64_t ns = stria::trace::monotonic_ns() - begin;
+  const int64_t ticks = stria::trace::ticks() - begin;
   stria::trace::FileCounters& counters = stria::trace::Recorder::instance().counters(file);
-  counters.request(direction, std::span<const Range>(&range, 1), ns);
-  counters.add(direction == Direction::kWrite ? stria::trace::Counter::kWriteNs : stria::trace::Counter::kReadNs, ns);
+  counters.request(direction, std::span<const Range>(&range, 1), ticks);
+  counters.add(direction == Direction::kWrite ? stria::trace::Counter::kWriteNs : stria::trace::Counter::kReadNs,
+               stria::trace::ticks_to_ns(ticks));
   return result;
 }
 

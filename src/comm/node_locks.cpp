@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria {
 
@@ -97,6 +98,11 @@ bool NodeLocks::must_wait(const Slot& mine) const {
   return mine.exclusive && (state_->presence.load() & kPlainMask) != 0;
 }
 
+void NodeLocks::wait_for_change() {
+  const trace::WaitTimer timer;
+  pthread_cond_wait(&state_->changed, &state_->mutex);
+}
+
 NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
   const MutexLock lock(&state_->mutex);
   int free = 0;
@@ -106,12 +112,12 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
     if (free < state_->slot_count) {
       break;
     }
-    pthread_cond_wait(&state_->changed, &state_->mutex);
+    wait_for_change();
   }
   Slot& mine = slots()[free];
   mine = {++state_->last_ticket, range.begin, range.end, exclusive};
   while (must_wait(mine)) {
-    pthread_cond_wait(&state_->changed, &state_->mutex);
+    wait_for_change();
   }
   return Guard(this, free);
 }

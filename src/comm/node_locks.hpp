@@ -52,6 +52,7 @@ class NodeLocks {
 
   NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state);
   Guard take(ByteRange range, bool exclusive);
+  void wait_for_change();  ///< \pre the mutex is held
   Slot* slots() const;
   bool must_wait(const Slot& mine) const;
   void release(int slot);

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "comm/comm.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria {
 
@@ -81,6 +82,13 @@ void NodeTurn::acquire(const std::function<bool()>& meanwhile) {
   const uint32_t ticket = state_->next_ticket.fetch_add(1);
   while (meanwhile && !serves(state_->phase.load(), ticket) && meanwhile()) {
   }
+  if (!serves(state_->phase.load(), ticket)) {
+    wait_for(ticket);
+  }
+}
+
+void NodeTurn::wait_for(uint32_t ticket) {
+  const trace::WaitTimer timer;
   const uint32_t announced = phase_of(ticket) - 1;
   bool has_spun = false;
   for (uint32_t phase = state_->phase.load(); !serves(phase, ticket); phase = state_->phase.load()) {

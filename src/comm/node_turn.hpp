@@ -73,6 +73,7 @@ class NodeTurn {
   };
 
   NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state);
+  void wait_for(uint32_t ticket);
 
   std::shared_ptr<SharedBuffer> memory_;
   State* state_;

@@ -125,8 +125,7 @@ void Session::note_time() {
 }
 
 void Session::count_transfer(bool put, int64_t bytes) {
-  counters_->add(put ? trace::Counter::kPuts : trace::Counter::kGets);
-  counters_->add(put ? trace::Counter::kBytesPut : trace::Counter::kBytesGot, bytes);
+  counters_->call(put ? trace::Direction::kWrite : trace::Direction::kRead, bytes);
 }
 
 void Session::note_plan(const access::Plan& plan) {

@@ -52,7 +52,8 @@ constexpr const char* kPlainNames[] = {"opens",
                                        "write_ns",
                                        "read_ns",
                                        "sync_ns",
-                                       "commit_ns"};
+                                       "commit_ns",
+                                       "wait_ns"};
 static_assert(std::size(kPlainNames) == static_cast<size_t>(Counter::kReadSizes0));
 
 std::array<std::string, kCounterCount> make_names() {

@@ -52,6 +52,7 @@ enum class Counter : int {
   kReadNs,
   kSyncNs,
   kCommitNs,
+  kWaitNs,      ///< within the phases and between them: standing still for other ranks, the node's turn, a request of its own
   kReadSizes0,  ///< pieces by size, ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,
   kCommonSize1 = kWriteSizes0 + 10,  ///< the four most common sizes of pieces, and how many had it

@@ -6,6 +6,7 @@
 // high, by no more than the least of the candidates.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <mutex>
@@ -16,13 +17,20 @@
 #include "base/checked.hpp"
 #include "stria/phases.hpp"
 #include "trace/counters.hpp"
+#include "trace/short_lock.hpp"
 
 namespace stria::trace {
 
 /// The most common of a stream of numbers.
 class CommonValues {
  public:
-  void add(int64_t value);
+  void add(int64_t value) {
+    if (candidates_[last_].value == value && candidates_[last_].count > 0) {
+      ++candidates_[last_].count;
+    } else {
+      add_other(value);
+    }
+  }
   /// (value, count) of the four most common, by falling count; value and count 0 where there are fewer.
   std::array<std::pair<int64_t, int64_t>, 4> top() const;
 
@@ -31,6 +39,8 @@ class CommonValues {
     int64_t value = 0;
     int64_t count = 0;
   };
+  void add_other(int64_t value);
+
   std::array<Candidate, 16> candidates_{};
   size_t last_ = 0;  ///< the candidate that the last number met
 };
@@ -42,15 +52,17 @@ class FileCounters {
  public:
   void add(Counter counter, int64_t value = 1);
   void raise(Counter counter, int64_t value);  ///< to at least `value`
+  /// One call of the application that moves `bytes`.
+  void call(Direction direction, int64_t bytes);
   /// Adds what the phases took since `before`.
   void add_phases(const PhaseTimes& now, const PhaseTimes& before);
 
-  /// One call to the storage with a list of segments: anything with `offset` and `bytes`.
+  /// One call to the storage with a list of segments: anything with `offset` and `bytes`. It took so many ticks() (ticks.hpp).
   template <typename Segment>
-  void request(Direction direction, std::span<const Segment> segments, int64_t ns) {
-    const std::lock_guard lock(mutex_);
-    int64_t pieces = 0;
-    int64_t total = 0;
+  void request(Direction direction, std::span<const Segment> segments, int64_t ticks) {
+    const std::lock_guard lock(lock_);
+    Stream& stream = streams_[static_cast<size_t>(direction)];
+    const int64_t pieces_before = stream.pieces;
     for (size_t i = 0; i < segments.size();) {
       const int64_t begin = segments[i].offset;
       int64_t end = begin;
@@ -61,13 +73,16 @@ class FileCounters {
         }
       }
       if (end > begin) {
-        piece(direction, begin, end);
-        ++pieces;
-        total += end - begin;
+        piece(stream, begin, end);
       }
     }
-    finish_request(direction, pieces, total, ns);
+    ++stream.requests;
+    stream.most_pieces = std::max(stream.most_pieces, stream.pieces - pieces_before);
+    stream.longest_ticks = std::max(stream.longest_ticks, ticks);
+    changed_ = true;
   }
+  /// A request that was counted when it began has taken so many ticks().
+  void finish_request(Direction direction, int64_t ticks);
 
   /// All values by counter.
   std::array<int64_t, kCounterCount> values() const;
@@ -75,19 +90,32 @@ class FileCounters {
   bool take_changed();
 
  private:
+  /// What requests in one direction did.
   struct Stream {
     int64_t last_begin = -1;
     int64_t last_end = -1;
     int64_t last_stride = 0;
+    int64_t last_bytes = 0;
+    size_t bin = 0;  ///< of last_bytes
+    int64_t requests = 0;
+    int64_t pieces = 0;
+    int64_t bytes = 0;
+    int64_t highest_end = 0;
+    int64_t consecutive = 0;
+    int64_t sequential = 0;
+    int64_t strided = 0;
+    int64_t unaligned = 0;
+    int64_t most_pieces = 0;
+    int64_t longest_ticks = 0;
+    std::array<int64_t, kSizeBinCount> sizes{};
   };
   int64_t& at(Counter counter) { return values_[static_cast<size_t>(counter)]; }
-  void piece(Direction direction, int64_t begin, int64_t end);
-  void finish_request(Direction direction, int64_t pieces, int64_t bytes, int64_t ns);
+  void piece(Stream& stream, int64_t begin, int64_t end);
 
-  mutable std::mutex mutex_;
-  std::array<int64_t, kCounterCount> values_{};
+  mutable ShortLock lock_;
+  std::array<int64_t, kCounterCount> values_{};  ///< but for what streams_, sizes_ and strides_ tell
   CommonValues sizes_, strides_;
-  Stream streams_[2];
+  std::array<Stream, 2> streams_;  ///< by Direction
   bool changed_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "trace/kinds.hpp"
 #include "trace/recorder_link.hpp"
 #include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria::trace {
 
@@ -164,6 +165,10 @@ Kind Recorder::define_kind(const std::string& name, Layer layer, Detail detail, 
 FileCounters& Recorder::counters(uint16_t file) {
   const std::lock_guard lock(mutex_);
   return *counters_[file];
+}
+
+void WaitTimer::count(int64_t waited_ticks) const {
+  Recorder::instance().counters(file_).add(Counter::kWaitNs, ticks_to_ns(waited_ticks));
 }
 
 void Recorder::set_fact(uint16_t file, const std::string& key, const std::string& value) {

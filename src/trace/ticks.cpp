@@ -38,11 +38,28 @@ bool counter_is_clock = false;
 
 namespace {
 
+struct BothClocks {
+  int64_t ticks = 0;
+  int64_t ns = 0;
+};
+constinit BothClocks beginning;
+
 __attribute__((constructor(200))) void detect_clock() {
   counter_is_clock = trust_counter();
+  beginning = {ticks(), monotonic_ns()};
 }
 
 }  // namespace
+
+int64_t ticks_to_ns(int64_t stretch) {
+  if (!counter_is_clock) {
+    return stretch;
+  }
+  const BothClocks now{ticks(), monotonic_ns()};
+  const int64_t passed = std::max<int64_t>(now.ticks - beginning.ticks, 1);
+  return static_cast<int64_t>(static_cast<double>(stretch) * static_cast<double>(now.ns - beginning.ns) /
+                              static_cast<double>(passed));
+}
 
 TickScale::TickScale() {
   anchor();

@@ -36,6 +36,9 @@ inline int64_t ticks() {
   return monotonic_ns();
 }
 
+/// Nanoseconds of a stretch of ticks, by the rate since the program began. Reads both clocks: not for every stretch.
+int64_t ticks_to_ns(int64_t stretch);
+
 /// Turns ticks into monotonic_ns(). Not for use by several threads at once.
 class TickScale {
  public:

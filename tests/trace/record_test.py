@@ -48,7 +48,12 @@ def test_full(work, monkeypatch):
             rows["engine", phase]["total_seconds"]
             <= rows["app", "File::commit"]["total_seconds"] + rows["app", "File::create"]["total_seconds"]
         )
+    # Two ranks wait for the aggregator, within the calls.
     counters = description["counters"]
+    waiting = description["waiting"]
+    assert counters["wait_ns"] * 1e-9 == pytest.approx(waiting["mean"] * RANKS)
+    calls = sum(row["total_seconds"] for (layer, _), row in rows.items() if layer == "app")
+    assert 0 < waiting["min"] <= waiting["mean"] <= waiting["max"] and waiting["mean"] * RANKS < calls
     written = counters["bytes_written"]
     requests = rows["storage", "storage write"]["count"] + rows.get(("storage", "storage write behind"), {"count": 0})["count"]
     behind = rows.get(("storage", "storage write behind"), {"bytes": 0})["bytes"]

@@ -104,15 +104,16 @@ def test_hdf5_without_mpi(work):
 def test_mpi_io(work, preload):
     """Each call is recorded once by its name, whichever library sees it."""
     traced = Traced(work, program("mpi_calls"), work / "file", preload=PRELOADS[preload], ranks=RANKS)
-    calls = {"open": 1, "write_at": 2, "iwrite_at": 1, "set_view": 1, "write_at_all": 3, "write_at_all_begin": 1,
-             "write_at_all_end": 1, "sync": 1, "read_all": 1, "close": 1}  # fmt: skip
+    calls = {"open": 3, "write_at": 2, "iwrite_at": 1, "set_view": 1, "write_at_all": 3, "write_at_all_begin": 1,
+             "write_at_all_end": 1, "sync": 2, "read_all": 1, "close": 1, "delete": 1}  # fmt: skip
     seen = {name: traced.count("app", f"MPI_File_{name}") for name in calls}
     assert seen == {name: count * RANKS for name, count in calls.items()}
     assert not [row for row in traced.rows if row[0] == "library"]
     assert traced.bytes("app", "MPI_File_write_at") == 2 * 8000 * RANKS
     assert traced.bytes("app", "MPI_File_write_at_all") == 3 * 800 * RANKS
     assert traced.bytes("app", "MPI_File_read_all") == 8000 * RANKS
-    assert [file["file"] for file in traced.description["files"]] == [str(work / "file")]
+    moved = {file["file"]: file["counters"]["bytes_written"] > 0 for file in traced.description["files"]}
+    assert moved == {str(work / "file"): True, str(work / "file.absent"): False}
     # Some of the writes happen inside calls, others in the background: none at the program's own level elsewhere.
     assert traced.roots_of_writes() >= {"MPI_File_write_at", "MPI_File_write_at_all"}
     if preload != "wrappers":
@@ -120,6 +121,10 @@ def test_mpi_io(work, preload):
         assert facts["method"] in ("two_phase", "list_io", "hybrid") and facts["hint cb_buffer_size"]
         assert facts.get("why collective") or facts["why not collective"]
         assert traced.count("engine", "pack") > 0 and traced.count("engine", "background write") == 2 * RANKS
+        # Those without an open file too, with the file's name where they have one.
+        assert traced.count("app", "MPI_File_get_errhandler") == traced.count("app", "MPI_File_set_errhandler") == RANKS
+        files = [span["args"].get("file") for span in traced.spans.values() if span["name"] == "MPI_File_delete"]
+        assert files == [str(work / "file.absent")] * RANKS
         # True offsets under the view: item 100 of this rank's part.
         offsets = {span["args"]["offset"] for span in traced.spans.values() if span["name"] == "MPI_File_write_at_all"}
         assert offsets == {rank * 8000 + 800 for rank in range(RANKS)}

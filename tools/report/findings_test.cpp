@@ -322,6 +322,17 @@ TEST(Findings, SaysHowManyAggregatorsDoTheWriting) {
   EXPECT_EQ(findings[0].text, "2 of 8 aggregators do 97 % of the writing and reading.");
 }
 
+TEST(RunDigest, SaysHowLongRanksStoodStill) {
+  const TraceBuilder builder = good_run().count(1, Counter::kExchangeNs, 900 * kMs).count(1, Counter::kWaitNs, 800 * kMs);
+  const TraceFile trace = builder.build();
+  EXPECT_NEAR(RunDigest(trace).waiting_seconds(), 0.8, 1e-9);
+  std::vector<Finding> findings;
+  rules_of(builder, &findings);
+  const auto waiting = std::find_if(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "waiting"; });
+  ASSERT_NE(waiting, findings.end());
+  EXPECT_NE(waiting->evidence.find("stood still for 800 ms"), std::string::npos) << waiting->evidence;
+}
+
 TEST(RunDigest, TakesPhasesFromSpansWhereCountersAreMissing) {
   const auto pack = static_cast<trace::BuiltIn>(trace::kind(Phase::kPack).id);
   const TraceFile trace = TraceBuilder(2)

@@ -124,6 +124,16 @@ std::string files_section(const RunDigest& run) {
       rows, rest);
 }
 
+// Waiting lies inside the parts of the picture.
+std::string waiting_note(const RunDigest& run) {
+  const double seconds = run.waiting_seconds();
+  if (seconds <= 0) {
+    return "";
+  }
+  return fmt::format(" In all of it together a rank stood still for others for {}, {} of the time.",
+                     seconds_text(seconds / run.ranks()), percent_text(share_of(seconds, run.io_seconds())));
+}
+
 std::string section(const std::string& title, const std::string& note, const std::string& content) {
   if (content.empty()) {
     return "";
@@ -162,7 +172,7 @@ std::string report_page(const RunDigest& run, const StorageLimit& limit, const s
   page += section(
       findings.empty() ? "Findings" : fmt::format("{} {}", findings.size(), findings.size() == 1 ? "finding" : "findings"),
       findings.empty() ? "" : "The weightiest first.", findings_section(findings));
-  page += section("Where the time in I/O went", "All ranks together; seconds are the mean of a rank.",
+  page += section("Where the time in I/O went", "All ranks together; seconds are the mean of a rank." + waiting_note(run),
                   run.breakdown().empty() ? "" : breakdown_picture(run));
   page +=
       section("Ranks", "Time in I/O of each rank. Columns of unlike height mean that some wait for others.", rank_picture(run));
@@ -193,6 +203,7 @@ std::string report_json(const RunDigest& run, const StorageLimit& limit, const s
                        {"io_share", io_share(run)},
                        {"io_seconds", run.io_seconds()},
                        {"io_wall_seconds", run.io_wall_seconds()},
+                       {"waiting_seconds", run.waiting_seconds()},
                        {"useful_bytes", run.useful_bytes()},
                        {"bytes_per_second", rate(run)},
                        {"limit", {{"bytes_per_second", limit.bytes_per_second}, {"source", limit.source}}},

@@ -219,6 +219,10 @@ double RunDigest::phase_seconds() const {
   return sum;
 }
 
+double RunDigest::waiting_seconds() const {
+  return static_cast<double>(total(Counter::kWaitNs)) * kSecondsPerNs;
+}
+
 double RunDigest::io_seconds() const {
   return std::accumulate(io_seconds_.begin(), io_seconds_.end(), 0.0);
 }

@@ -54,6 +54,8 @@ class RunDigest {
   double seconds(Phase phase, int rank) const;
   /// Of all phases.
   double phase_seconds() const;
+  /// Standing still for other ranks, turns and the background, inside the phases and between them; summed over the ranks.
+  double waiting_seconds() const;
   /// Seconds in I/O: summed over the ranks, of one, and of the clock while any rank was.
   double io_seconds() const;
   double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }

@@ -105,6 +105,10 @@ MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
       fmt::format("{} of {}; least on rank {} ({}), most on rank {} ({})", seconds_text(seconds),
                   seconds_text(run.phase_seconds()), shortest, seconds_text(run.seconds(Phase::kExchange, shortest)), longest,
                   seconds_text(run.seconds(Phase::kExchange, longest)));
+  if (run.waiting_seconds() > 0) {
+    finding.evidence +=
+        fmt::format("; in all phases together the ranks stood still for {}", seconds_text(run.waiting_seconds()));
+  }
   finding.advice =
       "The others wait for the rank that waits least: see in the timeline what it does meanwhile. More aggregators (hint "
       "cb_nodes) share "

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria {
 
@@ -10,6 +11,17 @@ namespace {
 
 using trace::BuiltIn;
 using trace::Span;
+
+/// The span of a call that ends when other ranks have done their part: its time counts as waiting.
+class WaitingSpan {
+ public:
+  explicit WaitingSpan(BuiltIn kind) : span_(trace::kind(kind)) {}
+  Span* operator->() { return &span_; }
+
+ private:
+  Span span_;
+  trace::WaitTimer timer_;
+};
 
 /// A message whose span ends when it is seen to have arrived, or to be sent.
 class TracedRequest final : public CommRequest {
@@ -41,38 +53,38 @@ class TracedComm final : public Comm {
   int node_size() const override { return comm_->node_size(); }
 
   void barrier() override {
-    const Span span(trace::kind(BuiltIn::kBarrier));
+    const WaitingSpan span(BuiltIn::kBarrier);
     comm_->barrier();
   }
   void broadcast(std::span<std::byte> data, int root) override {
-    Span span(trace::kind(BuiltIn::kBroadcast));
-    span.set_bytes(static_cast<int64_t>(data.size()));
-    span.set_detail(root);
+    WaitingSpan span(BuiltIn::kBroadcast);
+    span->set_bytes(static_cast<int64_t>(data.size()));
+    span->set_detail(root);
     comm_->broadcast(data, root);
   }
   void all_reduce(std::span<int64_t> values, ReduceOp op) override {
-    Span span(trace::kind(BuiltIn::kReduce));
-    span.set_bytes(static_cast<int64_t>(values.size_bytes()));
+    WaitingSpan span(BuiltIn::kReduce);
+    span->set_bytes(static_cast<int64_t>(values.size_bytes()));
     comm_->all_reduce(values, op);
   }
   void all_reduce(std::span<double> values, ReduceOp op) override {
-    Span span(trace::kind(BuiltIn::kReduce));
-    span.set_bytes(static_cast<int64_t>(values.size_bytes()));
+    WaitingSpan span(BuiltIn::kReduce);
+    span->set_bytes(static_cast<int64_t>(values.size_bytes()));
     comm_->all_reduce(values, op);
   }
   void exclusive_scan(std::span<int64_t> values) override {
-    Span span(trace::kind(BuiltIn::kReduce));
-    span.set_bytes(static_cast<int64_t>(values.size_bytes()));
+    WaitingSpan span(BuiltIn::kReduce);
+    span->set_bytes(static_cast<int64_t>(values.size_bytes()));
     comm_->exclusive_scan(values);
   }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-    Span span(trace::kind(BuiltIn::kGather));
-    span.set_bytes(static_cast<int64_t>(mine.size()));
+    WaitingSpan span(BuiltIn::kGather);
+    span->set_bytes(static_cast<int64_t>(mine.size()));
     comm_->all_gather(mine, all);
   }
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
-    Span span(trace::kind(BuiltIn::kGather));
-    span.set_bytes(static_cast<int64_t>(mine.size()));
+    WaitingSpan span(BuiltIn::kGather);
+    span->set_bytes(static_cast<int64_t>(mine.size()));
     return comm_->gather(mine, root);
   }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
@@ -88,18 +100,18 @@ class TracedComm final : public Comm {
     return traced(BuiltIn::kReceive, data.size(), from, tag, [&] { return comm_->receive(data, from, tag); });
   }
   Messages sparse_exchange(const Messages& outgoing) override {
-    Span span(trace::kind(BuiltIn::kGather));
-    if (span.recorded()) {
+    WaitingSpan span(BuiltIn::kGather);
+    if (span->recorded()) {
       int64_t bytes = 0;
       for (const auto& [to, message] : outgoing) {
         bytes += static_cast<int64_t>(message.size());
       }
-      span.set_bytes(bytes);
+      span->set_bytes(bytes);
     }
     return comm_->sparse_exchange(outgoing);
   }
   void wait(CommRequest& request) override {
-    const Span span(trace::kind(BuiltIn::kMessageWait));
+    const WaitingSpan span(BuiltIn::kMessageWait);
     auto* traced_request = dynamic_cast<TracedRequest*>(&request);
     if (traced_request == nullptr) {
       comm_->wait(request);
@@ -110,7 +122,7 @@ class TracedComm final : public Comm {
   }
   void pause(int attempt) override { comm_->pause(attempt); }
   void wait_while(std::atomic<uint32_t>& word, uint32_t seen) override {
-    const Span span(trace::kind(BuiltIn::kMessageWait));
+    const WaitingSpan span(BuiltIn::kMessageWait);
     comm_->wait_while(word, seen);
   }
   void wake(std::atomic<uint32_t>& word) override { comm_->wake(word); }

@@ -5,6 +5,7 @@
 
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
+#include "trace/ticks.hpp"
 
 namespace stria::storage {
 
@@ -36,7 +37,7 @@ class TracedWrite final : public PendingWrite {
   bool done() override { return write_->done(); }
   Status wait() override {
     Status outcome = write_->wait();
-    counters_.raise(Counter::kMaxWriteNs, trace::monotonic_ns() - begin_);
+    counters_.finish_request(Direction::kWrite, trace::ticks() - begin_);
     span_.finish();
     return outcome;
   }
@@ -69,9 +70,9 @@ Status TracedFile::write(std::span<const WriteSegment> segments) {
   if (span->recorded()) {
     describe(*span.operator->(), segments);
   }
-  const int64_t begin = trace::monotonic_ns();
+  const int64_t begin = trace::ticks();
   Status outcome = file_->write(segments);
-  counters_.request(Direction::kWrite, segments, trace::monotonic_ns() - begin);
+  counters_.request(Direction::kWrite, segments, trace::ticks() - begin);
   return outcome;
 }
 
@@ -84,7 +85,7 @@ std::unique_ptr<PendingWrite> TracedFile::start_write(std::span<const WriteSegme
   if (trace::is_recorded(trace::Layer::kStorage)) {
     describe(span, segments);
   }
-  const int64_t begin = trace::monotonic_ns();
+  const int64_t begin = trace::ticks();
   counters_.request(Direction::kWrite, segments, 0);
   return std::make_unique<TracedWrite>(file_->start_write(segments), counters_, span, begin);
 }
@@ -97,9 +98,9 @@ Result<int64_t> TracedFile::read(std::span<const ReadSegment> segments) {
   if (span->recorded()) {
     describe(*span.operator->(), segments);
   }
-  const int64_t begin = trace::monotonic_ns();
+  const int64_t begin = trace::ticks();
   Result<int64_t> outcome = file_->read(segments);
-  counters_.request(Direction::kRead, segments, trace::monotonic_ns() - begin);
+  counters_.request(Direction::kRead, segments, trace::ticks() - begin);
   return outcome;
 }
 

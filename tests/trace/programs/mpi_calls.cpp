@@ -1,7 +1,26 @@
 // Plain MPI-IO, each call a known number of times. usage: mpi_calls FILE
 #include <mpi.h>
 
+#include <string>
 #include <vector>
+
+namespace {
+
+// Calls that have no open file, most of which fail.
+void without_a_file(const std::string& name) {
+  const std::string absent = name + ".absent";
+  MPI_File file = MPI_FILE_NULL;
+  MPI_File_open(MPI_COMM_WORLD, absent.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_WORLD, absent.c_str(), MPI_MODE_RDONLY | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_delete(absent.c_str(), MPI_INFO_NULL);
+  MPI_File_sync(MPI_FILE_NULL);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_get_errhandler(MPI_FILE_NULL, &handler);
+  MPI_File_set_errhandler(MPI_FILE_NULL, handler);
+  MPI_Errhandler_free(&handler);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -29,6 +48,7 @@ int main(int argc, char** argv) {
   MPI_File_sync(file);
   MPI_File_read_all(file, values.data(), 1000, MPI_DOUBLE, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
+  without_a_file(argv[1]);
   MPI_Finalize();
   return 0;
 }

@@ -35,6 +35,9 @@ std::vector<Pair> phases_of(const Summary& a, const Summary& b) {
       pairs.push_back({a.phases[i].name, a.phases[i].seconds.mean, b.phases[i].seconds.mean});
     }
   }
+  if (a.waiting.mean > 0 || b.waiting.mean > 0) {
+    pairs.push_back({"(waiting)", a.waiting.mean, b.waiting.mean});  // inside the others
+  }
   return pairs;
 }
 

@@ -96,6 +96,7 @@ json describe(const trace::TraceFile& trace, const Summary& summary) {
           {"warnings", trace.warnings},
           {"operations", operations_json(summary)},
           {"phases", phases},
+          {"waiting", spread_json(summary.waiting)},
           {"counters", counters_json(summary.totals)},
           {"common_sizes", pairs_json(summary.common_sizes, "bytes")},
           {"write_mbps", rate(summary[Counter::kBytesWritten], summary.write_seconds)},
@@ -170,13 +171,16 @@ std::string phases_text(const Summary& summary) {
   }
   std::string text = fmt::format("\n{:<12}{:>14}{:>10}{:>12}{:>12}{:>12}{:>14}\n", "Phase", "mean (s)", "% of I/O", "min (s)",
                                  "max (s)", "on rank", "max / mean");
-  for (const PhaseRow& row : summary.phases) {
-    if (row.seconds.maximum > 0) {
-      text += fmt::format("{:<12}{:>14.4g}{:>10.1f}{:>12.4g}{:>12.4g}{:>12}{:>14.2f}\n", row.name, row.seconds.mean,
-                          100 * row.seconds.mean / sum, row.seconds.minimum, row.seconds.maximum, row.seconds.slowest_rank,
-                          row.seconds.imbalance());
+  const auto add = [&text](const std::string& name, const Spread& seconds, const std::string& share) {
+    if (seconds.maximum > 0) {
+      text += fmt::format("{:<12}{:>14.4g}{:>10}{:>12.4g}{:>12.4g}{:>12}{:>14.2f}\n", name, seconds.mean, share,
+                          seconds.minimum, seconds.maximum, seconds.slowest_rank, seconds.imbalance());
     }
+  };
+  for (const PhaseRow& row : summary.phases) {
+    add(row.name, row.seconds, fmt::format("{:.1f}", 100 * row.seconds.mean / sum));
   }
+  add("(waiting)", summary.waiting, "");  // inside the phases and between them
   return text;
 }
 

@@ -160,6 +160,7 @@ std::vector<FileRow> files_of(const TraceFile& trace, const CounterView& view) {
 void summarize_ranks(const TraceFile& trace, const CounterView& view, Summary& summary) {
   const auto ranks = static_cast<size_t>(trace.rank_count());
   std::vector<double> written(ranks);
+  std::vector<double> waiting(ranks);
   std::vector<bool> aggregates(ranks), reads(ranks);
   std::vector<std::vector<double>> phases(kPhaseCount, std::vector<double>(ranks));
   Common sizes;
@@ -168,6 +169,7 @@ void summarize_ranks(const TraceFile& trace, const CounterView& view, Summary& s
     accumulate(view, set, summary.totals);
     sizes.add(view, set, Counter::kCommonSize1);
     written[rank] += static_cast<double>(view.value(set, Counter::kBytesWritten));
+    waiting[rank] += seconds(view.value(set, Counter::kWaitNs));
     reads[rank] = reads[rank] || view.value(set, Counter::kBytesRead) > 0;
     aggregates[rank] = aggregates[rank] || view.value(set, Counter::kAggregated) > 0;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
@@ -177,6 +179,7 @@ void summarize_ranks(const TraceFile& trace, const CounterView& view, Summary& s
   }
   summary.common_sizes = sizes.top();
   summary.bytes_written = spread_of(written);
+  summary.waiting = spread_of(waiting);
   std::vector<double> of_aggregators;
   int reader_count = 0;
   const std::vector<double>& writing = phases[static_cast<size_t>(Phase::kWrite)];

@@ -62,6 +62,7 @@ struct Summary {
   int incomplete_ranks = 0;
   std::vector<OperationRow> operations;  ///< by layer, then falling time
   std::vector<PhaseRow> phases;          ///< in the order of stria::Phase
+  Spread waiting;                        ///< seconds a rank stood still for others, inside the phases and between them
   std::vector<FileRow> files;            ///< by falling bytes moved
   std::vector<int64_t> totals;           ///< by trace::Counter, over all files
   std::vector<std::pair<int64_t, int64_t>> common_sizes;

@@ -1,0 +1,25 @@
+// A lock for some ten instructions that hardly anybody else wants: one atomic exchange, where a mutex takes two and a call into
+// the C library for each. Who does meet somebody gives the processor away until the other is done.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+
+namespace stria::trace {
+
+/// For std::lock_guard.
+class ShortLock {
+ public:
+  void lock() {
+    while (held_.exchange(true, std::memory_order_acquire)) {
+      sched_yield();
+    }
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+}  // namespace stria::trace
