@@ -138,7 +138,7 @@ int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, 
   return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     if (PlainResult result; access_plainly(*file, access, buffer, result)) {
       set_status(status, result.moved_bytes);
-      return result.outcome;
+      return std::move(result.outcome);
     }
     OperationPtr operation = prepare_at(file, access, buffer);
     if (access.together == Together::kCollective) {

@@ -163,6 +163,10 @@ void close_all() {
 
 }  // namespace
 
+std::unique_lock<std::mutex> File::hold_storage() {
+  return several_threads ? std::unique_lock(storage_mutex) : std::unique_lock<std::mutex>();
+}
+
 File::~File() {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -176,7 +180,7 @@ Mode File::storage_mode() const {
 }
 
 Outcome File::size(int64_t& bytes) {
-  std::lock_guard lock(storage_mutex);
+  const auto lock = hold_storage();
   STRIA_ASSIGN_OR_RETURN(bytes, storage->size());
   return {};
 }
@@ -246,6 +250,9 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
     file->trace_id = trace_id;
     file->counters = &trace::Recorder::instance().counters(trace_id);
     file->amode = amode;
+    int thread_level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&thread_level);
+    file->several_threads = thread_level == MPI_THREAD_MULTIPLE;
     file->handler = default_handler();
     MPI_Comm_group(comm, &file->group);
     if (speaks(*file)) {

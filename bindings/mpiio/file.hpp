@@ -43,7 +43,8 @@ class File {
   };
   Noted noted_collective, noted_independent;
   std::mutex noted_mutex;
-  std::mutex storage_mutex;  ///< one call at a time on `storage`
+  bool several_threads = false;  ///< the program may call from several at once
+  std::mutex storage_mutex;      ///< one call at a time on `storage`: see hold_storage()
   /// The same file for the thread that works in the background; opened when that has something to do first.
   std::unique_ptr<storage::File> background;
   Hints given;  ///< as the program gave them
@@ -58,6 +59,8 @@ class File {
   /// Nonblocking operations that have not ended.
   std::atomic<int> pending{0};
 
+  /// Kept as long as a call to `storage` lasts. The background has its own handle.
+  std::unique_lock<std::mutex> hold_storage();
   Comm& comm() { return *channel->comm; }
   bool is_readable() const { return (amode & MPI_MODE_WRONLY) == 0; }
   bool is_writable() const { return (amode & MPI_MODE_RDONLY) == 0; }

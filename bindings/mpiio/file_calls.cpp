@@ -29,7 +29,7 @@ Outcome change_by_rank_0(File& file, const Outcome& mine, Change change) {
   STRIA_MPIIO_RETURN_IF_ERROR(agree(file, mine));
   Outcome outcome;
   if (file.comm().rank() == 0) {
-    std::lock_guard lock(file.storage_mutex);
+    const auto lock = file.hold_storage();
     outcome = change();
   }
   return agree(file, outcome);
@@ -66,7 +66,7 @@ Outcome sync(File& file) {
   // Everything written before, by any rank, is to be durable.
   file.comm().barrier();
   if (mine.ok()) {
-    std::lock_guard lock(file.storage_mutex);
+    const auto lock = file.hold_storage();
     mine = file.storage->sync();
   }
   return agree(file, mine);

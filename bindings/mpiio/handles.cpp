@@ -37,7 +37,7 @@ std::shared_ptr<File> find_file(MPI_File handle) {
     uint64_t changes = 0;
     const std::shared_ptr<File>* file = nullptr;
   };
-  static thread_local Last last;
+  static constinit thread_local Last last __attribute__((tls_model("initial-exec"))) = {};
   if (last.file != nullptr && last.handle == handle && last.changes == table().changes.load(std::memory_order_acquire)) {
     return *last.file;
   }

@@ -87,7 +87,7 @@ int64_t contiguous_bytes(MPI_Datatype type) {
     uint64_t types_gone = 0;
     int64_t bytes = 0;
   };
-  static thread_local Last last;
+  static thread_local Last last __attribute__((tls_model("initial-exec")));
   const uint64_t types_gone = kept().types_gone.load(std::memory_order_acquire);
   if (type == last.type && types_gone == last.types_gone) {
     return last.bytes;

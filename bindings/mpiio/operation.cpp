@@ -227,8 +227,8 @@ void move(Operation& operation, storage::File& storage, Move how) {
 }
 
 // One piece of memory to one piece of the file.
-Outcome move_piece(const File& file, storage::File& storage, Direction direction, ByteRange place, std::byte* data,
-                   int64_t& moved_bytes) {
+Status move_piece(const File& file, storage::File& storage, Direction direction, ByteRange place, std::byte* data,
+                  int64_t& moved_bytes) {
   if (direction == Direction::kRead) {
     const storage::ReadSegment segment{place.begin, data, place.size()};
     STRIA_ASSIGN_OR_RETURN(moved_bytes, storage.read({&segment, 1}));
@@ -238,9 +238,9 @@ Outcome move_piece(const File& file, storage::File& storage, Direction direction
   NodeLocks* locks = file.channel->shared->locks();
   const auto guard = locks == nullptr ? NodeLocks::Guard() : locks->enter_plain(place);
   const storage::WriteSegment segment{place.begin, data, place.size()};
-  STRIA_MPIIO_RETURN_IF_ERROR(storage.write({&segment, 1}));
-  moved_bytes = place.size();
-  return {};
+  Status written = storage.write({&segment, 1});
+  moved_bytes = written.ok() ? place.size() : 0;
+  return written;
 }
 
 bool run_small(Operation& operation, storage::File& storage) {
@@ -320,9 +320,12 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
   }
   const int64_t offset = view.offset_of(position);
   describe_transfer(*file.counters, direction == Direction::kWrite, bytes, offset);
-  std::lock_guard lock(file.storage_mutex);
-  result.outcome = move_piece(file, *file.storage, direction, {offset, offset + bytes}, static_cast<std::byte*>(buffer.address),
-                              result.moved_bytes);
+  const auto lock = file.hold_storage();
+  const Status moved = move_piece(file, *file.storage, direction, {offset, offset + bytes},
+                                  static_cast<std::byte*>(buffer.address), result.moved_bytes);
+  if (!moved.ok()) {
+    result.outcome = moved;
+  }
   return true;
 }
 
@@ -338,7 +341,7 @@ void run_independent(Operation& operation, storage::File& storage) {
 }
 
 void run_independent(Operation& operation) {
-  std::lock_guard lock(operation.file->storage_mutex);
+  const auto lock = operation.file->hold_storage();
   run_independent(operation, *operation.file->storage);
 }
 
@@ -349,7 +352,7 @@ void run_collective(Operation& operation) {
     operation.outcome = agree(file, operation.outcome);
     return;
   }
-  std::lock_guard lock(file.storage_mutex);
+  const auto lock = file.hold_storage();
   move(operation, *file.storage, move_collective);
 }
 

@@ -11,6 +11,11 @@ namespace stria::access {
 namespace {
 
 constexpr int64_t kLongPieceBytes = 16 << 10;
+// Where the choice is between a request a piece and windows that the node shares (measured: docs/hints.md).
+constexpr int64_t kLongBesideWindowsBytes = 8 << 10;
+constexpr int64_t kLongBesideWindowsOnDiskBytes = 64 << 10;
+// Windows are walked one after the other: what spans more than so many times its bytes is better found by description.
+constexpr int64_t kMostSpanOfWindows = 16;
 constexpr int64_t kWorthDirectBytes = 32 << 20;
 constexpr int64_t kWorthReservingBytes = 4 << 20;
 
@@ -76,8 +81,17 @@ TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const Res
   return plan;
 }
 
-bool has_long_pieces(const RequestShape& shape) {
-  return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= kLongPieceBytes;
+bool is_dense(const RequestShape& shape) {
+  return shape.hull_bytes / kMostSpanOfWindows <= shape.total_bytes;
+}
+
+// A request that makes a file grow costs more where that takes blocks of a disk.
+bool has_long_pieces(const RequestShape& shape, const storage::Capabilities& capabilities) {
+  int64_t long_bytes = kLongPieceBytes;
+  if (shape.windows && is_dense(shape)) {
+    long_bytes = shape.write && capabilities.reserving_pays ? kLongBesideWindowsOnDiskBytes : kLongBesideWindowsBytes;
+  }
+  return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= long_bytes;
 }
 
 // Rule 1: what hints decide alone; kAutomatic when they don't.
@@ -184,15 +198,12 @@ storage::Capabilities with_hints(storage::Capabilities capabilities, const Resol
 
 namespace {
 
-// Windows are walked one after the other: what spans more than so many times its bytes is better found by description.
-constexpr int64_t kMostSpanOfWindows = 16;
-
 // Windows: one node whose ranks share memory, and nobody has asked for aggregators. Delegates: several nodes.
 void choose_windows(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                     const Comm& comm, Plan& plan) {
-  plan.windows = shape.hull_bytes / kMostSpanOfWindows <= shape.total_bytes && plan.method == Method::kTwoPhase &&
-                 on_one_node(comm) && capabilities.node_local_cache && !plan.direct && plan.two_phase.shared_memory &&
-                 plan.two_phase.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
+  plan.windows = is_dense(shape) && plan.method == Method::kTwoPhase && on_one_node(comm) && capabilities.node_local_cache &&
+                 !plan.direct && plan.two_phase.shared_memory && plan.two_phase.stripe_count == 1 &&
+                 hints.aggregator_count == 0 && hints.aggregator_places.empty();
   if (plan.method == Method::kTwoPhase) {
     plan.reason += gathering_reason(plan.two_phase, comm);
   }
@@ -205,7 +216,7 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
     reason = "one rank";
     return Method::kListIo;
   }
-  if (!has_long_pieces(shape)) {
+  if (!has_long_pieces(shape, capabilities)) {
     reason = "pieces are short";
     return Method::kTwoPhase;
   }
@@ -222,7 +233,7 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabili
   if (own.total_bytes == 0 || hinted != Method::kAutomatic) {
     return own.total_bytes > 0 && hinted != Method::kTwoPhase;
   }
-  return capabilities.node_local_cache && has_long_pieces(own);
+  return capabilities.node_local_cache && has_long_pieces(own, capabilities);
 }
 
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,

@@ -28,6 +28,7 @@ struct RequestShape {
   bool write = true;
   bool durable = false;    ///< the write will be followed by a sync
   int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
+  bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
 };
 
 struct Plan {
@@ -66,7 +67,7 @@ int64_t request_cost_bytes(const storage::Capabilities& capabilities);
 storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
 
 /// Whether a rank's part of a collective operation is best moved by the rank alone, whatever the others have. `own` is this
-/// rank's shape. \pre all ranks are on one node. Local.
+/// rank's shape. \pre own.windows. Local.
 bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 /// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.

@@ -42,6 +42,37 @@ TEST(Planner, TheShapeAndTheMachineDecide) {
   EXPECT_EQ(plan_on(4, 4, kLongPieces, servers).method, Method::kTwoPhase);
 }
 
+// The lengths are those of the table in docs/hints.md.
+TEST(Planner, WindowsOfANodeServePiecesUpToALengthThatTheStorageSets) {
+  storage::Capabilities memory;
+  storage::Capabilities disk;
+  disk.reserving_pays = true;
+  const auto pieces_of = [](int64_t bytes, bool write) {
+    return RequestShape{1000 * bytes, 1000, write, false, 1000 * bytes, true};
+  };
+  const auto windows = [&](const RequestShape& shape, const storage::Capabilities& capabilities) {
+    const Plan plan = plan_on(4, 4, shape, capabilities);
+    EXPECT_EQ(plan.method, plan.windows ? Method::kTwoPhase : Method::kListIo);
+    EXPECT_EQ(goes_at_once(shape, capabilities, {}), !plan.windows) << "the same for a rank alone";
+    return plan.windows;
+  };
+  EXPECT_TRUE(windows(pieces_of(4 << 10, true), memory));
+  EXPECT_FALSE(windows(pieces_of(8 << 10, true), memory));
+  EXPECT_TRUE(windows(pieces_of(32 << 10, true), disk));
+  EXPECT_FALSE(windows(pieces_of(64 << 10, true), disk));
+  EXPECT_TRUE(windows(pieces_of(4 << 10, false), disk));
+  EXPECT_FALSE(windows(pieces_of(32 << 10, false), disk)) << "a read makes no file grow";
+  RequestShape sparse = pieces_of(32 << 10, true);
+  sparse.hull_bytes *= 100;
+  EXPECT_EQ(plan_on(4, 4, sparse, disk).method, Method::kListIo) << "too far apart for windows";
+  ResolvedHints hints;
+  hints.collective_write = Switch::kEnable;
+  EXPECT_FALSE(goes_at_once(pieces_of(1 << 20, true), memory, hints));
+  hints.collective_write = Switch::kDisable;
+  EXPECT_TRUE(goes_at_once(pieces_of(8, true), memory, hints));
+  EXPECT_FALSE(goes_at_once({0, 0, true, false, 0, true}, memory, {})) << "nothing to move";
+}
+
 TEST(Planner, HintsComeFirst) {
   ResolvedHints hints;
   hints.method = Method::kTwoPhase;

@@ -126,7 +126,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
   if (!agreed.failed && !agreed.all_moved) {
     agreed.plan =
-        make_plan({sum.bytes, sum.pieces, write, false, extent.size()}, sum.capabilities, context.hints, context.comm);
+        make_plan({sum.bytes, sum.pieces, write, false, extent.size(), true}, sum.capabilities, context.hints, context.comm);
   }
   return agreed;
 }
@@ -246,7 +246,7 @@ struct Early {
 template <typename Move>
 Early move_early(Context& context, NodeWindows* windows, std::span<const Lane> lanes, bool write, Move&& move) {
   Early early;
-  const RequestShape own{total_bytes(lanes), piece_count(lanes), write};
+  const RequestShape own{total_bytes(lanes), piece_count(lanes), write, false, 0, true};
   if (windows == nullptr) {
     return early;
   }
