@@ -93,6 +93,8 @@ std::vector<Case> all_cases() {
     cases.push_back({name("8^3/10of10", "16^3/10of10"), cells, blocks * 2, 10, first_variables(10), f64, f64});
     cases.push_back({name("8^3/3of24", "16^3/3of24"), cells, blocks, 24, {1, 9, 20}, f64, f64});
     cases.push_back({name("8^3/1of24", "16^3/1of24"), cells, blocks, 24, {5}, f64, f64});
+    cases.push_back({name("8^3/1of24/to_float", "16^3/1of24/to_float"), cells, blocks, 24, {5}, f64, f32});
+    cases.push_back({name("8^3/1of24/floats", "16^3/1of24/floats"), cells, blocks * 2, 24, {5}, f32, f32});
     cases.push_back({name("8^3/1of1", "16^3/1of1"), cells, blocks * 8, 1, {0}, f64, f64});
     cases.push_back({name("8^3/2of2", "16^3/2of2"), cells, blocks * 6, 2, {0, 1}, f64, f64});
     cases.push_back({name("8^3/5of5", "16^3/5of5"), cells, blocks * 4, 5, first_variables(5), f64, f64});

@@ -279,8 +279,6 @@ KernelTable make_table() {
   table.gather8_range[1] = each_row<gather<Form::kSwapped, true>, 8>;
   table.gather8_range[2] = each_row<gather<Form::kFloat, true>, 4>;
   table.gather8_range[3] = each_row<gather<Form::kFloatSwapped, true>, 4>;
-  table.sparse8[2] = each_row<gather_sparse<Form::kFloat, false>, 4>;
-  table.sparse8[3] = each_row<gather_sparse<Form::kFloatSwapped, false>, 4>;
   table.sparse8_range[0] = each_row<gather_sparse<Form::kRaw, true>, 8>;
   table.sparse8_range[1] = each_row<gather_sparse<Form::kSwapped, true>, 8>;
   table.sparse8_range[2] = each_row<gather_sparse<Form::kFloat, true>, 4>;
