@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -87,14 +90,23 @@ bool FailureNews::is_over() const {
   return settled(parent_) && std::all_of(children_.begin(), children_.end(), settled);
 }
 
-Status FailureNews::end(const Status& mine) {
-  failed_ = failed_ || !mine.ok();
-  done_ = true;
-  heard();
+void FailureNews::wait_for_the_end() {
+  if (is_over()) {
+    return;
+  }
+  const trace::Span span(trace::kind(trace::BuiltIn::kMessageWait));
+  const trace::WaitTimer timer;
   for (int attempt = 0; !is_over(); ++attempt) {
     comm_.pause(attempt);
     heard();
   }
+}
+
+Status FailureNews::end(const Status& mine) {
+  failed_ = failed_ || !mine.ok();
+  done_ = true;
+  heard();
+  wait_for_the_end();
   for (Neighbor* neighbor : {&parent_, &children_[0], &children_[1]}) {
     if (neighbor->telling != nullptr) {
       comm_.wait(*neighbor->telling);

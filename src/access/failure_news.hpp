@@ -52,6 +52,7 @@ class FailureNews {
   void speak(Neighbor& neighbor, int64_t word);
   void pass_on();
   bool is_over() const;
+  void wait_for_the_end();
 
   Comm& comm_;
   MemoryReserve& memory_;

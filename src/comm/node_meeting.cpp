@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria {
 
@@ -44,6 +46,11 @@ std::span<const int64_t> NodeMeeting::exchange(Comm& comm, std::span<const int64
     comm.wake(state_->ended);
   }
   const auto has_ended = [&] { return state_->ended.load() != number_ - 1; };
+  if (has_ended()) {
+    return {all, mine.size() * rank_count_};
+  }
+  const trace::Span span(trace::kind(trace::BuiltIn::kMessageWait));
+  const trace::WaitTimer timer;
   for (int i = 0; i < kYields && !has_ended(); ++i) {
     comm.pause(0);
   }

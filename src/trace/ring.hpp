@@ -37,6 +37,7 @@ class Ring {
   }
   uint32_t open_span = 0;  ///< id of the innermost
   uint16_t file = 0;       ///< that the calls under way are about
+  bool is_waiting = false;  ///< inside a WaitTimer
 
   // Whoever drains.
   uint32_t thread() const { return thread_; }

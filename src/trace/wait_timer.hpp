@@ -1,6 +1,6 @@
 // Counts how long this rank stands still, for the file that the calls under way are about, for as long as the object lives:
-// for other ranks, for its turn, for what works for it in the background. Two readings of the clock, and a lock that nobody
-// else wants, beside a wait of microseconds.
+// for other ranks, for its turn, for what works for it in the background. A wait within a wait counts once. Two readings of the
+// clock, and a lock that nobody else wants, beside a wait of microseconds.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,16 @@ namespace stria::trace {
 
 class WaitTimer {
  public:
-  WaitTimer() : file_(is_counting() ? ring().file : uint16_t{0}), begin_(file_ != 0 ? ticks() : 0) {}
+  WaitTimer() {
+    if (is_counting() && ring().file != 0 && !ring().is_waiting) {
+      ring().is_waiting = true;
+      file_ = ring().file;
+      begin_ = ticks();
+    }
+  }
   ~WaitTimer() {
     if (file_ != 0) {
+      ring().is_waiting = false;
       count(ticks() - begin_);
     }
   }
@@ -24,8 +31,8 @@ class WaitTimer {
  private:
   void count(int64_t waited_ticks) const;
 
-  uint16_t file_;
-  int64_t begin_;
+  uint16_t file_ = 0;  ///< 0: doesn't count
+  int64_t begin_ = 0;
 };
 
 }  // namespace stria::trace

@@ -14,6 +14,7 @@
 #include "trace/levels.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
 
 namespace stria {
 namespace {
@@ -71,6 +72,11 @@ TEST(WaitCounter, CountsCollectiveOperations) {
                        int64_t one = 1;
                        comm.all_reduce(std::span(&one, 1), ReduceOp::kSum);
                        EXPECT_EQ(one, comm.size());
+                     }));
+  // A wait inside a wait counts once.
+  expect_all_waiting("nested", call_late("nested", [](Comm& comm) {
+                       const trace::WaitTimer around;
+                       comm.barrier();
                      }));
   expect_all_waiting("agree", call_late("agree", [](Comm& comm) { EXPECT_TRUE(comm.agree(Status()).ok()); }));
 }
