@@ -73,6 +73,27 @@ def test_preview_counts_the_ranks_in_each_state(page):
         assert share == pytest.approx(ranks / 4, abs=0.03), (time, kind)
 
 
+def test_what_is_in_flight_is_no_state(browser, session_directory):
+    """A message posted for the whole of a commit neither hides what its rank does nor takes its place in the timeline."""
+    events = [
+        span(0, "File::commit", 10, 90, id=1),
+        span(0, "receive", 12, 88, id=2, parent=1, peer=1, bytes=8),
+        span(0, "pack", 20, 60, id=3, parent=1),
+        span(1, "receive", 20, 60, peer=0, bytes=8),
+    ]
+    description = {"ranks": [{"end_ns": 100 * trace_pages.MS}] * 2, "events": events}
+    trace = make_trace(session_directory / "flight.stria-trace", description)
+    shown = Page(browser, view(trace, session_directory / "flight.html")).ready()
+    at_40, at_70 = (shown.column("#states", time) for time in (0.402, 0.702))
+    shares = {kind: at_40.count(shown.color(kind)) / (len(at_40) - 8) for kind in ("pack", "receive", "File::commit")}
+    # Rank 0 packs; rank 1, which is in no call, has nothing but the message.
+    assert shares == {"pack": pytest.approx(0.5, abs=0.05), "receive": pytest.approx(0.5, abs=0.05), "File::commit": 0}
+    assert shown.color("receive") not in at_70 and shown.color("File::commit") in at_70
+    depths = [shown.place(0, kind)[1] for kind in ("File::commit", "pack", "receive")]
+    assert depths == sorted(depths) and len(set(depths)) == 3
+    shown.close()
+
+
 def test_overview_shows_the_whole_run_with_its_window(page):
     column = page.column("#overview", 0.3)
     assert column.count(page.color("pack")) / (len(column) - 4) == pytest.approx(0.75, abs=0.06)

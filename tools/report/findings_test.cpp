@@ -353,6 +353,7 @@ TEST(RunDigest, BreaksTimeDownByWhatLiesRightInsideCalls) {
   builder.span(0, trace::BuiltIn::kFileCommit, 100, 300).span(0, pack, 100, 200).span(0, trace::BuiltIn::kReduce, 200, 260);
   builder.inside(1, 1).inside(2, 1);
   builder.span(0, trace::BuiltIn::kStorageWrite, 120, 150).inside(3, 2);
+  builder.span(0, trace::BuiltIn::kReceive, 100, 295).inside(4, 1);  // in flight meanwhile: takes nothing from the call
   const TraceFile trace = builder.build();
   std::map<std::string, double> seconds;
   for (const TimeShare& share : RunDigest(trace).breakdown()) {

@@ -135,7 +135,8 @@ void RunDigest::add_spans() {
     has_engine_spans_ |= kind.layer == trace::Layer::kEngine;
     has_library_spans_ |= kind.layer == trace::Layer::kLibrary;
     const uint16_t parent = parents[i] < 0 ? event.kind : trace_.events[static_cast<size_t>(parents[i])].kind;
-    if (parents[i] >= 0 && is_io(trace_.kinds[parent])) {
+    // What is in flight takes nothing from the call around it.
+    if (parents[i] >= 0 && is_io(trace_.kinds[parent]) && !kind.overlaps) {
       self_seconds_[parent] -= seconds;
     }
     if (is_inner(kind) && !kind.overlaps && (parents[i] < 0 || !is_inner(trace_.kinds[parent]))) {

@@ -1,4 +1,5 @@
-// What every rank is doing at any time: the innermost span that is open, as one list of changes a rank.
+// What every rank is doing at any time: the innermost span that is open, as one list of changes a rank. What is in flight
+// meanwhile is a state only where the rank does nothing else.
 //
 // With n spans a rank has at most 2 n + 1 changes. The counts of ranks in each state, the thin rows of the timeline and the shares in
 // the legend all come from here; spans of hidden kinds are left out, which shows what they were inside of.
@@ -22,9 +23,10 @@ export class Segments {
   }
 
   addRank(rank, hidden) {
-    const { begin, kind, lane, rankStart } = this.model;
+    const { begin, kind, lane, nestedLanes, rankStart } = this.model;
     const first = this.size;
-    this.top = -1;
+    this.nested = nestedLanes[rank];
+    this.deepest = -1; // lane of an open span
     this.push(first, 0, kIdle);
     for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
       if (hidden[kind[i]]) {
@@ -32,19 +34,28 @@ export class Segments {
       }
       this.closeUntil(first, begin[i]);
       this.open[lane[i]] = i;
-      this.top = Math.max(this.top, lane[i]);
-      this.push(first, begin[i], this.open[this.top]);
+      this.deepest = Math.max(this.deepest, lane[i]);
+      this.push(first, begin[i], this.state());
     }
     this.closeUntil(first, Infinity);
+  }
+
+  state() {
+    for (let l = Math.min(this.deepest, this.nested - 1); l >= 0; --l) {
+      if (this.open[l] >= 0) {
+        return this.open[l];
+      }
+    }
+    return this.deepest < 0 ? kIdle : this.open[this.deepest];
   }
 
   // Closes the open spans that end by `time`, in order of their ends.
   closeUntil(first, time) {
     const { open } = this;
     const { end } = this.model;
-    while (this.top >= 0) {
+    while (this.deepest >= 0) {
       let earliest = -1;
-      for (let l = this.top; l >= 0; --l) {
+      for (let l = this.deepest; l >= 0; --l) {
         if (open[l] >= 0 && end[open[l]] <= time && (earliest < 0 || end[open[l]] < end[open[earliest]])) {
           earliest = l;
         }
@@ -54,10 +65,10 @@ export class Segments {
       }
       const at = end[open[earliest]];
       open[earliest] = -1;
-      while (this.top >= 0 && open[this.top] < 0) {
-        --this.top;
+      while (this.deepest >= 0 && open[this.deepest] < 0) {
+        --this.deepest;
       }
-      this.push(first, at, this.top < 0 ? kIdle : open[this.top]);
+      this.push(first, at, this.state());
     }
   }
 

@@ -1,8 +1,8 @@
 // The run in memory: events sorted by rank and begin, each in a lane in which nothing overlaps; who was whose child.
 //
 // A lane is a depth: a span lies in the lane below the deepest one that is still open when it begins, so that nested spans stand
-// below each other and requests in flight at the same time get lanes of their own. Within a lane, begins and ends both ascend, and
-// what is visible in a window is found by bisection.
+// below each other. What is in flight while its rank does other things (messages, writes behind) lies in lanes below all of these.
+// Within a lane, begins and ends both ascend, and what is visible in a window is found by bisection.
 
 const kMaxLanes = 32;
 
@@ -27,27 +27,57 @@ export class TraceModel {
   }
 
   assignLanes() {
-    const { begin, end, rankStart, count, rankCount } = this;
-    this.lane = new Uint8Array(count);
+    const { rankCount } = this;
+    this.inFlight = this.kinds.map((kind) => Boolean(kind.overlaps));
+    this.lane = new Uint8Array(this.count);
+    this.nestedLanes = new Uint8Array(rankCount);
     this.laneCount = new Uint8Array(rankCount);
-    const open = new Float64Array(kMaxLanes);
     for (let rank = 0; rank < rankCount; ++rank) {
-      open.fill(-1);
-      let top = -1;
-      let lanes = 0;
-      for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
-        while (top >= 0 && open[top] <= begin[i]) {
-          --top;
-        }
-        top = Math.min(top + 1, kMaxLanes - 1);
-        open[top] = end[i];
-        this.lane[i] = top;
-        lanes = Math.max(lanes, top + 1);
-      }
-      this.laneCount[rank] = lanes;
+      this.nestedLanes[rank] = this.assignNested(rank);
+      this.laneCount[rank] = this.assignInFlight(rank);
     }
     this.maxLanes = this.laneCount.reduce((a, b) => Math.max(a, b), 1);
     this.indexLanes();
+  }
+
+  assignNested(rank) {
+    const { begin, end, kind, rankStart, inFlight } = this;
+    const open = new Float64Array(kMaxLanes).fill(-1);
+    let top = -1;
+    let lanes = 0;
+    for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
+      if (inFlight[kind[i]]) {
+        continue;
+      }
+      while (top >= 0 && open[top] <= begin[i]) {
+        --top;
+      }
+      top = Math.min(top + 1, kMaxLanes - 1);
+      open[top] = end[i];
+      this.lane[i] = top;
+      lanes = Math.max(lanes, top + 1);
+    }
+    return lanes;
+  }
+
+  assignInFlight(rank) {
+    const { begin, end, kind, rankStart, inFlight } = this;
+    const open = new Float64Array(kMaxLanes).fill(-1);
+    const first = Math.min(this.nestedLanes[rank], kMaxLanes - 1);
+    let lanes = this.nestedLanes[rank];
+    for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
+      if (!inFlight[kind[i]]) {
+        continue;
+      }
+      let lane = first;
+      while (lane < kMaxLanes - 1 && open[lane] > begin[i]) {
+        ++lane;
+      }
+      open[lane] = end[i];
+      this.lane[i] = lane;
+      lanes = Math.max(lanes, lane + 1);
+    }
+    return lanes;
   }
 
   // laneStart[firstLane[rank] + lane] … : where the lane's events are in laneEvents.

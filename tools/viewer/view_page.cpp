@@ -122,8 +122,10 @@ json kinds_json(const TraceFile& trace) {
   json kinds = json::array();
   for (size_t kind = 0; kind < trace.kinds.size(); ++kind) {
     const trace::KindInfo& info = trace.kinds[kind];
-    kinds.push_back(
-        {{"name", info.name}, {"level", trace::layer_name(info.layer)}, {"moves", kMoves[static_cast<size_t>(moves[kind])]}});
+    kinds.push_back({{"name", info.name},
+                     {"level", trace::layer_name(info.layer)},
+                     {"moves", kMoves[static_cast<size_t>(moves[kind])]},
+                     {"overlaps", info.overlaps}});
   }
   return kinds;
 }
