@@ -35,8 +35,8 @@ class Ring {
     records_[head % kCapacity] = record;
     head_.store(head + 1, std::memory_order_release);
   }
-  uint32_t open_span = 0;  ///< id of the innermost
-  uint16_t file = 0;       ///< that the calls under way are about
+  uint32_t open_span = 0;   ///< id of the innermost
+  uint16_t file = 0;        ///< that the calls under way are about
   bool is_waiting = false;  ///< inside a WaitTimer
 
   // Whoever drains.

@@ -76,6 +76,14 @@ def test_chrome_of_a_made_up_run(work):
     strictly_nested(spans)
 
 
+def test_otf2_is_read_without_complaint(work):
+    trace = synthetic(work / "run.stria-trace", "--ranks", 7, "--events", 500)
+    run("trace", "export", "--otf2", trace, "-o", work / "otf2").succeeded()
+    for what in ([], ["-G"]):
+        read = subprocess.run(["otf2-print", *what, work / "otf2/trace.otf2"], check=True, capture_output=True, text=True)
+        assert read.stdout and not read.stderr
+
+
 def test_otf2(work, overlapping):
     run("trace", "export", "--otf2", overlapping, "-o", work / "otf2").succeeded()
     events = subprocess.run(["otf2-print", work / "otf2/trace.otf2"], check=True, capture_output=True, text=True).stdout

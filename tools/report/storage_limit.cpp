@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <thread>
 #include <vector>
@@ -112,7 +113,8 @@ Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int
                           : at_once == writer_count ? fmt::format("{} writers at once, as many as the run had,", at_once)
                                                     : fmt::format("{} writers at once (the run had {})", at_once, writer_count);
   return StorageLimit{static_cast<double>(bytes) / seconds,
-                      fmt::format("which {} wrote to {} in a probe of {}{}", who, directory,
+                      fmt::format("which {} wrote to {} in a probe of {}{}", who,
+                                  std::filesystem::absolute(directory).lexically_normal().string(),
                                   bytes_text(static_cast<double>(bytes)), durable ? " and a sync" : " without sync"),
                       true};
 }

@@ -392,7 +392,11 @@ class Otf2Writer {
                                                       string(trace_.files[file]), 0),
               "OTF2 file");
     }
+    std::map<OTF2_IoHandleRef, Handle> by_number;  // readers expect definitions in the order of their numbers
     for (const auto& [key, number] : handles_) {
+      by_number.emplace(number, key);
+    }
+    for (const auto& [number, key] : by_number) {
       require(
           OTF2_GlobalDefWriter_WriteIoHandle(definitions_, number, string(trace_.files[static_cast<size_t>(std::get<0>(key))]),
                                              static_cast<OTF2_IoFileRef>(std::get<0>(key)), std::get<2>(key),
@@ -404,6 +408,7 @@ class Otf2Writer {
     }
   }
 
+  using Handle = std::tuple<int32_t, int32_t, OTF2_IoParadigmRef>;  ///< file, rank, paradigm
   enum Attribute : OTF2_AttributeRef { kOffset, kBytes, kPeer, kCount, kFile, kDataset, kAttributeCount };
   static constexpr const char* kAttributeNames[kAttributeCount] = {"offset", "bytes", "peer", "count", "file", "dataset"};
 
@@ -414,7 +419,7 @@ class Otf2Writer {
   OTF2_Archive* archive_ = nullptr;
   OTF2_GlobalDefWriter* definitions_ = nullptr;
   OTF2_AttributeList* attributes_ = OTF2_AttributeList_New();
-  std::map<std::tuple<int32_t, int32_t, OTF2_IoParadigmRef>, OTF2_IoHandleRef> handles_;  ///< file, rank, paradigm
+  std::map<Handle, OTF2_IoHandleRef> handles_;
   std::map<std::string, OTF2_StringRef> strings_;
 };
 
