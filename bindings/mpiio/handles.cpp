@@ -33,7 +33,7 @@ const File* address_in(MPI_File handle) {
 std::shared_ptr<File> find_file(MPI_File handle) {
   // What the thread found last; small accesses to one file are many. Entries of the table stay where they are.
   struct Last {
-    MPI_File handle = MPI_FILE_NULL;
+    MPI_File handle{};
     uint64_t changes = 0;
     const std::shared_ptr<File>* file = nullptr;
   };

@@ -83,18 +83,18 @@ Result<Datatype> decode_and_keep(MPI_Datatype type) {
 
 int64_t contiguous_bytes(MPI_Datatype type) {
   struct Last {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Datatype type{};
     uint64_t types_gone = 0;
     int64_t bytes = 0;
   };
-  static thread_local Last last __attribute__((tls_model("initial-exec")));
+  static constinit thread_local Last last __attribute__((tls_model("initial-exec"))) = {};
   const uint64_t types_gone = kept().types_gone.load(std::memory_order_acquire);
   if (type == last.type && types_gone == last.types_gone) {
     return last.bytes;
   }
   const auto decoded = decode_and_keep(type);
   const int64_t bytes = decoded.ok() && decoded->is_contiguous() ? decoded->size() : 0;
-  last = {decoded.ok() ? type : MPI_DATATYPE_NULL, types_gone, bytes};
+  last = {decoded.ok() ? type : MPI_Datatype{}, types_gone, bytes};
   return bytes;
 }
 
