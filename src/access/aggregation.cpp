@@ -475,7 +475,7 @@ void Aggregation::receive(std::span<std::byte> data, int from, int tag) {
 
 bool has_short_pieces(const Stream& stream) {
   constexpr int64_t kShortPieceBytes = 256;
-  return stream.file_type.size() / std::max<int64_t>(stream.file_type.piece_count(), 1) < kShortPieceBytes;
+  return has_pieces_below(stream, kShortPieceBytes);
 }
 
 void for_each_part(const Overlap& overlap, int64_t most_bytes,

@@ -11,12 +11,6 @@ namespace {
 
 constexpr int64_t kWordBits = Coverage::kWordBytes;
 
-// The bits [low, high) of a word. \pre 0 <= low < high <= 64
-uint64_t bits(int64_t low, int64_t high) {
-  uint64_t below_high = high == kWordBits ? ~uint64_t{0} : (uint64_t{1} << high) - 1;
-  return below_high & (~uint64_t{0} << low);
-}
-
 // For each value of eight bits: eight bytes, 0xff where the bit is set. Bit 0 stands for the first byte in memory.
 constexpr std::array<std::array<uint8_t, 8>, 256> make_byte_masks() {
   std::array<std::array<uint8_t, 8>, 256> masks{};
@@ -50,14 +44,14 @@ void Coverage::add(ByteRange range) {
   for (int64_t at = range.begin - window_.begin, end = range.end - window_.begin; at < end;) {
     int64_t word_begin = align_down(at, kWordBits);
     int64_t stop = std::min(end, word_begin + kWordBits);
-    words_[static_cast<size_t>(at / kWordBits)] |= bits(at - word_begin, stop - word_begin);
+    words_[static_cast<size_t>(at / kWordBits)] |= bits_between(at - word_begin, stop - word_begin);
     at = stop;
   }
 }
 
 void Coverage::add_row(const PieceRow& row) {
   int64_t at = row.begin - window_.begin;
-  const uint64_t mask = bits(0, std::min(row.piece_bytes, kWordBits));
+  const uint64_t mask = bits_between(0, std::min(row.piece_bytes, kWordBits));
   for (int64_t i = 0; i < row.count; ++i, at += row.stride) {
     const auto place = static_cast<uint64_t>(at) % kWordBits;
     if (static_cast<int64_t>(place) + row.piece_bytes <= kWordBits) {
@@ -115,7 +109,7 @@ int64_t Coverage::find(int64_t from, bool covered) const {
   for (int64_t at = from; at < window_.size();) {
     int64_t word_begin = align_down(at, kWordBits);
     uint64_t word = words_[static_cast<size_t>(at / kWordBits)];
-    word = (covered ? word : ~word) & bits(at - word_begin, kWordBits);
+    word = (covered ? word : ~word) & bits_between(at - word_begin, kWordBits);
     if (word != 0) {
       return std::min<int64_t>(word_begin + std::countr_zero(word), window_.size());
     }

@@ -14,6 +14,12 @@
 
 namespace stria::access {
 
+/// The bits [low, high) of a word. \pre 0 <= low < high <= 64
+inline uint64_t bits_between(int64_t low, int64_t high) {
+  const uint64_t below_high = high == 64 ? ~uint64_t{0} : (uint64_t{1} << high) - 1;
+  return below_high & (~uint64_t{0} << low);
+}
+
 class Coverage {
  public:
   static constexpr int64_t kWordBytes = 64;  ///< bytes of the window that a word stands for

@@ -135,6 +135,10 @@ ByteRange hull_of(const Stream& stream) {
   return hull;
 }
 
+bool has_pieces_below(const Stream& stream, int64_t bytes) {
+  return stream.file_type.size() / std::max<int64_t>(stream.file_type.piece_count(), 1) < bytes;
+}
+
 int64_t position_of(const Stream& stream, int64_t file_offset) {
   int64_t position = cut(stream.file_type, stream.displacement, {file_offset, file_offset}).end;
   return std::clamp<int64_t>(position - stream.skip_bytes, 0, stream.size());

@@ -27,6 +27,9 @@ struct LaneDescription {
 /// The file offsets between a stream's first byte and its last; empty for a stream of no bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
 
+/// Whether the stream's pieces in the file are shorter than `bytes` on average. O(1).
+bool has_pieces_below(const Stream& stream, int64_t bytes);
+
 /// How many bytes of the packed stream lie before the file offset. O(depth log).
 int64_t position_of(const Stream& stream, int64_t file_offset);
 
@@ -69,17 +72,12 @@ void for_each_row(const Overlap& overlap, Visit&& visit);
 
 template <typename Visit>
 void stria::access::for_each_piece(const Overlap& overlap, Visit&& visit) {
-  Cursor cursor(overlap.stream->file_type, overlap.stream->displacement);
-  cursor.seek(overlap.stream->skip_bytes + overlap.begin);
-  for (int64_t at = overlap.begin; at < overlap.end;) {
-    ByteRange piece = cursor.piece();
-    piece.end = std::min(piece.end, piece.begin + (overlap.end - at));
-    visit(piece, at - overlap.begin);
-    at += piece.size();
-    if (at < overlap.end) {
-      cursor.advance(piece.size());
+  for_each_row(overlap, [&](const PieceRow& row, int64_t packed_offset) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      const int64_t begin = row.begin + i * row.stride;
+      visit(ByteRange{begin, begin + row.piece_bytes}, packed_offset + i * row.piece_bytes);
     }
-  }
+  });
 }
 
 template <typename Visit>

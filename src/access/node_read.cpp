@@ -9,13 +9,6 @@
 
 namespace stria::access {
 
-namespace {
-
-// File pieces shorter than this are unpacked from a dense copy: handing the unpacker a part a piece would cost more.
-constexpr int64_t kShortPieceBytes = 4 << 10;
-
-}  // namespace
-
 /// One rank's side of one collective read.
 class NodeRead {
  public:
@@ -158,7 +151,7 @@ class NodeRead {
       sink_.passed_direct(stream.stream_id, overlap.begin, overlap.end);
       return;
     }
-    if (stream.file_type.size() / std::max<int64_t>(stream.file_type.piece_count(), 1) < kShortPieceBytes) {
+    if (has_pieces_below(stream, NodeWindows::kShortPieceBytes)) {
       if (dense_ == nullptr) {
         dense_ = std::make_unique<Buffer>(windows_.window_bytes_);
       }
@@ -179,12 +172,11 @@ class NodeRead {
     if (memory_.ran_out() && moved_.status.ok()) {
       moved_.status = memory_.status();
     }
-    const int64_t failed_here = moved_.status.ok() ? 0 : 1;
-    const auto all = windows_.meeting_->exchange(context_.comm, std::span(&failed_here, 1));
+    const bool failed = windows_.is_true_anywhere(context_.comm, !moved_.status.ok());
     if (context_.comm.rank() == 0) {
       skip_unread();
     }
-    if (std::any_of(all.begin(), all.end(), [](int64_t failed) { return failed != 0; })) {
+    if (failed) {
       moved_.status = context_.comm.agree(moved_.status);
     }
     return moved_;

@@ -38,6 +38,12 @@ Result<std::unique_ptr<NodeWindows>> NodeWindows::create(Comm& comm, int64_t win
   return made;
 }
 
+bool NodeWindows::is_true_anywhere(Comm& comm, bool mine) {
+  const int64_t word = mine ? 1 : 0;
+  const auto all = meeting_->exchange(comm, std::span(&word, 1));
+  return std::any_of(all.begin(), all.end(), [](int64_t one) { return one != 0; });
+}
+
 std::atomic<uint64_t>* NodeWindows::bits(int slot) const {
   static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
   return reinterpret_cast<std::atomic<uint64_t>*>(bits_ + slot * window_bytes_ / kBitsAByte);

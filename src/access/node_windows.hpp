@@ -57,6 +57,8 @@ class NodeWindows {
   static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);
 
   NodeMeeting& meeting() { return *meeting_; }
+  /// Whether any rank says so. One meeting. Collective: yes.
+  bool is_true_anywhere(Comm& comm, bool mine);
   int64_t window_bytes() const { return window_bytes_; }
 
   /// Writes all ranks' streams of a lane, whose extent and granule were agreed on in a meeting. The outcome is as in
@@ -94,6 +96,8 @@ class NodeWindows {
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
   static constexpr int64_t kFailed = -1;
+  /// File pieces shorter than this go through a dense copy: handing the packer a part a piece would cost more than that.
+  static constexpr int64_t kShortPieceBytes = 4 << 10;
 
  private:
   friend class NodeWrite;

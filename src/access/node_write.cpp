@@ -16,15 +16,6 @@ namespace {
 
 constexpr int64_t kWordBits = 64;
 
-// File pieces shorter than this are packed densely first: handing the packer a part a piece would cost more than the second
-// copy.
-constexpr int64_t kShortPieceBytes = 4 << 10;
-
-uint64_t bits_between(int64_t low, int64_t high) {
-  const uint64_t below_high = high == kWordBits ? ~uint64_t{0} : (uint64_t{1} << high) - 1;
-  return below_high & (~uint64_t{0} << low);
-}
-
 }  // namespace
 
 /// One rank's side of one collective write.
@@ -108,7 +99,7 @@ class NodeWrite {
       source_.passed_direct(stream.stream_id, overlap.begin, overlap.end);
       return;
     }
-    if (stream.file_type.size() / std::max<int64_t>(stream.file_type.piece_count(), 1) < kShortPieceBytes) {
+    if (has_pieces_below(stream, NodeWindows::kShortPieceBytes)) {
       if (dense_ == nullptr) {
         dense_ = std::make_unique<Buffer>(windows_.window_bytes_);
       }
@@ -231,10 +222,8 @@ class NodeWrite {
 
   // Everybody has written what was left to write; the outcome is agreed on, by messages where somebody failed.
   Moved settle() {
-    const int64_t failed_here = status_.ok() ? 0 : 1;
-    const auto all = windows_.meeting_->exchange(context_.comm, std::span(&failed_here, 1));
     Moved moved;
-    if (std::all_of(all.begin(), all.end(), [](int64_t failed) { return failed == 0; })) {
+    if (!windows_.is_true_anywhere(context_.comm, !status_.ok())) {
       for (const Stream& stream : mine_->streams) {
         moved.bytes += stream.size();
       }

@@ -160,10 +160,7 @@ Status agree(Context& context, NodeWindows* windows, const Status& mine) {
   if (windows == nullptr) {
     return context.comm.agree(mine);
   }
-  const int64_t failed = mine.ok() ? 0 : 1;
-  const auto all = windows->meeting().exchange(context.comm, std::span(&failed, 1));
-  const bool well = std::all_of(all.begin(), all.end(), [](int64_t one) { return one == 0; });
-  return well ? mine : context.comm.agree(mine);
+  return windows->is_true_anywhere(context.comm, !mine.ok()) ? context.comm.agree(mine) : mine;
 }
 
 Outcome outcome_of(const Moved& moved, Method method, std::string reason) {
