@@ -48,7 +48,7 @@ bool SpanWalker::add(std::vector<Span>& spans) {
   int64_t bytes = std::min({row.piece_bytes, end_ - position_, packed_left_});
   ByteRange piece{row.begin, row.begin + bytes};
   if (spans.empty() || !extend(spans.back(), piece)) {
-    if (spans.size() == limits_.spans) {
+    if (spans.size() == limits_.spans || needs_new_window(spans, piece)) {
       return false;
     }
     if (!spans.empty() && spans.back().has_holes()) {
@@ -63,6 +63,15 @@ bool SpanWalker::add(std::vector<Span>& spans) {
     extend_by_row(spans.back(), row);
   }
   return true;
+}
+
+// Neighbours that only lack room for their gap wait for the next batch, whose window is empty.
+bool SpanWalker::needs_new_window(std::span<const Span> spans, ByteRange piece) const {
+  if (spans.empty() || (window_left_ == limits_.window_bytes && !spans.back().has_holes())) {
+    return false;
+  }
+  const int64_t gap = piece.begin - spans.back().file.end;
+  return gap > 0 && rule_.joins(gap, piece.size());
 }
 
 bool SpanWalker::extend(Span& span, ByteRange piece) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "access/request.hpp"
@@ -52,6 +53,7 @@ class SpanWalker {
  private:
   /// Adds the piece under the cursor, or its beginning, to the batch; false when there is no room.
   bool add(std::vector<Span>& spans);
+  bool needs_new_window(std::span<const Span> spans, ByteRange piece) const;
   bool extend(Span& span, ByteRange piece);
   void extend_by_row(Span& span, const PieceRow& row);
 
