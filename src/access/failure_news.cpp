@@ -120,7 +120,13 @@ Status FailureNews::end(const Status& mine) {
 
 Status failure_elsewhere(const Context& context) {
   const bool in_turn = context.turn != nullptr && context.turn->was_given_up();
-  return in_turn || (context.failed_elsewhere && context.failed_elsewhere()) ? another_failed() : Status();
+  if (!in_turn && context.failed_elsewhere) {
+    // Where ranks outnumber processors MPI gives this rank's away when it is asked for messages.
+    const trace::Span span(trace::kind(trace::BuiltIn::kMessageWait));
+    const trace::WaitTimer timer;
+    return context.failed_elsewhere() ? another_failed() : Status();
+  }
+  return in_turn ? another_failed() : Status();
 }
 
 }  // namespace stria::access
