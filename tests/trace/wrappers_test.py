@@ -113,7 +113,9 @@ def test_mpi_io(work, preload):
     assert traced.bytes("app", "MPI_File_write_at_all") == 3 * 800 * RANKS
     assert traced.bytes("app", "MPI_File_read_all") == 8000 * RANKS
     moved = {file["file"]: file["counters"]["bytes_written"] > 0 for file in traced.description["files"]}
-    assert moved == {str(work / "file"): True, str(work / "file.absent"): False}
+    assert moved.pop(str(work / "file"))
+    # What could not be opened is listed where its opening was counted; the MPI's own may ask unseen by the wrappers.
+    assert moved == {str(work / "file.absent"): False} or (preload == "wrappers" and not moved)
     # Some of the writes happen inside calls, others in the background: none at the program's own level elsewhere.
     assert traced.roots_of_writes() >= {"MPI_File_write_at", "MPI_File_write_at_all"}
     if preload != "wrappers":
