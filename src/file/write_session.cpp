@@ -176,16 +176,17 @@ Result<access::RequestShape> WriteSession::agree_on_pending() {
 Status WriteSession::move(const access::RequestShape& shape, bool last) {
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
-  bool takes_turns = plan.method == access::Method::kListIo && capabilities_.node_local_cache &&
-                     !capabilities_.parallel_writes && comm().size() > 1 && shape.total_bytes >= kWorthTurnsBytes;
-  NodeTurn* turn = takes_turns ? comm().node_turn() : nullptr;
-  if (turn != nullptr) {
-    turn->begin_operation();
+  bool by_themselves = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
+                       shape.total_bytes >= kWorthTurnsBytes;
+  NodeTurn* node = by_themselves ? comm().node_turn() : nullptr;  // whose memory tells of failures too
+  if (node != nullptr) {
+    node->begin_operation();
   }
+  NodeTurn* turn = capabilities_.parallel_writes ? nullptr : node;
   reserve_.attempt([&] { note_plan(plan); });
   std::optional<access::FailureNews> news;
-  const bool all_in_turn = turn != nullptr && comm().node_size() == comm().size();
-  if (plan.method != access::Method::kTwoPhase && !all_in_turn && shape.total_bytes >= access::kWorthTellingBytes) {
+  const bool all_on_node = node != nullptr && comm().node_size() == comm().size();
+  if (plan.method != access::Method::kTwoPhase && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
     news.emplace(comm(), reserve_);
   }
   // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
@@ -215,13 +216,16 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
     access::Context context{comm(), file_, direct_file_.get(), environment_.hints, report_.phases, turn};
     if (news) {
       context.failed_elsewhere = [&news] { return news->heard(); };
+    } else if (node != nullptr) {
+      context.failed_elsewhere = [node] { return node->was_given_up(); };
     }
     if (meanwhile) {
       context.meanwhile = [this] { return build_a_little() || assemble_early(); };
     }
     status = transfer(plan, **set, context, last);
-  } else if (turn != nullptr) {
-    turn->give_up();
+  }
+  if (!status.ok() && node != nullptr) {
+    node->give_up();
   }
   if (status.ok() && meanwhile) {
     status = build_metadata();
