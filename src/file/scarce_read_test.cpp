@@ -1,22 +1,12 @@
 // Memory that runs out on one rank while a file is opened, read or verified: every rank ends, with the same outcome.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "access/failing_new_test.hpp"
-#include "access/random_case_test.hpp"
-#include "file/session_case_test.hpp"
+#include "file/scarce_case_test.hpp"
 
 namespace stria::file::test {
 namespace {
 
 using access::test::Counting;
-using access::test::SureComm;
-
-struct Outcome {
-  std::vector<Status> statuses;
-  int64_t allocations = 0;
-};
 
 /// Reads all datasets on every rank, the lists and an attribute, and verifies; the first failure. Only the session's own work
 /// counts.
@@ -49,38 +39,14 @@ Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver
   return damage.empty() ? Status() : Status(ErrorCode::kInternal, "intact data are called damaged");
 }
 
-Outcome read_once(const Setting& setting, storage::MemoryDriver& memory, int64_t failing) {
-  Outcome outcome;
-  outcome.statuses.resize(static_cast<size_t>(setting.ranks));
-  access::test::fail_allocation(failing);
-  on_ranks(setting, [&](Comm& inner) {
-    SureComm comm(inner);
-    outcome.statuses[static_cast<size_t>(comm.rank())] = read_everything(setting, comm, memory);
-  });
-  outcome.allocations = access::test::allocation_count();
-  return outcome;
-}
-
 void check_every_moment(const Setting& setting) {
   storage::MemoryDriver memory;
   on_ranks(setting, [&](Comm& comm) { ASSERT_TRUE(write_file(setting, comm, borrow(memory)).ok()); });
-  const Outcome whole = read_once(setting, memory, -1);
-  ASSERT_TRUE(whole.statuses[0].ok()) << whole.statuses[0].message();
-  int64_t failures = 0;
-  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(60), 1);
-  for (int64_t failing = 0; failing < whole.allocations; failing += step) {
-    SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
-    const Outcome outcome = read_once(setting, memory, failing);
-    ASSERT_FALSE(testing::Test::HasFailure());  // a deadlock
-    for (const Status& status : outcome.statuses) {
-      ASSERT_EQ(status.code(), outcome.statuses[0].code()) << status.message();
-      ASSERT_EQ(status.message(), outcome.statuses[0].message());
-    }
-    failures += outcome.statuses[0].ok() ? 0 : 1;
-    ASSERT_TRUE(outcome.statuses[0].ok() || outcome.statuses[0].code() == ErrorCode::kResourceExhausted)
-        << outcome.statuses[0].message();
-  }
-  EXPECT_GT(failures, whole.allocations / step / 2);
+  fail_at_every_moment(
+      [&](int64_t failing) {
+        return run_once(setting, failing, [&](Comm& comm) { return read_everything(setting, comm, memory); });
+      },
+      [](const Status& status) { ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message(); });
 }
 
 TEST(ScarceRead, EndsListReadsEverywhere) {
