@@ -23,7 +23,7 @@ if stage build_tsan build_preset tsan; then
   stage test_tsan test_preset tsan -LE 'long|style' || true
 fi
 for preset in asan-mpich tsan-mpich; do
-  if stage "build_$preset" build_preset "$preset"; then
+  if stage "build_$preset" build_preset "$preset" mpiio_tests; then
     stage "test_$preset" test_preset "$preset" -L '^mpiio$' -LE 'long|style' || true
   fi
 done
