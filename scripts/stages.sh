@@ -2,16 +2,18 @@
 # at the beginning, time and outcome at the end, on a terminal how far it is in between. A failed stage shows the end of its
 # log; the script goes on. finish prints the sums and exits.
 #
-# Tests are counted from ctest's own summary. A failed stage without tests counts as one failure.
+# Tests are counted from ctest's own summary, or pytest's where a stage runs that itself; what pytest skipped is listed with the
+# reason. A failed stage without tests counts as one failure.
 
 stage_logs=$PWD/build/logs
 tests_passed=0
 tests_failed=0
+tests_left_out=0
 progress_shower= # the process that shows how far a stage is
 mkdir -p "$stage_logs"
 
 stage() {
-  local name=$1 log=$stage_logs/$1.log code=0 begin seconds counts
+  local name=$1 log=$stage_logs/$1.log code=0 begin seconds passed failed left_out
   shift
   printf '%-22s ' "$name"
   begin=${EPOCHREALTIME/[.,]/}
@@ -23,11 +25,13 @@ stage() {
   "$@" >"$log" 2>&1 </dev/null || code=$?
   hide_progress "$name"
   seconds=$(((${EPOCHREALTIME/[.,]/} - begin) / 100000))
-  counts=$(count_tests "$log" "$code")
-  tests_passed=$((tests_passed + ${counts% *}))
-  tests_failed=$((tests_failed + ${counts#* }))
+  read -r passed failed left_out < <(count_tests "$log" "$code")
+  tests_passed=$((tests_passed + passed))
+  tests_failed=$((tests_failed + failed))
+  tests_left_out=$((tests_left_out + left_out))
   printf '%5d.%d s  %s%s\n' $((seconds / 10)) $((seconds % 10)) \
-    "$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")" "$(describe_counts "$counts")"
+    "$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")" "$(describe_counts "$passed" "$failed" "$left_out")"
+  list_left_out "$log"
   if [[ $code != 0 ]]; then
     echo "---- the end of build/logs/$name.log"
     tail -n 60 "$log"
@@ -54,28 +58,46 @@ hide_progress() {
 }
 trap 'hide_progress ""' EXIT
 
-# Prints "passed failed" for one stage's log and exit status.
+# Prints "passed failed left-out" for one stage's log and exit status.
 count_tests() {
-  local log=$1 code=$2 line total=0 failed=0
+  local log=$1 code=$2 line total=0 failed=0 left_out=0
   # ctest: "98% tests passed, 1 tests failed out of 42"
   while read -r line; do
     [[ $line =~ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]] || continue
     failed=$((failed + BASH_REMATCH[1]))
     total=$((total + BASH_REMATCH[2]))
   done < <(grep -E '^[0-9]+% tests passed' "$log" || true)
+  if ((total == 0)); then
+    # pytest -q: "1 failed, 40 passed, 2 skipped in 7.21s"
+    line=$(grep -aE '^([0-9]+ [a-z]+, )*[0-9]+ [a-z]+ in [0-9.]+s' "$log" | tail -n 1 || true)
+    failed=$(($(count_of failed "$line") + $(count_of 'errors?' "$line")))
+    total=$(($(count_of passed "$line") + failed))
+    left_out=$(count_of skipped "$line")
+  fi
   if ((code != 0 && failed == 0)); then
     failed=1
     total=$((total + 1))
   fi
-  echo "$((total - failed)) $failed"
+  echo "$((total - failed)) $failed $left_out"
 }
 
+# count_of OUTCOME LINE: the number before that word of pytest's summary, or 0.
+count_of() {
+  if [[ $2 =~ ([0-9]+)\ $1 ]]; then echo "${BASH_REMATCH[1]}"; else echo 0; fi
+}
+
+# describe_counts PASSED FAILED LEFT_OUT
 describe_counts() {
-  if [[ $1 != "0 "* || $1 != *" 0" ]]; then echo ", ${1% *} passed, ${1#* } failed"; fi
+  if (($1 + $2 + $3 > 0)); then echo ", $1 passed, $2 failed$( (($3 == 0)) || echo ", $3 left out")"; fi
+}
+
+# What pytest -rs says: "SKIPPED [2] tests/a_test.py:7: the reason"
+list_left_out() {
+  sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+ (.*)/    left out: \2 (\1)/p' "$1"
 }
 
 finish() {
-  echo "$tests_passed passed, $tests_failed failed"
+  echo "$tests_passed passed, $tests_failed failed$( ((tests_left_out == 0)) || echo ", $tests_left_out left out")"
   [[ $tests_failed == 0 ]]
 }
 
