@@ -387,6 +387,26 @@ std::vector<int> Aggregation::contributor_ranks() const {
   return ranks;
 }
 
+// Windows of a lane come by increasing offset, so that of a single stream the first bytes to be met are the first missing.
+void Aggregation::miss_rounds(int aggregator_rank, int done_rounds, MovedPrefix& moved) {
+  const auto place = std::find(plan_.aggregators.begin(), plan_.aggregators.end(), aggregator_rank);
+  if (const auto withheld = withheld_from_.find(aggregator_rank); withheld != withheld_from_.end()) {
+    done_rounds = std::min(done_rounds, withheld->second);
+  }
+  const bool single = stream_count(mine_) == 1;
+  memory_.surely([&] {
+    Share share;
+    for (int round = done_rounds; round < round_count() && !(single && share.bytes > 0); ++round) {
+      share.parts.clear();
+      domains_->windows(static_cast<int>(place - plan_.aggregators.begin()), round, share.windows);
+      collect(mine_, aggregator_rank, share);
+      for (const auto& [w, overlap] : share.parts) {
+        moved.miss(*overlap.stream, overlap.begin);
+      }
+    }
+  });
+}
+
 std::vector<Load> Aggregation::loads(int round) {
   return memory_.surely([&] { return delegates_.loads(*domains_, round); });
 }

@@ -12,6 +12,7 @@
 #include "access/description.hpp"
 #include "access/file_domain.hpp"
 #include "access/memory_reserve.hpp"
+#include "access/moved_prefix.hpp"
 #include "access/node_delegates.hpp"
 #include "access/request.hpp"
 #include "access/two_phase.hpp"
@@ -67,6 +68,8 @@ class Aggregation {
   /// True once this rank has nothing more to do with any other: all aggregators that it meets are among the first, all who
   /// speak for contributors among the second, all for whom it speaks among the third.
   bool is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_speakers, const Spoken& closed) const;
+  /// Of what this rank has in the aggregator's rounds, what it may have lost: all from round `done_rounds` on. Cost: O(rounds).
+  void miss_rounds(int aggregator_rank, int done_rounds, MovedPrefix& moved);
   /// The windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round);
 
@@ -139,6 +142,7 @@ class Aggregation {
   bool by_round_ = false;               // this rank's pieces are sent with each round
   std::vector<LaneDescription> hulls_;  // then: mine_ without its pieces
   std::set<int> withheld_;              // and the aggregators that could not be told of this round's
+  std::map<int, int> withheld_from_;    // by rank, of these: the first round of which they could not
   std::vector<Contributor> others_;     // contributors of this aggregator, by speaker and rank
   int64_t most_pieces_ = 0;             // of any of them that come by round
   PrivateMemory incoming_pieces_;

@@ -7,6 +7,7 @@
 #include "access/buffer.hpp"
 #include "access/description.hpp"
 #include "access/failure_news.hpp"
+#include "access/moved_prefix.hpp"
 #include "access/write_lock.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -62,8 +63,8 @@ class SpanReader {
   SpanReader(Context& context, std::span<const Lane> lanes, StreamSink& sink, const SpanMethod& method)
       : context_(context), sink_(sink), method_(method), buffers_(make_buffers(context, lanes, method)) {}
 
-  /// Reads one stream as far as the file goes; adds to `bytes`.
-  Status read(const Stream& stream, int64_t& bytes) {
+  /// Reads one stream as far as the file goes; `done` becomes the end of what was read.
+  Status read(const Stream& stream, int64_t& done) {
     std::byte* target = sink_.direct_target(stream.stream_id);
     int64_t packed_bytes = target != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
     SpanWalker walker(stream, 0, stream.size(), method_.rule, {packed_bytes, buffers_.window_bytes()});
@@ -81,7 +82,7 @@ class SpanReader {
       if (stop > begin) {
         hand_over(stream.stream_id, begin, stop, packed, target != nullptr);
       }
-      bytes += stop - begin;
+      done = stop;
       if (stop < end) {
         return Status();
       }
@@ -148,8 +149,8 @@ class SpanWriter {
   SpanWriter(Context& context, std::span<const Lane> lanes, StreamSource& source, const SpanMethod& method)
       : context_(context), source_(source), method_(method), buffers_(make_buffers(context, lanes, method)) {}
 
-  /// Writes one stream; adds what was written for sure to `bytes`.
-  Status write(const Stream& stream, int64_t& bytes) {
+  /// Writes one stream; everything before `done` was written for sure.
+  Status write(const Stream& stream, int64_t& done) {
     const std::byte* direct = source_.direct_source(stream.stream_id);
     int64_t packed_bytes = direct != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
     SpanWalker walker(stream, 0, stream.size(), method_.rule, {packed_bytes, buffers_.window_bytes()});
@@ -159,7 +160,7 @@ class SpanWriter {
       int64_t begin = spans.front().begin;
       const std::byte* packed = pack(stream.stream_id, begin, spans.back().end, direct);
       PhaseTimer timer(context_.times, Phase::kWrite);
-      STRIA_RETURN_IF_ERROR(write_batch(stream, spans, packed, bytes));
+      STRIA_RETURN_IF_ERROR(write_batch(stream, spans, packed, done));
     }
     return Status();
   }
@@ -177,29 +178,40 @@ class SpanWriter {
   }
 
   // `packed` is the place of the first span's first byte.
-  Status write_batch(const Stream& stream, std::span<const Span> spans, const std::byte* packed, int64_t& bytes) {
+  Status write_batch(const Stream& stream, std::span<const Span> spans, const std::byte* packed, int64_t& done) {
     segments_.clear();
-    int64_t base = spans.front().begin;
+    done = spans.front().begin;
+    int64_t reached = done;
+    Status status = write_each(stream, spans, packed, reached);
+    // What is left of the list lies before the span at which writing ended, or in it.
+    done += segments_.empty() ? reached - done : segments_.front().data - packed;
+    return status;
+  }
+
+  // `reached` becomes the beginning of the span that can't be written, or the end. What is left in the list is not written.
+  Status write_each(const Stream& stream, std::span<const Span> spans, const std::byte* packed, int64_t& reached) {
     for (const Span& span : spans) {
-      const std::byte* data = packed + (span.begin - base);
+      reached = span.begin;
+      const std::byte* data = packed + (span.begin - spans.front().begin);
       if (!span.has_holes()) {
         segments_.push_back({span.file.begin, data, span.file.size()});
         continue;
       }
       if (span.pieces < kLeastPiecesToSieve && method_.rule.kind == JoinRule::Kind::kCheap) {
-        STRIA_RETURN_IF_ERROR(write_as_list(stream, span, data, bytes));
+        STRIA_RETURN_IF_ERROR(write_as_list(stream, span, data));
         continue;
       }
-      STRIA_RETURN_IF_ERROR(write_window(stream, span, data, bytes));
+      STRIA_RETURN_IF_ERROR(write_window(stream, span, data));
     }
-    return write_segments(bytes);
+    reached = spans.back().end;
+    return write_segments();
   }
 
   // Reads the span, changes its pieces and writes it back, locked.
-  Status write_window(const Stream& stream, const Span& span, const std::byte* data, int64_t& bytes) {
+  Status write_window(const Stream& stream, const Span& span, const std::byte* data) {
     auto lock = WriteLock::window(context_, span.file);
     if (lock.status().code() == ErrorCode::kUnsupported) {
-      return write_as_list(stream, span, data, bytes);
+      return write_as_list(stream, span, data);
     }
     STRIA_RETURN_IF_ERROR(lock.status());
     std::byte* window = buffers_.window();
@@ -208,13 +220,11 @@ class SpanWriter {
     std::memset(window + read_bytes, 0, static_cast<size_t>(whole.bytes - read_bytes));
     scatter_pieces(stream, span.begin, span.end, data, window, span.file.begin);
     storage::WriteSegment changed{span.file.begin, window, span.file.size()};
-    STRIA_RETURN_IF_ERROR(context_.file->write(std::span(&changed, 1)));
-    bytes += span.end - span.begin;
-    return Status();
+    return context_.file->write(std::span(&changed, 1));
   }
 
   // Adds the pieces of a span to the list, which is written whenever it is full.
-  Status write_as_list(const Stream& stream, const Span& span, const std::byte* data, int64_t& bytes) {
+  Status write_as_list(const Stream& stream, const Span& span, const std::byte* data) {
     SpanWalker walker(stream, span.begin, span.end, {JoinRule::Kind::kTouching}, {span.end - span.begin, 1});
     std::vector<Span> pieces;
     while (walker.next(pieces)) {
@@ -222,13 +232,14 @@ class SpanWriter {
         segments_.push_back({piece.file.begin, data + (piece.begin - span.begin), piece.file.size()});
       }
       if (segments_.size() >= BatchLimits().spans) {
-        STRIA_RETURN_IF_ERROR(write_segments(bytes));
+        STRIA_RETURN_IF_ERROR(write_segments());
       }
     }
     return Status();
   }
 
-  Status write_segments(int64_t& bytes) {
+  // Leaves in the list what could not be written.
+  Status write_segments() {
     if (segments_.empty()) {
       return Status();
     }
@@ -240,14 +251,14 @@ class SpanWriter {
     NodeTurn::Guard turn(context_.turn);
     std::span<const storage::WriteSegment> all(segments_);
     size_t step = method_.one_request_a_span ? 1 : all.size();
-    for (size_t i = 0; i < all.size(); i += step) {
-      STRIA_RETURN_IF_ERROR(context_.file->write(all.subspan(i, step)));
-      for (const storage::WriteSegment& segment : all.subspan(i, step)) {
-        bytes += segment.bytes;
-      }
+    Status status;
+    size_t written = 0;
+    while (written < all.size() && status.ok()) {
+      status = context_.file->write(all.subspan(written, step));
+      written += status.ok() ? step : 0;
     }
-    segments_.clear();
-    return Status();
+    segments_.erase(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(written));
+    return status;
   }
 
   Context& context_;
@@ -260,14 +271,18 @@ class SpanWriter {
 template <typename Move>
 Moved for_each_stream(std::span<const Lane> lanes, Move&& move) {
   Moved moved;
+  MovedPrefix before_failure;
   for (const Lane& lane : lanes) {
     for (const Stream& stream : lane.streams) {
-      moved.status = move(stream, moved.bytes);
-      if (!moved.status.ok()) {
-        return moved;
+      int64_t done = 0;
+      if (moved.status.ok()) {
+        moved.status = move(stream, done);
       }
+      moved.bytes += done;
+      before_failure.miss(stream, done);
     }
   }
+  moved.bytes = moved.status.ok() ? moved.bytes : before_failure.bytes(lanes);
   return moved;
 }
 
@@ -275,12 +290,12 @@ Moved for_each_stream(std::span<const Lane> lanes, Move&& move) {
 
 Moved read_spans(Context& context, std::span<const Lane> lanes, StreamSink& sink, const SpanMethod& method) {
   SpanReader reader(context, lanes, sink, method);
-  return for_each_stream(lanes, [&](const Stream& stream, int64_t& bytes) { return reader.read(stream, bytes); });
+  return for_each_stream(lanes, [&](const Stream& stream, int64_t& done) { return reader.read(stream, done); });
 }
 
 Moved write_spans(Context& context, std::span<const Lane> lanes, StreamSource& source, const SpanMethod& method) {
   SpanWriter writer(context, lanes, source, method);
-  return for_each_stream(lanes, [&](const Stream& stream, int64_t& bytes) { return writer.write(stream, bytes); });
+  return for_each_stream(lanes, [&](const Stream& stream, int64_t& done) { return writer.write(stream, done); });
 }
 
 }  // namespace stria::access

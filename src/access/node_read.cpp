@@ -3,6 +3,7 @@
 
 #include "access/buffer.hpp"
 #include "access/memory_reserve.hpp"
+#include "access/moved_prefix.hpp"
 #include "access/node_windows.hpp"
 #include "access/span.hpp"
 #include "trace/phase_timer.hpp"
@@ -16,6 +17,7 @@ class NodeRead {
       : windows_(windows),
         state_(*windows.state_),
         context_(context),
+        lane_(lane),
         rounds_(lane.extent, windows.window_bytes_, windows.read_rounds_),
         sink_(sink) {
     memory_.attempt([&] { mine_.emplace(0, lane.streams); });
@@ -34,6 +36,9 @@ class NodeRead {
         take(slot, place, windows_.buffer(rounds_.slot(round)));
       } else {
         see_taken_before(round);
+      }
+      if (memory_.ran_out()) {
+        lose_behind(place.file.begin);
       }
       if (slot.taken.fetch_add(1) + 1 == uses_end(round)) {
         tell();  // somebody may be waiting for the buffer
@@ -125,10 +130,14 @@ class NodeRead {
   void take(const NodeWindows::Slot& slot, const NodeRounds::Place& place, const std::byte* buffer) {
     const int64_t end = slot.file_end;
     if (end == NodeWindows::kFailed) {
+      lose_behind(place.file.begin);
       stopped_ = true;
     }
     if (stopped_) {
       return;
+    }
+    if (end != kNoEnd) {
+      lose_behind(end);
     }
     PhaseTimer timer(context_.times, Phase::kUnpack);
     memory_.attempt([&] {
@@ -168,6 +177,9 @@ class NodeRead {
     sink_.unpack(parts_);
   }
 
+  // Windows come by increasing offset: the first loss counts.
+  void lose_behind(int64_t file_offset) { taken_end_ = std::min(taken_end_, file_offset); }
+
   Moved settle() {
     if (memory_.ran_out() && moved_.status.ok()) {
       moved_.status = memory_.status();
@@ -178,6 +190,11 @@ class NodeRead {
     }
     if (failed) {
       moved_.status = context_.comm.agree(moved_.status);
+      MovedPrefix taken;
+      if (taken_end_ != kNoEnd) {
+        taken.miss_behind(lane_.streams, taken_end_);
+      }
+      moved_.bytes = taken.bytes({&lane_, 1});
     }
     return moved_;
   }
@@ -194,11 +211,13 @@ class NodeRead {
   NodeWindows& windows_;
   NodeWindows::State& state_;
   Context& context_;
+  const Lane& lane_;
   NodeRounds rounds_;
   StreamSink& sink_;
   MemoryReserve memory_;
   Moved moved_;
   bool stopped_ = false;
+  int64_t taken_end_ = kNoEnd;           // this rank has its bytes before this offset of the file
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it
   std::vector<Overlap> overlaps_;
   std::vector<StreamPart> parts_;

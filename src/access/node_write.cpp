@@ -5,6 +5,7 @@
 
 #include "access/buffer.hpp"
 #include "access/memory_reserve.hpp"
+#include "access/moved_prefix.hpp"
 #include "access/node_windows.hpp"
 #include "access/span.hpp"
 #include "access/window_writer.hpp"
@@ -25,6 +26,7 @@ class NodeWrite {
       : windows_(windows),
         state_(*windows.state_),
         context_(context),
+        lane_(lane),
         rounds_(lane.extent, windows.window_bytes_, windows.write_rounds_),
         granule_bytes_(granule_bytes),
         operation_(windows.write_operations_ + 1),
@@ -224,9 +226,7 @@ class NodeWrite {
   Moved settle() {
     Moved moved;
     if (!windows_.is_true_anywhere(context_.comm, !status_.ok())) {
-      for (const Stream& stream : mine_->streams) {
-        moved.bytes += stream.size();
-      }
+      moved.bytes = total_bytes({&lane_, 1});
       return moved;
     }
     moved.status = context_.comm.agree(status_);
@@ -234,29 +234,20 @@ class NodeWrite {
     return moved;
   }
 
-  // After a failure: this rank's bytes in the windows that were written before it.
-  int64_t bytes_written() {
-    if (!mine_) {
-      return 0;
-    }
+  // After a failure: this rank's bytes up to the first in a window that was not written before it.
+  int64_t bytes_written() const {
     const int64_t rounds = std::clamp<int64_t>(state_.written_rounds - rounds_.first, 0, rounds_.count());
-    int64_t sum = 0;
-    memory_.attempt([&] {
-      for (int64_t round = 0; round < rounds; ++round) {
-        const NodeRounds::Place place = rounds_.place(round);
-        overlaps_.clear();
-        overlaps(*mine_, place.file, overlaps_);
-        for (const Overlap& overlap : overlaps_) {
-          sum += overlap.end - overlap.begin;
-        }
-      }
-    });
-    return sum;
+    MovedPrefix written;
+    if (rounds < rounds_.count()) {
+      written.miss_behind(lane_.streams, rounds_.place(rounds).file.begin);
+    }
+    return written.bytes({&lane_, 1});
   }
 
   NodeWindows& windows_;
   NodeWindows::State& state_;
   Context& context_;
+  const Lane& lane_;
   NodeRounds rounds_;
   int64_t granule_bytes_;
   int64_t operation_;

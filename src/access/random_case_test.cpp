@@ -305,6 +305,29 @@ std::unique_ptr<storage::PendingWrite> StrictFile::start_write(std::span<const s
   return std::make_unique<LateWrite>(*this, segments);
 }
 
+int64_t prefix_received(const RankCase& rank, const std::vector<Bytes>& received) {
+  int64_t sum = 0;
+  for (size_t s = 0; s < rank.packed.size(); ++s) {
+    for (size_t i = 0; i < rank.packed[s].size(); ++i, ++sum) {
+      if (received[s][i] != rank.packed[s][i]) {
+        return sum;
+      }
+    }
+  }
+  return sum;
+}
+
+int64_t prefix_in_file(const RankCase& rank, const Bytes& content) {
+  std::vector<Bytes> there;
+  for (const std::vector<int64_t>& offsets : rank.offsets) {
+    there.emplace_back();
+    for (const int64_t offset : offsets) {
+      there.back().push_back(content.at(static_cast<size_t>(offset)));
+    }
+  }
+  return prefix_received(rank, there);
+}
+
 Bytes content_of(storage::Driver& driver, const std::string& path) {
   auto file = driver.open(path, {}).value();
   Bytes content(static_cast<size_t>(file->size().value()));

@@ -100,6 +100,11 @@ class StrictFile : public storage::File {
   storage::Capabilities capabilities_;
 };
 
+/// How many bytes of a rank's request, from its first one on and its streams by their numbers, are in a file as they should be.
+int64_t prefix_in_file(const RankCase& rank, const Bytes& content);
+/// The same of what was read: the packed streams by number.
+int64_t prefix_received(const RankCase& rank, const std::vector<Bytes>& received);
+
 /// The whole content of a file. \pre it can be read
 Bytes content_of(storage::Driver& driver, const std::string& path);
 void set_content(storage::Driver& driver, const std::string& path, const Bytes& content);

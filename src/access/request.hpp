@@ -112,8 +112,9 @@ struct Context {
 /// What a transfer did on this rank.
 struct Moved {
   Status status;
-  /// Bytes of this rank's streams that were moved. Reading: less than asked for only where the file ends, or after an error;
-  /// what lies past them was not unpacked. Writing: all of them unless there was an error.
+  /// Bytes of this rank's streams that were moved: all without an error, but for those that a read found past the end of the
+  /// file, which are not unpacked. After an error: those before the first byte that is not known to have been moved
+  /// (moved_prefix.hpp); what lies behind it may have been moved too.
   int64_t bytes = 0;
 };
 

@@ -85,7 +85,10 @@ void Aggregation::send_pieces(int aggregator, int round) {
   });
   if (!done) {
     message = {};
-    memory_.surely([&] { withheld_.insert(rank); });
+    memory_.surely([&] {
+      withheld_.insert(rank);
+      withheld_from_.emplace(rank, round);
+    });
   }
   auto header = memory_.surely([] { return std::vector<std::byte>(sizeof sizes); });
   std::memcpy(header.data(), sizes, sizeof sizes);

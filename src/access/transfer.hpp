@@ -21,7 +21,7 @@
 //   - Context::kept (KeptBuffers, one an open file and rank) spares each collective operation the allocation of shared memory.
 //     It must be the same on every rank: all pass one that has seen the same operations, or none does.
 //   - Counts are true: Moved::bytes of a read ends where the file ends and nothing past it is unpacked; holes of the file are
-//     zeros. Of a failed write it is what is known to have been written before the failure.
+//     zeros. After a failure it is what is known to have been moved without a gap, from the request's first byte on.
 #pragma once
 
 #include <string>

@@ -30,8 +30,8 @@ struct TwoPhasePlan {
 Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source);
 
 /// The same with an outcome that is the same on every rank: the error of the rank that met it, with its number, and for each
-/// rank the bytes of its own that are known to be in the file. Costs a small reduction; after a failure a message to each
-/// contributor of each aggregator. Collective: yes.
+/// rank the bytes of its own, the first of its request without a gap, that are known to be in the file. Costs a small
+/// reduction; after a failure a message to each contributor of each aggregator. Collective: yes.
 Moved write_two_phase_agreed(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source);
 
 /// Reads all ranks' streams as far as the file goes. Collective: yes; errors as in write_two_phase.

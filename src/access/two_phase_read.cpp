@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -27,7 +28,7 @@ constexpr int kEmptiedTag = 32044;
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
-      : context_(context), plan_(plan), sink_(sink), aggregation_(context, plan, lanes, true) {}
+      : context_(context), plan_(plan), lanes_(lanes), sink_(sink), aggregation_(context, plan, lanes, true) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();
@@ -37,12 +38,12 @@ class TwoPhaseRead {
     if (aggregation_.is_aggregator()) {
       news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
-    for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
-      begin(round);
+    for (; round_ < aggregation_.round_count() && !is_over(); ++round_) {
+      begin(round_);
       if (aggregation_.is_aggregator()) {
-        serve(round);
+        serve(round_);
       }
-      take(round);
+      take(round_);
       PhaseTimer timer(context_.times, Phase::kExchange);
       aggregation_.drain();
       exchange_news();
@@ -60,10 +61,22 @@ class TwoPhaseRead {
     if (aggregation_.memory().ran_out() && !cause_known) {
       moved_.status = aggregation_.memory().status();
     }
+    if (!moved_.status.ok()) {
+      count_before_failures();
+    }
     return moved_;
   }
 
  private:
+  // This rank's bytes up to the first that it did not get.
+  void count_before_failures() {
+    for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
+      const auto lost = lost_rounds_.find(rank);
+      aggregation_.miss_rounds(rank, lost == lost_rounds_.end() ? round_ : lost->second, taken_);
+    }
+    moved_.bytes = taken_.bytes(lanes_);
+  }
+
   void begin(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     if (Status received = aggregation_.begin_round(round, failed_, dismissed_); !received.ok()) {
@@ -291,7 +304,10 @@ class TwoPhaseRead {
 
   void fail(int aggregator_rank) {
     note_failure_elsewhere();
-    aggregation_.memory().surely([&] { failed_.insert(aggregator_rank); });
+    aggregation_.memory().surely([&] {
+      failed_.insert(aggregator_rank);
+      lost_rounds_.emplace(aggregator_rank, round_);
+    });
   }
 
   void take_directly(const Share& share, int round) {
@@ -304,7 +320,7 @@ class TwoPhaseRead {
       return;
     }
     if (share.shared) {
-      aggregation_.memory().attempt([&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
+      attempt_to_take(share, [&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
     } else {
       take_message(share, end);
     }
@@ -367,7 +383,7 @@ class TwoPhaseRead {
 
   void take_packed(const Share& share, std::byte* packed, int64_t file_end) {
     PhaseTimer timer(context_.times, Phase::kUnpack);
-    aggregation_.memory().attempt([&] {
+    attempt_to_take(share, [&] {
       parts_.clear();
       for (const auto& [w, whole] : share.parts) {
         Overlap overlap = before(whole, file_end);
@@ -380,10 +396,27 @@ class TwoPhaseRead {
     });
   }
 
+  template <typename Work>
+  void attempt_to_take(const Share& share, Work&& work) {
+    bool done = false;
+    aggregation_.memory().attempt([&] {
+      work();
+      done = true;
+    });
+    if (done) {
+      return;
+    }
+    for (const auto& [w, overlap] : share.parts) {
+      taken_.miss(*overlap.stream, overlap.begin);
+    }
+  }
+
   // What lies past the end of the file stays as it is in memory.
-  static Overlap before(Overlap overlap, int64_t file_end) {
-    if (file_end != kNoEnd) {
-      overlap.end = std::min(overlap.end, position_of(*overlap.stream, file_end));
+  Overlap before(Overlap overlap, int64_t file_end) {
+    const int64_t end = file_end == kNoEnd ? overlap.end : position_of(*overlap.stream, file_end);
+    if (end < overlap.end) {
+      overlap.end = end;
+      taken_.miss(*overlap.stream, std::max(overlap.begin, end));
     }
     return overlap;
   }
@@ -397,6 +430,7 @@ class TwoPhaseRead {
 
   Context& context_;
   const TwoPhasePlan& plan_;
+  std::span<const Lane> lanes_;
   StreamSink& sink_;
   Aggregation aggregation_;
   std::optional<FailureNews> news_;  // of an aggregator
@@ -404,6 +438,9 @@ class TwoPhaseRead {
   std::set<int> dismissed_;          // speakers of contributors whom this aggregator has told so
   Aggregation::Spoken closed_;       // aggregators, and ranks that this one speaks for and has told so
   std::vector<int> members_;         // who still has to take bytes out of the staging buffer
+  int round_ = 0;
+  std::map<int, int> lost_rounds_;  // of aggregators that failed: the first that this rank did not get
+  MovedPrefix taken_;
   Moved moved_;
   std::vector<StreamPart> parts_;
   int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <map>
+#include <climits>
 #include <optional>
 #include <set>
 
@@ -20,7 +20,7 @@ using Share = Aggregation::Share;
 constexpr int kGoTag = 32010;
 constexpr int kDoneTag = 32011;     // contributor to aggregator: its share is packed (1), or it could not (0)
 constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes, if it could
-constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its bytes were written
+constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its rounds were written
 
 // The same between a rank and the one of its node that speaks for it: where its share goes, or kClosed, the last one between
 // the two for this aggregator; and whether it is there.
@@ -46,8 +46,8 @@ class TwoPhaseWrite {
       contribute(round);
       if (aggregation_.is_aggregator()) {
         collect(round, contributors);
-        if (status_.ok() && !attempt([&] { start_write(round, contributors); })) {
-          flights_[static_cast<size_t>(round % Aggregation::kTwins)].shares.clear();
+        if (status_.ok()) {
+          attempt([&] { start_write(round, contributors); });
         }
       }
       PhaseTimer timer(context_.times, Phase::kExchange);
@@ -71,9 +71,9 @@ class TwoPhaseWrite {
     return status_;
   }
 
-  /// After a failure: tells every contributor how many of its bytes this aggregator has written. Returns this rank's sum over
-  /// the aggregators that it met. Collective: yes.
-  int64_t settle() {
+  /// After a failure: tells every contributor how far this aggregator came. Returns how many bytes of this rank's are in the
+  /// file, counted from its first to the first that an aggregator may not have written. Collective: yes.
+  int64_t settle(std::span<const Lane> lanes) {
     if (!prepared_) {
       return 0;
     }
@@ -81,22 +81,23 @@ class TwoPhaseWrite {
     int me = context_.comm.rank();
     for (int rank : aggregation_.memory().surely([&] { return aggregation_.contributor_ranks(); })) {
       if (rank != me) {
-        aggregation_.post_token(rank, kWrittenTag, written_by(rank));
+        aggregation_.post_token(rank, kWrittenTag, written_rounds());
       }
     }
-    int64_t sum = 0;
+    MovedPrefix written;
     for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
-      sum += rank == me ? written_by(me) : aggregation_.receive_token(rank, kWrittenTag);
+      const int64_t rounds = rank == me ? written_rounds() : aggregation_.receive_token(rank, kWrittenTag);
+      aggregation_.miss_rounds(rank, static_cast<int>(rounds), written);
     }
     aggregation_.drain();
-    return sum;
+    return written.bytes(lanes);
   }
 
  private:
   struct Flight {
     explicit Flight(Context& context) : writer(context) {}
     WindowWriter writer;
-    std::vector<std::pair<int, int64_t>> shares;  // contributors and their bytes
+    int round = 0;
   };
 
   void begin(int round) {
@@ -368,15 +369,13 @@ class TwoPhaseWrite {
 
   void start_write(int round, const std::vector<Share>& contributors) {
     Flight& flight = flights_[static_cast<size_t>(round % Aggregation::kTwins)];
-    for (const Share& share : contributors) {
-      flight.shares.emplace_back(share.rank, share.bytes);
-    }
+    flight.round = round;
     flight.writer.start(aggregation_.my_windows(round), contributors, aggregation_.buffer(context_.comm.rank(), round));
+    begun_rounds_ = round + 1;
   }
 
-  int64_t& written_by(int rank) {
-    return aggregation_.memory().surely([&]() -> int64_t& { return written_bytes_[rank]; });
-  }
+  // So many rounds of this aggregator, the first ones, are in the file.
+  int written_rounds() const { return std::min(begun_rounds_, lost_round_); }
 
   void finish_write(int twin) {
     Flight& flight = flights_[static_cast<size_t>(twin)];
@@ -384,11 +383,10 @@ class TwoPhaseWrite {
     if (!attempt([&] { outcome = flight.writer.finish(); })) {
       outcome = aggregation_.memory().status();
     }
-    for (const auto& [rank, bytes] : flight.shares) {
-      written_by(rank) += outcome.ok() ? bytes : 0;
+    if (!outcome.ok()) {
+      lost_round_ = std::min(lost_round_, flight.round);
     }
     status_ = status_.ok() ? outcome : status_;
-    flight.shares.clear();
   }
 
   Context& context_;
@@ -402,7 +400,8 @@ class TwoPhaseWrite {
   std::set<int> dismissed_;                            // speakers of contributors whom this aggregator has told so
   Aggregation::Spoken closed_;                         // aggregators, and ranks that this one speaks for and has told so
   std::vector<std::pair<const Load*, bool>> carried_;  // of this round, and whether this rank's own bytes are in it
-  std::map<int, int64_t> written_bytes_;               // by contributor
+  int begun_rounds_ = 0;                               // of this aggregator, that it began to write
+  int lost_round_ = INT_MAX;                           // the first of them that failed
   std::vector<StreamPart> parts_;
   std::array<Flight, Aggregation::kTwins> flights_{Flight(context_), Flight(context_)};
 };
@@ -417,7 +416,7 @@ Moved write_two_phase_agreed(Context& context, const TwoPhasePlan& plan, std::sp
   TwoPhaseWrite write(context, plan, lanes, source);
   Moved moved;
   moved.status = context.comm.agree(write.run());
-  moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle();
+  moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle(lanes);
   return moved;
 }
 
