@@ -12,10 +12,11 @@ constexpr int kClassBits = 16;  // error classes are small numbers
 
 }  // namespace
 
-int64_t JobBoard::begin() {
+int64_t JobBoard::begin(const std::function<void()>& meanwhile) {
   const int64_t number = next_++;
   const int64_t uses_before = number / kPlaces;
   for (int attempt = 0; place(number).seen.load() < uses_before * rank_count_; ++attempt) {
+    meanwhile();
     polite_pause(attempt);
   }
   return number;

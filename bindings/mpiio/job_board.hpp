@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 namespace stria::mpiio {
 
@@ -24,8 +25,8 @@ class JobBoard {
   /// `places`: kPlaces of them, the same for all `rank_count` ranks.
   JobBoard(Place* places, int rank_count) : places_(places), rank_count_(rank_count) {}
 
-  /// The number of the next operation. Waits while kPlaces of them are under way.
-  int64_t begin();
+  /// The number of the next operation. Waits while kPlaces of them are under way, and calls `meanwhile` then.
+  int64_t begin(const std::function<void()>& meanwhile);
   /// This rank's part is done; `error_class` is MPI_SUCCESS or its failure.
   void post(int64_t number, int error_class);
   /// True when every rank's part is; then sets the class of a failure, MPI_SUCCESS without one. Not to be asked again after

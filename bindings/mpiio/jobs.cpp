@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/pause.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
 #include "trace/wait_timer.hpp"
@@ -26,7 +27,10 @@ struct Jobs {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::shared_ptr<Job>> waiting;
-  std::deque<std::shared_ptr<Job>> agreeing;             // this rank's part is done, the others' perhaps not
+  std::deque<std::shared_ptr<Job>> agreeing;  // this rank's part is done, the others' perhaps not
+  std::deque<std::shared_ptr<Job>> away;      // this node's part is done, that of other nodes perhaps not
+  std::atomic<int> away_count{0};
+  std::mutex away_mutex;                                 // one thread looks at other nodes
   std::map<MPI_Request, std::shared_ptr<Job>> requests;  // until MPI frees them
   std::atomic<int> request_count{0};
   std::thread thread;
@@ -50,6 +54,18 @@ JobBoard& board_of(const Job& job) {
   return *job.operation->file->channel->shared->board();
 }
 
+NodesBoard* nodes_of(const File& file) {
+  return file.channel->shared->nodes();
+}
+
+// Keeps this rank's own failure, which says more.
+void note_failure_elsewhere(Job& job, int error_class) {
+  Operation& operation = *job.operation;
+  if (operation.outcome.ok() && error_class != MPI_SUCCESS) {
+    operation.outcome = {error_class, "'" + operation.file->path + "': another rank of the collective operation failed"};
+  }
+}
+
 // This rank's part has been moved. \pre the mutex is held
 void part_done(const std::shared_ptr<Job>& job) {
   if (job->board_number == Job::kAlone) {
@@ -68,13 +84,64 @@ void look_at_boards() {
     if (!board_of(*job).complete(job->board_number, error_class)) {
       return false;
     }
-    Operation& operation = *job->operation;
-    if (operation.outcome.ok() && error_class != MPI_SUCCESS) {
-      operation.outcome = {error_class, "'" + operation.file->path + "': another rank of the collective operation failed"};
+    note_failure_elsewhere(*job, error_class);
+    if (NodesBoard* nodes = nodes_of(*job->operation->file)) {
+      nodes->publish(job->board_number, error_class);
+      jobs().away.push_back(job);
+      ++jobs().away_count;
+    } else {
+      mark_done(*job);
     }
-    mark_done(*job);
     return true;
   });
+}
+
+// Only the program's own threads may ask MPI.
+void look_at_other_nodes() {
+  if (jobs().away_count.load() == 0) {
+    return;
+  }
+  const std::unique_lock looking(jobs().away_mutex, std::try_to_lock);
+  if (!looking.owns_lock()) {
+    return;
+  }
+  std::vector<std::shared_ptr<Job>> away;
+  {
+    const std::lock_guard lock(jobs().mutex);
+    away.assign(jobs().away.begin(), jobs().away.end());
+  }
+  for (const std::shared_ptr<Job>& job : away) {
+    int error_class = MPI_SUCCESS;
+    if (nodes_of(*job->operation->file)->complete(job->board_number, error_class)) {
+      const std::lock_guard lock(jobs().mutex);
+      std::erase(jobs().away, job);
+      --jobs().away_count;
+      note_failure_elsewhere(*job, error_class);
+      mark_done(*job);
+    }
+  }
+}
+
+// Ranks of other nodes may be fetching what this one exposes: MPI is to be called while this one waits, by a call that makes it
+// look at what has come (of MPI_COMM_SELF MPICH would not).
+void look_and_serve_other_nodes() {
+  look_at_other_nodes();
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
+// Waits without burning the processor.
+template <typename Done>
+void wait_until(const File& file, Done&& done) {
+  if (nodes_of(file) == nullptr) {
+    std::unique_lock lock(jobs().mutex);
+    jobs().changed.wait(lock, done);
+    return;
+  }
+  for (int attempt = 0; !done(); ++attempt) {
+    look_and_serve_other_nodes();
+    polite_pause(attempt);
+  }
 }
 
 void run_in_background(Operation& operation) {
@@ -187,9 +254,13 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool
   }
   JobBoard* board = file.channel->shared->board();
   // The first half of a split collective may wait for the other ranks; a nonblocking call must not.
-  const bool by_messages = collective && request == nullptr && board == nullptr;
-  if (collective && board != nullptr && request != nullptr && file.comm().size() > 1) {
-    job->board_number = board->begin();
+  const bool by_messages = collective && request == nullptr && nodes_of(file) != nullptr;
+  if (collective && request != nullptr && file.comm().size() > 1) {
+    job->board_number = board->begin([&] {
+      if (nodes_of(file) != nullptr) {
+        look_and_serve_other_nodes();
+      }
+    });
   }
   if (!by_messages && can_wait_in_background(*operation) && open_background(file)) {
     std::lock_guard lock(jobs().mutex);
@@ -218,15 +289,13 @@ void wait_for_job(Job& job) {
   static const trace::Kind kWait = trace::Recorder::instance().define_kind("background wait", trace::Layer::kEngine);
   const trace::FileSpan span(kWait, job.operation->file->trace_id);
   const trace::WaitTimer timer;
-  std::unique_lock lock(jobs().mutex);
-  jobs().changed.wait(lock, [&] { return job.done.load(); });
+  wait_until(*job.operation->file, [&] { return job.done.load(); });
 }
 
 void wait_for_jobs(File& file) {
   if (file.pending.load() > 0) {
     const trace::WaitTimer timer;
-    std::unique_lock lock(jobs().mutex);
-    jobs().changed.wait(lock, [&] { return file.pending.load() == 0; });
+    wait_until(file, [&] { return file.pending.load() == 0; });
   }
   complete_finished();
 }
@@ -253,6 +322,7 @@ std::shared_ptr<Job> job_of(MPI_Request request) {
 }
 
 void complete_finished() {
+  look_at_other_nodes();
   std::vector<std::shared_ptr<Job>> finished;
   {
     std::lock_guard lock(jobs().mutex);

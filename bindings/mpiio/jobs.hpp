@@ -4,9 +4,10 @@
 // speak to it. Method: one thread of this library moves the bytes, first come first served, without a call of MPI; the requests
 // are generalized requests, completed by the thread that waits or tests, in the calls that this library puts before MPI's own
 // (wait_calls.cpp). Collective operations need no messages: each rank moves its own bytes, and those of one node agree in
-// shared memory (job_board.hpp). On several nodes each rank hears of its own failures only: an agreement by messages would have
-// to wait in MPI_Wait for ranks that may themselves be waiting for this one. Split collectives there are done by two-phase when
-// they begin. Cost: one thread, begun at the first such call; nothing for programs without.
+// shared memory (job_board.hpp). Of several nodes, who waits or tests fetches how the operation went on the others
+// (nodes_board.hpp): nobody waits there for a rank to come, which may itself be waiting for this one. Split collectives of
+// several nodes are done by two-phase when they begin. Cost: one thread, begun at the first such call; nothing for programs
+// without.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +24,7 @@ struct Job {
   MPI_Request request = MPI_REQUEST_NULL;
   std::atomic<bool> done{false};
   std::atomic<bool> completed{false};  ///< MPI has been told
-  int64_t board_number = kAlone;       ///< of a collective whose ranks agree on the job board
+  int64_t board_number = kAlone;       ///< of a collective whose ranks agree on the boards
   static constexpr int64_t kAlone = -1;
 };
 

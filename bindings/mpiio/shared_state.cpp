@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 #include <string_view>
+#include <vector>
 
 namespace stria::mpiio {
 
@@ -21,28 +22,52 @@ Result<std::shared_ptr<SharedState>> SharedState::create(Comm& comm, MPI_Comm pa
   const auto nodes = comm.node_of_rank();
   const bool one_node = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
   std::shared_ptr<SharedState> made(new SharedState);
+  STRIA_RETURN_IF_ERROR(comm.agree(made->share_on_node(comm)));
   if (one_node && !wants_window()) {
-    auto memory = comm.allocate_shared(comm.node_rank() == 0 ? static_cast<int64_t>(sizeof(Shared)) : 0);
-    // The outcome is the same on the node, which is everybody.
-    STRIA_RETURN_IF_ERROR(memory.status());
-    made->memory_ = *memory;
-    auto* shared = reinterpret_cast<Shared*>(made->memory_->part(0).data());
-    if (comm.rank() == 0) {
-      new (shared) Shared();
-    }
-    made->pointers_ = shared->pointers;
-    made->board_ = std::make_unique<JobBoard>(shared->places, comm.size());
+    made->pointers_ = reinterpret_cast<Shared*>(made->memory_->part(0).data())->pointers;
     auto locks = NodeLocks::create(comm);
     STRIA_RETURN_IF_ERROR(comm.agree(locks.status()));
     made->locks_ = std::move(*locks);
     STRIA_ASSIGN_OR_RETURN(made->meeting_, NodeMeeting::create(comm));
     return made;
   }
-  int64_t* base = nullptr;
-  const MPI_Aint bytes = comm.rank() == 0 ? static_cast<MPI_Aint>(kTwins * sizeof(int64_t)) : 0;
-  MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, parent, &base, &made->window_);
-  MPI_Win_lock_all(MPI_MODE_NOCHECK, made->window_);
+  made->expose(comm, parent);
   return made;
+}
+
+Status SharedState::share_on_node(Comm& comm) {
+  const bool first = comm.node_rank() == 0;
+  STRIA_ASSIGN_OR_RETURN(memory_, comm.allocate_shared(first ? static_cast<int64_t>(sizeof(Shared)) : 0));
+  auto* shared = reinterpret_cast<Shared*>(memory_->part(0).data());
+  if (first) {
+    new (shared) Shared();
+  }
+  board_ = std::make_unique<JobBoard>(shared->places, comm.node_size());
+  return {};
+}
+
+void SharedState::expose(Comm& comm, MPI_Comm parent) {
+  const auto nodes = comm.node_of_rank();
+  std::vector<int> leaders;  // of the other nodes
+  for (int rank = 0, seen = 0; rank < comm.size(); ++rank) {
+    const int node = nodes[static_cast<size_t>(rank)];
+    if (node == seen) {  // nodes are numbered in the order of their first ranks
+      ++seen;
+      if (node != nodes[static_cast<size_t>(comm.rank())]) {
+        leaders.push_back(rank);
+      }
+    }
+  }
+  const bool first = comm.node_rank() == 0;
+  Exposed* exposed = nullptr;
+  MPI_Win_allocate(first ? static_cast<MPI_Aint>(sizeof(Exposed)) : 0, sizeof(int64_t), MPI_INFO_NULL, parent, &exposed,
+                   &window_);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+  if (first) {
+    new (exposed) Exposed();
+  }
+  MPI_Win_sync(window_);
+  nodes_ = std::make_unique<NodesBoard>(window_, kTwins, first ? &exposed->board : nullptr, leaders);
 }
 
 SharedState::~SharedState() {
@@ -92,7 +117,7 @@ void SharedState::restart(bool is_first_rank) {
 }
 
 NodeTurn* SharedState::atomic_turn(Comm& comm) {
-  if (turn_ == nullptr && memory_ != nullptr) {
+  if (turn_ == nullptr && pointers_ != nullptr) {
     auto made = NodeTurn::create(comm);
     if (comm.agree(made.status()).ok()) {
       turn_ = std::move(*made);

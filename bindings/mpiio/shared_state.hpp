@@ -17,6 +17,7 @@
 #include "comm/node_meeting.hpp"
 #include "comm/node_turn.hpp"
 #include "job_board.hpp"
+#include "nodes_board.hpp"
 
 namespace stria::mpiio {
 
@@ -47,27 +48,38 @@ class SharedState {
   NodeLocks* locks() const { return locks_.get(); }
   /// Where the ranks of one node agree in calls that all make; null when they don't share memory.
   NodeMeeting* meeting() const { return meeting_.get(); }
-  /// Where ranks of one node agree on background collectives; null when they don't share memory.
+  /// Where the ranks of each node agree on background collectives, and where they learn of other nodes: null where there are
+  /// none.
   JobBoard* board() const { return board_.get(); }
+  NodesBoard* nodes() const { return nodes_.get(); }
 
  private:
   SharedState() = default;
 
-  std::shared_ptr<SharedBuffer> memory_;
   static constexpr int kTwins = 2;
 
-  /// What the ranks of a node share, in rank 0's memory.
+  /// What the ranks of a node share, in the memory of its first rank.
   struct Shared {
     std::atomic<int64_t> pointers[kTwins];
     JobBoard::Place places[JobBoard::kPlaces];
   };
 
+  /// What the first rank of each node has in the window; the pointers are rank 0's.
+  struct Exposed {
+    int64_t pointers[kTwins];
+    NodesBoard::Exposed board;
+  };
+
+  Status share_on_node(Comm& comm);
+  void expose(Comm& comm, MPI_Comm parent);
   void set(int twin, int64_t position);
 
+  std::shared_ptr<SharedBuffer> memory_;      // a Shared
   int current_ = 0;                           // which of the twins
-  std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on one node
+  std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, where all ranks share it
   MPI_Win window_ = MPI_WIN_NULL;             // on several
   std::unique_ptr<JobBoard> board_;
+  std::unique_ptr<NodesBoard> nodes_;
   std::unique_ptr<NodeLocks> locks_;
   std::unique_ptr<NodeMeeting> meeting_;
   std::unique_ptr<NodeTurn> turn_;
