@@ -2,6 +2,7 @@
 // writers, spans larger than any buffer, datatypes that are freed and whose handles come again with another shape, nonblocking
 // collectives that wait for another rank, hints that name hosts.
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -386,6 +387,15 @@ void nonblocking_on_several_nodes(const Suite& suite) {
   EXPECT_MPI(MPI_File_iread_at_all(file, place, back.data(), 1000, MPI_INT, &request));
   EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
   EXPECT(back == mine, "what was read differs");
+  // Nor is a call of this library needed for the others to complete theirs.
+  EXPECT_MPI(MPI_File_iread_at_all(file, place, back.data(), 1000, MPI_INT, &request));
+  if (suite.rank() > 0) {
+    MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  for (int rank = 1; suite.rank() == 0 && rank < suite.rank_count(); ++rank) {
+    MPI_Send(&token, 1, MPI_INT, rank, 1, MPI_COMM_WORLD);
+  }
   EXPECT_MPI(MPI_File_close(&file));
   MPI_Comm_free(&reversed);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -394,18 +404,28 @@ void nonblocking_on_several_nodes(const Suite& suite) {
   }
 }
 
+// How many ranks of a machine are aggregators, at most `most` a node; STRIA_RANKS_PER_NODE divides it into nodes.
+std::string aggregator_count(const Suite& suite, int most) {
+  const char* text = suite.is_stria() ? std::getenv("STRIA_RANKS_PER_NODE") : nullptr;
+  const int node_ranks = text == nullptr ? suite.rank_count() : std::atoi(text);
+  int count = 0;
+  for (int first = 0; first < suite.rank_count(); first += node_ranks) {
+    count += std::min({most, node_ranks, suite.rank_count() - first});
+  }
+  return std::to_string(count);
+}
+
 // The list says where aggregators are, and is told again as it took effect.
 void aggregator_places(const Suite& suite) {
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
   MPI_Get_processor_name(host, &length);
   const std::string path = suite.path("places");
-  const std::string two = std::to_string(std::min(suite.rank_count(), 2));
-  for (const auto& [list, wanted_list, wanted_count] :
-       std::vector<std::array<std::string, 3>>{{"*:2", "*:2", two},
-                                               {std::string(host) + ":2,*:1", std::string(host) + ":2,*:1", two},
-                                               {"*:*", "*:*", std::to_string(suite.rank_count())},
-                                               {"nowhere:1", "*:1", "1"}}) {
+  for (const auto& [list, wanted_list, wanted_count] : std::vector<std::array<std::string, 3>>{
+           {"*:2", "*:2", aggregator_count(suite, 2)},
+           {std::string(host) + ":2,*:1", std::string(host) + ":2,*:1", aggregator_count(suite, 2)},
+           {"*:*", "*:*", std::to_string(suite.rank_count())},
+           {"nowhere:1", "*:1", aggregator_count(suite, 1)}}) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "cb_config_list", list.c_str());
@@ -436,6 +456,9 @@ void aggregator_places(const Suite& suite) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Or the heap would give its dirty pages back to the system, and clean ones would take their place.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
   Suite suite(&argc, &argv);
   for (const Hints& hints : methods()) {
     const std::string by = Info(hints).text();
