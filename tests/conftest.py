@@ -16,13 +16,15 @@ import stria_program  # noqa: E402
 
 
 def memory_directory():
+    """The file system in memory, where it has room for the tests' files: containers often have 64 MB of it."""
     shared = pathlib.Path("/dev/shm")
-    return str(shared) if os.access(shared, os.W_OK) else None
+    has_room = os.access(shared, os.W_OK) and shutil.disk_usage(shared).free >= 1 << 30
+    return str(shared) if has_room else None
 
 
 @pytest.fixture(scope="session")
 def session_directory():
-    """A directory in memory that outlives single tests."""
+    """A directory, in memory if possible, that outlives single tests."""
     directory = tempfile.mkdtemp(prefix="stria_test_", dir=memory_directory())
     # What Open MPI shares between ranks stays behind when they are killed: it goes away with this directory.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
@@ -33,7 +35,7 @@ def session_directory():
 
 @pytest.fixture
 def work(session_directory):
-    """An empty directory in memory for one test."""
+    """An empty directory for one test."""
     directory = tempfile.mkdtemp(dir=session_directory)
     yield pathlib.Path(directory)
     shutil.rmtree(directory, ignore_errors=True)

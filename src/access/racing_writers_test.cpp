@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,14 +32,22 @@ class PackedSource : public StreamSource {
   const Bytes& packed_;
 };
 
-/// A file on a memory file system that all ranks share, as long as this lives.
+/// Where the test's file goes: into memory where that has room for it.
+std::string scratch_directory() {
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code missing;
+  const bool has_room = std::filesystem::space(memory, missing).available >= (256u << 20) && !missing;
+  return (has_room ? memory : std::filesystem::temp_directory_path()).string();
+}
+
+/// A file that all ranks share, as long as this lives.
 class RacingWriters : public ::testing::Test {
  protected:
   void SetUp() override {
     comm_ = make_mpi_comm(MPI_COMM_WORLD).value();
     int64_t leader = getpid();
     comm_->broadcast(std::as_writable_bytes(std::span(&leader, 1)), 0);
-    path_ = "/dev/shm/stria-racing-" + std::to_string(leader);
+    path_ = scratch_directory() + "/stria-racing-" + std::to_string(leader);
     if (comm_->rank() == 0) {
       driver_.open(path_, {.mode = storage::OpenOptions::Mode::kCreate}).value();
     }
