@@ -76,8 +76,12 @@ class SureComm : public Comm {
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     quietly([&] { inner_.all_gather(mine, all); });
   }
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
-    return quietly([&] { return inner_.gather(mine, root); });
+  void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override {
+    const PieceTaker counted = [&take](int rank, std::span<const std::byte> piece) {
+      Counting on(true);  // it is the caller's
+      take(rank, piece);
+    };
+    quietly([&] { inner_.gather(mine, root, counted); });
   }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
     return quietly([&] { return inner_.allocate_shared(bytes); });

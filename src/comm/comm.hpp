@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -38,6 +39,9 @@ class SharedBuffer {
 
 class Comm {
  public:
+  static constexpr size_t kGatherBytesMax = 4096;
+  using PieceTaker = std::function<void(int rank, std::span<const std::byte> piece)>;
+
   virtual ~Comm() = default;
 
   virtual int rank() const = 0;
@@ -57,8 +61,9 @@ class Comm {
   virtual void exclusive_scan(std::span<int64_t> values) = 0;
   /// `all` receives size() times mine.size() bytes, in rank order; mine.size() is the same everywhere.
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// Pieces of any size; the result is empty except on `root`, where entry r is rank r's piece.
-  virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) = 0;
+  /// Gives the ranks' pieces, each of at most kGatherBytesMax, to `take` on `root`, by rank: take(rank, piece), which must not
+  /// throw, lest ranks wait for ever.
+  virtual void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) = 0;
   /// Allocates `bytes` of this rank's own in memory shared by its node (page aligned, not cleared). Collective over the node at
   /// least.
   virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;

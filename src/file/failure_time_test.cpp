@@ -28,6 +28,7 @@ constexpr double kBoundSeconds = 1;
 constexpr int kTries = 4;
 constexpr int64_t kRowsARank = 512, kRowElements = 1024;  // 4 MiB a rank
 constexpr int64_t kDelayMs = 30;
+constexpr int kManyDatasets = 50;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -52,9 +53,7 @@ class ApartComm : public Comm {
   void all_reduce(std::span<double> values, ReduceOp op) override { inner_->all_reduce(values, op); }
   void exclusive_scan(std::span<int64_t> values) override { inner_->exclusive_scan(values); }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override { inner_->all_gather(mine, all); }
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
-    return inner_->gather(mine, root);
-  }
+  void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override { inner_->gather(mine, root, take); }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return own_node_->allocate_shared(bytes); }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
     return inner_->send(data, to, tag);
@@ -84,6 +83,7 @@ struct Failure {
     kApart,       ///< likewise, each rank on a node of its own
     kCollective,  ///< the collective calls of MPI-IO's layer, which use the node's windows
     kLong,        ///< likewise, each rank's bytes in one piece, which goes before the ranks meet
+    kVerify,      ///< all of a file's data compared with their checksums
   } way = Way::kFile;
 
   bool reads() const { return operation == Operation::kRead; }
@@ -132,7 +132,7 @@ class FailureTime : public test::FileTest {
     double begin = now();
     Timed timed;
     timed.status = failure.is_call() ? move_together(environment, failure)
-                   : failure.reads() ? read(std::move(environment))
+                   : failure.reads() ? read(std::move(environment), failure.way == Failure::Way::kVerify)
                                      : write(std::move(environment));
     double end = now();
     MPI_Allreduce(MPI_IN_PLACE, &failed_at, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
@@ -155,9 +155,29 @@ class FailureTime : public test::FileTest {
     return session->commit();
   }
 
-  Status read(Environment environment) const {
+  /// Datasets of one row a rank, of which each takes a verification two reads.
+  Status write_many() const {
+    Environment environment;
+    environment.comm = cached_mpi_comm(MPI_COMM_WORLD).value();
+    environment.driver = storage::make_driver("posix", rank_).value();
+    const std::vector<double> row(kRowElements, rank_);
+    STRIA_ASSIGN_OR_RETURN(auto session, WriteSession::create(std::move(environment), path(), {}));
+    for (int i = 0; i < kManyDatasets; ++i) {
+      container::DatasetSpec spec;
+      spec.path = "dataset " + std::to_string(i);
+      spec.dims = {ranks_, kRowElements};
+      STRIA_RETURN_IF_ERROR(session->create_dataset(spec, {}).status());
+      STRIA_RETURN_IF_ERROR(session->record(i, {{rank_, 0}, {1, kRowElements}}, Memory(row.data(), kRowElements)));
+    }
+    return session->commit();
+  }
+
+  Status read(Environment environment, bool verifies) const {
     std::vector<double> values(static_cast<size_t>(kRowsARank * kRowElements));
     STRIA_ASSIGN_OR_RETURN(auto session, ReadSession::open(std::move(environment), path(), {}));
+    if (verifies) {
+      return session->verify().status();
+    }
     Memory memory(values.data(), kRowsARank * kRowElements);
     STRIA_RETURN_IF_ERROR(
         session->record(session->find("dens").value(), {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));
@@ -246,6 +266,13 @@ TEST_F(FailureTime, EveryRankHasTheErrorOfAReadWithinASecond) {
     EXPECT_LT(best_seconds(failure), kBoundSeconds);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+TEST_F(FailureTime, EveryRankHasTheErrorOfAVerificationWithinASecond) {
+  ASSERT_TRUE(write_many().ok());
+  const Failure failure = {"checksums", access::Method::kAutomatic, Operation::kRead,     1, 2,
+                           EIO,         "Input/output error",       Failure::Way::kVerify};
+  EXPECT_LT(best_seconds(failure), kBoundSeconds);
 }
 
 TEST_F(FailureTime, EveryRankHasTheErrorOfACollectiveCallWithinASecond) {

@@ -21,14 +21,10 @@ namespace stria {
 
 namespace {
 
-file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
-  file::Environment environment;
-  environment.comm = cached_mpi_comm(comm).value();
-  join_trace(environment.comm).throw_if_error();
+/// Takes up the hints, and the driver that they name.
+Status equip(file::Environment& environment, const Hints& hints, std::vector<uint64_t> node_hosts) {
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
-  char host[HOST_NAME_MAX + 1] = "";
-  static_cast<void>(gethostname(host, sizeof host - 1));
-  environment.hints.node_hosts = access::hosts_of_nodes(*environment.comm, host);
+  environment.hints.node_hosts = std::move(node_hosts);
   if (!access::names_a_node(environment.hints, *environment.comm)) {
     environment.hint_warnings.emplace_back(access::kNoPlaceForAggregators);
   }
@@ -38,10 +34,7 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
     environment.hints.driver = "posix";
     driver = storage::make_driver("posix", environment.comm->rank());
   }
-  if (!driver.ok()) {
-    environment.problem = driver.status();
-    return environment;
-  }
+  STRIA_RETURN_IF_ERROR(driver.status());
   environment.driver = *driver;
   if (environment.hints.driver == "posix") {
     // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
@@ -50,6 +43,17 @@ file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
       return ring.ok() ? *ring : cached;
     };
   }
+  return Status();
+}
+
+file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
+  file::Environment environment;
+  environment.comm = cached_mpi_comm(comm).value();
+  join_trace(environment.comm).throw_if_error();
+  char host[HOST_NAME_MAX + 1] = "";
+  static_cast<void>(gethostname(host, sizeof host - 1));
+  auto node_hosts = access::hosts_of_nodes(*environment.comm, host);
+  environment.problem = file::or_out_of_memory([&] { return equip(environment, hints, std::move(node_hosts)); });
   return environment;
 }
 

@@ -1,5 +1,6 @@
 #include "file/outcome_message.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -10,7 +11,8 @@ namespace stria::file {
 
 std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content) {
   const auto code = static_cast<int32_t>(status.code());
-  const auto text = std::as_bytes(std::span(status.message().data(), status.message().size()));
+  const size_t text_bytes = std::min(status.message().size(), Comm::kGatherBytesMax - sizeof code);
+  const auto text = std::as_bytes(std::span(status.message().data(), text_bytes));
   const std::span<const std::byte> body = status.ok() ? std::span(content) : text;
   std::vector<std::byte> message(sizeof code + body.size());
   std::memcpy(message.data(), &code, sizeof code);
@@ -20,10 +22,10 @@ std::vector<std::byte> encode_outcome(const Status& status, const std::vector<st
   return message;
 }
 
-Result<std::vector<std::byte>> decode_outcome(const std::vector<std::byte>& message) {
+Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message) {
   int32_t code = 0;
   std::memcpy(&code, message.data(), sizeof code);
-  const auto body = std::span(message).subspan(sizeof code);
+  const auto body = message.subspan(sizeof code);
   if (code != 0) {
     return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(body.data()), body.size()));
   }

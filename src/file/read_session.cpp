@@ -121,7 +121,7 @@ std::vector<std::string> ReadSession::dataset_paths() const {
 }
 
 Status ReadSession::commit() {
-  set_reserve_aside();
+  poison(set_reserve_aside());
   auto shape = agree_on_request(false, false, hints_hash());
   Status status = shape.ok() ? move(*shape) : shape.status();
   pending_.clear();
@@ -135,14 +135,26 @@ Status ReadSession::move(const access::RequestShape& shape) {
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });
   if (plan.method == access::Method::kTwoPhase || shape.total_bytes < access::kWorthTellingBytes) {
-    return comm().agree(move_all(plan, nullptr));
+    return comm().agree(move_all(plan));
   }
+  return together([&] { return move_all(plan); });
+}
+
+// Every rank's work, which stops where another has failed.
+Status ReadSession::together(const std::function<Status()>& work) {
   access::FailureNews news(comm(), reserve_);
-  return comm().agree(news.end(move_all(plan, &news)));
+  news_ = &news;
+  const Status outcome = news.end(work());
+  news_ = nullptr;
+  return comm().agree(outcome);
+}
+
+Status ReadSession::failure_elsewhere() const {
+  return news_ != nullptr && news_->heard() ? Status(ErrorCode::kAborted, "another rank could not read") : Status();
 }
 
 // The outcome is this rank's own.
-Status ReadSession::move_all(const access::Plan& plan, access::FailureNews* news) {
+Status ReadSession::move_all(const access::Plan& plan) {
   std::vector<Transfer> direct;
   std::vector<Transfer> through_library;
   const bool sums = options_.verify && checksums_.present;
@@ -160,8 +172,8 @@ Status ReadSession::move_all(const access::Plan& plan, access::FailureNews* news
   }
   STRIA_RETURN_IF_ERROR(set.status());
   access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
-  if (news != nullptr) {
-    context.failed_elsewhere = [news] { return news->heard(); };
+  if (news_ != nullptr) {
+    context.failed_elsewhere = [this] { return news_->heard(); };
   }
   return or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(read_engine(plan, **set, context));

@@ -1,6 +1,7 @@
 // An existing file being read: its catalogue, gets, attributes, verification.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,7 +45,9 @@ class ReadSession : public Session {
   Status attach_row_sums();
   Status open_handle();
   Status move(const access::RequestShape& shape);
-  Status move_all(const access::Plan& plan, access::FailureNews* news);
+  Status together(const std::function<Status()>& work);
+  Status failure_elsewhere() const;
+  Status move_all(const access::Plan& plan);
   Status read_engine(const access::Plan& plan, TransferSet& set, access::Context& context);
   Status read_through_library(const Transfer& transfer, const access::Context& context);
   Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
@@ -65,6 +68,7 @@ class ReadSession : public Session {
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Hdf5Reader> reader_;
   ChecksumIndex checksums_;
+  access::FailureNews* news_ = nullptr;  // of the operation under way, where failures are told
 };
 
 }  // namespace stria::file

@@ -49,11 +49,11 @@ void Session::poison(const Status& status) {
   }
 }
 
-void Session::set_reserve_aside() {
-  poison(or_out_of_memory([&] {
+Status Session::set_reserve_aside() {
+  return or_out_of_memory([&] {
     reserve_.set_aside(kReserveBytes + kReserveBytesARank * static_cast<size_t>(comm().size()));
     return Status();
-  }));
+  });
 }
 
 Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {

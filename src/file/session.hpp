@@ -85,9 +85,8 @@ class Session {
   bool is_root() const { return comm().rank() == 0; }
   /// Of the hints that all ranks must share, because they decide which collective operations follow.
   uint64_t hints_hash() const { return hints_hash_; }
-  /// Sets memory aside for what a collective operation can't do without once the ranks have agreed to move; poisons where there
-  /// is none.
-  void set_reserve_aside();
+  /// Sets memory aside for what a collective operation can't do without once the ranks have agreed to move.
+  Status set_reserve_aside();
   /// Says that a pending call failed on this rank.
   void poison(const Status& status);
   /// The shape of the transfers of all ranks, and whether any rank is poisoned or `extra_hash` differs among them. Collective:

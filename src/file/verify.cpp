@@ -7,6 +7,7 @@
 #include "datatype/cursor.hpp"
 #include "file/message_fields.hpp"
 #include "file/outcome_message.hpp"
+#include "file/part_exchange.hpp"
 #include "file/read_session.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -148,6 +149,7 @@ Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displa
   Cursor cursor(region, displacement);
   std::vector<storage::ReadSegment> segments;
   while (!cursor.done()) {
+    STRIA_RETURN_IF_ERROR(failure_elsewhere());
     segments.clear();
     int64_t filled = 0;
     while (!cursor.done() && filled < static_cast<int64_t>(buffer.size()) && segments.size() < kVerifySegments) {
@@ -230,6 +232,7 @@ Result<std::vector<uint64_t>> ReadSession::hash_rows(const DatasetEntry& entry, 
     STRIA_ASSIGN_OR_RETURN(uint64_t sum, hash_region(Datatype::bytes(row_bytes), offset));
     return std::vector<uint64_t>{sum};
   }
+  STRIA_RETURN_IF_ERROR(failure_elsewhere());
   std::vector<std::byte> rows(static_cast<size_t>(row_count * row_bytes));
   storage::ReadSegment segment{offset, rows.data(), static_cast<int64_t>(rows.size())};
   STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
@@ -251,9 +254,15 @@ Result<std::vector<Damage>> ReadSession::share_damage(const std::vector<Damage>&
     return Status();
   });
   STRIA_RETURN_IF_ERROR(comm().agree(status));
-  const auto parts = comm().gather(encoded, 0);
+  PartExchange exchange;
+  exchange.start(comm(), std::move(encoded));
+  exchange.finish();
   std::vector<std::byte> message;
-  status = or_out_of_memory([&] {
+  status = or_out_of_memory([&]() -> Status {
+    if (!is_root()) {
+      return Status();
+    }
+    STRIA_ASSIGN_OR_RETURN(const auto parts, exchange.take());
     std::vector<Damage> all;
     for (const auto& part : parts) {
       decode_damage(part, all);
@@ -302,8 +311,9 @@ Result<std::vector<Damage>> ReadSession::verify() {
   if (!checksums_.present) {
     return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
   }
+  STRIA_RETURN_IF_ERROR(comm().agree(set_reserve_aside()));
   std::vector<Damage> found;
-  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] { return verify_share(found); })));
+  STRIA_RETURN_IF_ERROR(together([&] { return or_out_of_memory([&] { return verify_share(found); }); }));
   return share_damage(found);
 }
 

@@ -1,7 +1,7 @@
 #include "comm/mpi/mpi_comm.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -22,12 +22,6 @@ constexpr int kProgressTag = 4;            // nobody sends it
 constexpr int kFirstUserTag = 5;
 // Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
-
-// What gather() sends of a piece at once.
-struct Parcel {
-  int64_t bytes = 0;  // of the whole piece
-  std::byte data[2040];
-};
 
 MPI_Op mpi_op(ReduceOp op) {
   switch (op) {
@@ -60,7 +54,7 @@ class MpiComm : public Comm {
   void all_reduce(std::span<double> values, ReduceOp op) override { reduce(values, MPI_DOUBLE, op); }
   void exclusive_scan(std::span<int64_t> values) override;
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override;
+  void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override;
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return allocate_node_memory(node_, bytes); }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
@@ -174,42 +168,27 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
   }
 }
 
-// Each rank's piece travels behind its size; what is longer than a parcel follows in a message of its own. One trip, which only
-// the root waits for.
-std::vector<std::vector<std::byte>> MpiComm::gather(std::span<const std::byte> mine, int root) {
-  MpiMessage rests;
+// One trip, which only the root waits for.
+void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
+  MPI_Request request = MPI_REQUEST_NULL;
   if (rank_ != root) {
-    Parcel parcel;
-    parcel.bytes = static_cast<int64_t>(mine.size());
-    const size_t inside = std::min(mine.size(), sizeof parcel.data);
-    std::copy_n(mine.begin(), inside, parcel.data);
-    rests.start_send(world_, std::as_bytes(std::span(&parcel, 1)).first(offsetof(Parcel, data) + inside), root, kGatherTag);
-    if (inside < mine.size()) {
-      rests.start_send(world_, mine.subspan(inside), root, kGatherTag);
-    }
-    wait(rests);
-    return {};
+    MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, root, kGatherTag, world_, &request);
+    wait_politely(request);
+    return;
   }
-  std::vector<std::vector<std::byte>> all(static_cast<size_t>(size_));
-  all[static_cast<size_t>(root)].assign(mine.begin(), mine.end());
+  std::array<std::byte, kGatherBytesMax> piece;
   for (int from = 0; from < size_; ++from) {
     if (from == root) {
+      take(root, mine);
       continue;
     }
-    Parcel parcel;
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(&parcel, sizeof parcel, MPI_BYTE, from, kGatherTag, world_, &request);
-    wait_politely(request);
-    std::vector<std::byte>& piece = all[static_cast<size_t>(from)];
-    piece.resize(static_cast<size_t>(parcel.bytes));
-    const size_t inside = std::min(piece.size(), sizeof parcel.data);
-    std::copy_n(parcel.data, inside, piece.begin());
-    if (inside < piece.size()) {
-      rests.start_receive(world_, std::span(piece).subspan(inside), from, kGatherTag);
-    }
+    MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, kGatherTag, world_, &request);
+    MPI_Status status;
+    wait_politely(request, &status);
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    take(from, std::span(piece).first(static_cast<size_t>(bytes)));
   }
-  wait(rests);
-  return all;
 }
 
 std::unique_ptr<CommRequest> MpiComm::send(std::span<const std::byte> data, int to, int tag) {

@@ -34,12 +34,12 @@ bool MpiMessage::test() {
   return done != 0;
 }
 
-void wait_politely(MPI_Request& request) {
+void wait_politely(MPI_Request& request, MPI_Status* status) {
   int done = 0;
-  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  MPI_Test(&request, &done, status);
   for (int attempt = 0; done == 0; ++attempt) {
     polite_pause(attempt);
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Test(&request, &done, status);
   }
 }
 

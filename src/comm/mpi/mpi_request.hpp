@@ -41,7 +41,7 @@ class MpiMessage : public CommRequest {
   std::vector<MPI_Request> pieces_;
 };
 
-/// Waits for one MPI request with polite pauses.
-void wait_politely(MPI_Request& request);
+/// Waits for one MPI request, with polite pauses, and tells its status.
+void wait_politely(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);
 
 }  // namespace stria

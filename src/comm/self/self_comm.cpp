@@ -69,9 +69,7 @@ class SelfComm : public Comm {
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     std::copy(mine.begin(), mine.end(), all.begin());
   }
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int) override {
-    return {std::vector<std::byte>(mine.begin(), mine.end())};
-  }
+  void gather(std::span<const std::byte> mine, int, const PieceTaker& take) override { take(0, mine); }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
     STRIA_ASSIGN_OR_RETURN(PrivateMemory memory, PrivateMemory::allocate(bytes));
     return std::shared_ptr<SharedBuffer>(std::make_shared<SelfMemory>(std::move(memory)));

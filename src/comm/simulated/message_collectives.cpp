@@ -1,6 +1,7 @@
 #include "comm/simulated/message_collectives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 
@@ -123,26 +124,24 @@ void MessageCollectives::all_gather(std::span<const std::byte> mine, std::span<s
   std::rotate_copy(shares.begin(), shares.begin() + first, shares.end(), all.begin());
 }
 
-std::vector<std::vector<std::byte>> MessageCollectives::gather(std::span<const std::byte> mine, int root) {
+void MessageCollectives::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
+  int64_t bytes = static_cast<int64_t>(mine.size());
   if (rank() != root) {
-    const int64_t bytes = static_cast<int64_t>(mine.size());
     send_now(std::as_bytes(std::span(&bytes, 1)), root);
     send_now(mine, root);
-    return {};
+    return;
   }
-  std::vector<std::vector<std::byte>> all(static_cast<size_t>(size()));
+  std::array<std::byte, kGatherBytesMax> piece;
   for (int from = 0; from < size(); ++from) {
-    std::vector<std::byte>& piece = all[static_cast<size_t>(from)];
     if (from == root) {
-      piece.assign(mine.begin(), mine.end());
+      take(root, mine);
       continue;
     }
-    int64_t bytes = 0;
     receive_now(std::as_writable_bytes(std::span(&bytes, 1)), from);
-    piece.resize(static_cast<size_t>(bytes));
-    receive_now(piece, from);
+    const auto received = std::span(piece).first(static_cast<size_t>(bytes));
+    receive_now(received, from);
+    take(from, received);
   }
-  return all;
 }
 
 }  // namespace stria

@@ -20,7 +20,7 @@ class MessageCollectives : public Comm {
   /// Bruck's algorithm: doubling shares.
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   /// Sizes, then pieces, straight to the root.
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override;
+  void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override;
 
  private:
   void send_now(std::span<const std::byte> data, int to);

@@ -82,10 +82,10 @@ class TracedComm final : public Comm {
     span->set_bytes(static_cast<int64_t>(mine.size()));
     comm_->all_gather(mine, all);
   }
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root) override {
+  void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override {
     WaitingSpan span(BuiltIn::kGather);
     span->set_bytes(static_cast<int64_t>(mine.size()));
-    return comm_->gather(mine, root);
+    comm_->gather(mine, root, take);
   }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
     Span span(trace::kind(BuiltIn::kShareMemory));
