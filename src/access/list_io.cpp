@@ -193,13 +193,6 @@ class ListWriter {
 
   Status write_cached(Slot& slot) {
     const auto start = std::chrono::steady_clock::now();
-    double meanwhile_s = 0;
-    const auto meanwhile = [&] {  // accounts for its own time
-      const auto begun = std::chrono::steady_clock::now();
-      bool goes_on = context_.meanwhile();
-      meanwhile_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-      return goes_on;
-    };
     NodeTurn* turn = slot.direct.empty() ? context_.turn : nullptr;
     const auto take = [&] {
       if (turn == nullptr) {
@@ -207,7 +200,7 @@ class ListWriter {
       }
       static const trace::Kind kWait = trace::Recorder::instance().define_kind("turn wait", trace::Layer::kEngine);
       const trace::Span span(kWait);
-      return NodeTurn::Guard(turn, context_.meanwhile ? std::function<bool()>(meanwhile) : nullptr);
+      return NodeTurn::Guard(turn);
     };
     const NodeTurn::Guard guard = take();
     // Meanwhile another may have failed, and who waits for a turn has not begun to write.
@@ -215,8 +208,7 @@ class ListWriter {
     if (status.ok()) {
       status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
     }
-    context_.times[Phase::kWrite] +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - meanwhile_s;
+    context_.times[Phase::kWrite] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return status;
   }
 

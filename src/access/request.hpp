@@ -94,8 +94,7 @@ struct Context {
   storage::File* direct_file;  ///< the same file past the page cache, or null
   const ResolvedHints& hints;
   PhaseTimes& times;
-  NodeTurn* turn = nullptr;              ///< to be held while writing to cached pages; null: no need
-  std::function<bool()> meanwhile = {};  ///< other work to do a little of while waiting for the turn; see NodeTurn::acquire()
+  NodeTurn* turn = nullptr;  ///< to be held while writing to cached pages; null: no need
   /// Called once by a list I/O write, unless it has nothing to write: all bytes of this rank's streams are packed, the last are
   /// not yet written. Gives more to write together with them, which must stay until the method ends.
   std::function<std::span<const storage::WriteSegment>()> packed = {};

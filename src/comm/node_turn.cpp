@@ -78,10 +78,8 @@ Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
   return std::unique_ptr<NodeTurn>(new NodeTurn(*memory, state));
 }
 
-void NodeTurn::acquire(const std::function<bool()>& meanwhile) {
+void NodeTurn::acquire() {
   const uint32_t ticket = state_->next_ticket.fetch_add(1);
-  while (meanwhile && !serves(state_->phase.load(), ticket) && meanwhile()) {
-  }
   if (!serves(state_->phase.load(), ticket)) {
     wait_for(ticket);
   }

@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "stria/status.hpp"
@@ -28,9 +27,8 @@ class NodeTurn {
   /// Collective: yes, over the node at least; the outcome is local.
   static Result<std::unique_ptr<NodeTurn>> create(Comm& comm);
 
-  /// Waits for this rank's turn. Must not be held while waiting for another rank in any other way. Until it comes
-  /// `meanwhile`, which must not throw, is called as long as it returns true: it says whether it has more to do.
-  void acquire(const std::function<bool()>& meanwhile = {});
+  /// Waits for this rank's turn. Must not be held while waiting for another rank in any other way.
+  void acquire();
   void release();
   /// Tells the next in line that the turn will be released within some ten microseconds. \pre the turn is held; once a turn
   void announce();
@@ -46,9 +44,9 @@ class NodeTurn {
   /// Holds the turn for as long as it lives; does nothing when there is none to hold.
   class Guard {
    public:
-    explicit Guard(NodeTurn* turn, const std::function<bool()>& meanwhile = {}) : turn_(turn) {
+    explicit Guard(NodeTurn* turn) : turn_(turn) {
       if (turn_ != nullptr) {
-        turn_->acquire(meanwhile);
+        turn_->acquire();
       }
     }
     ~Guard() {

@@ -1,6 +1,7 @@
 #include "file/part_exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <span>
 #include <string>
@@ -18,7 +19,7 @@ constexpr int64_t kNoMemory = -1;  // instead of a size: the sender has run out 
 void PartExchange::start(Comm& comm, std::vector<std::byte> part) {
   comm_ = &comm;
   if (comm.rank() == 0) {
-    make_room();
+    make_room(0, 0);
     if (status_.ok()) {
       parts_[0] = std::move(part);
     }
@@ -38,71 +39,44 @@ void PartExchange::start(Comm& comm, std::vector<std::byte> part) {
   }
 }
 
-bool PartExchange::test() {
-  return advance(false);
-}
-
 void PartExchange::finish() {
-  advance(true);
-}
-
-bool PartExchange::advance(bool wait) {
-  return comm_->rank() == 0 ? receive_parts(wait) : end_sends(wait);
-}
-
-bool PartExchange::is_done(CommRequest& request, bool wait) {
-  if (wait) {
-    comm_->wait(request);
-    return true;
+  if (comm_->rank() == 0) {
+    for (int from = 1; from < comm_->size(); ++from) {
+      receive_part(from);
+    }
+    return;
   }
-  return request.test();
-}
-
-bool PartExchange::end_sends(bool wait) {
-  while (!sends_.empty() && is_done(*sends_.back(), wait)) {
-    sends_.pop_back();
+  comm_->wait(*size_send_);
+  for (const auto& send : sends_) {
+    comm_->wait(*send);
   }
-  return sends_.empty() && is_done(*size_send_, wait);
 }
 
-// Takes what is there, or everything: of each rank the size of its part, then the part.
-bool PartExchange::receive_parts(bool wait) {
-  while (from_ < comm_->size()) {
-    if (arriving_ == nullptr) {
-      const auto place =
-          size_known_ ? std::span(message_).first(message_bytes()) : std::as_writable_bytes(std::span(&part_bytes_, 1));
-      arriving_ = comm_->receive(place, from_, kTag);
-    }
-    if (!is_done(*arriving_, wait)) {
-      return false;
-    }
-    arriving_.reset();
-    if (size_known_) {
-      keep_message();
-    } else {
-      size_known_ = true;
-      left_bytes_ = std::max<int64_t>(part_bytes_, 0);
-      part_bytes_ == kNoMemory ? note_no_memory(from_) : make_room();
-    }
-    if (left_bytes_ == 0) {
-      size_known_ = false;
-      ++from_;
-    }
+// Its size, then the part in messages.
+void PartExchange::receive_part(int from) {
+  int64_t left_bytes = 0;
+  comm_->wait(*comm_->receive(std::as_writable_bytes(std::span(&left_bytes, 1)), from, kTag));
+  if (left_bytes == kNoMemory) {
+    note_no_memory(from);
+    return;
   }
-  return true;
+  make_room(from, left_bytes);
+  while (left_bytes > 0) {
+    std::array<std::byte, kMessageBytes> message;
+    const auto arriving = std::span(message).first(std::min(static_cast<size_t>(left_bytes), message.size()));
+    comm_->wait(*comm_->receive(arriving, from, kTag));
+    if (status_.ok()) {
+      std::vector<std::byte>& part = parts_[static_cast<size_t>(from)];
+      part.insert(part.end(), arriving.begin(), arriving.end());
+    }
+    left_bytes -= static_cast<int64_t>(arriving.size());
+  }
 }
 
-size_t PartExchange::message_bytes() const {
-  return static_cast<size_t>(std::min(left_bytes_, static_cast<int64_t>(kMessageBytes)));
-}
-
-// For all parts, and for the one that is coming.
-void PartExchange::make_room() {
+void PartExchange::make_room(int from, int64_t bytes) {
   try {
     parts_.resize(static_cast<size_t>(comm_->size()));
-    if (size_known_) {
-      parts_[static_cast<size_t>(from_)].reserve(static_cast<size_t>(left_bytes_));
-    }
+    parts_[static_cast<size_t>(from)].reserve(static_cast<size_t>(bytes));
   } catch (const std::bad_alloc&) {
     note_no_memory(0);
   }
@@ -112,14 +86,6 @@ void PartExchange::note_no_memory(int rank) {
   if (status_.ok()) {
     status_ = Status(ErrorCode::kResourceExhausted, "rank " + std::to_string(rank) + ": out of memory for what was gathered");
   }
-}
-
-void PartExchange::keep_message() {
-  if (status_.ok()) {
-    std::vector<std::byte>& part = parts_[static_cast<size_t>(from_)];
-    part.insert(part.end(), message_.begin(), message_.begin() + static_cast<std::ptrdiff_t>(message_bytes()));
-  }
-  left_bytes_ -= static_cast<int64_t>(message_bytes());
 }
 
 Result<std::vector<std::vector<std::byte>>> PartExchange::take() {

@@ -6,7 +6,6 @@
 // the others. Cost: two small messages a rank.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,9 +20,7 @@ class PartExchange {
   /// Sends `part` to rank 0, which keeps its own. Never blocks; once. Every rank must call this and then finish().
   void start(Comm& comm, std::vector<std::byte> part);
   bool started() const { return comm_ != nullptr; }
-  /// True once the part was sent, or on rank 0 once all have come. Never blocks.
-  bool test();
-  /// Waits for that.
+  /// Waits until the part was sent, or on rank 0 until all have come.
   void finish();
   /// Rank 0, when it is done: the part of each rank, or kResourceExhausted where there was no room for them.
   Result<std::vector<std::vector<std::byte>>> take();
@@ -31,19 +28,14 @@ class PartExchange {
  private:
   static constexpr size_t kMessageBytes = 2048;
 
-  bool advance(bool wait);
-  bool is_done(CommRequest& request, bool wait);
-  bool end_sends(bool wait);
-  bool receive_parts(bool wait);
-  void make_room();
+  void receive_part(int from);
+  void make_room(int from, int64_t bytes);
   void note_no_memory(int rank);
-  void keep_message();
-  size_t message_bytes() const;
 
   Comm* comm_ = nullptr;
-  int64_t part_bytes_ = 0;  // of the part that goes, or comes
 
   // Other ranks.
+  int64_t part_bytes_ = 0;
   std::vector<std::byte> part_;
   std::unique_ptr<CommRequest> size_send_;
   std::vector<std::unique_ptr<CommRequest>> sends_;
@@ -51,11 +43,6 @@ class PartExchange {
   // Rank 0: ranks are served one after another.
   std::vector<std::vector<std::byte>> parts_;
   Status status_;
-  int from_ = 1;             // whose part is coming
-  bool size_known_ = false;  // of that part
-  int64_t left_bytes_ = 0;   // of that part
-  std::unique_ptr<CommRequest> arriving_;
-  std::array<std::byte, kMessageBytes> message_{};
 };
 
 }  // namespace stria::file

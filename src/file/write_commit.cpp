@@ -27,61 +27,45 @@ std::vector<std::byte> number_as(ElementType type, double value) {
   return bytes;
 }
 
-// The parts of all ranks, or the failure of the lowest; one that gave up because of another speaks only when nobody knows more.
+// The failure of the lowest rank; one that gave up because of another speaks only when nobody knows more.
+void keep_first(Status& first, const Status& status, int rank) {
+  if (!status.ok() && (first.ok() || (first.code() == ErrorCode::kAborted && status.code() != ErrorCode::kAborted))) {
+    first = status.with_context(fmt::format("rank {}", rank));
+  }
+}
+
+// The parts of all ranks, or the first failure.
 Result<std::vector<std::vector<std::byte>>> open_parts(std::span<const std::vector<std::byte>> messages) {
   std::vector<std::vector<std::byte>> parts;
-  Status aborted;
+  Status failure;
   for (size_t rank = 0; rank < messages.size(); ++rank) {
     auto part = decode_outcome(messages[rank]);
+    keep_first(failure, part.status(), static_cast<int>(rank));
     if (part.ok()) {
       parts.push_back(std::move(*part));
-      continue;
     }
-    Status status = part.status().with_context(fmt::format("rank {}", rank));
-    if (status.code() != ErrorCode::kAborted) {
-      return status;
-    }
-    aborted = aborted.ok() ? status : aborted;
   }
-  if (!aborted.ok()) {
-    return aborted;
-  }
+  STRIA_RETURN_IF_ERROR(failure);
   return parts;
 }
 
 }  // namespace
 
-// Rank 0 makes the HDF5 objects while the others write already: what is left of them.
+// Rank 0: all objects of the file; what the ranks gather while packing comes later.
 Status WriteSession::build_metadata() {
-  while (build_a_little()) {
-  }
-  return build_status_;
-}
-
-// One step; false when there is nothing more to do.
-bool WriteSession::build_a_little() {
-  const size_t steps = 1 + datasets_.size() + row_tables_.size() + definitions_.size();
-  if (built_ == steps || !build_status_.ok()) {
-    return false;
-  }
   PhaseTimer timer(report_.phases, Phase::kMetadata);
-  build_status_ = or_out_of_memory([&] { return build_next(); });
-  ++built_;
-  return true;
-}
-
-Status WriteSession::build_next() {
-  if (built_ == 0) {
-    auto objects = static_cast<int64_t>(datasets_.size() + definitions_.size());
-    STRIA_ASSIGN_OR_RETURN(writer_, container::Hdf5Writer::create(objects));
-    return writer_->plan(planned_end_);
+  writer_.emplace();
+  STRIA_RETURN_IF_ERROR(writer_->plan(planned_end_));
+  for (const DatasetEntry& dataset : datasets_) {
+    STRIA_RETURN_IF_ERROR(build_dataset(dataset));
   }
-  size_t step = built_ - 1;
-  if (step < datasets_.size()) {
-    return build_dataset(datasets_[step]);
+  for (size_t i = 0; i < row_tables_.size(); ++i) {
+    STRIA_RETURN_IF_ERROR(build_row_table(i));
   }
-  step -= datasets_.size();
-  return step < row_tables_.size() ? build_row_table(step) : definitions_[step - row_tables_.size()](*writer_);
+  for (const Definition& definition : definitions_) {
+    STRIA_RETURN_IF_ERROR(definition(*writer_));
+  }
+  return Status();
 }
 
 Status WriteSession::build_dataset(const DatasetEntry& dataset) {
@@ -99,7 +83,7 @@ Status WriteSession::build_row_table(size_t number) {
   return writer_->create_dataset(spec).status();
 }
 
-// The attributes are there, next to their dataset, before their values are known.
+// The attributes stand next to their dataset before their values are known.
 Status WriteSession::reserve_value_range(const DatasetEntry& dataset) {
   ElementType type = dataset.stored_element();
   std::array<int, 2> places{};
@@ -260,14 +244,6 @@ void WriteSession::finish_parts() {
   parts_.finish();
 }
 
-// Rank 0, while it waits for the turn to write its last bytes: there is nothing to do after this.
-bool WriteSession::assemble_early() {
-  if (!assembled_ && parts_.started() && build_status_.ok() && parts_.test()) {
-    assembled_ = assemble();
-  }
-  return false;
-}
-
 // Rank 0: the metadata with what all ranks gathered.
 Status WriteSession::assemble() {
   PhaseTimer timer(report_.phases, Phase::kMetadata);
@@ -284,10 +260,7 @@ Status WriteSession::assemble() {
 
 // Rank 0, while others may still write their last bytes.
 Status WriteSession::write_image() {
-  if (!assembled_) {
-    assembled_ = assemble();
-  }
-  STRIA_RETURN_IF_ERROR(*assembled_);
+  STRIA_RETURN_IF_ERROR(assemble());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   std::vector<storage::WriteSegment> segments;
   for (const auto& extent : image_.extents) {
@@ -300,8 +273,11 @@ Status WriteSession::write_image() {
 Status WriteSession::collect(const Status& mine) {
   PhaseTimer timer(report_.phases, Phase::kCommit);
   const auto message = reserve_.surely([&] { return encode_outcome(mine, {}); });
-  const auto messages = comm().gather(message, 0);
-  return or_out_of_memory([&] { return open_parts(messages).status(); });
+  Status failure;
+  comm().gather(message, 0, [&](int rank, std::span<const std::byte> piece) {
+    reserve_.surely([&] { keep_first(failure, decode_outcome(piece).status(), rank); });
+  });
+  return failure;
 }
 
 // Rank 0, when everything is written: size, sync, name.

@@ -169,7 +169,7 @@ Status WriteSession::already_finished() const {
 }
 
 Result<access::RequestShape> WriteSession::agree_on_pending() {
-  set_reserve_aside();
+  poison(set_reserve_aside());
   return agree_on_request(true, options_.sync, definitions_hash_);
 }
 
@@ -189,14 +189,12 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   if (plan.method != access::Method::kTwoPhase && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
     news.emplace(comm(), reserve_);
   }
-  // Rank 0 makes the metadata while it waits for its turn to write, else first of all.
-  bool meanwhile = is_root() && last && turn != nullptr && !plan.direct;
   Status opened = reserve_.status();
   if (opened.ok() && is_root() && plan.reserve) {
     opened = or_out_of_memory([&] { return reserve_space(); });
   }
-  if (opened.ok() && is_root() && last && !meanwhile) {
-    opened = build_metadata();
+  if (opened.ok() && is_root() && last) {
+    opened = or_out_of_memory([&] { return build_metadata(); });
   }
   if (opened.ok()) {
     opened = or_out_of_memory([&] { return open_handles(plan); });
@@ -219,16 +217,10 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
     } else if (node != nullptr) {
       context.failed_elsewhere = [node] { return node->was_given_up(); };
     }
-    if (meanwhile) {
-      context.meanwhile = [this] { return build_a_little() || assemble_early(); };
-    }
     status = transfer(plan, **set, context, last);
   }
   if (!status.ok() && node != nullptr) {
     node->give_up();
-  }
-  if (status.ok() && meanwhile) {
-    status = build_metadata();
   }
   if (news) {
     status = news->end(status);

@@ -54,15 +54,12 @@ class WriteSession : public Session {
 
   // The commit: write_commit.cpp.
   Status build_metadata();
-  bool build_a_little();
-  Status build_next();
   Status build_dataset(const DatasetEntry& dataset);
   Status build_row_table(size_t number);
   Status reserve_value_range(const DatasetEntry& dataset);
   void lay_out_sums();
   Status hand_in(const Status& mine);
   void finish_parts();
-  bool assemble_early();
   Status assemble();
   Status make_image();
   Status write_image();
@@ -88,7 +85,7 @@ class WriteSession : public Session {
 
   // Rank 0 only.
   std::unique_ptr<storage::File> created_;
-  std::unique_ptr<container::Hdf5Writer> writer_;
+  std::optional<container::Hdf5Writer> writer_;
 
   // Opened when the first transfer needs them; on rank 0 `created_` serves.
   std::unique_ptr<storage::File> opened_file_;
@@ -113,9 +110,6 @@ class WriteSession : public Session {
   RowSumBytes row_sum_bytes_;             // of row_sums_, being written
   PartExchange parts_;                    // what the commit gathers
   std::vector<ValueRange> value_ranges_;  // a dataset
-  size_t built_ = 0;                      // rank 0: steps made of the metadata
-  Status build_status_;                   // and the first failure among them
-  std::optional<Status> assembled_;       // rank 0: whether the parts of all ranks are in the image
   container::SparseImage image_;
   std::vector<std::array<int, 2>> range_attributes_;  // rank 0: minimum and maximum of each dataset that wants them
 };

@@ -56,19 +56,19 @@ void make_table(stria::container::Hdf5Writer& writer, const std::string& name, c
 // slabs' records.
 std::vector<std::byte> file_around(std::span<const std::byte> input) {
   using stria::container::ElementSpec;
-  auto writer = stria::container::Hdf5Writer::create().value();
+  stria::container::Hdf5Writer writer;
   for (const char* name : {"a", "b"}) {
     stria::container::DatasetSpec spec;
     spec.path = name;
     spec.dims = *name == 'a' ? std::vector<int64_t>{2, 64} : std::vector<int64_t>{3, 5};
-    static_cast<void>(writer->create_dataset(spec));
+    static_cast<void>(writer.create_dataset(spec));
   }
-  make_table(*writer, "datasets", ElementSpec::of_string(2, false), {3}, take(input, 6));
-  make_table(*writer, "placement", ElementSpec::of_number(stria::ElementType::kInt64), {3, 2}, take(input, 48));
-  make_table(*writer, "rows_0", ElementSpec::of_number(stria::ElementType::kUint64), {2, 1}, take(input, 16));
+  make_table(writer, "datasets", ElementSpec::of_string(2, false), {3}, take(input, 6));
+  make_table(writer, "placement", ElementSpec::of_number(stria::ElementType::kInt64), {3, 2}, take(input, 48));
+  make_table(writer, "rows_0", ElementSpec::of_number(stria::ElementType::kUint64), {2, 1}, take(input, 16));
   auto slabs = stria::file::seal_slab_sums({input.begin(), input.end()});
-  make_table(*writer, "slabs", ElementSpec::of_number(stria::ElementType::kUint8), {static_cast<int64_t>(slabs.size())}, slabs);
-  auto image = writer->finish().value();
+  make_table(writer, "slabs", ElementSpec::of_number(stria::ElementType::kUint8), {static_cast<int64_t>(slabs.size())}, slabs);
+  auto image = writer.finish().value();
   std::vector<std::byte> bytes(static_cast<size_t>(image.file_bytes));
   for (const auto& extent : image.extents) {
     std::copy(extent.bytes.begin(), extent.bytes.end(), bytes.begin() + extent.offset);

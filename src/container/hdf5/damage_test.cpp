@@ -28,17 +28,16 @@ struct Sample {
 };
 
 Sample written_sample() {
-  auto writer = Hdf5Writer::create();
-  EXPECT_TRUE(writer.ok());
+  Hdf5Writer writer;
   const ElementSpec name = ElementSpec::of_string(20, true);
   const auto table = ElementSpec::of_compound(28, {{"name", 0, name}, {"value", 20, kDouble}});
-  EXPECT_TRUE((*writer)->create_dataset({"table", table, {4}, 8}).ok());
+  EXPECT_TRUE(writer.create_dataset({"table", table, {4}, 8}).ok());
   for (int index = 0; index < 12; ++index) {
     const std::string path = (index % 3 == 0 ? "group/v" : "v") + std::to_string(index);
-    EXPECT_TRUE((*writer)->create_dataset({path, kDouble, {4, 8}, 64}).ok());
-    EXPECT_TRUE((*writer)->write_attribute({path, "minimum", kDouble, {1}, bytes_of<double>({1.0})}).ok());
+    EXPECT_TRUE(writer.create_dataset({path, kDouble, {4, 8}, 64}).ok());
+    EXPECT_TRUE(writer.write_attribute({path, "minimum", kDouble, {1}, bytes_of<double>({1.0})}).ok());
   }
-  auto image = (*writer)->finish();
+  auto image = writer.finish();
   EXPECT_TRUE(image.ok());
   return {assemble(*image, {}), static_cast<int64_t>(image->extents.at(0).bytes.size())};
 }
@@ -87,9 +86,9 @@ TEST(DamagedHdf5, CutFilesAreRefused) {
 
 TEST(DamagedHdf5, DataPastTheEndAreFound) {
   // The superblock is made to believe in a shorter file: what a crash after a resize leaves.
-  auto writer = Hdf5Writer::create();
-  ASSERT_TRUE((*writer)->create_dataset({"x", kDouble, {1000}, 4096}).ok());
-  auto image = (*writer)->finish();
+  Hdf5Writer writer;
+  ASSERT_TRUE(writer.create_dataset({"x", kDouble, {1000}, 4096}).ok());
+  auto image = writer.finish();
   const Bytes bytes = assemble(*image, {});
   const TemporaryFile file("short.h5");
   file.write(Bytes(bytes.begin(), bytes.end() - 4000));

@@ -4,8 +4,6 @@
 #include <bit>
 #include <memory>
 
-#include "base/checked.hpp"
-
 namespace stria::container::h5 {
 
 namespace {
@@ -14,119 +12,13 @@ namespace {
 constexpr int kNestingMax = 32;
 constexpr bool kMachineIsBig = std::endian::native == std::endian::big;
 
-enum class Order { kFile, kMemory };
-
 struct FreeByLibrary {
   void operator()(char* text) const { H5free_memory(text); }
 };
 using LibraryText = std::unique_ptr<char, FreeByLibrary>;
 
-// libhdf5's own type; `big` chooses the byte order.
-hid_t predefined(ElementType type, bool big) {
-  switch (type) {
-    case ElementType::kByte:
-      break;
-    case ElementType::kInt8:
-      return big ? H5T_STD_I8BE : H5T_STD_I8LE;
-    case ElementType::kUint8:
-      return big ? H5T_STD_U8BE : H5T_STD_U8LE;
-    case ElementType::kInt16:
-      return big ? H5T_STD_I16BE : H5T_STD_I16LE;
-    case ElementType::kUint16:
-      return big ? H5T_STD_U16BE : H5T_STD_U16LE;
-    case ElementType::kInt32:
-      return big ? H5T_STD_I32BE : H5T_STD_I32LE;
-    case ElementType::kUint32:
-      return big ? H5T_STD_U32BE : H5T_STD_U32LE;
-    case ElementType::kInt64:
-      return big ? H5T_STD_I64BE : H5T_STD_I64LE;
-    case ElementType::kUint64:
-      return big ? H5T_STD_U64BE : H5T_STD_U64LE;
-    case ElementType::kFloat32:
-      return big ? H5T_IEEE_F32BE : H5T_IEEE_F32LE;
-    case ElementType::kFloat64:
-      return big ? H5T_IEEE_F64BE : H5T_IEEE_F64LE;
-  }
-  return H5I_INVALID_HID;
-}
-
 Status failed(const char* what) {
   return last_error(ErrorCode::kInternal, what);
-}
-
-Result<Id> make_number(const ElementSpec& element, Order order) {
-  if (element.bytes != element_bytes(element.number)) {
-    return Status(ErrorCode::kInvalidArgument, "an element of type " + std::string(element_type_name(element.number)) +
-                                                   " can't have " + std::to_string(element.bytes) + " bytes");
-  }
-  if (element.number == ElementType::kByte) {
-    Id opaque(H5Tcreate(H5T_OPAQUE, 1));
-    if (!opaque.valid() || H5Tset_tag(opaque.get(), "") < 0) {
-      return failed("cannot make an opaque type");
-    }
-    return opaque;
-  }
-  // A further reference is ten times as fast as a copy.
-  const hid_t number = predefined(element.number, order == Order::kFile ? element.big_endian : kMachineIsBig);
-  if (number < 0 || H5Iinc_ref(number) < 0) {
-    return failed("cannot make a number type");
-  }
-  return Id(number);
-}
-
-Result<Id> make_string(const ElementSpec& element) {
-  if (element.bytes < 1) {
-    return Status(ErrorCode::kInvalidArgument, "a string can't have " + std::to_string(element.bytes) + " bytes");
-  }
-  Id text(H5Tcopy(H5T_C_S1));
-  const H5T_str_t padding = element.space_padded ? H5T_STR_SPACEPAD : element.c_declared ? H5T_STR_NULLTERM : H5T_STR_NULLPAD;
-  if (!text.valid() || H5Tset_size(text.get(), static_cast<size_t>(element.bytes)) < 0 ||
-      H5Tset_strpad(text.get(), padding) < 0) {
-    return failed("cannot make a string type");
-  }
-  return text;
-}
-
-Result<Id> make_type(const ElementSpec& element, Order order, int depth);
-
-Result<Id> make_compound(const ElementSpec& element, Order order, int depth) {
-  if (element.bytes < 1 || element.members.empty()) {
-    return Status(ErrorCode::kInvalidArgument, "a compound needs members and a size");
-  }
-  Id compound(H5Tcreate(H5T_COMPOUND, static_cast<size_t>(element.bytes)));
-  if (!compound.valid()) {
-    return failed("cannot make a compound type");
-  }
-  for (const ElementSpec::Member& member : element.members) {
-    int64_t end = 0;
-    const bool fits =
-        member.offset_bytes >= 0 && checked_add(member.offset_bytes, member.element.bytes, &end) && end <= element.bytes;
-    if (!fits) {
-      return Status(ErrorCode::kInvalidArgument, "member '" + member.name + "' lies outside its compound");
-    }
-    STRIA_ASSIGN_OR_RETURN(const Id type, make_type(member.element, order, depth + 1));
-    if (H5Tinsert(compound.get(), member.name.c_str(), static_cast<size_t>(member.offset_bytes), type.get()) < 0) {
-      return last_error(ErrorCode::kInvalidArgument, "member '" + member.name + "' can't be part of its compound");
-    }
-  }
-  return compound;
-}
-
-Result<Id> make_type(const ElementSpec& element, Order order, int depth) {
-  if (depth > kNestingMax) {
-    return Status(ErrorCode::kUnsupported, "a compound nested more than " + std::to_string(kNestingMax) + " deep");
-  }
-  switch (element.kind) {
-    case ElementSpec::Kind::kNumber:
-      return make_number(element, order);
-    case ElementSpec::Kind::kString:
-      return make_string(element);
-    case ElementSpec::Kind::kCompound:
-      return make_compound(element, order, depth);
-    case ElementSpec::Kind::kOther:
-      break;
-  }
-  return Status(ErrorCode::kUnsupported, "elements of this kind can be read but not made");
 }
 
 ElementSpec other(int64_t bytes) {
@@ -343,27 +235,10 @@ bool has_pointers(hid_t type, int depth) {
   }
 }
 
-bool is_same_in_memory(const ElementSpec& element) {
-  if (element.kind == ElementSpec::Kind::kCompound) {
-    return std::all_of(element.members.begin(), element.members.end(),
-                       [](const ElementSpec::Member& member) { return is_same_in_memory(member.element); });
-  }
-  return element.kind != ElementSpec::Kind::kNumber || element.bytes == 1 || element.big_endian == kMachineIsBig;
-}
-
 }  // namespace
 
 bool holds_pointers(hid_t file_type) {
   return has_pointers(file_type, 0);
-}
-
-Result<TypePair> make_types(const ElementSpec& element) {
-  TypePair types;
-  STRIA_ASSIGN_OR_RETURN(types.file, make_type(element, Order::kFile, 0));
-  if (!is_same_in_memory(element)) {
-    STRIA_ASSIGN_OR_RETURN(types.converted, make_type(element, Order::kMemory, 0));
-  }
-  return types;
 }
 
 Result<ElementSpec> describe_type(hid_t file_type) {

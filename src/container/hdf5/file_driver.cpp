@@ -3,8 +3,6 @@
 #include <exception>
 #include <limits>
 
-#include "base/checked.hpp"
-
 #if H5_VERSION_GE(1, 13, 2)
 #include <H5FDdevelop.h>
 #endif
@@ -14,21 +12,21 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr haddr_t kMaxAddress = std::numeric_limits<int64_t>::max();
-constexpr unsigned long kFeatures = H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
 
 // What the property list carries to open().
 struct DriverInfo {
-  DriverFile* file;
+  StorageFile* file;
 };
 
 // libhdf5 keeps its own fields at the head of each open file.
 struct OpenFile {
   H5FD_t base;
-  DriverFile* file;
+  StorageFile* file;
+  haddr_t allocated_end;
 };
 
-DriverFile& file_of(const H5FD_t* base) {
-  return *reinterpret_cast<const OpenFile*>(base)->file;
+OpenFile& opened(H5FD_t* base) {
+  return *reinterpret_cast<OpenFile*>(base);
 }
 
 H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
@@ -36,33 +34,50 @@ H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
   if (info == nullptr || info->file->open) {
     return nullptr;
   }
-  auto* opened = new (std::nothrow) OpenFile{};
-  if (opened != nullptr) {
-    opened->file = info->file;
-    opened->file->open = true;
+  auto* file = new (std::nothrow) OpenFile{};
+  if (file != nullptr) {
+    file->file = info->file;
+    file->file->open = true;
   }
-  return reinterpret_cast<H5FD_t*>(opened);
+  return reinterpret_cast<H5FD_t*>(file);
 }
 
 herr_t close_file(H5FD_t* base) {
-  file_of(base).open = false;
-  delete reinterpret_cast<OpenFile*>(base);
+  opened(base).file->open = false;
+  delete &opened(base);
   return 0;
 }
 
-herr_t query(const H5FD_t* base, unsigned long* features) {
-  *features = kFeatures;
-  if (base != nullptr && file_of(base).sieve) {
-    *features |= H5FD_FEAT_DATA_SIEVE;
+herr_t query(const H5FD_t*, unsigned long* features) {
+  *features = H5FD_FEAT_DEFAULT_VFD_COMPATIBLE | H5FD_FEAT_DATA_SIEVE;
+  return 0;
+}
+
+haddr_t get_eoa(const H5FD_t* base, H5FD_mem_t) {
+  return reinterpret_cast<const OpenFile*>(base)->allocated_end;
+}
+
+herr_t set_eoa(H5FD_t* base, H5FD_mem_t, haddr_t end) {
+  opened(base).allocated_end = end;
+  return 0;
+}
+
+haddr_t get_eof(const H5FD_t* base, H5FD_mem_t) {
+  return static_cast<haddr_t>(reinterpret_cast<const OpenFile*>(base)->file->file_bytes());
+}
+
+bool fits(haddr_t offset, size_t bytes) {
+  return offset <= kMaxAddress && bytes <= kMaxAddress - offset;
+}
+
+// Neither an error nor an exception may pass the library's frames.
+herr_t read_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t bytes, void* to) {
+  if (!fits(offset, bytes)) {
+    return -1;
   }
-  return 0;
-}
-
-// Runs `action` for a C callback: neither an error nor an exception may pass the library's frames.
-template <typename Action>
-herr_t guarded(DriverFile& file, Action action) {
+  StorageFile& file = *opened(base).file;
   try {
-    const Status status = action();
+    const Status status = file.read(kind, static_cast<int64_t>(offset), static_cast<int64_t>(bytes), to);
     file.keep_error(status);
     return status.ok() ? 0 : -1;
   } catch (const std::exception& error) {
@@ -71,57 +86,8 @@ herr_t guarded(DriverFile& file, Action action) {
   }
 }
 
-haddr_t allocate(H5FD_t* base, H5FD_mem_t kind, hid_t, hsize_t bytes) {
-  haddr_t place = HADDR_UNDEF;
-  guarded(file_of(base), [&]() -> Status {
-    if (bytes > kMaxAddress) {
-      return Status(ErrorCode::kInvalidArgument, "more than 2^63 bytes asked for");
-    }
-    STRIA_ASSIGN_OR_RETURN(const int64_t offset, file_of(base).allocate(kind, static_cast<int64_t>(bytes)));
-    place = static_cast<haddr_t>(offset);
-    return Status();
-  });
-  return place;
-}
-
-herr_t release(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, hsize_t bytes) {
-  file_of(base).release(kind, static_cast<int64_t>(offset), static_cast<int64_t>(bytes));
-  return 0;
-}
-
-haddr_t get_eoa(const H5FD_t* base, H5FD_mem_t kind) {
-  return static_cast<haddr_t>(file_of(base).allocated_end(kind));
-}
-
-herr_t set_eoa(H5FD_t* base, H5FD_mem_t kind, haddr_t end) {
-  if (end > kMaxAddress) {
-    return -1;
-  }
-  return guarded(file_of(base), [&] { return file_of(base).set_allocated_end(kind, static_cast<int64_t>(end)); });
-}
-
-haddr_t get_eof(const H5FD_t* base, H5FD_mem_t) {
-  return static_cast<haddr_t>(file_of(base).file_end());
-}
-
-bool fits(haddr_t offset, size_t bytes) {
-  return offset <= kMaxAddress && bytes <= kMaxAddress - offset;
-}
-
-herr_t read_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t bytes, void* to) {
-  if (!fits(offset, bytes)) {
-    return -1;
-  }
-  return guarded(file_of(base),
-                 [&] { return file_of(base).read(kind, static_cast<int64_t>(offset), static_cast<int64_t>(bytes), to); });
-}
-
-herr_t write_bytes(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes, const void* from) {
-  if (!fits(offset, bytes)) {
-    return -1;
-  }
-  return guarded(file_of(base),
-                 [&] { return file_of(base).write(static_cast<int64_t>(offset), static_cast<int64_t>(bytes), from); });
+herr_t refuse_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) {
+  return -1;
 }
 
 H5FD_class_t make_class() {
@@ -137,14 +103,11 @@ H5FD_class_t make_class() {
   driver.open = open_file;
   driver.close = close_file;
   driver.query = query;
-  driver.alloc = allocate;
-  driver.free = release;
   driver.get_eoa = get_eoa;
   driver.set_eoa = set_eoa;
   driver.get_eof = get_eof;
   driver.read = read_bytes;
-  driver.write = write_bytes;
-  // Space that raw data gives up is not used again for metadata, nor the other way round.
+  driver.write = refuse_write;
   const H5FD_mem_t kinds[] = H5FD_FLMAP_DICHOTOMY;
   std::copy(std::begin(kinds), std::end(kinds), driver.fl_map);
   return driver;
@@ -152,7 +115,7 @@ H5FD_class_t make_class() {
 
 }  // namespace
 
-Result<Id> make_access_list(DriverFile& file) {
+Result<Id> make_access_list(StorageFile& file) {
   // Registered anew each time, so that nothing of ours outlives an H5close() of the application; the property list keeps it
   // alive.
   static const H5FD_class_t kDriver = make_class();

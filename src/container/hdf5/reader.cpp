@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "container/hdf5/element_types.hpp"
+#include "container/hdf5/file_driver.hpp"
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/objects.hpp"
 #include "container/hdf5/paths.hpp"

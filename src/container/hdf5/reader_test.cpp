@@ -93,14 +93,12 @@ Bytes read_all(const Hdf5Reader& reader, const std::string& path) {
 }
 
 TEST(Hdf5Reader, ReadsWhatTheWriterMade) {
-  auto writer = Hdf5Writer::create();
-  ASSERT_TRUE(writer.ok());
+  Hdf5Writer writer;
   std::vector<std::pair<DatasetSpec, int64_t>> places;
-  ASSERT_TRUE(fill_flash(**writer, FlashShape{}, &places).ok());
-  ASSERT_TRUE((*writer)
-                  ->create_table({".stria/v1/sums", ElementSpec::of_number(ElementType::kByte), {3}, 1}, Bytes(3, std::byte{7}))
-                  .ok());
-  auto image = (*writer)->finish();
+  ASSERT_TRUE(fill_flash(writer, FlashShape{}, &places).ok());
+  ASSERT_TRUE(
+      writer.create_table({".stria/v1/sums", ElementSpec::of_number(ElementType::kByte), {3}, 1}, Bytes(3, std::byte{7})).ok());
+  auto image = writer.finish();
   ASSERT_TRUE(image.ok());
   PlainFile file(assemble(*image, {}));
   ASSERT_NE(file.reader, nullptr);

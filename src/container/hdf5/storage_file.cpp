@@ -12,29 +12,7 @@ namespace {
 constexpr int64_t kPageBytes = int64_t{64} << 10;
 constexpr size_t kPagesMax = 256;
 
-Status read_only() {
-  return Status(ErrorCode::kReadOnly, "an HDF5 file opened for reading can't be changed");
-}
-
 }  // namespace
-
-Result<int64_t> StorageFile::allocate(H5FD_mem_t, int64_t) {
-  return read_only();
-}
-void StorageFile::release(H5FD_mem_t, int64_t, int64_t) {}
-int64_t StorageFile::allocated_end(H5FD_mem_t) const {
-  return allocated_end_;
-}
-Status StorageFile::set_allocated_end(H5FD_mem_t, int64_t end) {
-  allocated_end_ = end;
-  return Status();
-}
-int64_t StorageFile::file_end() const {
-  return file_bytes_;
-}
-Status StorageFile::write(int64_t, int64_t, const void*) {
-  return read_only();
-}
 
 Status StorageFile::read_through(int64_t offset, int64_t bytes, std::byte* to) {
   const storage::ReadSegment segment{offset, to, bytes};

@@ -4,30 +4,41 @@
 // Method: metadata are read by whole 64 KiB pages that are kept (16 MiB at most); raw data pass straight through.
 #pragma once
 
+#include <hdf5.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "container/hdf5/file_driver.hpp"
 #include "storage/driver.hpp"
+#include "stria/status.hpp"
 
 namespace stria::container::h5 {
 
-class StorageFile final : public DriverFile {
+/// Offsets and sizes come from the library, which got them from the file: they are checked. An error makes the library's call
+/// fail and is kept for take_error().
+class StorageFile {
  public:
-  StorageFile(storage::File& file, int64_t file_bytes) : file_(&file), file_bytes_(file_bytes) { sieve = true; }
+  StorageFile(storage::File& file, int64_t file_bytes) : file_(&file), file_bytes_(file_bytes) {}
 
   /// Every read fails from now on: the storage file goes away.
   void detach() { file_ = nullptr; }
+  /// The size of the file.
+  int64_t file_bytes() const { return file_bytes_; }
+  Status read(H5FD_mem_t kind, int64_t offset, int64_t bytes, void* to);
 
-  Result<int64_t> allocate(H5FD_mem_t kind, int64_t bytes) override;
-  void release(H5FD_mem_t kind, int64_t offset, int64_t bytes) override;
-  int64_t allocated_end(H5FD_mem_t kind) const override;
-  Status set_allocated_end(H5FD_mem_t kind, int64_t end) override;
-  int64_t file_end() const override;
-  Status read(H5FD_mem_t kind, int64_t offset, int64_t bytes, void* to) override;
-  Status write(int64_t offset, int64_t bytes, const void* from) override;
+  /// The first error since the last call, else success: more exact than what libhdf5 makes of it.
+  Status take_error() { return std::exchange(error_, Status()); }
+  void keep_error(const Status& status) {
+    if (error_.ok()) {
+      error_ = status;
+    }
+  }
+
+  /// Used by the driver: the library has it open. A second opening (an external link to the same name) is refused.
+  bool open = false;
 
  private:
   Status read_through(int64_t offset, int64_t bytes, std::byte* to);
@@ -35,8 +46,8 @@ class StorageFile final : public DriverFile {
 
   storage::File* file_;
   int64_t file_bytes_;
-  int64_t allocated_end_ = 0;
   std::unordered_map<int64_t, std::vector<std::byte>> pages_;
+  Status error_;
 };
 
 }  // namespace stria::container::h5

@@ -1,426 +1,394 @@
 #include "container/hdf5/writer.hpp"
 
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <optional>
-#include <set>
+#include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "container/hdf5/element_types.hpp"
-#include "container/hdf5/library.hpp"
+#include "base/byte_range.hpp"
+#include "base/checked.hpp"
+#include "container/hdf5/element_format.hpp"
+#include "container/hdf5/format.hpp"
+#include "container/hdf5/image_space.hpp"
 #include "container/hdf5/paths.hpp"
 #include "container/hdf5/spaces.hpp"
-#include "container/hdf5/sparse_file.hpp"
+#include "container/hdf5/symbol_table.hpp"
 
 namespace stria::container {
 
 namespace {
 
-using h5::Id;
-using h5::last_error;
-using h5::LibraryScope;
-using h5::TypePair;
-using RawPlace = h5::SparseFile::RawPlace;
+using Bytes = std::vector<std::byte>;
+using h5::ImageSpace;
+using h5::Message;
 
-// Attributes stay in the object's header up to this many; the library moves more to a B-tree.
-constexpr unsigned kCompactAttributesMax = 64;
-// Links stay in the root group's header up to this many, which is quicker to make and to read than the heap and the B-tree that
-// the library moves more to.
+// What programs that add to the file may have a header hold before they make a B-tree of it. A group with more links than this
+// has one from the beginning: a header is searched from end to end.
+constexpr int64_t kCompactAttributesMax = 64;
 constexpr int64_t kCompactLinksMax = 128;
-constexpr unsigned kLinkNameBytes = 16;  // a guess that sizes the header
-// Names and values below this can't make a header grow by more than the sparse file lets it grow in place.
-constexpr size_t kSmallBytes = h5::SparseFile::kExtensionBytesMax / 2;
-// Larger values don't fit into an object's header; the library would keep them as raw data of its own.
+// Larger values belong into datasets: a message takes 65,535 bytes at most.
 constexpr int64_t kAttributeBytesMax = 60000;
+constexpr size_t kAttributeHeadBytes = 16;  // and a little more
+constexpr int64_t kTableAlignment = 8;
+
+/// Elements of a type and shape, and where they are known the elements, as the file has them.
+struct Value {
+  ElementSpec element;
+  Bytes datatype;
+  Bytes dataspace;
+  int64_t bytes = 0;
+  Bytes content;
+};
+
+struct Attribute {
+  std::string name;
+  Value value;
+  bool waits = false;              // reserved, and not filled so far
+  std::optional<Value> otherwise;  // what write_attribute() said meanwhile: the value if no other comes
+};
+
+struct Object {
+  std::string name;            // without the groups above it
+  std::optional<Value> value;  // of a dataset
+  int64_t alignment_bytes = 1;
+  int64_t data_offset = h5::kNowhere;
+  std::vector<Object*> links;  // of a group
+  std::deque<Attribute> attributes;
+  int64_t address = 0;  // of its header, once that has its place
+
+  bool is_group() const { return !value.has_value(); }
+  Attribute* find(const std::string& attribute) {
+    const auto found =
+        std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
+    return found == attributes.end() ? nullptr : &*found;
+  }
+};
 
 std::string naming(const AttributeSpec& attribute) {
   return "cannot set attribute '" + attribute.name + "' of '" + attribute.object_path + "'";
 }
 
-// What both kinds of values have: types, and a shape that the content must fit.
-struct Prepared {
-  TypePair types;
-  hid_t space = H5I_INVALID_HID;
-  int64_t bytes = 0;
-};
+std::string naming(const DatasetSpec& dataset) {
+  return "cannot make dataset '" + dataset.path + "'";
+}
 
-// An attribute whose value comes later.
-struct Reserved {
-  std::string object_path;
-  std::string name;
-  ElementSpec element;
-  Id attribute;  // open until it has its value
-  int64_t bytes = 0;
-  std::optional<AttributeSpec> otherwise;  // what write_attribute() said meanwhile: the value if no other comes
-};
+Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims) {
+  Value value{element, {}, {}, 0, {}};
+  STRIA_ASSIGN_OR_RETURN(value.datatype, h5::datatype(element));
+  STRIA_RETURN_IF_ERROR(h5::total_bytes(dims, element.bytes, &value.bytes));
+  value.dataspace = h5::dataspace(dims);
+  return value;
+}
 
-Status check_size(size_t given_bytes, int64_t wanted_bytes) {
-  if (static_cast<int64_t>(given_bytes) == wanted_bytes) {
+/// Gives a value its elements, which are in the machine's byte order.
+Status fill(Value& value, std::span<const std::byte> content) {
+  if (static_cast<int64_t>(content.size()) != value.bytes) {
+    return Status(ErrorCode::kInvalidArgument, "its type and shape make " + std::to_string(value.bytes) + " bytes, but " +
+                                                   std::to_string(content.size()) + " are given");
+  }
+  value.content.assign(content.begin(), content.end());
+  h5::turn_to_file_order(value.element, value.content);
+  return Status();
+}
+
+Result<Value> make_attribute_value(const AttributeSpec& attribute) {
+  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos) {
+    return Status(ErrorCode::kInvalidArgument, "not a name");
+  }
+  STRIA_ASSIGN_OR_RETURN(Value value, make_value(attribute.element, attribute.dims));
+  STRIA_RETURN_IF_ERROR(fill(value, attribute.value));
+  const size_t others = attribute.name.size() + value.datatype.size() + value.dataspace.size();
+  if (value.bytes > kAttributeBytesMax || others > h5::kMessageBytesMax - kAttributeBytesMax - kAttributeHeadBytes) {
+    return Status(ErrorCode::kUnsupported,
+                  "a value of more than " + std::to_string(kAttributeBytesMax) + " bytes, or a long name; make it a dataset");
+  }
+  return value;
+}
+
+void add_attributes(const Object& object, h5::ObjectHeader& header) {
+  if (!object.attributes.empty()) {
+    header.add(Message::kAttributeInfo, h5::no_index());
+  }
+  for (const Attribute& attribute : object.attributes) {
+    if (attribute.waits && !attribute.otherwise) {
+      continue;
+    }
+    const Value& value = attribute.waits ? *attribute.otherwise : attribute.value;
+    header.add(Message::kAttribute, h5::attribute(attribute.name, value.datatype, value.dataspace, value.content));
+  }
+}
+
+Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& header) {
+  std::vector<h5::Link> links;
+  bool in_header = static_cast<int64_t>(group.links.size()) <= kCompactLinksMax;
+  for (const Object* member : group.links) {
+    links.push_back({member->name, member->address});
+    in_header = in_header && h5::link(member->name, 0).size() <= h5::kMessageBytesMax;
+  }
+  if (!in_header) {
+    STRIA_ASSIGN_OR_RETURN(const Bytes table, h5::make_symbol_table(std::move(links), space));
+    header.add(Message::kSymbolTable, table);
     return Status();
   }
-  return Status(ErrorCode::kInvalidArgument, "its type and shape make " + std::to_string(wanted_bytes) + " bytes, but " +
-                                                 std::to_string(given_bytes) + " are given");
+  header.add(Message::kLinkInfo, h5::no_index());
+  header.add(Message::kGroupInfo, h5::group_info(kCompactLinksMax));
+  for (const h5::Link& link : links) {
+    header.add(Message::kLink, h5::link(link.name, link.header_address));
+  }
+  return Status();
+}
+
+/// Gives an object's header its place, and a table its content; a group's members have theirs.
+Status place_object(Object& object, ImageSpace& space) {
+  h5::ObjectHeader header;
+  if (object.is_group()) {
+    STRIA_RETURN_IF_ERROR(add_links(object, space, header));
+  } else {
+    const Value& value = *object.value;
+    if (!value.content.empty()) {
+      STRIA_ASSIGN_OR_RETURN(object.data_offset, space.place(value.content, std::max(object.alignment_bytes, kTableAlignment)));
+    }
+    header.add(Message::kDataspace, value.dataspace);
+    header.add(Message::kDatatype, value.datatype);
+    header.add(Message::kFillValue, h5::no_fill_value());
+    header.add(Message::kLayout, h5::contiguous_layout(object.data_offset, value.bytes));
+  }
+  add_attributes(object, header);
+  const auto attributes = std::min(static_cast<int64_t>(object.attributes.size()), int64_t{UINT16_MAX});
+  STRIA_ASSIGN_OR_RETURN(object.address, space.place(header.finish(std::max(attributes, kCompactAttributesMax))));
+  return Status();
 }
 
 }  // namespace
 
 struct Hdf5Writer::Impl {
-  std::unique_ptr<h5::SparseFile> sparse_owner = std::make_unique<h5::SparseFile>();
-  h5::SparseFile& sparse = *sparse_owner;
-  Id datasets;  // dataset creation: allocated at once, never filled
-  Id groups;    // group creation
-  Id file;
-  // The object used last stays open: a dataset's attributes mostly follow it.
-  Id recent;
-  std::string recent_path;
-  std::set<std::string> known_groups;
-  std::map<std::vector<int64_t>, Id> spaces;  // by their dimensions: most datasets have the same few
-  std::vector<Reserved> reserved;
+  std::deque<Object> objects;  // as they were made, the root group first
+  std::unordered_map<std::string, Object*> object_of_path;
+  std::vector<Attribute*> reserved;
+  int64_t planned_end = 0;
+  int64_t raw_end = ImageSpace::kHeadBytes;
   bool finished = false;
 
-  ~Impl() {
-    const LibraryScope scope;
-    static_cast<void>(close());
-  }
+  Impl() { object_of_path[""] = &objects.emplace_back(); }
 
-  Status open(int64_t root_objects);
-  Status close();
-  Status check_usable() const;
-  Status set_properties(hid_t file_access, hid_t file_creation);
-  Result<Prepared> prepare(const ElementSpec& element, const std::vector<int64_t>& dims);
+  Status check_usable() const {
+    return finished ? Status(ErrorCode::kInvalidArgument, "the HDF5 writer has already finished") : Status();
+  }
+  Object* find(const std::string& path) const {
+    const auto found = object_of_path.find(path);
+    return found == object_of_path.end() ? nullptr : found->second;
+  }
+  /// Adds an object below a group that is there.
+  Object& add(const std::string& path);
   /// Makes the groups of `path` whose names end before `end`, unless they are there.
   Status make_groups(const std::string& path, size_t end);
   Status make_group(const std::string& path);
-  Status make_dataset(const DatasetSpec& spec, const Prepared& prepared, RawPlace place);
-  Status open_recent(const std::string& path);
-  /// Makes an attribute and leaves it open; `replaces` one of that name, or refuses.
-  Result<Id> make_attribute(const AttributeSpec& attribute, bool replaces);
-  Result<Id> add_attribute(const AttributeSpec& attribute, const Prepared& prepared, bool replaces);
-  Reserved* find_reserved(const std::string& path, const std::string& name);
-  Status fill(Reserved& waiting, std::span<const std::byte> value);
-  Status remove_unfilled();
-  /// The status of a failed call; what the sparse file said comes first.
-  Status failure(ErrorCode code, const std::string& what);
+  Status make_dataset(const DatasetSpec& spec, Value value, int64_t data_offset);
+  /// The place of a dataset's raw data.
+  Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
+  Result<Object*> owner_of(const AttributeSpec& attribute) const;
 };
 
-Status Hdf5Writer::Impl::failure(ErrorCode code, const std::string& what) {
-  const Status cause = sparse.take_error();
-  const Status library = last_error(code, what);
-  return cause.ok() ? library : cause.with_context(what);
+Object& Hdf5Writer::Impl::add(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  Object& above = *find(slash == std::string::npos ? "" : path.substr(0, slash));
+  Object& object = objects.emplace_back();
+  object.name = slash == std::string::npos ? path : path.substr(slash + 1);
+  object_of_path[path] = &object;
+  above.links.push_back(&object);
+  return object;
 }
 
-Status Hdf5Writer::Impl::set_properties(hid_t file_access, hid_t file_creation) {
-  // 1.8 bounds: checksums on all metadata, and none of the "open for writing" marks of later formats.
-  bool set = H5Pset_libver_bounds(file_access, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
-             H5Pset_layout(datasets.get(), H5D_CONTIGUOUS) >= 0 &&
-             H5Pset_alloc_time(datasets.get(), H5D_ALLOC_TIME_EARLY) >= 0 &&
-             H5Pset_fill_time(datasets.get(), H5D_FILL_TIME_NEVER) >= 0;
-  // Without times of change the same content gives the same bytes.
-  for (const hid_t creation : {datasets.get(), groups.get(), file_creation}) {
-    set = set && H5Pset_obj_track_times(creation, false) >= 0 &&
-          H5Pset_attr_phase_change(creation, kCompactAttributesMax, 0) >= 0;
-  }
-  return set ? Status() : last_error(ErrorCode::kInternal, "cannot set up libhdf5");
-}
-
-Result<Prepared> Hdf5Writer::Impl::prepare(const ElementSpec& element, const std::vector<int64_t>& dims) {
-  Prepared prepared;
-  STRIA_ASSIGN_OR_RETURN(prepared.types, h5::make_types(element));
-  STRIA_RETURN_IF_ERROR(h5::total_bytes(dims, element.bytes, &prepared.bytes));
-  Id& space = spaces[dims];
-  if (!space.valid()) {
-    STRIA_ASSIGN_OR_RETURN(space, h5::make_space(dims));
-  }
-  prepared.space = space.get();
-  return prepared;
-}
-
-Status Hdf5Writer::Impl::open(int64_t root_objects) {
-  STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(sparse));
-  const Id creation(H5Pcreate(H5P_FILE_CREATE));
-  datasets = Id(H5Pcreate(H5P_DATASET_CREATE));
-  groups = Id(H5Pcreate(H5P_GROUP_CREATE));
-  STRIA_RETURN_IF_ERROR(set_properties(access.get(), creation.get()));
-  if (root_objects > 0 && root_objects <= kCompactLinksMax) {
-    const bool set = H5Pset_link_phase_change(creation.get(), static_cast<unsigned>(kCompactLinksMax), 0) >= 0 &&
-                     H5Pset_est_link_info(creation.get(), static_cast<unsigned>(root_objects), kLinkNameBytes) >= 0;
-    STRIA_RETURN_IF_ERROR(set ? Status() : last_error(ErrorCode::kInternal, "cannot set up libhdf5"));
-  }
-  file = Id(H5Fcreate("stria", H5F_ACC_TRUNC, creation.get(), access.get()));
-  return file.valid() ? Status() : failure(ErrorCode::kInternal, "cannot make an HDF5 file in memory");
-}
-
-Status Hdf5Writer::Impl::close() {
-  recent.reset();
-  reserved.clear();
-  spaces.clear();
-  datasets.reset();
-  groups.reset();
-  if (!file.valid() || H5Fclose(file.release()) >= 0) {
-    return Status();
-  }
-  // The library may still have the file open: what is under it must stay for as long as the process.
-  const Status status = failure(ErrorCode::kInternal, "cannot finish the HDF5 file");
-  static_cast<void>(sparse_owner.release());
-  return status;
-}
-
-Status Hdf5Writer::Impl::check_usable() const {
-  return finished ? Status(ErrorCode::kInvalidArgument, "the HDF5 writer has already finished") : Status();
-}
-
-// The library would make missing groups itself, but with times in them.
 Status Hdf5Writer::Impl::make_groups(const std::string& path, size_t end) {
   for (size_t at = path.find('/'); at < end; at = path.find('/', at + 1)) {
     const std::string above = path.substr(0, at);
     const Status made = make_group(above);
     if (!made.ok()) {
-      return made.code() == ErrorCode::kAlreadyExists ? Status(ErrorCode::kInvalidArgument, "'" + above + "' is not a group")
-                                                      : made;
+      return Status(ErrorCode::kInvalidArgument, "'" + above + "' is not a group");
     }
   }
   return Status();
 }
 
 Status Hdf5Writer::Impl::make_group(const std::string& path) {
-  if (known_groups.contains(path)) {
-    return Status();
+  const Object* there = find(path);
+  if (there != nullptr) {
+    return there->is_group() ? Status() : Status(ErrorCode::kAlreadyExists, "'" + path + "' is a dataset");
   }
-  sparse.allow_extension(path.size() < kSmallBytes);
-  const Id group(H5Gcreate2(file.get(), path.c_str(), H5P_DEFAULT, groups.get(), H5P_DEFAULT));
-  sparse.allow_extension(true);
-  if (!group.valid()) {
-    return failure(ErrorCode::kInvalidArgument, "cannot make group '" + path + "'");
-  }
-  known_groups.insert(path);
+  add(path);
   return Status();
 }
 
-Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, const Prepared& prepared, RawPlace place) {
+Result<int64_t> Hdf5Writer::Impl::place(const DatasetSpec& spec, int64_t bytes) {
+  if (bytes == 0) {
+    return h5::kNowhere;
+  }
+  if (spec.data_offset >= 0) {
+    if (spec.data_offset < ImageSpace::kHeadBytes || spec.data_offset > planned_end || bytes > planned_end - spec.data_offset) {
+      return Status(ErrorCode::kInternal, "a dataset's planned place is outside of the plan");
+    }
+    return spec.data_offset;
+  }
+  int64_t begin = 0;
+  int64_t end = 0;
+  if (!checked_add(raw_end, spec.alignment_bytes - 1, &begin) ||
+      !checked_add(align_down(begin, spec.alignment_bytes), bytes, &end)) {
+    return Status(ErrorCode::kInvalidArgument, "the file would be larger than 2^63 bytes");
+  }
+  raw_end = end;
+  return align_down(begin, spec.alignment_bytes);
+}
+
+Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int64_t data_offset) {
   STRIA_ASSIGN_OR_RETURN(const std::string path, h5::normal_path(spec.path));
   if (path.empty()) {
     return Status(ErrorCode::kInvalidArgument, "it has no name");
   }
-  if (spec.alignment_bytes < 1) {
-    return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
+  if (find(path) != nullptr) {
+    return Status(ErrorCode::kAlreadyExists, "the name is taken");
   }
   STRIA_RETURN_IF_ERROR(make_groups(path, path.size()));
-  sparse.allow_extension(path.size() < kSmallBytes);
-  sparse.place_raw_data(place, spec.alignment_bytes);
-  if (place == RawPlace::kPlanned) {
-    sparse.place_next_at(spec.data_offset);
-  }
-  recent.reset();  // now, as closing it later would clear the library's error
-  recent = Id(H5Dcreate2(file.get(), path.c_str(), prepared.types.file.get(), prepared.space, H5P_DEFAULT, datasets.get(),
-                         H5P_DEFAULT));
-  sparse.place_raw_data(RawPlace::kOwnBlock, 1);
-  sparse.allow_extension(true);
-  recent_path = path;
-  return recent.valid() ? Status() : failure(ErrorCode::kInvalidArgument, "libhdf5");
+  Object& dataset = add(path);
+  dataset.value = std::move(value);
+  dataset.alignment_bytes = spec.alignment_bytes;
+  dataset.data_offset = data_offset;
+  return Status();
 }
 
-Status Hdf5Writer::Impl::open_recent(const std::string& path) {
-  if (recent.valid() && recent_path == path) {
-    return Status();
-  }
-  recent.reset();
-  recent = Id(H5Oopen(file.get(), path.empty() ? "/" : path.c_str(), H5P_DEFAULT));
-  recent_path = path;
-  return recent.valid() ? Status() : failure(ErrorCode::kInvalidArgument, "no such object");
-}
-
-Result<Id> Hdf5Writer::Impl::make_attribute(const AttributeSpec& attribute, bool replaces) {
-  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos) {
-    return Status(ErrorCode::kInvalidArgument, "not a name");
-  }
+Result<Object*> Hdf5Writer::Impl::owner_of(const AttributeSpec& attribute) const {
   STRIA_ASSIGN_OR_RETURN(const std::string path, h5::normal_path(attribute.object_path));
-  STRIA_ASSIGN_OR_RETURN(const Prepared prepared, prepare(attribute.element, attribute.dims));
-  STRIA_RETURN_IF_ERROR(check_size(attribute.value.size(), prepared.bytes));
-  if (prepared.bytes > kAttributeBytesMax) {
-    return Status(ErrorCode::kUnsupported,
-                  "a value of more than " + std::to_string(kAttributeBytesMax) + " bytes; make it a dataset");
+  Object* object = find(path);
+  if (object == nullptr) {
+    return Status(ErrorCode::kNotFound, "no such object");
   }
-  STRIA_RETURN_IF_ERROR(open_recent(path));
-  const bool is_small =
-      attribute.element.kind != ElementSpec::Kind::kCompound && attribute.name.size() + attribute.value.size() < kSmallBytes;
-  sparse.allow_extension(is_small);
-  Result<Id> made = add_attribute(attribute, prepared, replaces);
-  sparse.allow_extension(true);
-  return made;
+  return object;
 }
 
-Result<Id> Hdf5Writer::Impl::add_attribute(const AttributeSpec& attribute, const Prepared& prepared, bool replaces) {
-  const auto make = [&] {
-    return Id(
-        H5Acreate2(recent.get(), attribute.name.c_str(), prepared.types.file.get(), prepared.space, H5P_DEFAULT, H5P_DEFAULT));
-  };
-  Id made = make();
-  if (!made.valid()) {
-    Status status = failure(ErrorCode::kInvalidArgument, "libhdf5");
-    if (status.code() != ErrorCode::kAlreadyExists || !replaces) {
-      return status;
-    }
-    if (Reserved* waiting = find_reserved(recent_path, attribute.name); waiting != nullptr) {
-      waiting->otherwise = attribute;
-      return made;
-    }
-    if (H5Adelete(recent.get(), attribute.name.c_str()) < 0) {
-      return failure(ErrorCode::kInternal, "the one of that name can't be replaced");
-    }
-    made = make();
-  }
-  if (!made.valid() || (prepared.bytes > 0 && H5Awrite(made.get(), prepared.types.memory(), attribute.value.data()) < 0)) {
-    return failure(ErrorCode::kInvalidArgument, "libhdf5");
-  }
-  return made;
-}
-
-Reserved* Hdf5Writer::Impl::find_reserved(const std::string& path, const std::string& name) {
-  const auto found = std::find_if(reserved.begin(), reserved.end(), [&](const Reserved& waiting) {
-    return waiting.attribute.valid() && waiting.object_path == path && waiting.name == name;
-  });
-  return found == reserved.end() ? nullptr : &*found;
-}
-
-Status Hdf5Writer::Impl::fill(Reserved& waiting, std::span<const std::byte> value) {
-  STRIA_RETURN_IF_ERROR(check_size(value.size(), waiting.bytes));
-  STRIA_ASSIGN_OR_RETURN(const TypePair types, h5::make_types(waiting.element));
-  if (waiting.bytes > 0 && H5Awrite(waiting.attribute.get(), types.memory(), value.data()) < 0) {
-    return failure(ErrorCode::kInternal, "libhdf5");
-  }
-  waiting.attribute.reset();
-  return Status();
-}
-
-Status Hdf5Writer::Impl::remove_unfilled() {
-  for (Reserved& unfilled : reserved) {
-    if (!unfilled.attribute.valid()) {
-      continue;
-    }
-    unfilled.attribute.reset();
-    const std::string path = "/" + unfilled.object_path;
-    if (H5Adelete_by_name(file.get(), path.c_str(), unfilled.name.c_str(), H5P_DEFAULT) < 0) {
-      return failure(ErrorCode::kInternal, "cannot remove attribute '" + unfilled.name + "' of '" + path + "'");
-    }
-    if (unfilled.otherwise) {
-      STRIA_RETURN_IF_ERROR(make_attribute(*unfilled.otherwise, true).status());
-    }
-  }
-  return Status();
-}
-
-Hdf5Writer::Hdf5Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Hdf5Writer::Hdf5Writer() : impl_(std::make_unique<Impl>()) {}
 Hdf5Writer::~Hdf5Writer() = default;
 
-Result<std::unique_ptr<Hdf5Writer>> Hdf5Writer::create(int64_t root_objects) {
-  auto impl = std::make_unique<Impl>();
-  {
-    const LibraryScope scope;
-    STRIA_RETURN_IF_ERROR(impl->open(root_objects));
-  }
-  return std::unique_ptr<Hdf5Writer>(new Hdf5Writer(std::move(impl)));
-}
-
 int64_t Hdf5Writer::first_raw_offset() {
-  return h5::SparseFile::kBlockBytes;
+  return ImageSpace::kHeadBytes;
 }
 
 Status Hdf5Writer::plan(int64_t end) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  return impl_->sparse.plan_raw_data(end);
-}
-
-Status Hdf5Writer::create_group(const std::string& path) {
-  const LibraryScope scope;
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  STRIA_ASSIGN_OR_RETURN(const std::string name, h5::normal_path(path));
-  STRIA_RETURN_IF_ERROR(impl_->make_groups(name, name.size()));
-  return name.empty() ? Status() : impl_->make_group(name);
-}
-
-Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
-  const LibraryScope scope;
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const std::string what = "cannot make dataset '" + spec.path + "'";
-  const auto prepared = impl_->prepare(spec.element, spec.dims);
-  const Status made =
-      prepared.ok() ? impl_->make_dataset(spec, *prepared, spec.data_offset >= 0 ? RawPlace::kPlanned : RawPlace::kOutside)
-                    : prepared.status();
-  if (!made.ok()) {
-    return made.with_context(what);
+  if (impl_->raw_end > ImageSpace::kHeadBytes) {
+    return Status(ErrorCode::kInternal, "the space for planned datasets is in use");
   }
-  if (prepared->bytes == 0) {
-    return int64_t{-1};
-  }
-  const haddr_t offset = H5Dget_offset(impl_->recent.get());
-  if (offset == HADDR_UNDEF || impl_->sparse.is_in_image(static_cast<int64_t>(offset))) {
-    return impl_->failure(ErrorCode::kInternal, what);
-  }
-  return static_cast<int64_t>(offset);
-}
-
-Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {
-  const LibraryScope scope;
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const std::string what = "cannot make dataset '" + spec.path + "'";
-  const auto prepared = impl_->prepare(spec.element, spec.dims);
-  Status status = prepared.ok() ? check_size(content.size(), prepared->bytes) : prepared.status();
-  if (status.ok()) {
-    status = impl_->make_dataset(spec, *prepared, RawPlace::kWithMetadata);
-  }
-  if (!status.ok() || content.empty()) {
-    return status.with_context(what);
-  }
-  if (H5Dwrite(impl_->recent.get(), prepared->types.memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, content.data()) < 0) {
-    return impl_->failure(ErrorCode::kInternal, what);
-  }
+  impl_->planned_end = impl_->raw_end = std::max(end, ImageSpace::kHeadBytes);
   return Status();
 }
 
-Status Hdf5Writer::write_attribute(const AttributeSpec& attribute) {
-  const LibraryScope scope;
+Status Hdf5Writer::create_group(const std::string& path) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const Status status = impl_->make_attribute(attribute, true).status();
-  return status.ok() ? status : status.with_context(naming(attribute));
+  STRIA_ASSIGN_OR_RETURN(const std::string name, h5::normal_path(path));
+  STRIA_RETURN_IF_ERROR(impl_->make_groups(name, name.size()));
+  return impl_->make_group(name);
+}
+
+Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  const auto make = [&]() -> Result<int64_t> {
+    if (spec.alignment_bytes < 1) {
+      return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
+    }
+    STRIA_ASSIGN_OR_RETURN(Value value, make_value(spec.element, spec.dims));
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, value.bytes));
+    STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
+    return offset;
+  };
+  auto made = make();
+  return made.ok() ? made : made.status().with_context(naming(spec));
+}
+
+Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  const auto make = [&]() -> Status {
+    if (spec.alignment_bytes < 1) {
+      return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
+    }
+    STRIA_ASSIGN_OR_RETURN(Value value, make_value(spec.element, spec.dims));
+    STRIA_RETURN_IF_ERROR(fill(value, content));
+    return impl_->make_dataset(spec, std::move(value), h5::kNowhere);
+  };
+  const Status made = make();
+  return made.ok() ? made : made.with_context(naming(spec));
+}
+
+Status Hdf5Writer::write_attribute(const AttributeSpec& attribute) {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  const auto make = [&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(Object* const object, impl_->owner_of(attribute));
+    STRIA_ASSIGN_OR_RETURN(Value value, make_attribute_value(attribute));
+    Attribute* there = object->find(attribute.name);
+    if (there == nullptr) {
+      object->attributes.push_back({attribute.name, std::move(value), false, std::nullopt});
+    } else if (there->waits) {
+      there->otherwise = std::move(value);
+    } else {
+      there->value = std::move(value);
+    }
+    return Status();
+  };
+  const Status made = make();
+  return made.ok() ? made : made.with_context(naming(attribute));
 }
 
 Result<int> Hdf5Writer::reserve_attribute(const AttributeSpec& attribute) {
-  const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  auto made = impl_->make_attribute(attribute, false);
+  const auto make = [&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(Object* const object, impl_->owner_of(attribute));
+    STRIA_ASSIGN_OR_RETURN(Value value, make_attribute_value(attribute));
+    if (object->find(attribute.name) != nullptr) {
+      return Status(ErrorCode::kAlreadyExists, "the name is taken");
+    }
+    object->attributes.push_back({attribute.name, std::move(value), true, std::nullopt});
+    impl_->reserved.push_back(&object->attributes.back());
+    return Status();
+  };
+  const Status made = make();
   if (!made.ok()) {
-    return made.status().with_context(naming(attribute));
+    return made.with_context(naming(attribute));
   }
-  impl_->reserved.push_back({impl_->recent_path, attribute.name, attribute.element, std::move(*made),
-                             static_cast<int64_t>(attribute.value.size()), std::nullopt});
   return static_cast<int>(impl_->reserved.size()) - 1;
 }
 
 Status Hdf5Writer::fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values) {
-  const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  for (const auto& [number, value] : values) {
+  for (const auto& [number, content] : values) {
     const bool known = number >= 0 && number < static_cast<int>(impl_->reserved.size());
-    if (!known || !impl_->reserved[static_cast<size_t>(number)].attribute.valid()) {
+    if (!known || !impl_->reserved[static_cast<size_t>(number)]->waits) {
       return Status(ErrorCode::kInvalidArgument, "no attribute waits for a value under number " + std::to_string(number));
     }
-    Reserved& waiting = impl_->reserved[static_cast<size_t>(number)];
-    const Status status = impl_->fill(waiting, value);
-    if (!status.ok()) {
-      return status.with_context("cannot set attribute '" + waiting.name + "' of '" + waiting.object_path + "'");
+    Attribute& waiting = *impl_->reserved[static_cast<size_t>(number)];
+    const Status filled = fill(waiting.value, content);
+    if (!filled.ok()) {
+      return filled.with_context("cannot set attribute '" + waiting.name + "'");
     }
+    waiting.waits = false;
   }
   return Status();
 }
 
 Result<SparseImage> Hdf5Writer::finish() {
-  const LibraryScope scope;
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   impl_->finished = true;
-  STRIA_RETURN_IF_ERROR(impl_->remove_unfilled());
-  STRIA_RETURN_IF_ERROR(impl_->close());
-  return impl_->sparse.take_image();
+  ImageSpace space(impl_->raw_end);
+  STRIA_RETURN_IF_ERROR(space.reserve(h5::kSuperblockBytes, 1).status());
+  for (Object& object : impl_->objects) {
+    if (!object.is_group()) {
+      STRIA_RETURN_IF_ERROR(place_object(object, space));
+    }
+  }
+  for (auto group = impl_->objects.rbegin(); group != impl_->objects.rend(); ++group) {  // members before their group
+    if (group->is_group()) {
+      STRIA_RETURN_IF_ERROR(place_object(*group, space));
+    }
+  }
+  space.write(0, h5::superblock(space.file_bytes(), impl_->objects.front().address));
+  return space.take();
 }
 
 }  // namespace stria::container

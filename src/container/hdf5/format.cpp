@@ -1,0 +1,181 @@
+#include "container/hdf5/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+namespace stria::container::h5 {
+
+namespace {
+
+constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
+constexpr size_t kAddressBytes = 8;
+constexpr size_t kLengthBytes = 8;
+constexpr int64_t kConstant = 0x01;   // a message that never changes
+constexpr int64_t kDontShare = 0x04;  // nor goes to a shared heap
+
+// Little-endian; what lies past the end counts as zeros.
+uint32_t word_at(std::span<const std::byte> key, size_t at) {
+  std::array<std::byte, 4> bytes{};
+  if (at < key.size()) {
+    std::memcpy(bytes.data(), key.data() + at, std::min(bytes.size(), key.size() - at));
+  }
+  uint32_t word = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    word |= std::to_integer<uint32_t>(bytes[i]) << (8 * i);
+  }
+  return word;
+}
+
+int64_t flags_of(Message type) {
+  switch (type) {
+    case Message::kDatatype:
+    case Message::kFillValue:
+    case Message::kGroupInfo:
+      return kConstant;
+    case Message::kAttributeInfo:
+      return kDontShare;
+    default:
+      return 0;
+  }
+}
+
+// How many bytes a count takes, as a power of two.
+size_t width_code(size_t value) {
+  return value <= 0xff ? 0 : value <= 0xffff ? 1 : 2;
+}
+
+}  // namespace
+
+Encoder& Encoder::number(int64_t value, size_t count) {
+  std::array<std::byte, sizeof value> low;
+  for (size_t i = 0; i < low.size(); ++i) {
+    low[i] = static_cast<std::byte>(static_cast<uint64_t>(value) >> (8 * i));
+  }
+  return bytes(std::span(low).first(count));
+}
+
+Encoder& Encoder::bytes(std::span<const std::byte> value) {
+  bytes_.insert(bytes_.end(), value.begin(), value.end());
+  return *this;
+}
+
+Encoder& Encoder::zeros(size_t count) {
+  bytes_.resize(bytes_.size() + count);
+  return *this;
+}
+
+Encoder& Encoder::checksum(size_t begin) {
+  return number(lookup3(std::span(bytes_).subspan(begin)), sizeof(uint32_t));
+}
+
+uint32_t lookup3(std::span<const std::byte> key) {
+  using std::rotl;
+  uint32_t a = 0xdeadbeef + static_cast<uint32_t>(key.size());
+  uint32_t b = a;
+  uint32_t c = a;
+  if (key.empty()) {
+    return c;
+  }
+  for (; key.size() > 12; key = key.subspan(12)) {
+    a += word_at(key, 0);
+    b += word_at(key, 4);
+    c += word_at(key, 8);
+    a = (a - c) ^ rotl(c, 4), c += b;
+    b = (b - a) ^ rotl(a, 6), a += c;
+    c = (c - b) ^ rotl(b, 8), b += a;
+    a = (a - c) ^ rotl(c, 16), c += b;
+    b = (b - a) ^ rotl(a, 19), a += c;
+    c = (c - b) ^ rotl(b, 4), b += a;
+  }
+  a += word_at(key, 0);
+  b += word_at(key, 4);
+  c += word_at(key, 8);
+  c = (c ^ b) - rotl(b, 14);
+  a = (a ^ c) - rotl(c, 11);
+  b = (b ^ a) - rotl(a, 25);
+  c = (c ^ b) - rotl(b, 16);
+  a = (a ^ c) - rotl(c, 4);
+  b = (b ^ a) - rotl(a, 14);
+  c = (c ^ b) - rotl(b, 24);
+  return c;
+}
+
+std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) {
+  Encoder block;
+  block.text(kSignature).number(2, 1).number(kAddressBytes, 1).number(kLengthBytes, 1).number(0, 1);
+  block.number(0, kAddressBytes).number(kNowhere, kAddressBytes);
+  block.number(file_bytes, kAddressBytes).number(root_address, kAddressBytes).checksum();
+  return block.take();
+}
+
+void ObjectHeader::add(Message type, std::span<const std::byte> payload) {
+  messages_.number(static_cast<int64_t>(type), 1).number(static_cast<int64_t>(payload.size()), 2);
+  messages_.number(flags_of(type), 1).bytes(payload);
+}
+
+std::vector<std::byte> ObjectHeader::finish(int64_t compact_attributes_max) const {
+  constexpr int64_t kPhaseChangeStored = 0x10;
+  const size_t code = width_code(messages_.size());
+  Encoder header(messages_.size() + 32);
+  header.text("OHDR").number(2, 1).number(kPhaseChangeStored | static_cast<int64_t>(code), 1);
+  header.number(compact_attributes_max, 2).number(0, 2);
+  header.number(static_cast<int64_t>(messages_.size()), size_t{1} << code).bytes(messages_.view()).checksum();
+  return header.take();
+}
+
+std::vector<std::byte> dataspace(std::span<const int64_t> dims) {
+  constexpr int64_t kHasMaximum = 1;
+  const bool is_simple = !dims.empty();
+  Encoder space;
+  space.number(2, 1).number(static_cast<int64_t>(dims.size()), 1).number(is_simple ? kHasMaximum : 0, 1).number(is_simple, 1);
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the sizes, then the largest that they may become
+    for (const int64_t dim : dims) {
+      space.number(dim, kLengthBytes);
+    }
+  }
+  return space.take();
+}
+
+std::vector<std::byte> no_fill_value() {
+  constexpr int64_t kEarly = 1;
+  constexpr int64_t kNever = 1 << 2;
+  return Encoder().number(3, 1).number(kEarly | kNever, 1).take();
+}
+
+std::vector<std::byte> contiguous_layout(int64_t address, int64_t bytes) {
+  return Encoder().number(3, 1).number(1, 1).number(address, kAddressBytes).number(bytes, kLengthBytes).take();
+}
+
+std::vector<std::byte> no_index() {
+  return Encoder().number(0, 1).number(0, 1).number(kNowhere, kAddressBytes).number(kNowhere, kAddressBytes).take();
+}
+
+std::vector<std::byte> attribute(std::string_view name, std::span<const std::byte> datatype,
+                                 std::span<const std::byte> dataspace, std::span<const std::byte> value) {
+  Encoder message;
+  message.number(3, 1).number(0, 1).number(static_cast<int64_t>(name.size()) + 1, 2);
+  message.number(static_cast<int64_t>(datatype.size()), 2).number(static_cast<int64_t>(dataspace.size()), 2).number(0, 1);
+  message.text(name).zeros(1).bytes(datatype).bytes(dataspace).bytes(value);
+  return message.take();
+}
+
+std::vector<std::byte> group_info(int64_t compact_links_max) {
+  constexpr int64_t kPhaseChangeStored = 1;
+  return Encoder().number(0, 1).number(kPhaseChangeStored, 1).number(compact_links_max, 2).number(0, 2).take();
+}
+
+std::vector<std::byte> link(std::string_view name, int64_t header_address) {
+  const size_t code = width_code(name.size());
+  Encoder message;
+  message.number(1, 1).number(static_cast<int64_t>(code), 1).number(static_cast<int64_t>(name.size()), size_t{1} << code);
+  return message.text(name).number(header_address, kAddressBytes).take();
+}
+
+std::vector<std::byte> symbol_table(int64_t tree_address, int64_t heap_address) {
+  return Encoder().number(tree_address, kAddressBytes).number(heap_address, kAddressBytes).take();
+}
+
+}  // namespace stria::container::h5
