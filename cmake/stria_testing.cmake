@@ -8,6 +8,19 @@ if(STRIA_BUILD_TESTS)
   add_custom_target(unit_tests)  # all programs of the label "unit"
 endif()
 
+# stria_timeout(VARIABLE DEFAULT): the seconds that a test may take, DEFAULT unless VARIABLE says so; three times as many with
+# sanitizers.
+function(stria_timeout variable default)
+  set(seconds ${${variable}})
+  if(NOT seconds)
+    set(seconds ${default})
+  endif()
+  if(STRIA_SANITIZE)
+    math(EXPR seconds "${seconds} * 3")
+  endif()
+  set(${variable} ${seconds} PARENT_SCOPE)
+endfunction()
+
 # The environment of every test: how ranks are started, and what the sanitizers must know of the MPI libraries, which leak and
 # synchronise unseen.
 set(support ${CMAKE_SOURCE_DIR}/tests/support)
@@ -29,9 +42,7 @@ function(stria_test name)
   if(NOT T_RANKS AND NOT STRIA_UNIT_TESTS)
     return()
   endif()
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 300)
-  endif()
+  stria_timeout(T_TIMEOUT 300)
   add_executable(${name} ${T_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
   if(T_RANKS OR T_MPI)
