@@ -20,8 +20,9 @@ namespace stria::mpiio {
 
 namespace {
 
-// How long to sleep between looks at what other ranks have done.
+// How long to sleep between looks at what other ranks have done, and at what MPI has to do.
 constexpr auto kBoardPause = std::chrono::microseconds(100);
+constexpr auto kMessagePause = std::chrono::milliseconds(1);
 
 struct Jobs {
   std::mutex mutex;
@@ -122,10 +123,9 @@ void look_at_other_nodes() {
   }
 }
 
-// Ranks of other nodes may be fetching what this one exposes: MPI is to be called while this one waits, by a call that makes it
-// look at what has come (of MPI_COMM_SELF MPICH would not).
-void look_and_serve_other_nodes() {
-  look_at_other_nodes();
+// What others wait for before they do their part of an operation may need this rank in a call of MPI: a message that has begun,
+// what it exposes in a window. The call is one that looks at what has come, which with MPI_COMM_SELF MPICH's does not.
+void let_messages_go_on() {
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
@@ -135,11 +135,16 @@ template <typename Done>
 void wait_until(const File& file, Done&& done) {
   if (nodes_of(file) == nullptr) {
     std::unique_lock lock(jobs().mutex);
-    jobs().changed.wait(lock, done);
+    while (!jobs().changed.wait_for(lock, kMessagePause, done)) {
+      lock.unlock();
+      let_messages_go_on();
+      lock.lock();
+    }
     return;
   }
   for (int attempt = 0; !done(); ++attempt) {
-    look_and_serve_other_nodes();
+    look_at_other_nodes();
+    let_messages_go_on();
     polite_pause(attempt);
   }
 }
@@ -256,10 +261,9 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, bool
   // The first half of a split collective may wait for the other ranks; a nonblocking call must not.
   const bool by_messages = collective && request == nullptr && nodes_of(file) != nullptr;
   if (collective && request != nullptr && file.comm().size() > 1) {
-    job->board_number = board->begin([&] {
-      if (nodes_of(file) != nullptr) {
-        look_and_serve_other_nodes();
-      }
+    job->board_number = board->begin([] {
+      look_at_other_nodes();
+      let_messages_go_on();
     });
   }
   if (!by_messages && can_wait_in_background(*operation) && open_background(file)) {

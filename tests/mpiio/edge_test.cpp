@@ -404,6 +404,31 @@ void nonblocking_on_several_nodes(const Suite& suite) {
   }
 }
 
+// Who waits for a nonblocking collective call lets a long message go on that another rank wants to have first.
+void message_under_way(const Suite& suite) {
+  const std::string path = suite.path("message");
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, {});
+  std::vector<int> message(4 << 20, suite.rank());
+  std::vector<MPI_Request> sends;
+  for (int rank = 1; suite.rank() == 0 && rank < suite.rank_count(); ++rank) {
+    MPI_Isend(message.data(), 4 << 20, MPI_INT, rank, 0, MPI_COMM_WORLD, &sends.emplace_back());
+  }
+  if (suite.rank() > 0) {
+    MPI_Recv(message.data(), 4 << 20, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  const int mine = suite.rank();
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_MPI(MPI_File_iwrite_at_all(file, 4 * suite.rank(), &mine, 1, MPI_INT, &request));
+  EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+  EXPECT(message.back() == 0, "the message has ", message.back());
+  EXPECT_MPI(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+}
+
 // How many ranks of a machine are aggregators, at most `most` a node; STRIA_RANKS_PER_NODE divides it into nodes.
 std::string aggregator_count(const Suite& suite, int most) {
   const char* text = suite.is_stria() ? std::getenv("STRIA_RANKS_PER_NODE") : nullptr;
@@ -483,6 +508,7 @@ int main(int argc, char** argv) {
   }
   suite.run("forbidden views", [&] { forbidden_views(suite); });
   suite.run("nonblocking on several nodes", [&] { nonblocking_on_several_nodes(suite); });
+  suite.run("message under way", [&] { message_under_way(suite); });
   suite.run("aggregator places", [&] { aggregator_places(suite); });
   for (const Call& call : private_calls()) {
     suite.run("far offset " + call_name(call, true), [&] { far_offset(suite, call); });
