@@ -136,7 +136,14 @@ Status WriteSession::complete(Status mine) {
     outcome = made.ok() ? or_out_of_memory([&] { return finish_file(); }) : made;
     outcome = outcome.with_context("rank 0");
   }
-  return share_outcome(outcome);
+  outcome = share_outcome(outcome);
+  // Nobody waits for their memory any more.
+  direct_file_.reset();
+  opened_file_.reset();
+  if (published_) {
+    created_.reset();
+  }
+  return outcome;
 }
 
 // Sends rank 0 what was gathered, or why there is nothing, unless that was done before. Returns what this rank's outcome is
@@ -206,8 +213,6 @@ Status WriteSession::close_handles() {
     Status closed = opened_file_->close();
     status = status.ok() ? closed : status;
   }
-  direct_file_.reset();
-  opened_file_.reset();
   file_ = nullptr;
   return status;
 }
@@ -342,7 +347,6 @@ Status WriteSession::make_image() {
 // Once the file has its name: what fails now costs no data, unless the power does too.
 Status WriteSession::settle() {
   Status status = created_->close();
-  created_.reset();
   if (status.ok() && options_.sync) {
     status = environment_.driver->sync_directory(path_);
   }

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "base/byte_range.hpp"
 
@@ -79,8 +80,12 @@ bool PageInserter::can_serve(int descriptor, const struct stat& details, uint32_
 PageInserter::PageInserter(int descriptor) : descriptor_(descriptor), page_bytes_(sysconf(_SC_PAGESIZE)) {}
 
 PageInserter::~PageInserter() {
+  finish();
   unmap();
-  if (has_inserted_) {
+}
+
+void PageInserter::finish() {
+  if (std::exchange(has_inserted_, false)) {
     futimens(descriptor_, nullptr);  // which a write would have noted
   }
 }

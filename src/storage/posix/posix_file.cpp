@@ -386,7 +386,9 @@ Status PosixFile::close() {
     return closed_file("close", path_);
   }
   queue_.reset();
-  inserter_.reset();
+  if (inserter_ != nullptr) {
+    inserter_->finish();
+  }
   if (cached_descriptor_ >= 0) {
     calls_.close(std::exchange(cached_descriptor_, -1));
   }
