@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/checked.hpp"
-#include "container/hdf5/format.hpp"
 
 namespace stria::container::h5 {
 
@@ -160,13 +159,17 @@ void turn_one(const ElementSpec& element, std::span<std::byte> bytes) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> datatype(const ElementSpec& element) {
+Result<size_t> datatype_bytes(const ElementSpec& element) {
   Encoder message;
   STRIA_RETURN_IF_ERROR(encode(element, 0, message));
   if (message.size() > kMessageBytesMax) {
     return Status(ErrorCode::kUnsupported, "a compound with too many members");
   }
-  return message.take();
+  return message.size();
+}
+
+void put_datatype(Encoder& to, const ElementSpec& element) {
+  static_cast<void>(encode(element, 0, to));
 }
 
 void turn_to_file_order(const ElementSpec& element, std::span<std::byte> elements) {

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
 constexpr size_t kAddressBytes = 8;
 constexpr size_t kLengthBytes = 8;
+constexpr size_t kMessageSizeBytes = 2;
 constexpr int64_t kConstant = 0x01;   // a message that never changes
 constexpr int64_t kDontShare = 0x04;  // nor goes to a shared heap
 
@@ -27,6 +28,14 @@ uint32_t word_at(std::span<const std::byte> key, size_t at) {
     word |= std::to_integer<uint32_t>(bytes[i]) << (8 * i);
   }
   return word;
+}
+
+std::array<std::byte, 8> low_first(int64_t value) {
+  std::array<std::byte, 8> low;
+  for (size_t i = 0; i < low.size(); ++i) {
+    low[i] = static_cast<std::byte>(static_cast<uint64_t>(value) >> (8 * i));
+  }
+  return low;
 }
 
 int64_t flags_of(Message type) {
@@ -50,10 +59,7 @@ size_t width_code(size_t value) {
 }  // namespace
 
 Encoder& Encoder::number(int64_t value, size_t count) {
-  std::array<std::byte, sizeof value> low;
-  for (size_t i = 0; i < low.size(); ++i) {
-    low[i] = static_cast<std::byte>(static_cast<uint64_t>(value) >> (8 * i));
-  }
+  const auto low = low_first(value);
   return bytes(std::span(low).first(count));
 }
 
@@ -67,8 +73,13 @@ Encoder& Encoder::zeros(size_t count) {
   return *this;
 }
 
-Encoder& Encoder::checksum(size_t begin) {
-  return number(lookup3(std::span(bytes_).subspan(begin)), sizeof(uint32_t));
+Encoder& Encoder::checksum() {
+  return number(lookup3(bytes_), sizeof(uint32_t));
+}
+
+void Encoder::overwrite(size_t at, int64_t value, size_t count) {
+  const auto low = low_first(value);
+  std::copy_n(low.begin(), count, bytes_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 uint32_t lookup3(std::span<const std::byte> key) {
@@ -111,9 +122,14 @@ std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) {
   return block.take();
 }
 
-void ObjectHeader::add(Message type, std::span<const std::byte> payload) {
-  messages_.number(static_cast<int64_t>(type), 1).number(static_cast<int64_t>(payload.size()), 2);
-  messages_.number(flags_of(type), 1).bytes(payload);
+Encoder& ObjectHeader::begin(Message type) {
+  messages_.number(static_cast<int64_t>(type), 1).number(0, kMessageSizeBytes).number(flags_of(type), 1);
+  begun_ = messages_.size();
+  return messages_;
+}
+
+void ObjectHeader::end() {
+  messages_.overwrite(begun_ - 1 - kMessageSizeBytes, static_cast<int64_t>(messages_.size() - begun_), kMessageSizeBytes);
 }
 
 std::vector<std::byte> ObjectHeader::finish(int64_t compact_attributes_max) const {
@@ -126,56 +142,50 @@ std::vector<std::byte> ObjectHeader::finish(int64_t compact_attributes_max) cons
   return header.take();
 }
 
-std::vector<std::byte> dataspace(std::span<const int64_t> dims) {
+void put_dataspace(Encoder& to, std::span<const int64_t> dims) {
   constexpr int64_t kHasMaximum = 1;
   const bool is_simple = !dims.empty();
-  Encoder space;
-  space.number(2, 1).number(static_cast<int64_t>(dims.size()), 1).number(is_simple ? kHasMaximum : 0, 1).number(is_simple, 1);
+  to.number(2, 1).number(static_cast<int64_t>(dims.size()), 1).number(is_simple ? kHasMaximum : 0, 1).number(is_simple, 1);
   for (int repeat = 0; repeat < 2; ++repeat) {  // the sizes, then the largest that they may become
     for (const int64_t dim : dims) {
-      space.number(dim, kLengthBytes);
+      to.number(dim, kLengthBytes);
     }
   }
-  return space.take();
 }
 
-std::vector<std::byte> no_fill_value() {
+void put_no_fill_value(Encoder& to) {
   constexpr int64_t kEarly = 1;
   constexpr int64_t kNever = 1 << 2;
-  return Encoder().number(3, 1).number(kEarly | kNever, 1).take();
+  to.number(3, 1).number(kEarly | kNever, 1);
 }
 
-std::vector<std::byte> contiguous_layout(int64_t address, int64_t bytes) {
-  return Encoder().number(3, 1).number(1, 1).number(address, kAddressBytes).number(bytes, kLengthBytes).take();
+void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes) {
+  to.number(3, 1).number(1, 1).number(address, kAddressBytes).number(bytes, kLengthBytes);
 }
 
-std::vector<std::byte> no_index() {
-  return Encoder().number(0, 1).number(0, 1).number(kNowhere, kAddressBytes).number(kNowhere, kAddressBytes).take();
+void put_no_index(Encoder& to) {
+  to.number(0, 1).number(0, 1).number(kNowhere, kAddressBytes).number(kNowhere, kAddressBytes);
 }
 
-std::vector<std::byte> attribute(std::string_view name, std::span<const std::byte> datatype,
-                                 std::span<const std::byte> dataspace, std::span<const std::byte> value) {
-  Encoder message;
-  message.number(3, 1).number(0, 1).number(static_cast<int64_t>(name.size()) + 1, 2);
-  message.number(static_cast<int64_t>(datatype.size()), 2).number(static_cast<int64_t>(dataspace.size()), 2).number(0, 1);
-  message.text(name).zeros(1).bytes(datatype).bytes(dataspace).bytes(value);
-  return message.take();
+void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes) {
+  to.number(3, 1).number(0, 1).number(static_cast<int64_t>(name.size()) + 1, 2);
+  to.number(static_cast<int64_t>(datatype_bytes), 2).number(static_cast<int64_t>(dataspace_bytes), 2).number(0, 1);
+  to.text(name).zeros(1);
 }
 
-std::vector<std::byte> group_info(int64_t compact_links_max) {
+void put_group_info(Encoder& to, int64_t compact_links_max) {
   constexpr int64_t kPhaseChangeStored = 1;
-  return Encoder().number(0, 1).number(kPhaseChangeStored, 1).number(compact_links_max, 2).number(0, 2).take();
+  to.number(0, 1).number(kPhaseChangeStored, 1).number(compact_links_max, 2).number(0, 2);
 }
 
-std::vector<std::byte> link(std::string_view name, int64_t header_address) {
+void put_link(Encoder& to, std::string_view name, int64_t header_address) {
   const size_t code = width_code(name.size());
-  Encoder message;
-  message.number(1, 1).number(static_cast<int64_t>(code), 1).number(static_cast<int64_t>(name.size()), size_t{1} << code);
-  return message.text(name).number(header_address, kAddressBytes).take();
+  to.number(1, 1).number(static_cast<int64_t>(code), 1).number(static_cast<int64_t>(name.size()), size_t{1} << code);
+  to.text(name).number(header_address, kAddressBytes);
 }
 
-std::vector<std::byte> symbol_table(int64_t tree_address, int64_t heap_address) {
-  return Encoder().number(tree_address, kAddressBytes).number(heap_address, kAddressBytes).take();
+void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address) {
+  to.number(tree_address, kAddressBytes).number(heap_address, kAddressBytes);
 }
 
 }  // namespace stria::container::h5

@@ -26,8 +26,10 @@ class Encoder {
   /// Without a terminator.
   Encoder& text(std::string_view value) { return bytes(std::as_bytes(std::span(value.data(), value.size()))); }
   Encoder& zeros(size_t count);
-  /// The checksum of everything since `begin`.
-  Encoder& checksum(size_t begin = 0);
+  /// The checksum of everything so far.
+  Encoder& checksum();
+  /// Writes a number over one that is there.
+  void overwrite(size_t at, int64_t value, size_t count);
   size_t size() const { return bytes_.size(); }
   const std::vector<std::byte>& view() const { return bytes_; }
   std::vector<std::byte> take() { return std::move(bytes_); }
@@ -62,31 +64,33 @@ inline constexpr size_t kMessageBytesMax = 65535;
 /// An object header, version 2 (IV.A.1.b), in one piece; no times, the order in which attributes were made isn't kept.
 class ObjectHeader {
  public:
-  /// \pre payload.size() <= kMessageBytesMax
-  void add(Message type, std::span<const std::byte> payload);
-  /// `compact_attributes_max`: how many attributes other programs may have it hold before they make a B-tree of them.
+  /// Begins a message; what it says is to be put into the encoder, at most kMessageBytesMax, before end().
+  Encoder& begin(Message type);
+  void end();
+  /// The whole header. `compact_attributes_max`: how many attributes other programs may have it hold before they make a B-tree
+  /// of them.
   std::vector<std::byte> finish(int64_t compact_attributes_max) const;
 
  private:
-  Encoder messages_{512};
+  Encoder messages_{1024};
+  size_t begun_ = 0;
 };
 
 /// Dataspace message, version 2 (IV.A.2.b): simple, of fixed size, or a scalar without dimensions.
-std::vector<std::byte> dataspace(std::span<const int64_t> dims);
+void put_dataspace(Encoder& to, std::span<const int64_t> dims);
 /// Fill value message, version 3 (IV.A.2.f): allocated at once, never filled.
-std::vector<std::byte> no_fill_value();
+void put_no_fill_value(Encoder& to);
 /// Data layout message, version 3 (IV.A.2.i): contiguous.
-std::vector<std::byte> contiguous_layout(int64_t address, int64_t bytes);
+void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
 /// Link info and attribute info message (IV.A.2.c, IV.A.2.v): the header itself has the links or attributes.
-std::vector<std::byte> no_index();
-/// Attribute message, version 3 (IV.A.2.m).
-std::vector<std::byte> attribute(std::string_view name, std::span<const std::byte> datatype,
-                                 std::span<const std::byte> dataspace, std::span<const std::byte> value);
+void put_no_index(Encoder& to);
+/// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace and value follow.
+void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes);
 /// Group info message (IV.A.2.k): how many links other programs may have the header hold before they make a B-tree of them.
-std::vector<std::byte> group_info(int64_t compact_links_max);
+void put_group_info(Encoder& to, int64_t compact_links_max);
 /// Link message (IV.A.2.g): a hard link.
-std::vector<std::byte> link(std::string_view name, int64_t header_address);
+void put_link(Encoder& to, std::string_view name, int64_t header_address);
 /// Symbol table message (IV.A.2.r).
-std::vector<std::byte> symbol_table(int64_t tree_address, int64_t heap_address);
+void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address);
 
 }  // namespace stria::container::h5

@@ -85,7 +85,7 @@ Result<std::vector<Child>> make_nodes(std::span<const Child> below, int level, I
 
 }  // namespace
 
-Result<std::vector<std::byte>> make_symbol_table(std::vector<Link> links, ImageSpace& space) {
+Result<SymbolTable> make_symbol_table(std::vector<Link> links, ImageSpace& space) {
   std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.name < b.name; });
   STRIA_ASSIGN_OR_RETURN(const Heap heap, make_heap(links, space));
   STRIA_ASSIGN_OR_RETURN(std::vector<Child> row, make_leaves(links, heap.names, space));
@@ -93,7 +93,7 @@ Result<std::vector<std::byte>> make_symbol_table(std::vector<Link> links, ImageS
   do {
     STRIA_ASSIGN_OR_RETURN(row, make_nodes(row, level++, space));
   } while (row.size() > 1);
-  return symbol_table(row[0].address, heap.address);
+  return SymbolTable{row[0].address, heap.address};
 }
 
 }  // namespace stria::container::h5

@@ -19,8 +19,13 @@ struct Link {
   int64_t header_address = 0;
 };
 
-/// Makes the heap, the leaves and the tree (format specification III.A.1, III.B, III.D). Returns the symbol table message for
-/// the group's header.
-Result<std::vector<std::byte>> make_symbol_table(std::vector<Link> links, ImageSpace& space);
+/// Where both begin.
+struct SymbolTable {
+  int64_t tree_address = 0;
+  int64_t heap_address = 0;
+};
+
+/// Makes the heap, the leaves and the tree (format specification III.A.1, III.B, III.D).
+Result<SymbolTable> make_symbol_table(std::vector<Link> links, ImageSpace& space);
 
 }  // namespace stria::container::h5

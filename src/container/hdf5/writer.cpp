@@ -30,15 +30,18 @@ constexpr int64_t kCompactLinksMax = 128;
 // Larger values belong into datasets: a message takes 65,535 bytes at most.
 constexpr int64_t kAttributeBytesMax = 60000;
 constexpr size_t kAttributeHeadBytes = 16;  // and a little more
+constexpr size_t kLinkNameMax = 60000;
 constexpr int64_t kTableAlignment = 8;
 
 /// Elements of a type and shape, and where they are known the elements, as the file has them.
 struct Value {
   ElementSpec element;
-  Bytes datatype;
-  Bytes dataspace;
+  size_t datatype_bytes = 0;
+  std::vector<int64_t> dims;
   int64_t bytes = 0;
   Bytes content;
+
+  size_t dataspace_bytes() const { return 4 + 2 * sizeof(int64_t) * dims.size(); }
 };
 
 struct Attribute {
@@ -74,10 +77,9 @@ std::string naming(const DatasetSpec& dataset) {
 }
 
 Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims) {
-  Value value{element, {}, {}, 0, {}};
-  STRIA_ASSIGN_OR_RETURN(value.datatype, h5::datatype(element));
+  Value value{element, 0, dims, 0, {}};
+  STRIA_ASSIGN_OR_RETURN(value.datatype_bytes, h5::datatype_bytes(element));
   STRIA_RETURN_IF_ERROR(h5::total_bytes(dims, element.bytes, &value.bytes));
-  value.dataspace = h5::dataspace(dims);
   return value;
 }
 
@@ -98,7 +100,7 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute) {
   }
   STRIA_ASSIGN_OR_RETURN(Value value, make_value(attribute.element, attribute.dims));
   STRIA_RETURN_IF_ERROR(fill(value, attribute.value));
-  const size_t others = attribute.name.size() + value.datatype.size() + value.dataspace.size();
+  const size_t others = attribute.name.size() + value.datatype_bytes + value.dataspace_bytes();
   if (value.bytes > kAttributeBytesMax || others > h5::kMessageBytesMax - kAttributeBytesMax - kAttributeHeadBytes) {
     return Status(ErrorCode::kUnsupported,
                   "a value of more than " + std::to_string(kAttributeBytesMax) + " bytes, or a long name; make it a dataset");
@@ -108,52 +110,69 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute) {
 
 void add_attributes(const Object& object, h5::ObjectHeader& header) {
   if (!object.attributes.empty()) {
-    header.add(Message::kAttributeInfo, h5::no_index());
+    h5::put_no_index(header.begin(Message::kAttributeInfo));
+    header.end();
   }
   for (const Attribute& attribute : object.attributes) {
     if (attribute.waits && !attribute.otherwise) {
       continue;
     }
     const Value& value = attribute.waits ? *attribute.otherwise : attribute.value;
-    header.add(Message::kAttribute, h5::attribute(attribute.name, value.datatype, value.dataspace, value.content));
+    h5::Encoder& message = header.begin(Message::kAttribute);
+    h5::put_attribute_head(message, attribute.name, value.datatype_bytes, value.dataspace_bytes());
+    h5::put_datatype(message, value.element);
+    h5::put_dataspace(message, value.dims);
+    message.bytes(value.content);
+    header.end();
   }
 }
 
 Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& header) {
-  std::vector<h5::Link> links;
-  bool in_header = static_cast<int64_t>(group.links.size()) <= kCompactLinksMax;
-  for (const Object* member : group.links) {
-    links.push_back({member->name, member->address});
-    in_header = in_header && h5::link(member->name, 0).size() <= h5::kMessageBytesMax;
-  }
+  const bool in_header = static_cast<int64_t>(group.links.size()) <= kCompactLinksMax &&
+                         std::all_of(group.links.begin(), group.links.end(),
+                                     [](const Object* member) { return member->name.size() < kLinkNameMax; });
   if (!in_header) {
-    STRIA_ASSIGN_OR_RETURN(const Bytes table, h5::make_symbol_table(std::move(links), space));
-    header.add(Message::kSymbolTable, table);
+    std::vector<h5::Link> links;
+    for (const Object* member : group.links) {
+      links.push_back({member->name, member->address});
+    }
+    STRIA_ASSIGN_OR_RETURN(const h5::SymbolTable table, h5::make_symbol_table(std::move(links), space));
+    h5::put_symbol_table(header.begin(Message::kSymbolTable), table.tree_address, table.heap_address);
+    header.end();
     return Status();
   }
-  header.add(Message::kLinkInfo, h5::no_index());
-  header.add(Message::kGroupInfo, h5::group_info(kCompactLinksMax));
-  for (const h5::Link& link : links) {
-    header.add(Message::kLink, h5::link(link.name, link.header_address));
+  h5::put_no_index(header.begin(Message::kLinkInfo));
+  header.end();
+  h5::put_group_info(header.begin(Message::kGroupInfo), kCompactLinksMax);
+  header.end();
+  for (const Object* member : group.links) {
+    h5::put_link(header.begin(Message::kLink), member->name, member->address);
+    header.end();
   }
   return Status();
 }
 
-/// Gives an object's header its place, and a table its content; a group's members have theirs.
+/// What a dataset's header says of its elements; a table's content gets its place.
+Status add_elements(Object& dataset, ImageSpace& space, h5::ObjectHeader& header) {
+  const Value& value = *dataset.value;
+  if (!value.content.empty()) {
+    STRIA_ASSIGN_OR_RETURN(dataset.data_offset, space.place(value.content, std::max(dataset.alignment_bytes, kTableAlignment)));
+  }
+  h5::put_dataspace(header.begin(Message::kDataspace), value.dims);
+  header.end();
+  h5::put_datatype(header.begin(Message::kDatatype), value.element);
+  header.end();
+  h5::put_no_fill_value(header.begin(Message::kFillValue));
+  header.end();
+  h5::put_contiguous_layout(header.begin(Message::kLayout), dataset.data_offset, value.bytes);
+  header.end();
+  return Status();
+}
+
+/// Gives an object's header its place; a group's members have theirs.
 Status place_object(Object& object, ImageSpace& space) {
   h5::ObjectHeader header;
-  if (object.is_group()) {
-    STRIA_RETURN_IF_ERROR(add_links(object, space, header));
-  } else {
-    const Value& value = *object.value;
-    if (!value.content.empty()) {
-      STRIA_ASSIGN_OR_RETURN(object.data_offset, space.place(value.content, std::max(object.alignment_bytes, kTableAlignment)));
-    }
-    header.add(Message::kDataspace, value.dataspace);
-    header.add(Message::kDatatype, value.datatype);
-    header.add(Message::kFillValue, h5::no_fill_value());
-    header.add(Message::kLayout, h5::contiguous_layout(object.data_offset, value.bytes));
-  }
+  STRIA_RETURN_IF_ERROR(object.is_group() ? add_links(object, space, header) : add_elements(object, space, header));
   add_attributes(object, header);
   const auto attributes = std::min(static_cast<int64_t>(object.attributes.size()), int64_t{UINT16_MAX});
   STRIA_ASSIGN_OR_RETURN(object.address, space.place(header.finish(std::max(attributes, kCompactAttributesMax))));
