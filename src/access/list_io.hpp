@@ -13,7 +13,8 @@ namespace stria::access {
 /// Writes this rank's streams. Collective: no; the error is local.
 Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source);
 
-/// Reads this rank's streams as far as the file goes. Collective: no; the error is local.
+/// Reads this rank's streams as far as the file goes. Collective: no; the error is local. After one the bytes are those of the
+/// batches before it, in which all lanes advance together.
 Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink);
 
 }  // namespace stria::access

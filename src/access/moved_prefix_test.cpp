@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "access/random_case_test.hpp"
+#include "access/transfer.hpp"
 #include "access/two_phase.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"
@@ -188,6 +189,33 @@ TEST(MovedPrefix, CountsWhatBothAggregatorsHaveDone) {
       }
       ASSERT_FALSE(HasFailure());
     }
+  }
+}
+
+// A rank by itself, with a request a piece: two streams, of which the second lies before the first in the file.
+TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
+  constexpr int64_t kPieces = 10;
+  constexpr int64_t kPieceBytes = 8;
+  Case c = make_regular_case(1, true);
+  c.simulation = {.ranks = 1, .ranks_per_node = 1};
+  c.hints.method = Method::kMultiple;
+  c.ranks.resize(1);
+  RankCase& rank = c.ranks[0];
+  const Datatype pieces = Datatype::hvector(kPieces, 1, 64, Datatype::bytes(kPieceBytes)).value();
+  rank.lanes[0].streams = {{1, pieces, 0}, {0, pieces, 1000}};
+  rank.packed.assign(2, Bytes(kPieces * kPieceBytes, std::byte{7}));
+  rank.direct.assign(2, false);
+  for (int64_t failing = 0; failing < 2 * kPieces; ++failing) {
+    storage::MemoryDriver memory;
+    set_content(memory, kPath, c.before);
+    const auto moved =
+        run(c, memory, nth_fails("write", 0, failing + 1, 1), [&](Context& context, const RankCase& mine) -> Moved {
+          CaseSource source(mine);
+          const Outcome outcome = write_independent(context, mine.lanes, source);
+          return {outcome.status, outcome.bytes};
+        });
+    EXPECT_FALSE(moved[0].status.ok());
+    EXPECT_EQ(moved[0].bytes, std::max<int64_t>(failing - kPieces, 0) * kPieceBytes) << "request " << failing;
   }
 }
 
