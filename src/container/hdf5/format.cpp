@@ -132,12 +132,10 @@ void ObjectHeader::end() {
   messages_.overwrite(begun_ - 1 - kMessageSizeBytes, static_cast<int64_t>(messages_.size() - begun_), kMessageSizeBytes);
 }
 
-std::vector<std::byte> ObjectHeader::finish(int64_t compact_attributes_max) const {
-  constexpr int64_t kPhaseChangeStored = 0x10;
+std::vector<std::byte> ObjectHeader::finish() const {
   const size_t code = width_code(messages_.size());
   Encoder header(messages_.size() + 32);
-  header.text("OHDR").number(2, 1).number(kPhaseChangeStored | static_cast<int64_t>(code), 1);
-  header.number(compact_attributes_max, 2).number(0, 2);
+  header.text("OHDR").number(2, 1).number(static_cast<int64_t>(code), 1);
   header.number(static_cast<int64_t>(messages_.size()), size_t{1} << code).bytes(messages_.view()).checksum();
   return header.take();
 }
@@ -173,9 +171,8 @@ void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_byte
   to.text(name).zeros(1);
 }
 
-void put_group_info(Encoder& to, int64_t compact_links_max) {
-  constexpr int64_t kPhaseChangeStored = 1;
-  to.number(0, 1).number(kPhaseChangeStored, 1).number(compact_links_max, 2).number(0, 2);
+void put_group_info(Encoder& to) {
+  to.zeros(2);
 }
 
 void put_link(Encoder& to, std::string_view name, int64_t header_address) {

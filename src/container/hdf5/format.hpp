@@ -67,9 +67,9 @@ class ObjectHeader {
   /// Begins a message; what it says is to be put into the encoder, at most kMessageBytesMax, before end().
   Encoder& begin(Message type);
   void end();
-  /// The whole header. `compact_attributes_max`: how many attributes other programs may have it hold before they make a B-tree
-  /// of them.
-  std::vector<std::byte> finish(int64_t compact_attributes_max) const;
+  /// The whole header. From how many attributes on other programs make a B-tree of them it does not say: not every reader knows
+  /// such headers.
+  std::vector<std::byte> finish() const;
 
  private:
   Encoder messages_{1024};
@@ -86,8 +86,9 @@ void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
 void put_no_index(Encoder& to);
 /// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace and value follow.
 void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes);
-/// Group info message (IV.A.2.k): how many links other programs may have the header hold before they make a B-tree of them.
-void put_group_info(Encoder& to, int64_t compact_links_max);
+/// Group info message (IV.A.2.k) that says nothing: from how many links on other programs make a B-tree of them is theirs to
+/// say.
+void put_group_info(Encoder& to);
 /// Link message (IV.A.2.g): a hard link.
 void put_link(Encoder& to, std::string_view name, int64_t header_address);
 /// Symbol table message (IV.A.2.r).

@@ -207,7 +207,7 @@ int32_t read_attribute(hid_t file, const std::string& path, const std::string& n
 
 TEST(Hdf5Library, GoesOnWithAFile) {
   constexpr int kAdded = 80;
-  for (const int count : {3, 60, 128, 129, 300}) {
+  for (const int count : {3, 7, 8, 9, 60, 128, 129, 300}) {
     SCOPED_TRACE(count);
     Hdf5Writer writer;
     for (int index = 0; index < count; ++index) {

@@ -23,10 +23,8 @@ using Bytes = std::vector<std::byte>;
 using h5::ImageSpace;
 using h5::Message;
 
-// What programs that add to the file may have a header hold before they make a B-tree of it. A group with more links than this
-// has one from the beginning: a header is searched from end to end.
-constexpr int64_t kCompactAttributesMax = 64;
-constexpr int64_t kCompactLinksMax = 128;
+// A group with more links than this has a B-tree of them: a header is searched from end to end.
+constexpr int64_t kLinksInHeaderMax = 128;
 // Larger values belong into datasets: a message takes 65,535 bytes at most.
 constexpr int64_t kAttributeBytesMax = 60000;
 constexpr size_t kAttributeHeadBytes = 16;  // and a little more
@@ -128,7 +126,7 @@ void add_attributes(const Object& object, h5::ObjectHeader& header) {
 }
 
 Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& header) {
-  const bool in_header = static_cast<int64_t>(group.links.size()) <= kCompactLinksMax &&
+  const bool in_header = static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
                          std::all_of(group.links.begin(), group.links.end(),
                                      [](const Object* member) { return member->name.size() < kLinkNameMax; });
   if (!in_header) {
@@ -143,7 +141,7 @@ Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& heade
   }
   h5::put_no_index(header.begin(Message::kLinkInfo));
   header.end();
-  h5::put_group_info(header.begin(Message::kGroupInfo), kCompactLinksMax);
+  h5::put_group_info(header.begin(Message::kGroupInfo));
   header.end();
   for (const Object* member : group.links) {
     h5::put_link(header.begin(Message::kLink), member->name, member->address);
@@ -174,8 +172,7 @@ Status place_object(Object& object, ImageSpace& space) {
   h5::ObjectHeader header;
   STRIA_RETURN_IF_ERROR(object.is_group() ? add_links(object, space, header) : add_elements(object, space, header));
   add_attributes(object, header);
-  const auto attributes = std::min(static_cast<int64_t>(object.attributes.size()), int64_t{UINT16_MAX});
-  STRIA_ASSIGN_OR_RETURN(object.address, space.place(header.finish(std::max(attributes, kCompactAttributesMax))));
+  STRIA_ASSIGN_OR_RETURN(object.address, space.place(header.finish()));
   return Status();
 }
 
