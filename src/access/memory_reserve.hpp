@@ -16,7 +16,7 @@ namespace stria::access {
 class MemoryReserve {
  public:
   /// Throws std::bad_alloc.
-  void set_aside(size_t bytes) { reserve_ = std::make_unique<std::byte[]>(bytes); }
+  void set_aside(size_t bytes) { reserve_ = std::make_unique_for_overwrite<std::byte[]>(bytes); }
 
   /// Runs work that the operation can do without. Where memory runs out it has failed.
   template <typename Work>
