@@ -128,7 +128,7 @@ build_pnetcdf() {
   [[ -e $source/configure ]] || (cd "$source" && autoreconf -i)
   cd "$out"
   "$source/configure" MPICC="mpicc.$mpi" MPICXX="mpicxx.$mpi" MPIF77="mpifort.$mpi" MPIF90="mpifort.$mpi" CFLAGS="-O1 -w" \
-    FFLAGS="-O1 -w -fallow-argument-mismatch" FCFLAGS="-O1 -w -fallow-argument-mismatch" --disable-shared --disable-cxx
+    FFLAGS="-O0 -w -fallow-argument-mismatch" FCFLAGS="-O0 -w -fallow-argument-mismatch" --disable-shared --disable-cxx
   make -j "$(nproc)"
   make tests
 }
