@@ -58,7 +58,7 @@ struct Mesh {
     auto cell = Datatype::resized(Datatype::bytes(8), 0, 8 * kVariables).value();
     const int64_t sizes[] = {blocks, kSide, kSide}, inner[] = {blocks, kCells, kCells}, start[] = {0, 1, 1};
     Datatype interior = blocks == 0 ? Datatype() : Datatype::subarray(sizes, inner, start, Order::kC, cell).value();
-    return Memory(unk.data() + v, interior, ElementType::kFloat64);
+    return Memory(unk.empty() ? nullptr : unk.data() + v, interior, ElementType::kFloat64);
   }
 };
 
