@@ -92,20 +92,6 @@ void reset_peak() {
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-bool is_sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  return true;
-#else
-  return false;
-#endif
-#else
-  return false;
-#endif
-}
-
 MPI_File open(const Case& c, const Pattern& pattern, const std::string& path) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
@@ -167,7 +153,7 @@ void check_growth(const Suite& suite, const Case& c, int64_t growth, const char*
   if (c.file == File::kIrregular) {
     bound += kIrregularBytes * c.pieces;
   }
-  EXPECT(is_sanitized() || growth <= bound, what, " took ", growth / kMiB, " MiB, the bound is ", bound / kMiB);
+  EXPECT(mpiio::is_sanitized() || growth <= bound, what, " took ", growth / kMiB, " MiB, the bound is ", bound / kMiB);
 }
 
 void run(const Suite& suite, const Case& c) {

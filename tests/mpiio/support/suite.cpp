@@ -12,13 +12,33 @@
 #include <thread>
 
 namespace mpiio {
+
+bool is_sanitized() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  return true;
+#else
+  return false;
+#endif
+#else
+  return false;
+#endif
+}
+
 namespace {
 
 constexpr int kUsualSeconds = 20;
 constexpr int kTicksASecond = 10;
 
+// Three times as many with sanitizers.
+int ticks_of(int seconds) {
+  return seconds * kTicksASecond * (is_sanitized() ? 3 : 1);
+}
+
 // The watchdog counts ticks that it has slept itself: a process that is stopped as a whole doesn't age.
-std::atomic<int> ticks_left{kUsualSeconds * kTicksASecond};
+std::atomic<int> ticks_left{ticks_of(kUsualSeconds)};
 std::atomic<int> ticks_passed{0};
 std::atomic<bool> watching{false};
 std::mutex case_mutex;
@@ -49,7 +69,7 @@ void begin_case(const std::string& name) {
   const std::lock_guard<std::mutex> lock(case_mutex);
   case_name = name;
   case_failures = 0;
-  ticks_left = kUsualSeconds * kTicksASecond;
+  ticks_left = ticks_of(kUsualSeconds);
 }
 
 Options parse(int argc, char** argv) {
@@ -141,7 +161,7 @@ void Suite::run_random(const std::string& name, int count, const std::function<v
 }
 
 void Suite::allow_seconds(int seconds) {
-  ticks_left = seconds * kTicksASecond;
+  ticks_left = ticks_of(seconds);
 }
 
 double Suite::awake_seconds() const {

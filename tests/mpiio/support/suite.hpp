@@ -22,6 +22,9 @@ struct Options {
   std::string directory;  ///< where files are made; TMPDIR or the working directory when not given
 };
 
+/// Whether this program was built with the address or the thread sanitizer: slower, and with more memory.
+bool is_sanitized();
+
 /// Uniform random numbers that are the same on every rank for the same seed.
 class Random {
  public:
@@ -59,7 +62,7 @@ class Suite {
   void run_random(const std::string& name, int count, const std::function<void(uint64_t)>& body);
   /// Seconds that went by since the start, those not counted in which the whole job was stopped.
   double awake_seconds() const;
-  /// Gives this case more time than the usual 20 s before the watchdog ends the job.
+  /// Gives this case more time than the usual 20 s before the watchdog ends the job; three times as much with sanitizers.
   void allow_seconds(int seconds);
 
   /// Prints the sums; the exit status of main. Collective.
