@@ -43,6 +43,10 @@ void place_explicitly(File& file, int64_t offset, Operation& operation) {
   }
 }
 
+std::unique_lock<std::mutex> hold_pointer(File& file, const Access& access) {
+  return access.pointer == Pointer::kIndividual ? file.hold_position() : std::unique_lock<std::mutex>();
+}
+
 // Finds the position; a pointer that can be moved before the outcome is known is moved here.
 OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access, const UserBuffer& buffer) {
   OperationPtr operation = prepare(file, access.direction, buffer);
@@ -136,6 +140,7 @@ Outcome begin(const std::shared_ptr<File>& file, const OperationPtr& operation) 
 
 int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status, const char* call) {
   return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    const auto pointer = hold_pointer(*file, access);
     if (PlainResult result; access_plainly(*file, access, buffer, result)) {
       set_status(status, result.moved_bytes);
       return std::move(result.outcome);
@@ -158,6 +163,7 @@ int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, 
 int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request, const char* call) {
   *request = MPI_REQUEST_NULL;
   return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    const auto pointer = hold_pointer(*file, access);
     OperationPtr operation = prepare_at(file, access, buffer);
     if (!operation->outcome.ok() && access.together == Together::kIndependent) {
       return operation->outcome;
@@ -185,6 +191,7 @@ int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffe
 int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer, const char* call) {
   return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
+    const auto pointer = hold_pointer(*file, access);
     OperationPtr operation = prepare_at(file, access, buffer);
     if (Outcome moved = move_pointer_ahead(*file, access, *operation); !moved.ok()) {
       fail(*operation, moved);

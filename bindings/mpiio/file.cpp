@@ -167,6 +167,10 @@ std::unique_lock<std::mutex> File::hold_storage() {
   return several_threads ? std::unique_lock(storage_mutex) : std::unique_lock<std::mutex>();
 }
 
+std::unique_lock<std::mutex> File::hold_position() {
+  return several_threads ? std::unique_lock(position_mutex) : std::unique_lock<std::mutex>();
+}
+
 File::~File() {
   int finalized = 0;
   MPI_Finalized(&finalized);

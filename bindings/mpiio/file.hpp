@@ -45,6 +45,7 @@ class File {
   std::mutex noted_mutex;
   bool several_threads = false;  ///< the program may call from several at once
   std::mutex storage_mutex;      ///< one call at a time on `storage`: see hold_storage()
+  std::mutex position_mutex;     ///< one at a time at the individual file pointer: see hold_position()
   /// The same file for the thread that works in the background; opened when that has something to do first.
   std::unique_ptr<storage::File> background;
   Hints given;  ///< as the program gave them
@@ -61,6 +62,8 @@ class File {
 
   /// Kept as long as a call to `storage` lasts. The background has its own handle.
   std::unique_lock<std::mutex> hold_storage();
+  /// Kept from where `position` is read until it has been moved. Before hold_storage().
+  std::unique_lock<std::mutex> hold_position();
   Comm& comm() { return *channel->comm; }
   bool is_readable() const { return (amode & MPI_MODE_WRONLY) == 0; }
   bool is_writable() const { return (amode & MPI_MODE_RDONLY) == 0; }

@@ -32,9 +32,22 @@ std::map<int, std::string>& last_words() {
   return words;
 }
 
+// One more reference to the handler, which the program may free: MPI counts them when a file of its own has the handler.
+MPI_Errhandler reference_to(MPI_Errhandler handle) {
+  MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler made = MPI_ERRHANDLER_NULL;
+  STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, &previous);
+  STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, handle);
+  STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, &made);
+  STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, previous);
+  MPI_Errhandler_free(&previous);
+  return made;
+}
+
+// A handle that files may have is never MPI's to give to another handler.
 void keep(MPI_Errhandler handle, MPI_File_errhandler_function* function, Handler::Kind kind) {
   std::lock_guard lock(handlers().mutex);
-  handlers().made[handle] = {kind, handle, function};
+  handlers().made[reference_to(handle)] = {kind, handle, function};
 }
 
 [[noreturn]] void die(const Outcome& outcome) {
@@ -159,14 +172,7 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }
   const Handler handler = stria::mpiio::handler_of(open_file.get());
-  const MPI_Errhandler own = handler.handle == MPI_ERRHANDLER_NULL ? MPI_ERRORS_RETURN : handler.handle;
-  // The program will free what it is given: MPI counts the references when a file of its own holds the handler.
-  MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
-  STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, &previous);
-  STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, own);
-  STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, errhandler);
-  STRIA_MPIIO_REAL(File_set_errhandler)(MPI_FILE_NULL, previous);
-  MPI_Errhandler_free(&previous);
+  *errhandler = stria::mpiio::reference_to(handler.handle == MPI_ERRHANDLER_NULL ? MPI_ERRORS_RETURN : handler.handle);
   return MPI_SUCCESS;
 }
 

@@ -129,7 +129,7 @@ Outcome View::create(const Arguments& arguments, View& made) {
   view.etype_bytes_ = etype.size();
   view.etype_extent_bytes_ = etype.extent();
   view.filetype_ = filetype;
-  view.is_contiguous_ = filetype.is_contiguous();
+  view.is_contiguous_ = filetype.size() > 0 && filetype.is_contiguous();
   view.is_sorted_ = filetype.size() == 0 ||
                     (filetype.is_sorted() && filetype.extent() >= filetype.true_upper_bound() - filetype.true_lower_bound());
   view.representation_ = arguments.representation;
@@ -150,6 +150,9 @@ MPI_Datatype View::new_filetype_handle() const {
 int64_t View::offset_of(int64_t position) const {
   if (is_contiguous_) {
     return displacement_bytes_ + position;
+  }
+  if (filetype_.size() == 0) {
+    return displacement_bytes_;
   }
   Cursor cursor(filetype_, displacement_bytes_ + position / filetype_.size() * filetype_.extent());
   cursor.seek(position % filetype_.size());

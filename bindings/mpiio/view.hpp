@@ -49,7 +49,7 @@ class View {
   /// True when increasing positions lie at increasing offsets, over the repetitions of the filetype too.
   bool is_sorted() const { return is_sorted_; }
 
-  /// The file offset of a position. \pre the filetype has data
+  /// The file offset of a position; the displacement is that of a filetype without data.
   int64_t offset_of(int64_t position) const;
   /// The stream bytes that lie below a file offset: the position of the first byte at or after it. \pre is_sorted()
   int64_t position_of(int64_t offset) const;

@@ -40,6 +40,7 @@ Outcome set_view(File& file, const ViewCall& call, MPI_Info info) {
   wait_for_jobs(file);
   auto view = std::make_shared<View>();
   STRIA_MPIIO_RETURN_IF_ERROR(agree(file, make_view(file, call, *view)));
+  const auto pointer = file.hold_position();
   file.view = std::move(view);
   file.position = 0;
   file.channel->shared->restart(file.comm().rank() == 0);
@@ -82,6 +83,7 @@ Outcome check_not_sequential(const File& file) {
 
 Outcome seek(File& file, int64_t offset, int whence) {
   STRIA_MPIIO_RETURN_IF_ERROR(check_not_sequential(file));
+  const auto pointer = file.hold_position();
   int64_t target = 0;
   STRIA_MPIIO_RETURN_IF_ERROR(find_target(file, offset, whence, file.position, target));
   file.position = target;
@@ -145,6 +147,7 @@ int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
 
 int MPI_File_get_position(MPI_File handle, MPI_Offset* offset) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    const auto pointer = file->hold_position();
     *offset = file->position / file->etype_bytes();
     return check_not_sequential(*file);
   });
@@ -163,7 +166,7 @@ int MPI_File_get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* dis
     if (offset < 0 || !stria::checked_multiply(offset, file->etype_bytes(), &position)) {
       return {MPI_ERR_ARG, fmt::format("'{}': the offset is {}", file->path, offset)};
     }
-    *displacement = file->view->filetype().size() == 0 ? file->view->displacement_bytes() : file->view->offset_of(position);
+    *displacement = file->view->offset_of(position);
     return check_not_sequential(*file);
   });
 }

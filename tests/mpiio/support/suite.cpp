@@ -102,8 +102,13 @@ bool opens_with_stria() {
 
 }  // namespace
 
-Suite::Suite(int* argc, char*** argv) {
-  MPI_Init(argc, argv);
+Suite::Suite(int* argc, char*** argv, int thread_level) {
+  if (thread_level == MPI_THREAD_SINGLE) {
+    MPI_Init(argc, argv);
+  } else {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(argc, argv, thread_level, &provided);
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count_);
   job_rank = rank_;

@@ -43,7 +43,7 @@ class Random {
 class Suite {
  public:
   /// Initialises MPI and starts the watchdog. Collective.
-  Suite(int* argc, char*** argv);
+  Suite(int* argc, char*** argv, int thread_level = MPI_THREAD_SINGLE);
   ~Suite();
   Suite(const Suite&) = delete;
   Suite& operator=(const Suite&) = delete;

@@ -1,0 +1,165 @@
+// Where the standard asks for something that programs seldom do: several threads with one file, handlers freed while files have
+// them, views without data.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "mpiio/support/naive_file.hpp"
+#include "mpiio/support/suite.hpp"
+
+namespace {
+
+using namespace mpiio;
+
+MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_Comm comm = MPI_COMM_WORLD) {
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &file));
+  return file;
+}
+
+// MPI 3.1, section 12.4.1: calls of several threads come out as if they were made one after the other, in some order.
+void threads_share_a_pointer(const Suite& suite) {
+  constexpr int kThreads = 4;
+  constexpr int kCalls = 5000;
+  constexpr int kInts = 16;
+  const std::string path = suite.path(text("threads.", suite.rank()));
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
+  const auto in_threads = [](auto&& body) {
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        for (++ready; ready.load() < kThreads;) {
+          std::this_thread::yield();
+        }
+        body(i);
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  };
+  in_threads([file](int thread) {
+    for (int call = 0; call < kCalls; ++call) {
+      std::array<int, kInts> values;
+      values.fill(thread * kCalls + call);
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (call % 100 == 0) {
+        MPI_File_iwrite(file, values.data(), kInts, MPI_INT, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      } else {
+        MPI_File_write(file, values.data(), kInts, MPI_INT, MPI_STATUS_IGNORE);
+      }
+    }
+  });
+  MPI_Offset position = 0;
+  EXPECT_MPI(MPI_File_get_position(file, &position));
+  EXPECT(position == kThreads * kCalls * kInts * 4, "the pointer is at ", position);
+  EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+  std::array<std::set<int>, kThreads> seen;
+  std::array<int, kThreads> mixed{};
+  in_threads([&](int thread) {
+    for (int call = 0; call < kCalls; ++call) {
+      std::array<int, kInts> values;
+      values.fill(-1);
+      MPI_File_read(file, values.data(), kInts, MPI_INT, MPI_STATUS_IGNORE);
+      seen[static_cast<size_t>(thread)].insert(values[0]);
+      mixed[static_cast<size_t>(thread)] += std::count(values.begin(), values.end(), values[0]) != kInts;
+    }
+  });
+  std::set<int> all;
+  for (size_t thread = 0; thread < kThreads; ++thread) {
+    all.merge(seen[thread]);
+    EXPECT(mixed[thread] == 0, mixed[thread], " records of more than one write");
+  }
+  EXPECT(all.size() == kThreads * kCalls && *all.begin() == 0, all.size(), " different records were read");
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
+int handler_calls = 0;
+void count_errors(MPI_File*, int*, ...) {
+  ++handler_calls;
+}
+
+void ignore_errors(MPI_Comm*, int*, ...) {}
+
+// A handler lives on while a file has it, whatever the program frees and makes meanwhile.
+void freed_handler(const Suite& suite) {
+  const std::string path = suite.path("freed_handler");
+  MPI_File first = open(path);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  EXPECT_MPI(MPI_File_create_errhandler(count_errors, &handler));
+  EXPECT_MPI(MPI_File_set_errhandler(first, handler));
+  EXPECT_MPI(MPI_Errhandler_free(&handler));
+  for (int i = 0; i < 20; ++i) {
+    MPI_Errhandler other = MPI_ERRHANDLER_NULL;
+    EXPECT_MPI(MPI_Comm_create_errhandler(ignore_errors, &other));
+    EXPECT_MPI(MPI_Errhandler_free(&other));
+  }
+  EXPECT_MPI(MPI_File_get_errhandler(first, &handler));
+  MPI_File second = open(path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  EXPECT_MPI(MPI_File_set_errhandler(second, handler));
+  EXPECT_MPI(MPI_Errhandler_free(&handler));
+  EXPECT_MPI(MPI_File_close(&first));
+  handler_calls = 0;
+  MPI_File_seek(second, -1, MPI_SEEK_SET);
+  EXPECT(handler_calls == 1, "the handler was called ", handler_calls, " times");
+  EXPECT_MPI(MPI_File_close(&second));
+}
+
+// A filetype without data shows nothing of the file, neither to reads nor to writes.
+void view_without_data(const Suite& suite) {
+  const std::string path = suite.path("view_without_data");
+  if (suite.rank() == 0) {
+    make_file(path, {1, 2, 3, 4, 5, 6, 7, 8});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File file = open(path, MPI_MODE_RDWR);
+  MPI_Datatype nothing = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  EXPECT_MPI(MPI_File_set_view(file, 4, MPI_BYTE, nothing, "native", MPI_INFO_NULL));
+  MPI_Type_free(&nothing);
+  std::array<uint8_t, 4> bytes{9, 9, 9, 9};
+  MPI_Status status;
+  EXPECT_MPI(MPI_File_write_all(file, bytes.data(), 0, MPI_BYTE, &status));
+  for (const int code : {MPI_File_write(file, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE),
+                         MPI_File_write_at(file, 0, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE),
+                         MPI_File_write_at_all(file, 0, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE),
+                         MPI_File_read(file, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE)}) {
+    EXPECT_MPI_ERROR(code, MPI_ERR_ARG);
+  }
+  MPI_Offset offset = -1;
+  EXPECT_MPI(MPI_File_get_byte_offset(file, 3, &offset));
+  EXPECT(offset == 4, "byte offset ", offset);
+  EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_END));
+  EXPECT_MPI(MPI_File_close(&file));
+  EXPECT(bytes == (std::array<uint8_t, 4>{9, 9, 9, 9}), "the buffer was written");
+  if (suite.rank() == 0) {
+    expect_same(read_file(path), {1, 2, 3, 4, 5, 6, 7, 8}, "the file");
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Suite suite(&argc, &argv, MPI_THREAD_MULTIPLE);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const std::vector<std::pair<const char*, void (*)(const Suite&)>> cases = {
+      {"threads share a pointer", threads_share_a_pointer},
+      {"freed handler", freed_handler},
+      {"view without data", view_without_data},
+  };
+  for (const auto& [name, body] : cases) {
+    suite.run(name, [&suite, run = body] { run(suite); });
+  }
+  return suite.finish();
+}
