@@ -72,7 +72,7 @@ class MpiComm : public Comm {
   void find_nodes();
 
   MPI_Comm world_;
-  MPI_Comm node_;
+  MPI_Comm node_;  // world_ where all ranks are of one node
   int rank_ = 0;
   int size_ = 1;
   int node_rank_ = 0;
@@ -93,7 +93,9 @@ MpiComm::~MpiComm() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized == 0) {
-    MPI_Comm_free(&node_);
+    if (node_ != world_) {
+      MPI_Comm_free(&node_);
+    }
     MPI_Comm_free(&world_);
   }
 }
@@ -303,6 +305,16 @@ void divide_node(MPI_Comm& node) {
   node = part;
 }
 
+// Of one node both are the same: an MPI has few communicators, 2,048 in MPICH, and a program may open many files.
+void share_if_same(MPI_Comm world, MPI_Comm& node) {
+  int result = MPI_UNEQUAL;
+  MPI_Comm_compare(world, node, &result);
+  if (result == MPI_CONGRUENT) {
+    MPI_Comm_free(&node);
+    node = world;
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
@@ -334,6 +346,7 @@ Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   divide_node(node);
+  share_if_same(world, node);
   return std::unique_ptr<Comm>(std::make_unique<MpiComm>(world, node));
 }
 
