@@ -23,8 +23,11 @@ void fail(Operation& operation, const Outcome& outcome) {
   operation.bytes = 0;
 }
 
-// Tells the trace what the call under way moves.
-void describe_call(const Operation& operation) {
+// The position is known: whether the bytes are within reach. Tells the trace what the call under way moves.
+void check_place(Operation& operation) {
+  if (Outcome reach = operation.view->check_reach(operation.position, operation.bytes); !reach.ok()) {
+    fail(operation, reach);
+  }
   describe_transfer(*operation.file->counters, operation.writes(), operation.bytes,
                     operation.bytes > 0 ? operation.view->offset_of(operation.position) : -1);
 }
@@ -66,7 +69,7 @@ OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access,
       }
       break;
   }
-  describe_call(*operation);
+  check_place(*operation);
   return operation;
 }
 
@@ -118,7 +121,7 @@ OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direct
   int64_t first = comm.rank() == 0 ? file->channel->shared->advance(total[0]) : 0;
   comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
   operation->position = first + before;
-  describe_call(*operation);
+  check_place(*operation);
   return operation;
 }
 

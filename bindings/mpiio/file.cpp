@@ -149,8 +149,10 @@ Outcome open_on_channel(File& file) {
   return outcome;
 }
 
-Outcome remove_name(storage::Driver& driver, const std::string& path) {
-  return driver.remove(path);
+// For a file that is deleted when it is closed: that somebody else has deleted it is no error.
+Outcome remove_if_there(storage::Driver& driver, const std::string& path) {
+  Outcome removed = driver.remove(path);
+  return removed.error_class() == MPI_ERR_NO_SUCH_FILE ? Outcome() : removed;
 }
 
 void close_all() {
@@ -287,7 +289,7 @@ Outcome close_file(File& file) {
   file.storage.reset();
   outcome = agree(file, outcome.ok() ? closed : outcome);
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
-    Outcome removed = agree(file, file.comm().rank() == 0 ? remove_name(*file.driver, file.path) : Outcome());
+    Outcome removed = agree(file, file.comm().rank() == 0 ? remove_if_there(*file.driver, file.path) : Outcome());
     outcome = outcome.ok() ? removed : outcome;
   }
   release_channel(file.channel);
@@ -299,7 +301,7 @@ void abandon_file(File& file) {
   file.split.reset();
   file.background.reset();
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0 && file.comm().rank() == 0) {
-    static_cast<void>(remove_name(*file.driver, file.path).ok());
+    static_cast<void>(remove_if_there(*file.driver, file.path).ok());
   }
   file.storage.reset();
   file.view.reset();
@@ -318,7 +320,7 @@ Outcome delete_file(const char* name, MPI_Info info) {
   std::vector<std::string> warnings;
   const auto hints = access::resolve_hints(with_environment(hints_of(info)), warnings);
   STRIA_ASSIGN_OR_RETURN(auto driver, storage::make_driver(hints.driver == "memory" ? "posix" : hints.driver));
-  return remove_name(*driver, without_prefix(name));
+  return driver->remove(without_prefix(name));
 }
 
 }  // namespace stria::mpiio

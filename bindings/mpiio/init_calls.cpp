@@ -4,25 +4,26 @@
 #include "comm_pool.hpp"
 #include "real_mpi.hpp"
 
-extern "C" {
+namespace {
 
-int MPI_Init(int* argc, char*** argv) {
-  const int code = STRIA_MPIIO_REAL(Init)(argc, argv);
+int init(decltype(MPI_Init)& next, int* argc, char*** argv) {
+  const int code = next(argc, argv);
   if (code == MPI_SUCCESS) {
     stria::mpiio::watch_mpi_end();
   }
   return code;
 }
 
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  const int code = STRIA_MPIIO_REAL(Init_thread)(argc, argv, required, provided);
+int init_thread(decltype(MPI_Init_thread)& next, int* argc, char*** argv, int required, int* provided) {
+  const int code = next(argc, argv, required, provided);
   if (code == MPI_SUCCESS) {
     stria::mpiio::watch_mpi_end();
   }
   return code;
 }
 
-STRIA_MPIIO_TWIN(Init);
-STRIA_MPIIO_TWIN(Init_thread);
+}  // namespace
 
-}  // extern "C"
+STRIA_MPIIO_ADD_TO(Init, init, (int* argc, char*** argv), argc, argv)
+STRIA_MPIIO_ADD_TO(Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided), argc, argv, required,
+                   provided)

@@ -24,6 +24,7 @@ struct Job {
   MPI_Request request = MPI_REQUEST_NULL;
   std::atomic<bool> done{false};
   std::atomic<bool> completed{false};  ///< MPI has been told
+  std::atomic<bool> reported{false};   ///< the program has been told
   int64_t board_number = kAlone;       ///< of a collective whose ranks agree on the boards
   static constexpr int64_t kAlone = -1;
 };

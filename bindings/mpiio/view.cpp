@@ -186,31 +186,38 @@ void View::for_each_piece(int64_t position, int64_t bytes, const std::function<v
   }
 }
 
-Result<access::Stream> View::stream(int64_t position, int64_t bytes) const {
-  access::Stream stream;
+Status View::check_reach(int64_t position, int64_t bytes) const {
   if (bytes == 0 || filetype_.size() == 0) {
-    return stream;
+    return {};
   }
   int64_t last = 0;
   if (position < 0 || !checked_add(position, bytes - 1, &last)) {
     return Status(ErrorCode::kInvalidArgument, "an access beyond 2^62 bytes of the view");
   }
+  int64_t end = 0;
+  const bool reaches = is_contiguous_ ? checked_add(displacement_bytes_, last, &end)
+                                      : checked_multiply(last / filetype_.size() + 1, filetype_.extent(), &end) &&
+                                            checked_add(end, displacement_bytes_, &end);
+  if (!reaches || end >= kOffsetLimit) {
+    return Status(ErrorCode::kInvalidArgument, "an access beyond offset 2^62 of the file");
+  }
+  return {};
+}
+
+Result<access::Stream> View::stream(int64_t position, int64_t bytes) const {
+  access::Stream stream;
+  if (bytes == 0 || filetype_.size() == 0) {
+    return stream;
+  }
+  STRIA_RETURN_IF_ERROR(check_reach(position, bytes));
   stream.granule_bytes = etype_bytes_;
   if (is_contiguous_) {
-    if (!checked_add(displacement_bytes_, last, &last) || last >= kOffsetLimit) {
-      return Status(ErrorCode::kInvalidArgument, "an access beyond offset 2^62 of the file");
-    }
     stream.file_type = Datatype::bytes(bytes);
     stream.displacement = displacement_bytes_ + position;
     return stream;
   }
   const int64_t first_tile = position / filetype_.size();
-  const int64_t last_tile = last / filetype_.size();
-  int64_t place = 0;
-  if (!checked_multiply(last_tile + 1, filetype_.extent(), &place) || !checked_add(place, displacement_bytes_, &place) ||
-      place >= kOffsetLimit) {
-    return Status(ErrorCode::kInvalidArgument, "an access beyond offset 2^62 of the file");
-  }
+  const int64_t last_tile = (position + bytes - 1) / filetype_.size();
   STRIA_ASSIGN_OR_RETURN(stream.file_type, Datatype::contiguous(last_tile - first_tile + 1, filetype_));
   stream.displacement = displacement_bytes_ + first_tile * filetype_.extent();
   stream.skip_bytes = position % filetype_.size();

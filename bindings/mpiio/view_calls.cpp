@@ -166,6 +166,7 @@ int MPI_File_get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* dis
     if (offset < 0 || !stria::checked_multiply(offset, file->etype_bytes(), &position)) {
       return {MPI_ERR_ARG, fmt::format("'{}': the offset is {}", file->path, offset)};
     }
+    STRIA_MPIIO_RETURN_IF_ERROR(file->view->check_reach(position, 1));
     *displacement = file->view->offset_of(position);
     return check_not_sequential(*file);
   });

@@ -28,7 +28,7 @@ bool any(const JobList& list) {
 
 // The code of a call that completed one request.
 int code_of(int code, const std::shared_ptr<Job>& job) {
-  if (code != MPI_SUCCESS || job == nullptr) {
+  if (code != MPI_SUCCESS || job == nullptr || job->reported.exchange(true)) {
     return code;
   }
   const Operation& operation = *job->operation;
@@ -39,7 +39,8 @@ int code_of(int code, const std::shared_ptr<Job>& job) {
 int code_of_many(int code, const JobList& list, const std::vector<size_t>& indices, MPI_Status* statuses) {
   bool failed = false;
   for (size_t index : indices) {
-    failed = failed || (list[index] != nullptr && !list[index]->operation->outcome.ok());
+    const auto& job = list[index];
+    failed = failed || (job != nullptr && !job->operation->outcome.ok() && !job->reported);
   }
   if (!failed) {
     return code;
@@ -69,35 +70,27 @@ int code_of_some(int code, const JobList& list, int done_count, const int* done,
   return code_of_many(code, list, indices, statuses);
 }
 
-}  // namespace
-
-}  // namespace stria::mpiio
-
-using namespace stria::mpiio;  // NOLINT: the calls below are this file's purpose
-
-extern "C" {
-
-int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+int wait_one(decltype(MPI_Wait)& next, MPI_Request* request, MPI_Status* status) {
   auto job = have_requests() ? job_of(*request) : nullptr;
   if (job != nullptr) {
     complete(*job);
   }
-  return code_of(STRIA_MPIIO_REAL(Wait)(request, status), job);
+  return code_of(next(request, status), job);
 }
 
-int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+int test_one(decltype(MPI_Test)& next, MPI_Request* request, int* flag, MPI_Status* status) {
   if (!have_requests()) {
-    return STRIA_MPIIO_REAL(Test)(request, flag, status);
+    return next(request, flag, status);
   }
   complete_finished();
   auto job = job_of(*request);
-  const int code = STRIA_MPIIO_REAL(Test)(request, flag, status);
+  const int code = next(request, flag, status);
   return code == MPI_SUCCESS && *flag != 0 ? code_of(code, job) : code;
 }
 
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+int wait_all(decltype(MPI_Waitall)& next, int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (!have_requests()) {
-    return STRIA_MPIIO_REAL(Waitall)(count, requests, statuses);
+    return next(count, requests, statuses);
   }
   const JobList list = jobs_of(count, requests);
   for (const auto& job : list) {
@@ -105,38 +98,38 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
       complete(*job);
     }
   }
-  const int code = STRIA_MPIIO_REAL(Waitall)(count, requests, statuses);
+  const int code = next(count, requests, statuses);
   return code_of_many(code, list, all_indices(count), statuses);
 }
 
-int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+int test_all(decltype(MPI_Testall)& next, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (!have_requests()) {
-    return STRIA_MPIIO_REAL(Testall)(count, requests, flag, statuses);
+    return next(count, requests, flag, statuses);
   }
   complete_finished();
   const JobList list = jobs_of(count, requests);
-  const int code = STRIA_MPIIO_REAL(Testall)(count, requests, flag, statuses);
+  const int code = next(count, requests, flag, statuses);
   return *flag != 0 ? code_of_many(code, list, all_indices(count), statuses) : code;
 }
 
-int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+int test_any(decltype(MPI_Testany)& next, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   if (!have_requests()) {
-    return STRIA_MPIIO_REAL(Testany)(count, requests, index, flag, status);
+    return next(count, requests, index, flag, status);
   }
   complete_finished();
   const JobList list = jobs_of(count, requests);
-  const int code = STRIA_MPIIO_REAL(Testany)(count, requests, index, flag, status);
+  const int code = next(count, requests, index, flag, status);
   const bool one = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
   return one ? code_of(code, list[static_cast<size_t>(*index)]) : code;
 }
 
-int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!have_requests() || !any(jobs_of(count, requests))) {
-    return STRIA_MPIIO_REAL(Waitany)(count, requests, index, status);
+    return next(count, requests, index, status);
   }
   for (int attempt = 0;; ++attempt) {
     int flag = 0;
-    const int code = MPI_Testany(count, requests, index, &flag, status);
+    const int code = test_any(STRIA_MPIIO_REAL(Testany), count, requests, index, &flag, status);
     if (code != MPI_SUCCESS || flag != 0) {
       return code;
     }
@@ -144,22 +137,24 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
   }
 }
 
-int MPI_Testsome(int count, MPI_Request requests[], int* done_count, int done[], MPI_Status statuses[]) {
+int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], int* done_count, int done[],
+              MPI_Status statuses[]) {
   if (!have_requests()) {
-    return STRIA_MPIIO_REAL(Testsome)(count, requests, done_count, done, statuses);
+    return next(count, requests, done_count, done, statuses);
   }
   complete_finished();
   const JobList list = jobs_of(count, requests);
-  const int code = STRIA_MPIIO_REAL(Testsome)(count, requests, done_count, done, statuses);
+  const int code = next(count, requests, done_count, done, statuses);
   return code_of_some(code, list, *done_count, done, statuses);
 }
 
-int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int done[], MPI_Status statuses[]) {
+int wait_some(decltype(MPI_Waitsome)& next, int count, MPI_Request requests[], int* done_count, int done[],
+              MPI_Status statuses[]) {
   if (!have_requests() || !any(jobs_of(count, requests))) {
-    return STRIA_MPIIO_REAL(Waitsome)(count, requests, done_count, done, statuses);
+    return next(count, requests, done_count, done, statuses);
   }
   for (int attempt = 0;; ++attempt) {
-    const int code = MPI_Testsome(count, requests, done_count, done, statuses);
+    const int code = test_some(STRIA_MPIIO_REAL(Testsome), count, requests, done_count, done, statuses);
     if (code != MPI_SUCCESS || *done_count != 0) {
       return code;
     }
@@ -167,21 +162,30 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int done[],
   }
 }
 
-int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+int get_status(decltype(MPI_Request_get_status)& next, MPI_Request request, int* flag, MPI_Status* status) {
   if (have_requests()) {
     complete_finished();
   }
-  return STRIA_MPIIO_REAL(Request_get_status)(request, flag, status);
+  return next(request, flag, status);
 }
 
-STRIA_MPIIO_TWIN(Wait);
-STRIA_MPIIO_TWIN(Test);
-STRIA_MPIIO_TWIN(Waitall);
-STRIA_MPIIO_TWIN(Testall);
-STRIA_MPIIO_TWIN(Waitany);
-STRIA_MPIIO_TWIN(Testany);
-STRIA_MPIIO_TWIN(Waitsome);
-STRIA_MPIIO_TWIN(Testsome);
-STRIA_MPIIO_TWIN(Request_get_status);
+}  // namespace
 
-}  // extern "C"
+}  // namespace stria::mpiio
+
+using namespace stria::mpiio;  // NOLINT: the calls below are this file's purpose
+
+STRIA_MPIIO_ADD_TO(Wait, wait_one, (MPI_Request * request, MPI_Status* status), request, status)
+STRIA_MPIIO_ADD_TO(Test, test_one, (MPI_Request * request, int* flag, MPI_Status* status), request, flag, status)
+STRIA_MPIIO_ADD_TO(Waitall, wait_all, (int count, MPI_Request requests[], MPI_Status statuses[]), count, requests, statuses)
+STRIA_MPIIO_ADD_TO(Testall, test_all, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[]), count, requests,
+                   flag, statuses)
+STRIA_MPIIO_ADD_TO(Testany, test_any, (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status), count,
+                   requests, index, flag, status)
+STRIA_MPIIO_ADD_TO(Waitany, wait_any, (int count, MPI_Request requests[], int* index, MPI_Status* status), count, requests,
+                   index, status)
+STRIA_MPIIO_ADD_TO(Testsome, test_some, (int count, MPI_Request requests[], int* done_count, int done[], MPI_Status statuses[]),
+                   count, requests, done_count, done, statuses)
+STRIA_MPIIO_ADD_TO(Waitsome, wait_some, (int count, MPI_Request requests[], int* done_count, int done[], MPI_Status statuses[]),
+                   count, requests, done_count, done, statuses)
+STRIA_MPIIO_ADD_TO(Request_get_status, get_status, (MPI_Request request, int* flag, MPI_Status* status), request, flag, status)

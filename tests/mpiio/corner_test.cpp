@@ -1,11 +1,14 @@
 // Where the standard asks for something that programs seldom do: several threads with one file, handlers freed while files have
 // them, views without data.
 
+#include <dlfcn.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <set>
 #include <thread>
 #include <vector>
@@ -24,7 +27,7 @@ MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREAT
 }
 
 // MPI 3.1, section 12.4.1: calls of several threads come out as if they were made one after the other, in some order.
-void threads_share_a_pointer(const Suite& suite) {
+void threads_share_a_pointer(Suite& suite) {
   constexpr int kThreads = 4;
   constexpr int kCalls = 5000;
   constexpr int kInts = 16;
@@ -90,7 +93,7 @@ void count_errors(MPI_File*, int*, ...) {
 void ignore_errors(MPI_Comm*, int*, ...) {}
 
 // A handler lives on while a file has it, whatever the program frees and makes meanwhile.
-void freed_handler(const Suite& suite) {
+void freed_handler(Suite& suite) {
   const std::string path = suite.path("freed_handler");
   MPI_File first = open(path);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -114,7 +117,7 @@ void freed_handler(const Suite& suite) {
 }
 
 // A filetype without data shows nothing of the file, neither to reads nor to writes.
-void view_without_data(const Suite& suite) {
+void view_without_data(Suite& suite) {
   const std::string path = suite.path("view_without_data");
   if (suite.rank() == 0) {
     make_file(path, {1, 2, 3, 4, 5, 6, 7, 8});
@@ -148,15 +151,122 @@ void view_without_data(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Offsets that no file has are refused; sums of them don't overflow.
+void far_places(Suite& suite) {
+  constexpr MPI_Offset kLast = std::numeric_limits<MPI_Offset>::max();
+  const std::string path = suite.path("far_places");
+  MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+  std::array<char, 4> bytes{};
+  const auto expect_refused = [&] {
+    MPI_Offset offset = 0;
+    EXPECT(MPI_File_get_byte_offset(file, kLast, &offset) != MPI_SUCCESS, "byte offset ", offset);
+    EXPECT(MPI_File_read_at(file, kLast, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS, "read");
+    EXPECT(MPI_File_write_at(file, kLast, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS, "write");
+    EXPECT(MPI_File_write_at_all(file, kLast - 4, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS, "write_all");
+    EXPECT_MPI(MPI_File_seek(file, kLast, MPI_SEEK_SET));
+    EXPECT(MPI_File_read(file, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS, "read at the pointer");
+    EXPECT_MPI_ERROR(MPI_File_seek(file, 1, MPI_SEEK_CUR), MPI_ERR_ARG);
+  };
+  expect_refused();
+  EXPECT_MPI(MPI_File_set_view(file, kLast / 4, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  expect_refused();
+  MPI_Datatype sparse = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_BYTE, 0, MPI_Aint{1} << 40, &sparse);
+  MPI_Type_commit(&sparse);
+  EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, sparse, "native", MPI_INFO_NULL));
+  MPI_Type_free(&sparse);
+  expect_refused();
+  MPI_Offset size = -1;
+  EXPECT_MPI(MPI_File_get_size(file, &size));
+  EXPECT(size == 0, "something was written: ", size, " bytes");
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
+// Each rank opens the file for itself, and the first that closes it deletes it.
+void deleted_by_all(Suite& suite) {
+  MPI_File file = open(suite.path("deleted_by_all"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
+void fail_once(MPI_File*, int* code, ...) {
+  ++handler_calls;
+  *code = MPI_SUCCESS;
+}
+
+// A profiling tool that is loaded behind the drop-in sees the calls that the drop-in only adds to; a failure is told once.
+void tool_behind(Suite& suite) {
+  using Calls = int();
+  auto* tool_calls = reinterpret_cast<Calls*>(dlsym(RTLD_DEFAULT, "mpi_tool_calls"));
+  if (tool_calls == nullptr) {
+    EXPECT(suite.options().only.empty(), "the tool is not preloaded");
+    return;
+  }
+  EXPECT(tool_calls() > 0, "the tool did not see MPI begin");
+  MPI_File file = open(suite.path("tool"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  EXPECT_MPI(MPI_File_create_errhandler(fail_once, &handler));
+  EXPECT_MPI(MPI_File_set_errhandler(file, handler));
+  EXPECT_MPI(MPI_Errhandler_free(&handler));
+  handler_calls = 0;
+  int value = 7;
+  int before = tool_calls();
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_MPI(MPI_File_iwrite_at(file, 4 * suite.rank(), &value, 1, MPI_INT, &request));
+  EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  EXPECT(tool_calls() == before + 1 && handler_calls == 0, "MPI_Wait: the tool saw ", tool_calls() - before, " calls");
+  // A collective that can't be done fails when it is waited for.
+  before = tool_calls();
+  EXPECT_MPI(MPI_File_iwrite_at_all(file, -1, &value, 1, MPI_INT, &request));
+  MPI_Status status;
+  EXPECT_MPI(MPI_Wait(&request, &status));
+  EXPECT(tool_calls() == before + 1 && handler_calls == 1, "the handler was called ", handler_calls, " times");
+  EXPECT_MPI(MPI_File_iwrite_at_all(file, -1, &value, 1, MPI_INT, &request));
+  EXPECT_MPI_ERROR(MPI_Waitall(1, &request, &status), MPI_ERR_IN_STATUS);
+  EXPECT(tool_calls() == before + 2 && handler_calls == 2, "the handler was called ", handler_calls, " times");
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
+// As many files at once as --count says: with 1100 MPICH runs out of communicators where a file takes two.
+void many_files(Suite& suite) {
+  suite.allow_seconds(90);
+  const int count = suite.options().count > 0 ? suite.options().count : 100;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(count) + 200);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const std::string path = suite.path("many_files");
+  std::vector<MPI_File> files;
+  for (int i = 0; i < count; ++i) {
+    files.push_back(open(path));
+  }
+  for (int i = 0; i < count; ++i) {
+    const MPI_Offset place = i * suite.rank_count() + suite.rank();
+    EXPECT_MPI(MPI_File_write_at_all(files[static_cast<size_t>(i)], 4 * place, &i, 1, MPI_INT, MPI_STATUS_IGNORE));
+  }
+  for (MPI_File& file : files) {
+    EXPECT_MPI(MPI_File_close(&file));
+  }
+  if (suite.rank() == 0) {
+    EXPECT(read_file(path).size() == static_cast<size_t>(4 * count * suite.rank_count()), "the file");
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Suite suite(&argc, &argv, MPI_THREAD_MULTIPLE);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const std::vector<std::pair<const char*, void (*)(const Suite&)>> cases = {
+  const std::vector<std::pair<const char*, void (*)(Suite&)>> cases = {
       {"threads share a pointer", threads_share_a_pointer},
       {"freed handler", freed_handler},
       {"view without data", view_without_data},
+      {"far places", far_places},
+      {"deleted by all", deleted_by_all},
+      {"tool behind", tool_behind},
+      {"many files", many_files},
   };
   for (const auto& [name, body] : cases) {
     suite.run(name, [&suite, run = body] { run(suite); });
