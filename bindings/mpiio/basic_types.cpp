@@ -1,6 +1,7 @@
 #include "basic_types.hpp"
 
 #include <array>
+#include <cfloat>
 
 #include "base/byte_range.hpp"
 #include "type_contents.hpp"
@@ -75,12 +76,18 @@ const auto& known_types() {
       Known{MPI_INTEGER8, kInteger, 0},
       Known{MPI_REAL4, kFloating, 0},
       Known{MPI_REAL8, kFloating, 0},
-      Known{MPI_REAL16, kFloating, 16},
+      Known{MPI_REAL16, kQuad, 16},
       Known{MPI_COMPLEX8, kComplex, 0},
       Known{MPI_COMPLEX16, kComplex, 0},
-      Known{MPI_COMPLEX32, kComplex, 32},
+      Known{MPI_COMPLEX32, kQuadComplex, 32},
   };
   return kTable;
+}
+
+// Of a Fortran type with a precision: more digits than long double has.
+bool is_quad(MPI_Datatype with_precision) {
+  const int64_t digits = contents_of(with_precision).integers.at(0);
+  return digits != MPI_UNDEFINED && digits > LDBL_DIG;
 }
 
 }  // namespace
@@ -119,9 +126,9 @@ std::optional<Number> number_of(MPI_Datatype basic) {
   }
   switch (combiner_of(basic)) {
     case MPI_COMBINER_F90_REAL:
-      return Number{NumberKind::kFloating, bytes, bytes};
+      return Number{is_quad(basic) ? NumberKind::kQuad : NumberKind::kFloating, bytes, bytes};
     case MPI_COMBINER_F90_COMPLEX:
-      return Number{NumberKind::kComplex, bytes, bytes};
+      return Number{is_quad(basic) ? NumberKind::kQuadComplex : NumberKind::kComplex, bytes, bytes};
     case MPI_COMBINER_F90_INTEGER:
       return Number{NumberKind::kInteger, bytes, bytes};
     default:

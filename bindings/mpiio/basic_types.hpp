@@ -24,7 +24,9 @@ enum class NumberKind {
   kInteger,
   kUnsigned,
   kFloating,
-  kComplex,  ///< two floating numbers
+  kComplex,      ///< two floating numbers
+  kQuad,         ///< binary128 in memory, whatever C's long double is: Fortran's REAL*16
+  kQuadComplex,  ///< two of them
 };
 struct Number {
   NumberKind kind = NumberKind::kBytes;

@@ -1,5 +1,6 @@
 #include "external32.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -22,10 +23,11 @@ struct Run {
 };
 
 Run run_of(const Number& number, int64_t count) {
-  if (number.kind != NumberKind::kComplex) {
+  if (number.kind != NumberKind::kComplex && number.kind != NumberKind::kQuadComplex) {
     return {number, count};
   }
-  return {{NumberKind::kFloating, number.memory_bytes / 2, number.external32_bytes / 2}, 2 * count};
+  const bool quad = number.kind == NumberKind::kQuadComplex;
+  return {{quad ? NumberKind::kQuad : NumberKind::kFloating, number.memory_bytes / 2, number.external32_bytes / 2}, 2 * count};
 }
 
 #if defined(__x86_64__)
@@ -92,7 +94,9 @@ void run_to_file(const Run& run, const std::byte* memory, std::byte* file, int64
     swap_elements(number.memory_bytes, memory, file, count);
   } else {
     for (int64_t i = 0; i < count; ++i, memory += number.memory_bytes, file += number.external32_bytes) {
-      if (number.kind == NumberKind::kFloating) {
+      if (number.kind == NumberKind::kQuad) {
+        std::reverse_copy(memory, memory + number.memory_bytes, file);
+      } else if (number.kind == NumberKind::kFloating) {
         long_double_to_file(memory, file);
       } else {
         const bool with_sign = number.kind == NumberKind::kInteger;
@@ -110,7 +114,9 @@ void run_from_file(const Run& run, const std::byte* file, std::byte* memory, int
     swap_elements(number.memory_bytes, file, memory, count);
   } else {
     for (int64_t i = 0; i < count; ++i, memory += number.memory_bytes, file += number.external32_bytes) {
-      if (number.kind == NumberKind::kFloating) {
+      if (number.kind == NumberKind::kQuad) {
+        std::reverse_copy(file, file + number.memory_bytes, memory);
+      } else if (number.kind == NumberKind::kFloating) {
         long_double_from_file(file, memory);
       } else {
         const bool with_sign = number.kind == NumberKind::kInteger;

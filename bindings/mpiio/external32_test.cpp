@@ -97,5 +97,29 @@ TEST(External32, HoldsLongDoublesAsBinary128) {
   EXPECT_EQ(back, memory);
 }
 
+// Fortran's REAL*16 is binary128 in memory too, which C's long double need not be.
+TEST(External32, TurnsFortransQuadsRound) {
+  std::array<std::byte, 32> memory;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    memory[i] = static_cast<std::byte>(i);
+  }
+  for (const auto& [type, items] : {std::pair{MPI_REAL16, 2}, std::pair{MPI_COMPLEX32, 1}}) {
+    if (type == MPI_DATATYPE_NULL) {
+      continue;  // a Fortran without them
+    }
+    auto converter = converter_for(type);
+    std::vector<std::byte> stream;
+    ASSERT_TRUE(converter->to_file(memory.data(), items, stream).ok());
+    ASSERT_EQ(stream.size(), memory.size());
+    for (size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(stream[i], memory[15 - i]);
+      EXPECT_EQ(stream[16 + i], memory[31 - i]);
+    }
+    std::array<std::byte, 32> back{};
+    ASSERT_TRUE(converter->from_file(stream, back.data()).ok());
+    EXPECT_EQ(back, memory);
+  }
+}
+
 }  // namespace
 }  // namespace stria::mpiio
