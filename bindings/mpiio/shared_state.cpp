@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_range.hpp"
+
 namespace stria::mpiio {
 
 namespace {
@@ -60,8 +62,9 @@ void SharedState::expose(Comm& comm, MPI_Comm parent) {
   }
   const bool first = comm.node_rank() == 0;
   Exposed* exposed = nullptr;
-  MPI_Win_allocate(first ? static_cast<MPI_Aint>(sizeof(Exposed)) : 0, sizeof(int64_t), MPI_INFO_NULL, parent, &exposed,
-                   &window_);
+  // MPICH 4.0 reads beside the memory of a rank whose neighbour on the machine has an odd size.
+  const MPI_Aint bytes = align_up(sizeof(Exposed), 64);
+  MPI_Win_allocate(first ? bytes : 0, sizeof(int64_t), MPI_INFO_NULL, parent, &exposed, &window_);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   if (first) {
     new (exposed) Exposed();

@@ -20,6 +20,8 @@ namespace {
 
 using namespace mpiio;
 
+constexpr int kFewInts = 300;
+
 MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_Comm comm = MPI_COMM_WORLD) {
   MPI_File file = MPI_FILE_NULL;
   EXPECT_MPI(MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &file));
@@ -227,6 +229,25 @@ void tool_behind(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
+// Two nonblocking collectives at once, and a split one after them.
+void several_collectives(Suite& suite) {
+  MPI_File file = open(suite.path("several"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+  const MPI_Offset place = 4 * kFewInts * suite.rank();
+  std::array<int, kFewInts> values{};
+  std::array<int, kFewInts> back{};
+  values.fill(suite.rank() + 1);
+  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  EXPECT_MPI(MPI_File_iwrite_at_all(file, place, values.data(), kFewInts, MPI_INT, requests.data()));
+  EXPECT_MPI(MPI_File_iread_at_all(file, place, back.data(), kFewInts, MPI_INT, &requests[1]));
+  EXPECT_MPI(MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE));
+  EXPECT(back == values, "read back ", back[0]);
+  back.fill(0);
+  EXPECT_MPI(MPI_File_read_at_all_begin(file, place, back.data(), kFewInts, MPI_INT));
+  EXPECT_MPI(MPI_File_read_at_all_end(file, back.data(), MPI_STATUS_IGNORE));
+  EXPECT(back == values, "read back by a split collective ", back[0]);
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
 // As many files at once as --count says: with 1100 MPICH runs out of communicators where a file takes two.
 void many_files(Suite& suite) {
   suite.allow_seconds(90);
@@ -265,6 +286,7 @@ int main(int argc, char** argv) {
       {"view without data", view_without_data},
       {"far places", far_places},
       {"deleted by all", deleted_by_all},
+      {"several collectives", several_collectives},
       {"tool behind", tool_behind},
       {"many files", many_files},
   };
