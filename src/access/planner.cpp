@@ -157,7 +157,7 @@ Method choose_independent(const IndependentShape& shape, const storage::Capabili
   }
   if (sieve != Switch::kAutomatic) {
     reason = shape.write ? "hint romio_ds_write" : "hint romio_ds_read";
-    return sieve == Switch::kEnable ? Method::kDataSieving : Method::kListIo;
+    return sieve == Switch::kEnable ? Method::kHybrid : Method::kListIo;
   }
   if (capabilities.native_list) {
     reason = "the storage takes lists";

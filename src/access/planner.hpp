@@ -56,7 +56,8 @@ struct IndependentPlan {
 
 /// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and romio_ds_write; else contiguous bytes as
 /// they are, pieces as a list where the storage takes lists as one request, and otherwise the hybrid: neighbours are sieved
-/// whose gap costs less than another request. Writes are sieved only where `may_sieve_writes`. Local.
+/// whose gap costs less than another request. Enabling data sieving by hint asks for the hybrid everywhere: to read gaps that
+/// cost more than requests serves nobody. Otherwise writes are sieved only where `may_sieve_writes`. Local.
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes);
 

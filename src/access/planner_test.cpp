@@ -146,7 +146,7 @@ TEST(Planner, ARankByItself) {
   ResolvedHints hints;
   hints.sieve_writes = Switch::kEnable;
   hints.sieve_reads = Switch::kDisable;
-  EXPECT_EQ(method(dense, lists, hints, false), Method::kDataSieving);
+  EXPECT_EQ(method(dense, lists, hints, false), Method::kHybrid);
   EXPECT_EQ(method(reading, local, hints, false), Method::kListIo);
   hints.method = Method::kMultiple;
   EXPECT_EQ(method(dense, local, hints, true), Method::kMultiple);

@@ -127,7 +127,7 @@ TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
     hints_.method = plain ? Method::kListIo : Method::kAutomatic;
     Outcome outcome = write_pieces(context, 16, 40, 1500, value_of(comm_->rank(), step));
     ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
-    ASSERT_EQ(outcome.method, plain ? Method::kListIo : Method::kDataSieving);
+    ASSERT_EQ(outcome.method, plain ? Method::kListIo : Method::kHybrid);
     if (step % 10 == 9) {
       ASSERT_NO_FATAL_FAILURE(check_pieces(16, 40, 1500, step));
     }

@@ -31,6 +31,7 @@ const std::vector<Hints>& methods() {
        {"romio_ds_read", "disable"},
        {"romio_ds_write", "disable"}},
       {{"stria_method", "list_io"}},
+      {{"stria_method", "data_sieving"}},
       {{"stria_method", "multiple"}},
       {{"stria_method", "two_phase"}, {"cb_buffer_size", "65536"}},
   };
