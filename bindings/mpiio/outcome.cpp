@@ -70,7 +70,7 @@ Outcome broadcast(Comm& comm, const Outcome& failure, int root) {
   comm.broadcast(std::as_writable_bytes(std::span(&wire, 1)), root);
   std::string text = comm.rank() == root ? failure.message() : std::string(static_cast<size_t>(wire.length), ' ');
   comm.broadcast(std::as_writable_bytes(std::span(text)), root);
-  return {wire.error_class, comm.size() > 1 ? "rank " + std::to_string(root) + ": " + text : text};
+  return {wire.error_class, comm.size() > 1 ? said_by(root, text) : text};
 }
 
 }  // namespace

@@ -73,7 +73,11 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   broadcast_bytes(wire, root);
   std::memcpy(&code, wire.data(), sizeof code);
   const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof code, wire.size() - sizeof code);
-  return Status(static_cast<ErrorCode>(code), "rank " + std::to_string(root) + ": " + text);
+  return Status(static_cast<ErrorCode>(code), said_by(root, text));
+}
+
+std::string said_by(int rank, const std::string& words) {
+  return words.starts_with("rank ") ? words : "rank " + std::to_string(rank) + ": " + words;
 }
 
 }  // namespace stria

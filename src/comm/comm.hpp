@@ -91,8 +91,8 @@ class Comm {
   NodeTurn* node_turn();
   /// Broadcasts a byte vector of any size from root. Collective: yes.
   void broadcast_bytes(std::vector<std::byte>& data, int root);
-  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, prefixed with "rank N:
-  /// ". One small reduction when all is well. Collective: yes.
+  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, as said_by() it. One
+  /// small reduction when all is well. Collective: yes.
   Status agree(const Status& mine) { return agree(mine, {}); }
   /// Likewise, and gives rank 0's `shared` bytes to every rank on the way; their number is the same everywhere.
   Status agree(const Status& mine, std::span<std::byte> shared);
@@ -101,5 +101,8 @@ class Comm {
   std::unique_ptr<NodeTurn> turn_;
   bool turn_made_ = false;
 };
+
+/// The words of an error of a rank, prefixed with "rank N: " unless they name a rank already: one that is agreed on twice.
+std::string said_by(int rank, const std::string& words);
 
 }  // namespace stria

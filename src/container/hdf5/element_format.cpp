@@ -10,8 +10,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-// Far more than any program needs that doesn't mean to exhaust the stack.
-constexpr int kNestingMax = 32;
 constexpr size_t kMembersMax = 65535;
 
 // Class and version in one byte, 24 bits that depend on the class, and the size.
@@ -121,8 +119,8 @@ Status encode_compound(const ElementSpec& element, int depth, Encoder& message) 
 }
 
 Status encode(const ElementSpec& element, int depth, Encoder& message) {
-  if (depth > kNestingMax) {
-    return Status(ErrorCode::kUnsupported, "a compound nested more than " + std::to_string(kNestingMax) + " deep");
+  if (depth > ElementSpec::kMostNested) {
+    return Status(ErrorCode::kUnsupported, "a compound nested more than " + std::to_string(ElementSpec::kMostNested) + " deep");
   }
   switch (element.kind) {
     case ElementSpec::Kind::kNumber:

@@ -8,8 +8,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-// Far more than any file has that was not made to exhaust the stack.
-constexpr int kNestingMax = 32;
 constexpr bool kMachineIsBig = std::endian::native == std::endian::big;
 
 struct FreeByLibrary {
@@ -106,7 +104,7 @@ Result<ElementSpec> describe(hid_t type, int depth) {
   if (bytes == 0 || bytes > static_cast<size_t>(INT64_MAX)) {
     return last_error(ErrorCode::kCorrupted, "a type's size can't be read");
   }
-  if (depth > kNestingMax) {
+  if (depth > ElementSpec::kMostNested) {
     return other(static_cast<int64_t>(bytes));
   }
   switch (H5Tget_class(type)) {
@@ -185,7 +183,7 @@ Result<Id> native_array(hid_t type, int depth) {
 }
 
 Result<Id> native(hid_t type, int depth) {
-  if (depth > kNestingMax) {
+  if (depth > ElementSpec::kMostNested) {
     return copy_of(type);
   }
   switch (H5Tget_class(type)) {
@@ -219,10 +217,10 @@ bool has_pointers(hid_t type, int depth) {
       return H5Tis_variable_str(type) != 0;
     case H5T_ARRAY: {
       const Id base(H5Tget_super(type));
-      return depth > kNestingMax || has_pointers(base.get(), depth + 1);
+      return depth > ElementSpec::kMostNested || has_pointers(base.get(), depth + 1);
     }
     case H5T_COMPOUND: {
-      bool found = depth > kNestingMax;
+      bool found = depth > ElementSpec::kMostNested;
       const int count = H5Tget_nmembers(type);
       for (int index = 0; index < count && !found; ++index) {
         const Id member(H5Tget_member_type(type, static_cast<unsigned>(index)));

@@ -108,8 +108,6 @@ H5FD_class_t make_class() {
   driver.get_eof = get_eof;
   driver.read = read_bytes;
   driver.write = refuse_write;
-  const H5FD_mem_t kinds[] = H5FD_FLMAP_DICHOTOMY;
-  std::copy(std::begin(kinds), std::end(kinds), driver.fl_map);
   return driver;
 }
 
