@@ -239,6 +239,7 @@ void check_agree(Check& check) {
       comm.agree(fails ? Status(ErrorCode::kNoSpace, "rank's own words " + std::to_string(comm.rank())) : Status());
   EXPECT_EQ(agreed.code(), ErrorCode::kNoSpace);
   EXPECT_EQ(agreed.message(), "rank " + std::to_string(first) + ": rank's own words " + std::to_string(first));
+  EXPECT_EQ(comm.agree(agreed).message(), agreed.message()) << "agreed on twice";
 }
 
 void check_large(Check& check) {

@@ -47,10 +47,11 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// What a rank does itself, without waiting for others.
+// What a rank does with data of its own, without waiting for others. Metadata and syncs are what one rank does for all: the
+// rules "metadata" and "sync" look at those.
 double busy_seconds(const RunDigest& run, int rank) {
   double sum = 0;
-  for (Phase phase : {Phase::kMetadata, Phase::kPack, Phase::kUnpack, Phase::kWrite, Phase::kRead, Phase::kSync}) {
+  for (Phase phase : {Phase::kPack, Phase::kUnpack, Phase::kWrite, Phase::kRead}) {
     sum += run.seconds(phase, rank);
   }
   return sum;

@@ -238,7 +238,7 @@ std::vector<Case> cases() {
          return writers({90, 80, 100, 95}, true);
        }},
       {"rank_imbalance", [] { return good_run().count(2, Counter::kWriteNs, 200 * kMs); },
-       [] { return good_run().count(2, Counter::kWriteNs, 20 * kMs); }},
+       [] { return good_run().count(2, Counter::kWriteNs, 20 * kMs).count(0, Counter::kSyncNs, 200 * kMs); }},
       {"one_writer",
        [] {
          return writers({100, 0, 0, 1}, false);
