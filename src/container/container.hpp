@@ -14,8 +14,8 @@ namespace stria::container {
 struct ElementSpec {
   enum class Kind { kNumber, kString, kCompound, kOther };
   struct Member;
-  /// Compounds within compounds: more than anyone needs who doesn't mean to exhaust the stack. Deeper ones are refused, and read
-  /// as kOther.
+  /// Compounds within compounds: more than anyone needs who doesn't mean to exhaust the stack. Deeper ones are refused, and
+  /// read as kOther.
   static constexpr int kMostNested = 32;
 
   Kind kind = Kind::kNumber;
