@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
@@ -111,16 +112,29 @@ Outcome move_pointer_ahead(File& file, const Access& access, const Operation& op
 
 // ---- ordered
 
+// Where this rank's part of an ordered access begins: behind those of the ranks before it. Collective: yes.
+int64_t ordered_position(File& file, int64_t bytes) {
+  Comm& comm = file.comm();
+  SharedState& shared = *file.channel->shared;
+  if (NodeMeeting* meeting = shared.meeting()) {
+    const auto all = meeting->exchange(comm, std::span(&bytes, 1));
+    const int64_t before = std::accumulate(all.begin(), all.begin() + comm.rank(), int64_t{0});
+    const int64_t total = std::accumulate(all.begin(), all.end(), int64_t{0});
+    const int64_t first = comm.rank() == 0 ? shared.advance(total) : 0;
+    return meeting->exchange(comm, std::span(&first, 1))[0] + before;
+  }
+  int64_t before = bytes;
+  comm.exclusive_scan(std::span(&before, 1));
+  std::array<int64_t, 1> total{bytes};
+  comm.all_reduce(std::span<int64_t>(total), ReduceOp::kSum);
+  int64_t first = comm.rank() == 0 ? shared.advance(total[0]) : 0;
+  comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
+  return first + before;
+}
+
 OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer) {
   OperationPtr operation = prepare(file, direction, buffer);
-  Comm& comm = file->comm();
-  int64_t before = operation->bytes;
-  comm.exclusive_scan(std::span(&before, 1));
-  std::array<int64_t, 1> total{operation->bytes};
-  comm.all_reduce(std::span<int64_t>(total), ReduceOp::kSum);
-  int64_t first = comm.rank() == 0 ? file->channel->shared->advance(total[0]) : 0;
-  comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
-  operation->position = first + before;
+  operation->position = ordered_position(*file, operation->bytes);
   check_place(*operation);
   return operation;
 }

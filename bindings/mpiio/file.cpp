@@ -195,6 +195,19 @@ Outcome agree(File& file, const Outcome& mine) {
   return file.comm().size() == 1 ? mine : agree(file.comm(), file.channel->shared->meeting(), mine);
 }
 
+void maximum_of_all(File& file, std::span<int64_t> values) {
+  NodeMeeting* meeting = file.channel->shared->meeting();
+  if (meeting == nullptr) {
+    file.comm().all_reduce(values, ReduceOp::kMax);
+    return;
+  }
+  const auto all = meeting->exchange(file.comm(), values);
+  for (size_t i = 0; i < all.size(); ++i) {
+    int64_t& most = values[i % values.size()];
+    most = std::max(most, all[i]);
+  }
+}
+
 void apply_hints(File& file, const Hints& given) {
   for (const auto& [name, value] : given) {
     file.given[name] = value;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "access/hints.hpp"
@@ -76,6 +77,9 @@ class File {
 
 /// The same outcome on every rank of the file, as agree() in outcome.hpp. Collective: yes.
 Outcome agree(File& file, const Outcome& mine);
+
+/// Makes of each value the largest that a rank gives. Collective: yes.
+void maximum_of_all(File& file, std::span<int64_t> values);
 
 /// MPI_File_open. Collective over `comm`: yes; the outcome is the same on every rank.
 Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made);

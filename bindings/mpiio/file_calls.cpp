@@ -22,11 +22,18 @@ Outcome check_writable(const File& file, const char* what) {
   return {};
 }
 
-// One rank changes the file when all are there, and all hear of the outcome. Collective: yes.
+// One rank changes the file to a size of so many bytes when all are there, and all hear of the outcome. Collective: yes.
 template <typename Change>
-Outcome change_by_rank_0(File& file, const Outcome& mine, Change change) {
+Outcome change_by_rank_0(File& file, const Outcome& mine, int64_t bytes, Change change) {
   wait_for_jobs(file);
-  STRIA_MPIIO_RETURN_IF_ERROR(agree(file, mine));
+  std::array<int64_t, 3> most{bytes, ~bytes, mine.ok() ? 0 : 1};
+  maximum_of_all(file, most);
+  if (most[2] != 0) {
+    return agree(file, mine);
+  }
+  if (most[0] != ~most[1]) {
+    return {MPI_ERR_NOT_SAME, fmt::format("'{}': the ranks give different sizes", file.path)};
+  }
   Outcome outcome;
   if (file.comm().rank() == 0) {
     const auto lock = file.hold_storage();
@@ -40,7 +47,7 @@ Outcome set_size(File& file, int64_t bytes) {
   if (mine.ok() && bytes < 0) {
     mine = {MPI_ERR_ARG, fmt::format("resize '{}': the size is {}", file.path, bytes)};
   }
-  return change_by_rank_0(file, mine, [&]() -> Outcome { return file.storage->resize(bytes); });
+  return change_by_rank_0(file, mine, bytes, [&]() -> Outcome { return file.storage->resize(bytes); });
 }
 
 Outcome preallocate(File& file, int64_t bytes) {
@@ -48,7 +55,7 @@ Outcome preallocate(File& file, int64_t bytes) {
   if (mine.ok() && bytes < 0) {
     mine = {MPI_ERR_ARG, fmt::format("preallocate '{}': the size is {}", file.path, bytes)};
   }
-  return change_by_rank_0(file, mine, [&]() -> Outcome {
+  return change_by_rank_0(file, mine, bytes, [&]() -> Outcome {
     Status status = file.storage->preallocate(bytes);
     if (status.code() != ErrorCode::kUnsupported) {
       return status;
@@ -75,7 +82,7 @@ Outcome sync(File& file) {
 Outcome set_atomicity(File& file, bool atomic) {
   wait_for_jobs(file);
   std::array<int64_t, 2> values{atomic ? 1 : 0, atomic ? 0 : 1};
-  file.comm().all_reduce(std::span<int64_t>(values), ReduceOp::kMax);
+  maximum_of_all(file, values);
   if (values[0] == 1 && values[1] == 1) {
     return {MPI_ERR_NOT_SAME, fmt::format("'{}': the ranks set different atomicity", file.path)};
   }

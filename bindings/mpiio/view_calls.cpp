@@ -95,9 +95,9 @@ Outcome seek_shared(File& file, int64_t offset, int whence) {
   Comm& comm = file.comm();
   int64_t target = 0;
   Outcome mine = check_not_sequential(file);
-  std::array<int64_t, 4> same{offset, -offset, whence, -whence};
-  comm.all_reduce(std::span<int64_t>(same), ReduceOp::kMax);
-  if (mine.ok() && (same[0] != -same[1] || same[2] != -same[3])) {
+  std::array<int64_t, 4> same{offset, ~offset, whence, ~int64_t{whence}};
+  maximum_of_all(file, same);
+  if (mine.ok() && (same[0] != ~same[1] || same[2] != ~same[3])) {
     mine = {MPI_ERR_NOT_SAME, fmt::format("seek in '{}': the ranks seek to different places", file.path)};
   }
   if (mine.ok()) {

@@ -248,6 +248,21 @@ void several_collectives(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
+// Sizes on which the ranks don't agree are refused everywhere, and change nothing.
+void different_sizes(Suite& suite) {
+  MPI_File file = open(suite.path("sizes"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+  const MPI_Offset own = 1000 + suite.rank();
+  const int wanted = suite.rank_count() > 1 ? MPI_ERR_NOT_SAME : MPI_SUCCESS;
+  EXPECT_MPI_ERROR(MPI_File_set_size(file, own), wanted);
+  EXPECT_MPI_ERROR(MPI_File_preallocate(file, own), wanted);
+  EXPECT_MPI_ERROR(MPI_File_seek_shared(file, own, MPI_SEEK_SET), wanted);
+  EXPECT_MPI_ERROR(MPI_File_set_size(file, suite.rank() == 0 ? -1 : 5), MPI_ERR_ARG);
+  MPI_Offset size = -1;
+  EXPECT_MPI(MPI_File_get_size(file, &size));
+  EXPECT(size == (suite.rank_count() > 1 ? 0 : 1000), "the size is ", size);
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
 // As many files at once as --count says: with 1100 MPICH runs out of communicators where a file takes two.
 void many_files(Suite& suite) {
   suite.allow_seconds(90);
@@ -286,6 +301,7 @@ int main(int argc, char** argv) {
       {"view without data", view_without_data},
       {"far places", far_places},
       {"deleted by all", deleted_by_all},
+      {"different sizes", different_sizes},
       {"several collectives", several_collectives},
       {"tool behind", tool_behind},
       {"many files", many_files},
