@@ -191,7 +191,7 @@ Status View::check_reach(int64_t position, int64_t bytes) const {
     return {};
   }
   int64_t last = 0;
-  if (position < 0 || !checked_add(position, bytes - 1, &last)) {
+  if (position < 0 || !checked_add(position, bytes - 1, &last) || last >= kOffsetLimit) {
     return Status(ErrorCode::kInvalidArgument, "an access beyond 2^62 bytes of the view");
   }
   int64_t end = 0;
