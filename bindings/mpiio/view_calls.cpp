@@ -29,7 +29,9 @@ Outcome make_view(File& file, const ViewCall& call, View& view) {
   STRIA_MPIIO_RETURN_IF_ERROR(
       find_representation(call.representation == nullptr ? "" : call.representation, arguments.representation));
   if (file.is_sequential() && call.displacement == MPI_DISPLACEMENT_CURRENT) {
-    arguments.displacement_bytes = file.view->offset_of(file.channel->shared->position());
+    const int64_t position = file.channel->shared->position();
+    STRIA_MPIIO_RETURN_IF_ERROR(file.view->check_reach(position, 1));
+    arguments.displacement_bytes = file.view->offset_of(position);
   } else if (file.is_sequential()) {
     return {MPI_ERR_ARG, fmt::format("'{}': with MPI_MODE_SEQUENTIAL a view begins at MPI_DISPLACEMENT_CURRENT", file.path)};
   }

@@ -184,6 +184,22 @@ void far_places(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
+// A refused write moves the shared pointer to where the file can't have a byte; no view begins there.
+void far_shared_pointer(Suite& suite) {
+  MPI_File file =
+      open(suite.path("far_shared"), MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+  MPI_Datatype sparse = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_BYTE, 0, MPI_Aint{1} << 61, &sparse);
+  MPI_Type_commit(&sparse);
+  EXPECT_MPI(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, sparse, "native", MPI_INFO_NULL));
+  const std::array<char, 4> bytes{};
+  EXPECT_MPI_ERROR(MPI_File_write_shared(file, bytes.data(), 4, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_MPI_ERROR(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, sparse, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+  MPI_Type_free(&sparse);
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
 // Each rank opens the file for itself, and the first that closes it deletes it.
 void deleted_by_all(Suite& suite) {
   MPI_File file = open(suite.path("deleted_by_all"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
@@ -300,6 +316,7 @@ int main(int argc, char** argv) {
       {"freed handler", freed_handler},
       {"view without data", view_without_data},
       {"far places", far_places},
+      {"far shared pointer", far_shared_pointer},
       {"deleted by all", deleted_by_all},
       {"different sizes", different_sizes},
       {"several collectives", several_collectives},

@@ -36,6 +36,7 @@ const std::vector<Hints>& methods() {
       {},
       {{"romio_cb_write", "enable"}, {"romio_cb_read", "enable"}, {"cb_buffer_size", "65536"}},
       {{"romio_cb_write", "disable"}, {"romio_cb_read", "disable"}, {"stria_method", "data_sieving"}},
+      {{"romio_cb_write", "disable"}, {"romio_cb_read", "disable"}, {"romio_ds_write", "enable"}, {"romio_ds_read", "enable"}},
       {{"stria_method", "list_io"}},
   };
   return list;
