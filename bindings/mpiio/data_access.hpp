@@ -42,7 +42,7 @@ int end_split(MPI_File handle, Direction direction, const void* address, MPI_Sta
 
 /// Runs `body(file)`, which returns an Outcome, as the function `call` of the interface, and reports what came of it.
 template <typename Body>
-int in_call(const char* call, MPI_File handle, Body body) {
+int in_call(const char* call, MPI_File handle, const Body& body) {
   const std::shared_ptr<File> file = find_file(handle);
   const CallSpan span(call, trace_id_of(file.get()));
   if (file == nullptr) {
@@ -61,7 +61,7 @@ int in_call(const char* call, MPI_File handle, Body body) {
 
 /// The same as the function that it stands in.
 template <typename Body>
-int with_file(MPI_File handle, Body body, const char* call = __builtin_FUNCTION()) {
+int with_file(MPI_File handle, const Body& body, const char* call = __builtin_FUNCTION()) {
   return in_call(call, handle, body);
 }
 
