@@ -311,11 +311,11 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
     return false;
   }
   const int64_t item_bytes = contiguous_bytes(buffer.type);
-  if (item_bytes == 0 || buffer.count > kSmallBytes / item_bytes) {
+  if (item_bytes == 0 || item_bytes > kSmallBytes || buffer.count > kSmallBytes) {
     return false;
   }
   const int64_t bytes = buffer.count * item_bytes;
-  if (bytes % view.etype_bytes() != 0) {
+  if (bytes > kSmallBytes || (view.etype_bytes() > 1 && bytes % view.etype_bytes() != 0)) {
     return false;
   }
   const int64_t offset = view.offset_of(position);
