@@ -1,7 +1,5 @@
 #include "comm/mpi/trace_link.hpp"
 
-#include <cstdlib>
-
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/trace_join.hpp"
 #include "trace/levels.hpp"
@@ -11,11 +9,11 @@ namespace {
 // A program can't ask the drop-in for its counters: without a trace to write them to nobody would read them, and they are a
 // tenth of a small call.
 const bool kUncounted = [] {
-  const bool wanted = std::getenv("STRIA_TRACE") != nullptr || std::getenv("STRIA_TRACE_DIR") != nullptr;
-  if (!wanted) {
+  const bool uncounted = !stria::is_trace_asked_for();
+  if (uncounted) {
     stria::trace::apply_level(stria::trace::Level::kOff);
   }
-  return !wanted;
+  return uncounted;
 }();
 
 stria::Status join(MPI_Comm comm) {

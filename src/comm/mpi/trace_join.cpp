@@ -32,11 +32,11 @@ State& state() {
 
 /// What STRIA_TRACE and STRIA_TRACE_DIR ask for; nothing when neither is set.
 Result<std::optional<trace::Options>> wanted() {
-  const char* level = std::getenv("STRIA_TRACE");
-  const char* directory = std::getenv("STRIA_TRACE_DIR");
-  if (level == nullptr && directory == nullptr) {
+  if (!is_trace_asked_for()) {
     return std::optional<trace::Options>();
   }
+  const char* level = std::getenv("STRIA_TRACE");
+  const char* directory = std::getenv("STRIA_TRACE_DIR");
   trace::Options options;
   options.level = trace::Level::kCounters;
   options.directory = directory == nullptr || *directory == '\0' ? "." : directory;
@@ -79,6 +79,10 @@ Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, i
 }
 
 }  // namespace
+
+bool is_trace_asked_for() {
+  return std::getenv("STRIA_TRACE") != nullptr || std::getenv("STRIA_TRACE_DIR") != nullptr;
+}
 
 Status join_trace(const std::shared_ptr<Comm>& comm) {
   const std::lock_guard lock(state().mutex);

@@ -15,6 +15,9 @@
 
 namespace stria {
 
+/// Whether the environment has STRIA_TRACE or STRIA_TRACE_DIR: without them no program's tracing begins by itself.
+bool is_trace_asked_for();
+
 /// Tells tracing that the ranks of `comm` open a file together. kInvalidArgument when STRIA_TRACE is no level; an error when
 /// the trace can't be made. Collective: yes, over `comm`; the same outcome on every rank.
 Status join_trace(const std::shared_ptr<Comm>& comm);
