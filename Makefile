@@ -1,9 +1,9 @@
 # Everything here calls a script or a CMake preset that can be used alone as well.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio sanitize format clean
+.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers sanitize format clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing: Debian packages, Python packages in build/venv
 	@scripts/setup.sh
@@ -31,6 +31,12 @@ bench: ## FLASH I/O through Stria and its peers, side by side; results in out/be
 
 bench-mpiio: ## MPI-IO patterns through the native implementations and the drop-in, side by side
 	@scripts/bench_mpiio.sh
+
+bench-nodes: ## HDF5, PnetCDF, MPI-IO and the library on four pretended nodes, side by side; needs root
+	@scripts/bench_nodes.sh
+
+bench-servers: ## a store of eight servers by every method, and beside plain sockets; figures drawn in out/bench
+	@scripts/bench_servers.sh
 
 sanitize: setup ## every test under the address and undefined-behaviour sanitizers
 	@cmake --preset asan && cmake --build --preset asan && ctest --preset asan -LE 'long|style'

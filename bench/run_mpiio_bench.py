@@ -55,9 +55,13 @@ class Mpi:
     def implementations(self):
         return [*self.natives, OURS]
 
+    def launch(self, ranks, options):
+        """The words that start so many ranks."""
+        return [f"mpiexec.{self.name}", *options, "-n", str(ranks)]
+
     def run(self, implementation, ranks, command):
         """What the command prints, or None with the reason when it failed."""
-        launch = [f"mpiexec.{self.name}", *self.natives.get(implementation, []), "-n", str(ranks)]
+        launch = self.launch(ranks, self.natives.get(implementation, []))
         if implementation == OURS:
             launch += ["env", f"LD_PRELOAD={self.library}"]
         try:
@@ -74,6 +78,8 @@ class Mpi:
 
 class Bench:
     """Runs cases and keeps every figure."""
+
+    figures = "mpiio.json"
 
     def __init__(self, options):
         self.options = options
@@ -102,9 +108,13 @@ class Bench:
                     speeds[name].setdefault(quantity, []).append(value)
         return {name: values for name, values in speeds.items() if name not in gone}
 
+    def place(self, kind):
+        """A directory for a case's files while it is the context."""
+        directory = self.options.disk_dir if kind == "disk" else self.options.tmpfs_dir
+        return tempfile.TemporaryDirectory(prefix="stria-bench-", dir=directory)
+
     def pattern(self, case):
-        directory = self.options.disk_dir if case.place == "disk" else self.options.tmpfs_dir
-        with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=directory) as place:
+        with self.place(case.place) as place:
             path = os.path.join(place, "file")
 
             def measure(mpi, name, ranks):
@@ -125,8 +135,8 @@ class Bench:
 
     def flash(self, case):
         mpi = self.options.openmpi
-        with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=self.options.tmpfs_dir) as place:
-            result_path = os.path.join(place, "result.json")
+        result_path = os.path.join(self.options.out, "flash_result.json")
+        with self.place("tmpfs") as place:
 
             def measure(chosen, name, ranks):
                 command = [
@@ -185,7 +195,7 @@ class Bench:
         entry = {"title": case.title(), "mpi": mpi.name, "goals": dataclasses.asdict(case), "implementations": {}}
         self.record["cases"].append(entry)
         self.measured += 1
-        with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=self.options.tmpfs_dir) as place:
+        with self.place("tmpfs") as place:
             for name in mpi.implementations():
                 command = [mpi.program, case.pattern, str(case.pieces), case.method, "1", os.path.join(place, "file")]
                 text, why = mpi.run(name, case.ranks, command)
@@ -222,7 +232,7 @@ class Bench:
         return any(run["write_instructions"] >= 0 for run in runs)
 
     def save(self):
-        with open(os.path.join(self.options.out, "mpiio.json"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.options.out, self.figures), "w", encoding="utf-8") as file:
             json.dump({**self.record, "problems": self.problems}, file, indent=1)
 
 

@@ -4,11 +4,12 @@
 include(CMakePackageConfigHelpers)
 set(STRIA_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/stria)
 
-install(TARGETS stria EXPORT striaTargets
+install(TARGETS stria stria_serial stria_c stria_c_serial EXPORT striaTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/stria DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+install(FILES ${CMAKE_SOURCE_DIR}/include/stria.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Installed programs find the library beside them, wherever the prefix is moved to.
@@ -28,8 +29,22 @@ install(FILES ${CMAKE_BINARY_DIR}/striaConfig.cmake ${CMAKE_BINARY_DIR}/striaCon
 
 # The .pc file finds its prefix from its own place, as the CMake package does.
 file(RELATIVE_PATH STRIA_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-set(STRIA_PC_MPI_openmpi ompi-cxx)
-set(STRIA_PC_MPI_mpich mpich)
-set(STRIA_PC_MPI ${STRIA_PC_MPI_${STRIA_MPI}})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/stria.pc.in ${CMAKE_BINARY_DIR}/stria.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/stria.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(STRIA_PC_openmpi_CXX ompi-cxx)
+set(STRIA_PC_openmpi_C ompi-c)
+set(STRIA_PC_mpich_CXX mpich)
+set(STRIA_PC_mpich_C mpich)
+# stria_pkg_config(NAME WHICH REQUIRES FLAGS): NAME.pc of the library NAME.
+function(stria_pkg_config name STRIA_PC_WHICH STRIA_PC_REQUIRES STRIA_PC_FLAGS)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/stria.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+stria_pkg_config(stria "C++, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_CXX}" "")
+stria_pkg_config(stria_serial "C++, without MPI" "" " -DSTRIA_NO_MPI")
+stria_pkg_config(stria_c "C, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_C}" "")
+stria_pkg_config(stria_c_serial "C, without MPI" "" "")
+get_property(has_fortran GLOBAL PROPERTY STRIA_HAS_FORTRAN)
+if(has_fortran)
+  # The compiler is the MPI's wrapper, which knows its modules.
+  stria_pkg_config(stria_fortran "Fortran, built with ${STRIA_MPI}" "" "/stria_fortran/gfortran")
+  stria_pkg_config(stria_fortran_serial "Fortran, without MPI" "" "/stria_fortran_serial/gfortran")
+endif()

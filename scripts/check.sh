@@ -18,9 +18,11 @@ stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
 # Label "long" is for check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks at the sources.
 if stage build build_preset release; then
   stage test test_preset release -LE long || true
+  stage nodes scripts/check_nodes.sh || true
 fi
 if stage build_mpich build_preset release-mpich; then
   stage test_mpich test_preset release-mpich -L '^mpi$' -LE long || true
+  stage nodes_mpich env STRIA_MPI=mpich scripts/check_nodes.sh || true
 fi
 if stage build_clang build_preset clang unit_tests; then
   stage test_clang test_preset clang -L '^unit$' -LE long || true

@@ -15,6 +15,8 @@ scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
 if stage build build_preset release; then
   # No other test is required to be long, so that an empty selection is no failure here.
   stage test_long ctest --preset release -L '^long$' || true
+  stage nodes_long env STRIA_NODES_LONG=1 scripts/check_nodes.sh || true
+  stage nodes_nfs env STRIA_NODES=nfs scripts/check_nodes.sh || true
 fi
 for preset in asan tsan asan-mpich tsan-mpich; do
   if stage "build_$preset" build_preset "$preset"; then

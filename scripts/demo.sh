@@ -10,12 +10,13 @@ source scripts/mpiexec_env.sh
 # What is run. Options given on the command line come after these and win.
 rank_count=4
 sedov_options=(
-  --dim 3               # space dimensions
-  --nxb 8               # cells of a block along each axis
-  --max-level 4         # finest level of the mesh; level 1 is one block a tree
-  --tend 0.05           # simulated time at the end
-  --checkpoint-every 50 # steps
-  --plot-every 50
+  --dim 2                # space dimensions; in two the mesh can be deep within seconds, and its picture shows all of it
+  --nxb 8                # cells of a block along each axis
+  --min-level 2          # coarsest level of the mesh; level 1 is one block
+  --max-level 6          # finest level
+  --tend 0.08            # simulated time at the end
+  --checkpoint-every 200 # steps
+  --plot-every 200
 )
 
 out=out/demo
@@ -50,7 +51,7 @@ done
 echo
 checkpoints=("$out"/*hdf5_chk_*)
 plots=("$out"/*hdf5_plt_cnt_*)
-run_ranks 1 "$stria" flash picture "${plots[-1]}" -o "$out/density.png"
+run_ranks 1 "$stria" flash picture "${plots[-1]}" -o "$out/blast.png"
 
 echo
 echo "The run was traced: its timeline and its report"
@@ -63,7 +64,7 @@ run_ranks 1 "$stria" trace report "$out/run.stria-trace" -o "$out/report.html" -
 cat <<END
 
 What to look at next
-  $out/density.png    the density in a slice through the blast, with the mesh's blocks drawn on it
+  $out/blast.png      density and pressure of the blast, with the mesh's blocks of all levels drawn on them
   $out/timeline.html  who did what when, from the whole run to a microsecond; opens in any browser
   $out/report.html    what the run's I/O cost, why, and what to change
   $out/run.json       every file written: bytes, seconds, where the time went

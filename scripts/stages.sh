@@ -91,9 +91,11 @@ describe_counts() {
   if (($1 + $2 + $3 > 0)); then echo ", $1 passed, $2 failed$( (($3 == 0)) || echo ", $3 left out")"; fi
 }
 
-# What pytest -rs says: "SKIPPED [2] tests/a_test.py:7: the reason"
+# What pytest -rs says: "SKIPPED [2] tests/a_test.py:7: the reason". One line per reason, with the number of tests.
 list_left_out() {
-  sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+ (.*)/    left out: \2 (\1)/p' "$1"
+  sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+ (.*)/\1 \2/p' "$1" |
+    awk '{ n = $1; sub(/^[0-9]+ /, ""); if (!($0 in tests)) order[++reasons] = $0; tests[$0] += n }
+      END { for (i = 1; i <= reasons; ++i) printf "    left out: %s (%d)\n", order[i], tests[order[i]] }'
 }
 
 finish() {

@@ -49,6 +49,7 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
         Case("tile", 0, "independent", ranks, place),
         Case("ior", 32, "independent", ranks, place),
         Case("ior", 32, "collective", ranks, place),
+        Case("ior_separate", 32, "independent", ranks, place),
     ]
     if round(ranks**0.5) ** 2 == ranks:
         cases.append(Case("btio_full", grid, "collective", ranks, place, goal=COLLECTIVE, ompio_goal=DERIVED))

@@ -5,9 +5,11 @@
 // measured time. usage: mpiio_bench PATTERN SIZE METHOD ROUNDS FILE [name=value ...]
 //   METHOD: collective, independent, or limit: the same number of bytes past any MPI-IO, each rank one contiguous stretch of
 //   the file by pwrite and pread; hints and pieces say nothing then, and what is read is not compared. Further arguments are
-//   hints. Prints one line of JSON; instructions are those of the rank that executed most outside the kernel in the last round,
+//   hints. Prints one line of JSON; traffic is that of the last round with the servers of a store: requests, bytes sent and
+//   received, of all ranks; instructions are those of the rank that executed most outside the kernel in the last round,
 //   -1 where the system doesn't count them.
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <mpi.h>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -124,8 +127,17 @@ double slowest(double seconds) {
   return seconds;
 }
 
-// The word at each place of memory: its rank and its index, so that a byte in the wrong place shows.
-void fill(std::vector<uint32_t>& memory, int rank, int round) {
+// The word at each place of memory: its rank and its index, so that a byte in the wrong place shows; where ranks write the same
+// bytes of the file, each byte says its place there.
+void fill(const Pattern& pattern, std::vector<uint32_t>& memory, int rank, int round) {
+  if (pattern.overlaps) {
+    auto* bytes = reinterpret_cast<unsigned char*>(memory.data());
+    for (int64_t i = 0; i < pattern.memory_bytes; ++i) {
+      const auto place = static_cast<uint32_t>(display_place(rank, i) + round);
+      bytes[i] = static_cast<unsigned char>(place * 2654435761u >> 24);
+    }
+    return;
+  }
   for (size_t i = 0; i < memory.size(); ++i) {
     memory[i] = static_cast<uint32_t>(i) * 2654435761u + static_cast<uint32_t>(rank * 40503 + round);
   }
@@ -161,8 +173,16 @@ double transfer(const Arguments& arguments, const Pattern& pattern, bool write, 
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   MPI_File file = MPI_FILE_NULL;
-  const int mode = write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
-  need(MPI_File_open(MPI_COMM_WORLD, arguments.path.c_str(), mode, arguments.info, &file), "open");
+  int mode = write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  std::string path = arguments.path;
+  if (pattern.is_file_per_rank) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    path += "." + std::to_string(rank);
+    mode |= write ? 0 : MPI_MODE_DELETE_ON_CLOSE;  // each round writes a new one
+  }
+  const MPI_Comm ranks = pattern.is_file_per_rank ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  need(MPI_File_open(ranks, path.c_str(), mode, arguments.info, &file), "open");
   need(MPI_File_set_view(file, pattern.displacement, pattern.etype, pattern.filetype, "native", arguments.info), "set_view");
   for (const Step& step : pattern.steps) {
     void* place = static_cast<char*>(memory) + step.memory_bytes;
@@ -179,6 +199,34 @@ double transfer(const Arguments& arguments, const Pattern& pattern, bool write, 
   }
   need(MPI_File_close(&file), "close");
   return slowest(MPI_Wtime() - begin);
+}
+
+// The file may lie where only MPI-IO reaches it. Files of one rank each are gone already.
+void remove_file(const Arguments& arguments, const Pattern& pattern) {
+  if (arguments.limit) {
+    unlink(arguments.path.c_str());
+  } else if (!pattern.is_file_per_rank) {
+    need(MPI_File_delete(arguments.path.c_str(), MPI_INFO_NULL), "delete");
+  }
+}
+
+// Requests, bytes sent and bytes received of all ranks, between them and the servers of a store; -1 without our drop-in.
+std::array<int64_t, 3> traffic() {
+  std::array<int64_t, 3> counts{-1, -1, -1};
+  using Count = void (*)(int64_t*);
+  if (void* found = dlsym(RTLD_DEFAULT, "stria_wire_traffic"); found != nullptr) {
+    reinterpret_cast<Count>(found)(counts.data());
+  }
+  MPI_Allreduce(MPI_IN_PLACE, counts.data(), 3, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return counts;
+}
+
+std::string difference(const std::array<int64_t, 3>& begin, const std::array<int64_t, 3>& end) {
+  std::string out;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    out += (i == 0 ? "" : ", ") + std::to_string(begin[i] < 0 ? -1 : end[i] - begin[i]);
+  }
+  return "[" + out + "]";
 }
 
 // Whether memory after the read is what was written, where the memory types reach.
@@ -225,22 +273,28 @@ int run(int argc, char** argv) {
   }
   std::vector<uint32_t> memory(static_cast<size_t>((pattern.memory_bytes + 3) / 4));
   std::vector<uint32_t> back(memory.size(), 0);
-  fill(memory, rank, 0);
+  fill(pattern, memory, rank, 0);
   int64_t growth = peak_bytes();
   std::vector<double> writes;
   std::vector<double> reads;
   const InstructionCounter instructions;
   int64_t write_instructions = -1;
   int64_t read_instructions = -1;
+  std::string write_traffic;
+  std::string read_traffic;
   bool verified = true;
   for (int round = 0; round <= arguments.rounds; ++round) {  // the first is not counted: memory and file are new to the machine
-    fill(memory, rank, round);
+    fill(pattern, memory, rank, round);
     int64_t counted = instructions.now();
+    const auto before = traffic();
     const double written = transfer(arguments, pattern, true, memory.data());
+    const auto between = traffic();
     write_instructions = most_instructions(counted, instructions.now());
     std::fill(back.begin(), back.end(), 0);
     counted = instructions.now();
     const double read = transfer(arguments, pattern, false, back.data());
+    write_traffic = difference(before, between);
+    read_traffic = difference(between, traffic());
     read_instructions = most_instructions(counted, instructions.now());
     if (round == 0) {
       growth = peak_bytes() - growth;
@@ -252,7 +306,7 @@ int run(int argc, char** argv) {
       verified = same(pattern, back, memory) && verified;
     }
     if (rank == 0) {
-      unlink(arguments.path.c_str());
+      remove_file(arguments, pattern);
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -260,10 +314,12 @@ int run(int argc, char** argv) {
   if (rank == 0) {
     std::printf(
         "{\"useful_bytes\": %lld, \"pieces\": %lld, \"write_s\": %s, \"read_s\": %s, \"verified\": %s, "
-        "\"peak_growth_bytes\": %lld, \"write_instructions\": %lld, \"read_instructions\": %lld}\n",
+        "\"peak_growth_bytes\": %lld, \"write_instructions\": %lld, \"read_instructions\": %lld, "
+        "\"write_traffic\": %s, \"read_traffic\": %s}\n",
         static_cast<long long>(pattern.useful_bytes), static_cast<long long>(pattern.pieces), list(writes).c_str(),
         list(reads).c_str(), verified ? "true" : "false", static_cast<long long>(growth),
-        static_cast<long long>(write_instructions), static_cast<long long>(read_instructions));
+        static_cast<long long>(write_instructions), static_cast<long long>(read_instructions), write_traffic.c_str(),
+        read_traffic.c_str());
   }
   free_pattern(pattern);
   MPI_Info_free(&arguments.info);

@@ -1,5 +1,6 @@
 #include "mpiio/patterns.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -244,7 +245,112 @@ bool pieces(const PatternOptions& options, int rank, int rank_count, Pattern& pa
   return true;
 }
 
+// As many pieces of equal size as the name's mebibytes, `ranks` and `count` leave room for; at least 8 bytes each.
+int64_t equal_piece(const PatternOptions& options, int rank_count) {
+  const int64_t mebibytes = std::atoll(options.name.c_str() + options.name.find('_') + 1);
+  return std::max<int64_t>(mebibytes * kMiB / rank_count / options.size / 8 * 8, 8);
+}
+
+// Every rank has `count` pieces, one in each row of `across` ranks.
+void rows_of_pieces(int64_t count, int64_t piece_bytes, int across, int64_t displacement, int rank_count, Pattern& pattern) {
+  MPI_Datatype strided = MPI_DATATYPE_NULL;
+  MPI_Type_vector(static_cast<int>(count), static_cast<int>(piece_bytes), static_cast<int>(piece_bytes * across), MPI_BYTE,
+                  &strided);
+  pattern.filetype = keep(pattern, strided);
+  pattern.displacement = displacement;
+  pattern.memory_bytes = count * piece_bytes;
+  pattern.pieces = count;
+  one_step(pattern, static_cast<int>(pattern.memory_bytes), MPI_BYTE, pattern.memory_bytes, rank_count);
+}
+
+// The ranks' pieces take turns along the file.
+bool cyclic(const PatternOptions& options, int rank, int rank_count, Pattern& pattern) {
+  if (options.size < 1) {
+    return false;
+  }
+  const int64_t piece = equal_piece(options, rank_count);
+  rows_of_pieces(options.size, piece, rank_count, rank * piece, rank_count, pattern);
+  return true;
+}
+
+// A square of blocks, one a rank; a piece is a row of a block.
+bool block_block(const PatternOptions& options, int rank, int rank_count, Pattern& pattern) {
+  const int side = static_cast<int>(std::lround(std::sqrt(rank_count)));
+  if (side * side != rank_count || options.size < 1) {
+    return false;
+  }
+  const int64_t piece = equal_piece(options, rank_count);
+  const int64_t displacement = (rank / side * options.size * side + rank % side) * piece;
+  rows_of_pieces(options.size, piece, side, displacement, rank_count, pattern);
+  return true;
+}
+
+// FLASH I/O as in 2002: 24 variables interleaved in memory with 4 guard cells around blocks of 8^3 doubles, pieces of 8 bytes;
+// in the file a variable's blocks one after another, the ranks in turn, pieces of a block.
+bool flash(const PatternOptions& options, int rank, int rank_count, Pattern& pattern) {
+  constexpr int kVariables = 24;
+  constexpr int kSide = 8;
+  constexpr int kGuard = 4;
+  constexpr int kWide = kSide + 2 * kGuard;
+  constexpr int kCells = kSide * kSide * kSide;
+  const auto blocks = static_cast<int>(options.size);
+  if (blocks < 1) {
+    return false;
+  }
+  std::vector<MPI_Datatype> variables;
+  for (int v = 0; v < kVariables; ++v) {
+    variables.push_back(subarray(pattern, {blocks, kWide, kWide, kWide, kVariables}, {blocks, kSide, kSide, kSide, 1},
+                                 {0, kGuard, kGuard, kGuard, v}, MPI_DOUBLE));
+  }
+  const std::vector<int> ones(kVariables, 1);
+  const std::vector<MPI_Aint> zeros(kVariables, 0);
+  MPI_Datatype memory = MPI_DATATYPE_NULL;
+  MPI_Type_create_struct(kVariables, ones.data(), zeros.data(), variables.data(), &memory);
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  MPI_Type_vector(kVariables * blocks, kCells, kCells * rank_count, MPI_DOUBLE, &filetype);
+  pattern.etype = MPI_DOUBLE;
+  pattern.filetype = keep(pattern, filetype);
+  pattern.displacement = MPI_Offset{8} * kCells * rank;
+  pattern.memory_bytes = int64_t{8} * kVariables * kWide * kWide * kWide * blocks;
+  pattern.pieces = int64_t{kVariables} * blocks;
+  one_step(pattern, 1, keep(pattern, memory), pattern.pieces * kCells * 8, rank_count);
+  return true;
+}
+
+// 3 x 2 displays of 1024 x 768 pixels of 24 bits that overlap by 270 and 128 pixels show one frame; a rank reads its display's.
+constexpr int kDisplayColumns = 3;
+constexpr int kDisplayRows = 2;
+constexpr int kPixelBytes = 3;
+constexpr int kDisplayWide = 1024;
+constexpr int kDisplayHigh = 768;
+constexpr int kStepAcross = kDisplayWide - 270;
+constexpr int kStepDown = kDisplayHigh - 128;
+constexpr int kFrameWide = kDisplayWide + (kDisplayColumns - 1) * kStepAcross;
+constexpr int kFrameHigh = kDisplayHigh + (kDisplayRows - 1) * kStepDown;
+
+bool display(int rank, int rank_count, Pattern& pattern) {
+  if (rank_count != kDisplayColumns * kDisplayRows) {
+    return false;
+  }
+  MPI_Datatype pixel = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(kPixelBytes, MPI_BYTE, &pixel);
+  pattern.etype = keep(pattern, pixel);
+  const std::vector<int> starts{rank / kDisplayColumns * kStepDown, rank % kDisplayColumns * kStepAcross};
+  pattern.filetype = subarray(pattern, {kFrameHigh, kFrameWide}, {kDisplayHigh, kDisplayWide}, starts, pixel);
+  pattern.memory_bytes = int64_t{kDisplayWide} * kDisplayHigh * kPixelBytes;
+  pattern.pieces = kDisplayHigh;
+  pattern.overlaps = true;
+  one_step(pattern, kDisplayWide * kDisplayHigh, pixel, pattern.memory_bytes, rank_count);
+  return true;
+}
+
 }  // namespace
+
+int64_t display_place(int rank, int64_t memory_byte) {
+  const int64_t row = memory_byte / (kDisplayWide * kPixelBytes) + rank / kDisplayColumns * kStepDown;
+  const int64_t column = memory_byte % (kDisplayWide * kPixelBytes) + rank % kDisplayColumns * kStepAcross * kPixelBytes;
+  return row * kFrameWide * kPixelBytes + column;
+}
 
 bool make_pattern(const PatternOptions& options, int rank, int rank_count, Pattern& pattern) {
   const std::string& name = options.name;
@@ -258,10 +364,21 @@ bool make_pattern(const PatternOptions& options, int rank, int rank_count, Patte
     return btio(static_cast<int>(options.size), options.dumps, name == "btio_full", rank, rank_count, pattern);
   } else if (name == "ior") {
     ior(options.size, rank, rank_count, pattern);
+  } else if (name == "ior_separate") {
+    ior(options.size, 0, rank_count, pattern);  // each at the beginning of a file of its own
+    pattern.is_file_per_rank = true;
   } else if (name.starts_with("turns_")) {
     return turns(options, rank, rank_count, pattern);
   } else if (name.starts_with("pieces_")) {
     return pieces(options, rank, rank_count, pattern);
+  } else if (name.starts_with("cyclic_")) {
+    return cyclic(options, rank, rank_count, pattern);
+  } else if (name.starts_with("blocks_")) {
+    return block_block(options, rank, rank_count, pattern);
+  } else if (name == "flash") {
+    return flash(options, rank, rank_count, pattern);
+  } else if (name == "display") {
+    return display(rank, rank_count, pattern);
   } else {
     return false;
   }

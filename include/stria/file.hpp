@@ -8,13 +8,19 @@
 // put() records, commit() moves: everything put before a commit travels as one collective write. Until commit() has returned, a
 // file of the same name stays as it was. Functions throw stria::Error; those marked `Collective: yes` must be called by all
 // ranks of the communicator in the same order, and throw on all ranks or on none.
+//
+// Where there is no MPI, with the library stria_serial, STRIA_NO_MPI is defined: a file is that of one process.
 #pragma once
 
+#ifndef STRIA_NO_MPI
 #include <mpi.h>
+#endif
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -64,7 +70,10 @@ struct CreateOptions {
 
 struct OpenOptions {
   Hints hints{};
-  /// Compare what get() reads with the stored checksums; kCorrupted names dataset and rows.
+  /// Compare what get() reads with the stored checksums; kCorrupted names dataset and rows. Off unless asked for: hashing costs
+  /// about a tenth of a read of whole blocks from the page cache, and of rows that are got in part the rest is read as well,
+  /// which may be many times as much as was asked for. Only with it off can files be opened whose checksums are damaged
+  /// themselves.
   bool verify = false;
 };
 
@@ -95,10 +104,17 @@ struct Column {
   int64_t string_bytes = 0;
 };
 
+/// What attributes() tells.
+struct AttributeInfo {
+  std::string name;
+  std::string type_name;      ///< as Dataset::type_name(): "float64", "string[4]" …; "other": no value to be read
+  std::vector<int64_t> dims;  ///< empty for one value
+};
+
 /// A mismatch that verify() found.
 struct Damage {
-  std::string dataset;
-  int64_t first_row = 0;  ///< rows [first_row, last_row) of the first dimension
+  std::string dataset;    ///< empty: the file's own metadata, which are names, shapes, types and attributes
+  int64_t first_row = 0;  ///< rows [first_row, last_row) of the first dimension; none: the dataset is missing
   int64_t last_row = 0;
 };
 
@@ -108,7 +124,8 @@ std::vector<std::string> remove_abandoned(const std::string& directory, const st
 
 class File;
 
-/// A dataset of an open file; valid as long as the file is.
+/// A dataset of an open file: put() and get() throw (kInvalidArgument or kAborted) once the file is closed, committed for
+/// writing, or abandoned.
 class Dataset {
  public:
   const std::string& path() const;
@@ -118,7 +135,9 @@ class Dataset {
   bool is_contiguous() const;     ///< raw data lie in one piece that the engine reads itself
   std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
-  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing. Errors are local and
+  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing: to integers they are
+  /// cut off towards zero, what is out of the type's range becomes its nearest end, and NaN 0, without a word; to float32 what
+  /// is too large becomes infinite. Errors are local and
   /// thrown here; the file's next commit() then fails on every rank. Any rank may put a dataset in any number of parts, also on
   /// both sides of a flush(), but each element only once in the life of the file: put twice, by one rank or by two, it holds
   /// either value, and its checksum may be that of the other. What nobody puts reads as zero. Collective: no.
@@ -135,31 +154,57 @@ class Dataset {
 
 class File {
  public:
-  /// Begins a new file under a temporary name beside `path`. Collective: yes.
+  /// As below, for this process alone: MPI is not touched, and may be absent. Collective: no, nor is any call on the file.
+  static File create(const std::string& path, const CreateOptions& options = {});
+  static File open(const std::string& path, const OpenOptions& options = {});
+#ifndef STRIA_NO_MPI
+  /// Begins a new file under a temporary name beside `path`. A relative path means the directory in which the program is now.
+  /// Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
-  /// Opens an HDF5 file, Stria's or another's, for reading. Collective: yes.
+  /// Opens an HDF5 file, Stria's or another's, for reading: the one that has the name now, also when another gets it later;
+  /// ranks that can't open that one any more fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
-  /// A file that was neither committed nor abandoned is abandoned.
+#endif
+  /// A file that was neither committed nor abandoned is given up. The other ranks need not do the same at the same time: their
+  /// next collective call on the file throws kAborted and names this rank, with what it threw before, if anything. The end of
+  /// the program, by MPI_Finalize or exit(), does so for all files. Datasets of the file can't be used after this. Rank 0 says
+  /// on standard error that a new file is lost where no exception is passing and nothing has failed before: a commit() was
+  /// forgotten. STRIA_VERBOSE=0 keeps it silent, and abandon() says that it is meant.
+  /// Collective: no; waits for nobody.
   ~File();
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
   // Writing.
-  /// Makes a dataset of numbers; groups in its path are made too. All ranks pass the same arguments, which commit() checks.
+  /// Makes a dataset of numbers; groups in its path are made too. Throws kInvalidArgument, here and then at the next collective
+  /// call, for a shape or a name that can't be: a path has at most 4,096 bytes of UTF-8, no part "." or "..", and is not within
+  /// ".stria". All ranks pass the same arguments, which flush() and commit() check; they name call, argument and two ranks.
   /// Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
-  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Rank 0's content counts. Collective: as
-  /// create_dataset.
+  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Ranks other than 0 may
+  /// pass null for `rows`; what they pass is compared with rank 0's. Collective: as create_dataset.
   void create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                     const void* rows);
   /// Makes a small dataset of fixed-length strings of `string_bytes`, padded with blanks; shape {count, 1} when `as_column`.
+  /// kInvalidArgument where a string is longer.
   /// Collective: as create_dataset.
   void create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column);
-  /// Sets an attribute of a dataset or group ("/" is the root). Collective: as create_dataset.
-  void set_attribute(const std::string& object, const std::string& name, double value);
-  void set_attribute(const std::string& object, const std::string& name, int64_t value);
-  void set_attribute(const std::string& object, const std::string& name, const std::string& value);
+  /// Sets an attribute of a dataset or group ("/" is the root): a number, kept in its own type (bool as uint8), a string, or a
+  /// list of either. Throws kInvalidArgument for a name that can't be one. Collective: as create_dataset.
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  void set_attribute(const std::string& object, const std::string& name, T value) {
+    set_numbers(object, name, stored_type<T>(), &value, -1);
+  }
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
+  void set_attribute(const std::string& object, const std::string& name, const std::vector<T>& values) {
+    set_numbers(object, name, stored_type<T>(), values.data(), static_cast<int64_t>(values.size()));
+  }
+  void set_attribute(const std::string& object, const std::string& name, std::string_view value);
+  void set_attribute(const std::string& object, const std::string& name, const char* value) {
+    set_attribute(object, name, std::string_view(value));
+  }
+  void set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values);
 
   // Reading.
   std::vector<std::string> datasets() const;
@@ -169,13 +214,34 @@ class File {
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
   /// The strings of a small dataset, blanks and NULs at their ends cut off. Collective: yes.
   std::vector<std::string> read_strings(const std::string& path);
+  /// The attributes of a dataset or group, by name. kNotFound when there is no such object. Collective: yes.
+  std::vector<AttributeInfo> attributes(const std::string& object);
   /// A numeric attribute, converted. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
+  /// An attribute as a number, a std::string, or a std::vector of either. Numbers are converted as by put(); a list of one is a
+  /// number too, and a number a list. kInvalidArgument when it is of the other kind, or not one value where one is wanted;
+  /// kNotFound when there is none. Collective: yes.
+  template <typename T>
+  T attribute(const std::string& object, const std::string& name) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      return one_of(object, name, string_values(object, name));
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      return string_values(object, name);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return one_of(object, name, numbers<uint8_t>(object, name)) != 0;
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      return one_of(object, name, numbers<T>(object, name));
+    } else {
+      return numbers<typename T::value_type>(object, name);
+    }
+  }
   /// True when the file carries Stria's checksums.
   bool has_checksums() const;
-  /// Reads everything that has a checksum and compares; work is shared among the ranks, the result is the same on all.
-  /// Collective: yes.
-  std::vector<Damage> verify();
+  /// Reads everything and compares it with its checksum; what nobody put must be zero. `remarks`, if given, gets sentences on
+  /// what can't be checked or has been changed by other programs. Work is shared among the ranks, the result is the same on
+  /// all. kUnsupported: no checksums; kCorrupted: they are damaged themselves. Collective: yes.
+  /// Datasets named in `except`, the same on all ranks, are left out: those that have been got whole with OpenOptions::verify.
+  std::vector<Damage> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 
   // Both.
   /// Moves everything put so far, so that its memory may be reused; the file stays unfinished. Collective: yes.
@@ -193,6 +259,42 @@ class File {
   const std::vector<std::string>& hint_warnings() const;
 
  private:
+  /// The element type with the representation of T.
+  template <typename T>
+  static constexpr ElementType stored_type() {
+    static_assert(sizeof(T) <= 8, "long double has no type of its own in the file");
+    if constexpr (std::is_floating_point_v<T>) {
+      return sizeof(T) == 4 ? ElementType::kFloat32 : ElementType::kFloat64;
+    } else {
+      constexpr ElementType kSigned[] = {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64};
+      constexpr ElementType kUnsigned[] = {ElementType::kUint8, ElementType::kUint16, ElementType::kUint32,
+                                           ElementType::kUint64};
+      constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+      return std::is_signed_v<T> ? kSigned[kWidth] : kUnsigned[kWidth];
+    }
+  }
+  template <typename T>
+  std::vector<T> numbers(const std::string& object, const std::string& name) {
+    std::vector<std::byte> bytes = number_values(object, name, stored_type<T>());
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!bytes.empty()) {
+      std::memcpy(values.data(), bytes.data(), bytes.size());
+    }
+    return values;
+  }
+  template <typename T>
+  static T one_of(const std::string& object, const std::string& name, const std::vector<T>& values) {
+    require_one(object, name, values.size());
+    return values.front();
+  }
+  static void require_one(const std::string& object, const std::string& name, size_t count);
+  /// `count` -1: one number, not a list.
+  void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count);
+  std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted);
+  std::vector<std::string> string_values(const std::string& object, const std::string& name);
+  /// Throws where the file was moved away.
+  file::Session& session() const;
+
   explicit File(std::shared_ptr<file::Session> session) : session_(std::move(session)) {}
   std::shared_ptr<file::Session> session_;
 };

@@ -56,6 +56,13 @@ class [[nodiscard]] Status {
   /// The same error with `context` and a colon in front of its message; success stays success.
   Status with_context(const std::string& context) const;
 
+  /// Takes `later` over unless this is an error already: the first error stays.
+  void update(Status later) {
+    if (ok()) {
+      *this = std::move(later);
+    }
+  }
+
   /// Throws stria::Error unless this is success.
   void throw_if_error() const;
 

@@ -4,7 +4,9 @@
 // MPI ends. `stria trace stats FILE` shows what is in it.
 #pragma once
 
+#ifndef STRIA_NO_MPI
 #include <mpi.h>
+#endif
 
 #include <cstdint>
 #include <string>
@@ -25,6 +27,7 @@ struct Options {
   std::string directory = ".";  ///< shared by all ranks, or of each node its own
 };
 
+#ifndef STRIA_NO_MPI
 /// Begins to record the ranks of `comm` as one run, which STRIA_TRACE does for the first communicator of all ranks that a file
 /// is opened on. Clocks are compared. Throws stria::Error (kInvalidArgument) when a run has begun already. Collective: yes.
 void start(MPI_Comm comm, const Options& options);
@@ -37,6 +40,7 @@ void start_from_environment(MPI_Comm comm);
 /// of the trace file, or "" when there is none. MPI_Finalize does it otherwise. Throws stria::Error on all ranks when the file
 /// can't be written. Collective: yes, over the communicator of the run.
 std::string finish();
+#endif
 
 /// Changes what this rank records from now on. Collective: no.
 void set_level(Level level);

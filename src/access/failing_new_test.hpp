@@ -98,6 +98,7 @@ class SureComm : public Comm {
   void pause(int attempt) override {
     quietly([&] { inner_.pause(attempt); });
   }
+  Comm& innermost() override { return inner_.innermost(); }
   Messages sparse_exchange(const Messages& outgoing) override {
     return quietly([&] { return inner_.sparse_exchange(outgoing); });
   }

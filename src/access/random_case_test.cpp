@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "access/description.hpp"
+#include "access/request/overlap.hpp"
 #include "support/naive_datatype.hpp"
 
 namespace stria::access::test {

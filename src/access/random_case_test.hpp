@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "access/request.hpp"
-#include "access/two_phase.hpp"
+#include "access/request/request.hpp"
+#include "access/together/two_phase.hpp"
 #include "comm/simulated/simulated_comm.hpp"
 #include "storage/driver.hpp"
 

@@ -1,6 +1,9 @@
 #include "access/shared_file_test.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "datatype/cursor.hpp"
 
 namespace stria::access::test {
 
@@ -19,11 +22,29 @@ class TableLock : public storage::RangeLock {
   Place place_;
 };
 
+template <typename Segment, typename Byte>
+std::vector<Segment> segments_of(const storage::TypeWindow& region, Byte* data) {
+  std::vector<Segment> segments;
+  Cursor cursor(region.type, region.displacement);
+  cursor.seek(region.window.begin);
+  for (int64_t left = region.window.size(); left > 0;) {
+    const int64_t bytes = std::min(cursor.piece().size(), left);
+    segments.push_back({cursor.piece().begin, data, bytes});
+    data += bytes;
+    left -= bytes;
+    if (left > 0) {
+      cursor.advance(bytes);
+    }
+  }
+  return segments;
+}
+
 }  // namespace
 
 SharedFile::SharedFile(std::unique_ptr<storage::File> file, Comm& comm, LockTable& table, bool native_list)
     : file_(std::move(file)), comm_(comm), table_(table), capabilities_(file_->capabilities()) {
   capabilities_.native_list = native_list;
+  capabilities_.native_types = native_list;
 }
 
 // A message to oneself takes a random number of turns.
@@ -44,6 +65,14 @@ Status SharedFile::write(std::span<const storage::WriteSegment> segments) {
 Result<int64_t> SharedFile::read(std::span<const storage::ReadSegment> segments) {
   let_others_run();
   return file_->read(segments);
+}
+
+Status SharedFile::write_type(const storage::TypeWindow& region, const std::byte* data) {
+  return write(segments_of<storage::WriteSegment>(region, data));
+}
+
+Result<int64_t> SharedFile::read_type(const storage::TypeWindow& region, std::byte* data) {
+  return read(segments_of<storage::ReadSegment>(region, data));
 }
 
 Result<std::unique_ptr<storage::RangeLock>> SharedFile::lock(ByteRange range, storage::LockMode mode) {

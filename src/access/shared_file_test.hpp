@@ -24,6 +24,9 @@ class SharedFile : public storage::File {
   const storage::Capabilities& capabilities() const override { return capabilities_; }
   Status write(std::span<const storage::WriteSegment> segments) override;
   Result<int64_t> read(std::span<const storage::ReadSegment> segments) override;
+  /// Where lists are taken, datatypes are: piece by piece, by write() and read().
+  Status write_type(const storage::TypeWindow& region, const std::byte* data) override;
+  Result<int64_t> read_type(const storage::TypeWindow& region, std::byte* data) override;
   Result<std::unique_ptr<storage::RangeLock>> lock(ByteRange range, storage::LockMode mode) override;
   Result<int64_t> size() override { return file_->size(); }
   Status resize(int64_t bytes) override { return file_->resize(bytes); }

@@ -28,6 +28,11 @@ void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
   }
 }
 
+void Comm::park(std::unique_ptr<CommRequest> request) {
+  std::erase_if(parked_, [](const auto& parked) { return parked->test(); });
+  parked_.push_back(std::move(request));
+}
+
 NodeTurn* Comm::node_turn() {
   if (!turn_made_) {
     auto made = NodeTurn::create(*this);
@@ -73,7 +78,7 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   broadcast_bytes(wire, root);
   std::memcpy(&code, wire.data(), sizeof code);
   const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof code, wire.size() - sizeof code);
-  return Status(static_cast<ErrorCode>(code), said_by(root, text));
+  return Status(static_cast<ErrorCode>(code), size() == 1 ? text : said_by(root, text));
 }
 
 std::string said_by(int rank, const std::string& words) {

@@ -73,9 +73,19 @@ class Comm {
   virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
   /// Waits without burning the processor.
   virtual void wait(CommRequest& request) = 0;
+  /// Takes over a message that nobody waits for, with its buffer, until it is done. To be called on innermost(). Local.
+  virtual void park(std::unique_ptr<CommRequest> request);
+  /// The communicator that this one wraps, or itself: what belongs to the ranks' messages, not to one view of them, is there.
+  virtual Comm& innermost() { return *this; }
+  /// A number for a file that the ranks open together, the next one each time. To be called on innermost(). Collective: yes,
+  /// without communication.
+  int count_file() { return files_++; }
   /// Lets other ranks (or threads) run for a moment; the waiting loop of callers that poll several things. `attempt` counts
   /// from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
+  /// For waiting loops of callers that don't pause by this: says, after a while, whom the ranks wait for (waiting.hpp). To be
+  /// called every few milliseconds; `begins` the first time of a wait. Local.
+  virtual void look_at_wait(bool /*begins*/) {}
   /// Waits while `word`, in memory that the node shares, has the value `seen`; may return earlier. Local: others go on.
   virtual void wait_while(std::atomic<uint32_t>& word, uint32_t seen);
   /// To be called after such a word has changed: wakes who waits for it.
@@ -91,8 +101,8 @@ class Comm {
   NodeTurn* node_turn();
   /// Broadcasts a byte vector of any size from root. Collective: yes.
   void broadcast_bytes(std::vector<std::byte>& data, int root);
-  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, as said_by() it. One
-  /// small reduction when all is well. Collective: yes.
+  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, as said_by()
+  /// it where there are several ranks. One small reduction when all is well. Collective: yes.
   Status agree(const Status& mine) { return agree(mine, {}); }
   /// Likewise, and gives rank 0's `shared` bytes to every rank on the way; their number is the same everywhere.
   Status agree(const Status& mine, std::span<std::byte> shared);
@@ -100,6 +110,8 @@ class Comm {
  private:
   std::unique_ptr<NodeTurn> turn_;
   bool turn_made_ = false;
+  int files_ = 0;
+  std::vector<std::unique_ptr<CommRequest>> parked_;
 };
 
 /// The words of an error of a rank, prefixed with "rank N: " unless they name a rank already: one that is agreed on twice.

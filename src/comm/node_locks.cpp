@@ -1,12 +1,15 @@
 #include "comm/node_locks.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
+#include <time.h>
 
 #include <atomic>
 #include <new>
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "comm/waiting.hpp"
 #include "trace/wait_timer.hpp"
 
 namespace stria {
@@ -14,7 +17,9 @@ namespace stria {
 struct NodeLocks::Slot {
   uint64_t ticket;  ///< 0: free
   int64_t begin, end;
+  int rank;
   bool exclusive;
+  bool held;  ///< or waited for
 };
 
 /// What the node shares, followed by the slots.
@@ -25,12 +30,20 @@ struct NodeLocks::State {
   pthread_cond_t changed;
   uint64_t last_ticket;
   int slot_count;
+  uint64_t number;
+  std::atomic<uint32_t> note;
+  std::atomic<int> left_count;
 };
 
 namespace {
 
 constexpr int64_t kSiever = int64_t{1} << 32;
 constexpr int64_t kPlainMask = kSiever - 1;
+constexpr int kLongestSleepSeconds = 1;  // then a wait that lasts is spoken of
+// Not ranks: whom_to_wait_for().
+constexpr int kNobody = -1;
+constexpr int kWriters = -2;
+constexpr int kNext = -3;
 
 class MutexLock {
  public:
@@ -52,6 +65,7 @@ void init_shared(pthread_mutex_t* mutex, pthread_cond_t* condition) {
   pthread_condattr_t condition_attributes;
   pthread_condattr_init(&condition_attributes);
   pthread_condattr_setpshared(&condition_attributes, PTHREAD_PROCESS_SHARED);
+  pthread_condattr_setclock(&condition_attributes, CLOCK_MONOTONIC);
   pthread_cond_init(condition, &condition_attributes);
   pthread_condattr_destroy(&condition_attributes);
 }
@@ -77,30 +91,41 @@ Result<std::unique_ptr<NodeLocks>> NodeLocks::create(Comm& comm) {
     return memory.status();
   }
   auto* state = reinterpret_cast<State*>((*memory)->part(0).data());
-  return std::unique_ptr<NodeLocks>(new NodeLocks(*memory, state));
+  return std::unique_ptr<NodeLocks>(new NodeLocks(*memory, state, comm.rank()));
 }
 
-NodeLocks::NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state) : memory_(std::move(memory)), state_(state) {}
+NodeLocks::NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state, int rank)
+    : memory_(std::move(memory)), state_(state), rank_(rank) {}
 
 NodeLocks::Slot* NodeLocks::slots() const {
   return reinterpret_cast<Slot*>(state_ + 1);
 }
 
-bool NodeLocks::must_wait(const Slot& mine) const {
+// The rank that holds what keeps `mine` out, kWriters for writes that only count themselves, kNext for a rank that waits
+// itself.
+int NodeLocks::whom_to_wait_for(const Slot& mine) const {
+  int whom = kNobody;
   for (int i = 0; i < state_->slot_count; ++i) {
     const Slot& other = slots()[i];
     const bool earlier = other.ticket != 0 && other.ticket < mine.ticket;
     const bool overlaps = other.begin < mine.end && mine.begin < other.end;
     if (earlier && overlaps && (other.exclusive || mine.exclusive)) {
-      return true;
+      if (other.held) {
+        return other.rank;
+      }
+      whom = kNext;
     }
   }
-  return mine.exclusive && (state_->presence.load() & kPlainMask) != 0;
+  const bool writers = mine.exclusive && (state_->presence.load() & kPlainMask) != 0;
+  return whom == kNobody && writers ? kWriters : whom;
 }
 
 void NodeLocks::wait_for_change() {
   const trace::WaitTimer timer;
-  pthread_cond_wait(&state_->changed, &state_->mutex);
+  timespec until{};
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += kLongestSleepSeconds;
+  pthread_cond_timedwait(&state_->changed, &state_->mutex, &until);
 }
 
 NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
@@ -115,10 +140,20 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
     wait_for_change();
   }
   Slot& mine = slots()[free];
-  mine = {++state_->last_ticket, range.begin, range.end, exclusive};
-  while (must_wait(mine)) {
+  mine = {++state_->last_ticket, range.begin, range.end, rank_, exclusive, false};
+  LongWait long_wait;
+  for (int whom = whom_to_wait_for(mine); whom != kNobody; whom = whom_to_wait_for(mine)) {
+    if (!long_wait.has_begun()) {
+      long_wait.begin();
+    }
     wait_for_change();
+    // Who waits for one that waits leaves it to that one.
+    if (whom != kNext && long_wait.is_due()) {
+      say_wait(rank_, long_wait.seconds(),
+               whom == kWriters ? "writes of its node to end" : fmt::format("rank {} to leave a stretch of the file", whom));
+    }
   }
+  mine.held = true;
   return Guard(this, free);
 }
 
@@ -135,6 +170,32 @@ NodeLocks::Guard NodeLocks::enter_plain(ByteRange range) {
   Guard counted(this, kCounted);  // takes the count back, and wakes who waits for it
   counted = Guard();
   return take(range, false);
+}
+
+void NodeLocks::begin_notes(uint64_t number) {
+  state_->number = number;
+  state_->note.store(0);
+  state_->left_count.store(0);
+}
+
+uint64_t NodeLocks::number() const {
+  return state_->number;
+}
+
+uint32_t NodeLocks::note() const {
+  return state_->note.load(std::memory_order_relaxed);
+}
+
+void NodeLocks::set_note(uint32_t note) {
+  state_->note.store(note);
+}
+
+void NodeLocks::leave() {
+  state_->left_count.fetch_add(1);
+}
+
+bool NodeLocks::have_all_left() const {
+  return state_->left_count.load() == state_->slot_count / kPerRank;
 }
 
 void NodeLocks::release(int slot) {

@@ -45,20 +45,34 @@ class NodeLocks {
 
   static constexpr int kPerRank = 4;
 
+  // A few words that the ranks of the node keep here together, for who works with these locks (access/locks/writers.hpp).
+
+  /// Starts them again: a number for the node's ranks, 0 for the other words. One rank, before the others go on.
+  void begin_notes(uint64_t number);
+  uint64_t number() const;
+  /// A note that is written while everything is locked, and read under any guard.
+  uint32_t note() const;
+  void set_note(uint32_t note);
+  /// Counts a rank that has done its last write.
+  void leave();
+  /// Whether all ranks of the node have.
+  bool have_all_left() const;
+
  private:
   struct Slot;
   struct State;
   static constexpr int kCounted = -1;
 
-  NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state);
+  NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state, int rank);
   Guard take(ByteRange range, bool exclusive);
-  void wait_for_change();  ///< \pre the mutex is held
+  void wait_for_change();  ///< for a second at most \pre the mutex is held
   Slot* slots() const;
-  bool must_wait(const Slot& mine) const;
+  int whom_to_wait_for(const Slot& mine) const;
   void release(int slot);
 
   std::shared_ptr<SharedBuffer> memory_;
   State* state_;
+  int rank_;
 };
 
 }  // namespace stria

@@ -3,12 +3,15 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <new>
+#include <string>
 
 #include "comm/comm.hpp"
+#include "comm/waiting.hpp"
 #include "trace/wait_timer.hpp"
 
 namespace stria {
@@ -19,7 +22,8 @@ constexpr int64_t kStateBytes = 4096;
 
 // How long a rank that is woken early spins before it sleeps again: the holder may have lost its processor.
 constexpr std::chrono::microseconds kLongestSpin(100);
-constexpr int kLooksAtTheClock = 32;  // a spin looks at the clock once in so many times
+constexpr int kLongestSleepSeconds = 1;  // then a wait that lasts is spoken of
+constexpr int kLooksAtTheClock = 32;     // a spin looks at the clock once in so many times
 
 // The phase in which a ticket is served; the phase before it is the announcement. Both wrap around together.
 uint32_t phase_of(uint32_t ticket) {
@@ -53,7 +57,10 @@ uint32_t* word_of(std::atomic<uint32_t>& value) {
 }
 
 void sleep_unless_changed(std::atomic<uint32_t>& value, uint32_t seen, uint32_t bit) {
-  syscall(SYS_futex, word_of(value), FUTEX_WAIT_BITSET, seen, nullptr, nullptr, bit);
+  timespec until{};
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += kLongestSleepSeconds;
+  syscall(SYS_futex, word_of(value), FUTEX_WAIT_BITSET, seen, &until, nullptr, bit);
 }
 
 void wake(std::atomic<uint32_t>& value, uint32_t bit) {
@@ -62,7 +69,8 @@ void wake(std::atomic<uint32_t>& value, uint32_t bit) {
 
 }  // namespace
 
-NodeTurn::NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state) : memory_(std::move(memory)), state_(state) {}
+NodeTurn::NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state, int rank)
+    : memory_(std::move(memory)), state_(state), rank_(rank) {}
 
 Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
   static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
@@ -75,7 +83,7 @@ Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
     return memory.status();
   }
   auto* state = reinterpret_cast<State*>((*memory)->part(0).data());
-  return std::unique_ptr<NodeTurn>(new NodeTurn(*memory, state));
+  return std::unique_ptr<NodeTurn>(new NodeTurn(*memory, state, comm.rank()));
 }
 
 void NodeTurn::acquire() {
@@ -83,12 +91,15 @@ void NodeTurn::acquire() {
   if (!serves(state_->phase.load(), ticket)) {
     wait_for(ticket);
   }
+  state_->holder.store(rank_, std::memory_order_relaxed);
 }
 
 void NodeTurn::wait_for(uint32_t ticket) {
   const trace::WaitTimer timer;
   const uint32_t announced = phase_of(ticket) - 1;
   bool has_spun = false;
+  LongWait long_wait;
+  long_wait.begin();
   for (uint32_t phase = state_->phase.load(); !serves(phase, ticket); phase = state_->phase.load()) {
     if (phase == announced && !has_spun) {
       has_spun = true;
@@ -98,6 +109,10 @@ void NodeTurn::wait_for(uint32_t ticket) {
     state_->waiting.fetch_add(1);
     sleep_unless_changed(state_->phase, phase, bit_of(phase_of(ticket)));
     state_->waiting.fetch_sub(1);
+    // The next in line says it for all.
+    if (serves(state_->phase.load(), ticket - 1) && long_wait.is_due()) {
+      say_wait(rank_, long_wait.seconds(), "its turn to write, which rank " + std::to_string(state_->holder.load()) + " has");
+    }
   }
 }
 

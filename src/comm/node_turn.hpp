@@ -67,14 +67,16 @@ class NodeTurn {
     std::atomic<uint32_t> next_ticket;
     std::atomic<uint32_t> phase;    ///< twice the ticket that is served, plus one once its holder has announced the end
     std::atomic<uint32_t> waiting;  ///< ranks that may be asleep
+    std::atomic<int> holder;        ///< the rank that has the turn
     std::atomic<uint32_t> failed_operation;  ///< the last one that a rank gave up; they count from 1
   };
 
-  NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state);
+  NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state, int rank);
   void wait_for(uint32_t ticket);
 
   std::shared_ptr<SharedBuffer> memory_;
   State* state_;
+  int rank_;
   uint32_t operation_ = 0;
 };
 

@@ -117,7 +117,7 @@ bool can_convert(ElementType from, ElementType to) {
 
 void convert_elements(ElementType from, const std::byte* source, ElementType to, std::byte* target, int64_t count) {
   if (from == to) {
-    std::memcpy(target, source, static_cast<size_t>(count * element_bytes(from)));
+    std::copy_n(source, count * element_bytes(from), target);
   } else {
     kConversions[number_index(from)][number_index(to)](source, target, count);
   }

@@ -1,6 +1,6 @@
 // What programs that were killed left behind.
-#include "file/write_session.hpp"
 #include "storage/registry.hpp"
+#include "stria/file.hpp"
 
 namespace stria {
 

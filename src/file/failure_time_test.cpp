@@ -8,12 +8,12 @@
 #include <fstream>
 #include <limits>
 
-#include "access/transfer.hpp"
+#include "access/move.hpp"
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/self/self_comm.hpp"
 #include "file/file_fixture_test.hpp"
-#include "file/read_session.hpp"
-#include "file/write_session.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/registry.hpp"
 
@@ -63,6 +63,7 @@ class ApartComm : public Comm {
   }
   void wait(CommRequest& request) override { inner_->wait(request); }
   void pause(int attempt) override { inner_->pause(attempt); }
+  Comm& innermost() override { return inner_->innermost(); }
 
  private:
   std::shared_ptr<Comm> inner_;

@@ -2,60 +2,23 @@
 #include "stria/file.hpp"
 
 #include <fmt/format.h>
-#include <limits.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "access/aggregator_places.hpp"
-#include "comm/mpi/mpi_comm.hpp"
-#include "comm/mpi/trace_join.hpp"
-#include "file/read_session.hpp"
-#include "file/write_session.hpp"
-#include "storage/registry.hpp"
+#include "comm/self/self_comm.hpp"
+#include "comm/trace/traced_comm.hpp"
+#include "file/define/attribute_values.hpp"
+#include "file/open_files.hpp"
+#include "file/opening.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
 
 namespace stria {
 
 namespace {
-
-/// Takes up the hints, and the driver that they name.
-Status equip(file::Environment& environment, const Hints& hints, std::vector<uint64_t> node_hosts) {
-  environment.hints = access::resolve_hints(hints, environment.hint_warnings);
-  environment.hints.node_hosts = std::move(node_hosts);
-  if (!access::names_a_node(environment.hints, *environment.comm)) {
-    environment.hint_warnings.emplace_back(access::kNoPlaceForAggregators);
-  }
-  auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
-  if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
-    environment.hint_warnings.push_back("stria_driver: " + driver.status().message() + "; posix is used");
-    environment.hints.driver = "posix";
-    driver = storage::make_driver("posix", environment.comm->rank());
-  }
-  STRIA_RETURN_IF_ERROR(driver.status());
-  environment.driver = *driver;
-  if (environment.hints.driver == "posix") {
-    // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
-    environment.make_direct_driver = [rank = environment.comm->rank(), cached = *driver] {
-      auto ring = storage::make_driver("uring", rank);
-      return ring.ok() ? *ring : cached;
-    };
-  }
-  return Status();
-}
-
-file::Environment make_environment(MPI_Comm comm, const Hints& hints) {
-  file::Environment environment;
-  environment.comm = cached_mpi_comm(comm).value();
-  join_trace(environment.comm).throw_if_error();
-  char host[HOST_NAME_MAX + 1] = "";
-  static_cast<void>(gethostname(host, sizeof host - 1));
-  auto node_hosts = access::hosts_of_nodes(*environment.comm, host);
-  environment.problem = file::or_out_of_memory([&] { return equip(environment, hints, std::move(node_hosts)); });
-  return environment;
-}
 
 /// The span of a call on a file.
 trace::FileSpan call(const file::Session& session, trace::BuiltIn kind) {
@@ -73,7 +36,8 @@ void note_transfer(file::Session& session, int index, const Memory& memory, bool
 
 /// A commit or flush; what was recorded so far then goes where a crash can't harm it.
 template <typename Move>
-Status finish_call(file::Session& session, trace::BuiltIn kind, Move move) {
+Status finish_call(file::Session& session, trace::BuiltIn kind, const char* name, Move move) {
+  const CallNote noted = session.note(name);
   Status status;
   {
     const trace::FileSpan span = call(session, kind);
@@ -81,6 +45,13 @@ Status finish_call(file::Session& session, trace::BuiltIn kind, Move move) {
   }
   trace::Recorder::instance().flush_to_file();
   return status;
+}
+
+const std::shared_ptr<file::Session>& live(const std::shared_ptr<file::Session>& session) {
+  if (session == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "this File or Dataset was moved from: it has no file any more");
+  }
+  return session;
 }
 
 Status wrong_direction(const file::Session& session, const char* call) {
@@ -104,15 +75,23 @@ file::ReadSession& reading(const std::shared_ptr<file::Session>& session, const 
   return *read;
 }
 
+// The others' next collective call says why.
+void leave(file::Session& session) noexcept {
+  if (!session.is_open()) {
+    return;
+  }
+  try {
+    const Status& cause = session.failure();
+    file::tell_of_loss(session);
+    session.leave(cause.ok() ? std::string("gave the file up without this call") : "gave the file up: " + cause.message());
+  } catch (const std::bad_alloc&) {
+    session.leave("gave the file up");
+  }
+}
+
 container::ElementSpec element_of(const Column& column) {
   return column.string_bytes > 0 ? container::ElementSpec::of_filled_string(column.string_bytes)
                                  : container::ElementSpec::of_number(column.number);
-}
-
-container::AttributeSpec number_attribute(const std::string& object, const std::string& name, ElementType type,
-                                          const void* value) {
-  auto* bytes = static_cast<const std::byte*>(value);
-  return {object, name, container::ElementSpec::of_number(type), {}, {bytes, bytes + element_bytes(type)}};
 }
 
 }  // namespace
@@ -124,67 +103,63 @@ std::vector<std::string> hint_problems(const Hints& hints) {
 }
 
 const std::string& Dataset::path() const {
-  return session_->dataset(index_).spec.path;
+  return live(session_)->dataset(index_).spec.path;
 }
 ElementType Dataset::element() const {
-  return session_->dataset(index_).stored_element();
+  return live(session_)->dataset(index_).stored_element();
 }
 const std::vector<int64_t>& Dataset::dims() const {
-  return session_->dataset(index_).spec.dims;
+  return live(session_)->dataset(index_).spec.dims;
 }
 
 int64_t Dataset::bytes() const {
-  return session_->dataset(index_).data_bytes();
+  return live(session_)->dataset(index_).data_bytes();
 }
 bool Dataset::is_contiguous() const {
-  return session_->dataset(index_).data_offset >= 0;
+  return live(session_)->dataset(index_).data_offset >= 0;
 }
 
 std::string Dataset::type_name() const {
-  const container::ElementSpec& element = session_->dataset(index_).spec.element;
-  switch (element.kind) {
-    case container::ElementSpec::Kind::kNumber:
-      return std::string(element_type_name(element.number)) + (element.big_endian ? " big-endian" : "");
-    case container::ElementSpec::Kind::kString:
-      return fmt::format("string[{}]", element.bytes);
-    case container::ElementSpec::Kind::kCompound:
-      return fmt::format("record[{}]", element.bytes);
-    default:
-      return fmt::format("other[{}]", element.bytes);
-  }
+  return file::type_name_of(live(session_)->dataset(index_).spec.element);
 }
 
 void Dataset::put(const Hyperslab& slab, const Memory& memory) {
-  writing(session_, "put()");
-  trace::FileSpan span = call(*session_, trace::BuiltIn::kDatasetPut);
+  writing(live(session_), "put()");
+  trace::FileSpan span = call(*live(session_), trace::BuiltIn::kDatasetPut);
   note_transfer(*session_, index_, memory, true, span);
   session_->record(index_, slab, memory).throw_if_error();
 }
 
 void Dataset::get(const Hyperslab& slab, const Memory& memory) {
-  reading(session_, "get()");
-  trace::FileSpan span = call(*session_, trace::BuiltIn::kDatasetGet);
+  reading(live(session_), "get()");
+  trace::FileSpan span = call(*live(session_), trace::BuiltIn::kDatasetGet);
   note_transfer(*session_, index_, memory, false, span);
   session_->record(index_, slab, memory).throw_if_error();
 }
 
+// Datasets may keep the session for longer.
 File::~File() {
-  if (session_ != nullptr && session_.use_count() == 1) {
+  if (session_ != nullptr) {
     const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileClose);
+    leave(*session_);
     session_.reset();
   }
 }
 File::File(File&&) noexcept = default;
-File& File::operator=(File&&) noexcept = default;
-
-File File::create(MPI_Comm comm, const std::string& path, const CreateOptions& options) {
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCreate), trace::Recorder::instance().file(path));
-  return File(file::WriteSession::create(make_environment(comm, options.hints), path, options).value());
+File& File::operator=(File&& other) noexcept {
+  File before(std::move(*this));
+  session_ = std::move(other.session_);
+  return *this;
 }
 
-File File::open(MPI_Comm comm, const std::string& path, const OpenOptions& options) {
+File File::create(const std::string& path, const CreateOptions& options) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCreate), trace::Recorder::instance().file(path));
+  return File(file::create_session(make_traced_comm(make_self_comm()), path, options));
+}
+
+File File::open(const std::string& path, const OpenOptions& options) {
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileOpen), trace::Recorder::instance().file(path));
-  return File(file::ReadSession::open(make_environment(comm, options.hints), path, options).value());
+  return File(file::open_session(make_traced_comm(make_self_comm()), path, options));
 }
 
 Dataset File::create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
@@ -193,7 +168,7 @@ Dataset File::create_dataset(const std::string& path, ElementType element, const
   spec.path = path;
   spec.element = container::ElementSpec::of_number(element);
   spec.dims = dims;
-  return Dataset(session_, writing(session_, "create_dataset()").create_dataset(spec, options).value());
+  return Dataset(session_, writing(live(session_), "create_dataset()").create_dataset(spec, options).value());
 }
 
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
@@ -206,16 +181,19 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
   spec.path = path;
   spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
   spec.dims = {row_count};
-  int64_t content_bytes = file::dataset_bytes(spec).value();
-  auto* bytes = static_cast<const std::byte*>(rows);
-  if (bytes == nullptr || session_->comm().rank() != 0) {
-    content_bytes = 0;  // rank 0's content counts
+  file::WriteSession& session = writing(live(session_), "create_table()");
+  const auto content_bytes = container::dataset_bytes(spec);
+  if (!content_bytes.ok()) {
+    session.refuse(content_bytes.status()).throw_if_error();
   }
-  writing(session_, "create_table()").create_table(std::move(spec), {bytes, bytes + content_bytes});
+  auto* bytes = static_cast<const std::byte*>(rows);
+  const size_t given = bytes == nullptr ? 0 : static_cast<size_t>(*content_bytes);
+  session.create_table(std::move(spec), {bytes, given}).throw_if_error();
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
                           bool as_column) {
+  file::WriteSession& session = writing(live(session_), "create_strings()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
@@ -226,87 +204,74 @@ void File::create_strings(const std::string& path, const std::vector<std::string
   }
   std::vector<std::byte> content(strings.size() * static_cast<size_t>(string_bytes), static_cast<std::byte>(' '));
   for (size_t i = 0; i < strings.size(); ++i) {
-    std::memcpy(content.data() + i * static_cast<size_t>(string_bytes), strings[i].data(),
-                std::min(strings[i].size(), static_cast<size_t>(string_bytes)));
+    if (strings[i].size() > static_cast<size_t>(string_bytes)) {
+      const std::string what = fmt::format("create_strings('{}'): '{}' has {} bytes, more than the {} of a string", path,
+                                           strings[i], strings[i].size(), string_bytes);
+      session.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+    }
+    std::memcpy(content.data() + i * static_cast<size_t>(string_bytes), strings[i].data(), strings[i].size());
   }
-  writing(session_, "create_strings()").create_table(std::move(spec), std::move(content));
+  session.create_table(std::move(spec), content).throw_if_error();
 }
 
-void File::set_attribute(const std::string& object, const std::string& name, double value) {
-  writing(session_, "set_attribute()").set_attribute(number_attribute(object, name, ElementType::kFloat64, &value));
-}
-
-void File::set_attribute(const std::string& object, const std::string& name, int64_t value) {
-  writing(session_, "set_attribute()").set_attribute(number_attribute(object, name, ElementType::kInt64, &value));
-}
-
-void File::set_attribute(const std::string& object, const std::string& name, const std::string& value) {
-  auto bytes = std::as_bytes(std::span(value.data(), value.size()));
-  container::AttributeSpec attribute{
-      object,
-      name,
-      container::ElementSpec::of_string(std::max<int64_t>(static_cast<int64_t>(value.size()), 1), false),
-      {},
-      {bytes.begin(), bytes.end()}};
-  attribute.value.resize(std::max<size_t>(value.size(), 1));
-  writing(session_, "set_attribute()").set_attribute(std::move(attribute));
+file::Session& File::session() const {
+  return *live(session_);
 }
 
 std::vector<std::string> File::datasets() const {
-  return reading(session_, "datasets()").dataset_paths();
+  return reading(live(session_), "datasets()").dataset_paths();
 }
 bool File::has_dataset(const std::string& path) const {
-  return session_->find(path).ok();
+  return live(session_)->find(path).ok();
 }
 Dataset File::dataset(const std::string& path) const {
-  return Dataset(session_, session_->find(path).value());
+  return Dataset(session_, live(session_)->find(path).value());
 }
 
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
-  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileReadList);
-  return reading(session_, "read_table()").read_table(path, *columns, *row_bytes).value();
+  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileReadList);
+  const CallNote noted = session_->note("read_table()");
+  return reading(live(session_), "read_table()").read_table(path, *columns, *row_bytes).value();
 }
 
 std::vector<std::string> File::read_strings(const std::string& path) {
-  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileReadList);
-  return reading(session_, "read_strings()").read_strings(path).value();
-}
-
-double File::attribute(const std::string& object, const std::string& name) {
-  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileReadList);
-  return reading(session_, "attribute()").read_number_attribute(object, name).value();
+  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileReadList);
+  const CallNote noted = session_->note("read_strings()");
+  return reading(live(session_), "read_strings()").read_strings(path).value();
 }
 
 bool File::has_checksums() const {
-  return reading(session_, "has_checksums()").has_checksums();
+  return reading(live(session_), "has_checksums()").has_checksums();
 }
-std::vector<Damage> File::verify() {
-  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileVerify);
-  return reading(session_, "verify()").verify().value();
+std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
+  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileVerify);
+  const CallNote noted = session_->note("verify()");
+  return reading(live(session_), "verify()").verify(remarks, except).value();
 }
 
 void File::flush() {
-  finish_call(*session_, trace::BuiltIn::kFileFlush, [&] { return session_->flush(); }).throw_if_error();
+  finish_call(*live(session_), trace::BuiltIn::kFileFlush, "flush()", [&] { return session().flush(); }).throw_if_error();
 }
 void File::commit() {
-  finish_call(*session_, trace::BuiltIn::kFileCommit, [&] { return session_->commit(); }).throw_if_error();
+  finish_call(*live(session_), trace::BuiltIn::kFileCommit, "commit()", [&] { return session().commit(); }).throw_if_error();
 }
 void File::abandon() {
-  const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileAbandon);
-  session_->abandon().throw_if_error();
+  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileAbandon);
+  const CallNote noted = session_->note("abandon()");
+  session().abandon().throw_if_error();
 }
 
 const std::string& File::path() const {
-  return session_->path();
+  return session().path();
 }
 const Report& File::report() const {
-  return session_->report();
+  return session().report();
 }
 Hints File::hints() const {
-  return access::effective_hints(session_->environment().hints);
+  return access::effective_hints(session().environment().hints);
 }
 const std::vector<std::string>& File::hint_warnings() const {
-  return session_->environment().hint_warnings;
+  return session().environment().hint_warnings;
 }
 
 }  // namespace stria

@@ -102,6 +102,8 @@ TEST_F(FileTest, AFlippedByteIsFoundByVerifyAndByGet) {
     EXPECT_EQ(found[0].dataset, "dens");
     EXPECT_EQ(found[0].first_row, at / 800);
     EXPECT_EQ(found[0].last_row, at / 800 + 1);
+    EXPECT_TRUE(File::open(MPI_COMM_WORLD, path()).verify(nullptr, {"dens"}).empty());
+    EXPECT_EQ(File::open(MPI_COMM_WORLD, path()).verify(nullptr, {"other"}).size(), 1u);
     for (bool verify : {true, false}) {
       File reading = File::open(MPI_COMM_WORLD, path(), {.verify = verify});
       reading.dataset("dens").get({{first, 0}, {count, 100}}, Memory(numbers.data(), count * 100));

@@ -6,8 +6,11 @@
 #include <mpi.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
+#include <stdexcept>
 
 #include "file/file_fixture_test.hpp"
 #include "storage/registry.hpp"
@@ -185,7 +188,7 @@ TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
   std::vector<Record> records(5);
   for (int i = 0; i < 5; ++i) {
     std::memset(&records[static_cast<size_t>(i)], 0, sizeof(Record));
-    records[static_cast<size_t>(i)].number = rank_ == 0 ? i : -1;  // rank 0's content counts
+    records[static_cast<size_t>(i)].number = i;
     records[static_cast<size_t>(i)].value = i * 1.5;
     std::memcpy(records[static_cast<size_t>(i)].name, "abc     ", 8);
   }
@@ -200,8 +203,8 @@ TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
   std::vector<Column> columns = {{"number", offsetof(Record, number), ElementType::kInt32},
                                  {"value", offsetof(Record, value), ElementType::kFloat64},
                                  {"name", offsetof(Record, name), ElementType::kByte, 8}};
-  file.create_table("lists/records", columns, sizeof(Record), 5, records.data());
-  file.create_strings("names", {"dens", "a", "too long"}, 4, true);
+  file.create_table("lists/records", columns, sizeof(Record), 5, rank_ == 0 ? records.data() : nullptr);
+  file.create_strings("names", {"dens", "a", "too"}, 4, true);
   file.set_attribute("/", "time", 0.25);
   file.set_attribute("g0", "step", int64_t{7});
   file.set_attribute("g0/d0", "unit", std::string("g/cm3"));
@@ -324,6 +327,114 @@ TEST_F(FileTest, ErrorsAreTheSameOnEveryRank) {
   third.create_dataset("a", ElementType::kFloat64, {4});  // there is a group of this name: only rank 0 sees it
   EXPECT_NE(error_of([&] { third.commit(); }, ErrorCode::kAlreadyExists), "");
   EXPECT_THROW(third.verify(), Error);
+}
+
+TEST_F(FileTest, WhatCannotBeIsRefusedWhereItIsSaid) {
+  const auto refuse = [&](const std::function<void(File&)>& call, const std::string& reason) {
+    File file = File::create(MPI_COMM_WORLD, path());
+    const std::string text = error_of([&] { call(file); }, ErrorCode::kInvalidArgument);
+    EXPECT_NE(text.find(reason), std::string::npos) << text;
+    EXPECT_NE(error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument).find(reason), std::string::npos);
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT_TRUE(names().empty());
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  refuse([](File& file) { file.create_strings("names", {"dens", "density"}, 4, false); }, "'density' has 7 bytes");
+  refuse([](File& file) { file.create_dataset("a/../b", ElementType::kFloat64, {4}); }, "meaning of its own");
+  refuse([](File& file) { file.create_dataset("\xff\xfe", ElementType::kFloat64, {4}); }, "not UTF-8");
+  refuse([](File& file) { file.create_table(".stria/x", {}, 8, 1, nullptr); }, "checksums");
+  refuse([](File& file) { file.create_table("x", {}, 8, -1, nullptr); }, "negative");
+  refuse([](File& file) { file.set_attribute("/", std::string(70000, 'x'), 1); }, "70000 bytes");
+  std::filesystem::create_directories(path("taken"));
+  EXPECT_NE(error_of([&] { File::create(MPI_COMM_WORLD, path("taken")); }, ErrorCode::kInvalidArgument).find("is a directory"),
+            std::string::npos);
+}
+
+TEST_F(FileTest, WhatIsOverIsSaidToBe) {
+  double number = 1;
+  File file = File::create(MPI_COMM_WORLD, path());
+  Dataset dataset = file.create_dataset("dens", ElementType::kFloat64, {4});
+  file.commit();
+  EXPECT_NE(error_of([&] { dataset.put({{0}, {1}}, Memory(&number, 1)); }, ErrorCode::kInvalidArgument), "");
+  EXPECT_NE(error_of([&] { file.create_dataset("pres", ElementType::kFloat64, {4}); }, ErrorCode::kInvalidArgument), "");
+  EXPECT_NE(error_of([&] { file.set_attribute("/", "time", 1.0); }, ErrorCode::kInvalidArgument), "");
+  File moved = std::move(file);
+  const std::string text = error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument);  // NOLINT: that is the test
+  EXPECT_NE(text.find("was moved from"), std::string::npos) << text;
+  EXPECT_NE(error_of([&] { static_cast<void>(file.path()); }, ErrorCode::kInvalidArgument), "");
+  Dataset other = std::move(dataset);
+  EXPECT_NE(error_of([&] { static_cast<void>(dataset.path()); }, ErrorCode::kInvalidArgument), "");  // NOLINT
+  EXPECT_EQ(moved.path(), path());
+}
+
+TEST_F(FileTest, AnErrorNamesARankWhereThereAreSeveral) {
+  const std::string text = error_of([&] { File::create(MPI_COMM_WORLD, directory_ + "/no/such/x.h5"); }, ErrorCode::kNotFound);
+  EXPECT_EQ(text.find("rank 0") == std::string::npos, ranks_ == 1) << text;
+}
+
+// As captured by gtest, of rank 0.
+TEST_F(FileTest, AForgottenCommitIsSaidOnceAndNothingElse) {
+  const auto said = [&](const std::function<void(File)>& end) {
+    testing::internal::CaptureStderr();
+    try {
+      end(File::create(MPI_COMM_WORLD, path()));
+    } catch (const std::runtime_error&) {
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string text = said([](File) {});
+  EXPECT_EQ(text.find("run.h5' was not written: it ended without commit()") != std::string::npos, rank_ == 0) << text;
+  EXPECT_EQ(said([](File file) { file.commit(); }), "");
+  EXPECT_EQ(said([](File file) { file.abandon(); }), "");
+  EXPECT_EQ(said([](const File&) { throw std::runtime_error("passing"); }), "");
+  setenv("STRIA_VERBOSE", "0", 1);
+  EXPECT_EQ(said([](File) {}), "");
+  unsetenv("STRIA_VERBOSE");
+}
+
+TEST_F(FileTest, AttributesOfEveryKindComeBack) {
+  const std::vector<double> three = {1.5, -2, 3};
+  const std::vector<std::string> words = {"a", "", "ρ and more"};
+  File file = File::create(MPI_COMM_WORLD, path());
+  file.create_dataset("g/dens", ElementType::kFloat64, {4});
+  file.set_attribute("/", "int", 42);
+  file.set_attribute("/", "bool", true);
+  file.set_attribute("/", "float", 0.5f);
+  file.set_attribute("/", "long long", -7ll);
+  file.set_attribute("/", "unsigned", 4000000000u);
+  file.set_attribute("/", "literal", "g/cm3");
+  file.set_attribute("/", "string", std::string("two words "));
+  file.set_attribute("g", "three", three);
+  file.set_attribute("g/dens", "words", words);
+  file.set_attribute("g/dens", "none", std::vector<int>());
+  file.commit();
+  File reading = File::open(MPI_COMM_WORLD, path());
+  EXPECT_EQ(reading.attribute<int>("/", "int"), 42);
+  EXPECT_EQ(reading.attribute("/", "int"), 42);
+  EXPECT_EQ(reading.attribute<bool>("/", "bool"), true);
+  EXPECT_EQ(reading.attribute<float>("/", "float"), 0.5f);
+  EXPECT_EQ(reading.attribute<int64_t>("/", "long long"), -7);
+  EXPECT_EQ(reading.attribute<uint32_t>("/", "unsigned"), 4000000000u);
+  EXPECT_EQ(reading.attribute<std::string>("/", "literal"), "g/cm3");
+  EXPECT_EQ(reading.attribute<std::string>("/", "string"), "two words ");
+  EXPECT_EQ(reading.attribute<std::vector<double>>("g", "three"), three);
+  EXPECT_EQ(reading.attribute<std::vector<int>>("g", "three"), (std::vector<int>{1, -2, 3}));
+  EXPECT_EQ(reading.attribute<std::vector<std::string>>("g/dens", "words"), words);
+  EXPECT_TRUE(reading.attribute<std::vector<int>>("g/dens", "none").empty());
+  EXPECT_NE(error_of([&] { reading.attribute<int>("g", "three"); }, ErrorCode::kInvalidArgument), "");
+  EXPECT_NE(error_of([&] { reading.attribute<int>("/", "string"); }, ErrorCode::kInvalidArgument), "");
+  EXPECT_NE(error_of([&] { reading.attribute<std::string>("/", "int"); }, ErrorCode::kInvalidArgument), "");
+  EXPECT_NE(error_of([&] { reading.attribute<int>("/", "nothing"); }, ErrorCode::kNotFound), "");
+  EXPECT_NE(error_of([&] { reading.attributes("nowhere"); }, ErrorCode::kNotFound), "");
+  const std::vector<AttributeInfo> root = reading.attributes("/");
+  ASSERT_EQ(root.size(), 7u);
+  EXPECT_EQ(root[0].name, "bool");
+  EXPECT_EQ(root[0].type_name, "uint8");
+  const std::vector<AttributeInfo> list = reading.attributes("g");
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].type_name, "float64");
+  EXPECT_EQ(list[0].dims, std::vector<int64_t>{3});
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ void DriverTest::SetUp() {
     GTEST_SKIP() << made.status().message();
   }
   driver_ = *made;
-  if (GetParam().parent_directory.empty()) {
+  if (GetParam().fresh_directory) {
+    directory_ = GetParam().fresh_directory();
+  } else if (GetParam().parent_directory.empty()) {
     directory_ = "nowhere";
   } else {
     std::string pattern = GetParam().parent_directory + "/stria-storage-XXXXXX";

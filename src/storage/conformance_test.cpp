@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "storage/driver.hpp"
+#include "stria/datatype.hpp"
 
 namespace stria::storage {
 namespace {
@@ -109,6 +110,35 @@ TEST_P(DriverTest, RandomListsMatchTheModel) {
     }
     STRIA_EXPECT_OK(file->close());
   }
+}
+
+// Pieces of 24 bytes in rows of 40, by description where the storage takes one, and refused where it doesn't.
+TEST_P(DriverTest, DatatypesAreTakenOrRefused) {
+  const auto file = open("types", OpenOptions::Mode::kCreate);
+  const Datatype type = Datatype::vector(3000, 24, 40, Datatype::bytes(1)).value();
+  const ByteRange window{12, type.size() - 5};
+  std::mt19937_64 random(11);
+  AlignedBytes data(static_cast<size_t>(window.size()));
+  data.fill_random(random);
+  const Status written = file->write_type({type, 77, window}, data.data());
+  AlignedBytes back(data.size());
+  if (!file->capabilities().native_types) {
+    EXPECT_EQ(written.code(), ErrorCode::kUnsupported);
+    EXPECT_NE(written.message().find("types"), std::string::npos) << written.message();
+    EXPECT_EQ(file->read_type({type, 77, window}, back.data()).status().code(), ErrorCode::kUnsupported);
+    EXPECT_EQ(file->size().value(), 0);
+    return;
+  }
+  STRIA_EXPECT_OK(written);
+  EXPECT_EQ(file->size().value(), 77 + 2999 * 40 + 24 - 5);
+  EXPECT_EQ(file->read_type({type, 77, window}, back.data()).value(), window.size());
+  EXPECT_EQ(std::memcmp(back.data(), data.data(), data.size()), 0);
+  std::vector<std::byte> row(24);
+  const ReadSegment fifth{77 + 5 * 40, row.data(), 24};
+  EXPECT_EQ(file->read({&fifth, 1}).value(), 24);
+  EXPECT_EQ(std::memcmp(row.data(), data.data() + 5 * 24 - 12, 24), 0);
+  STRIA_EXPECT_OK(file->resize(77 + 10 * 40 + 3));
+  EXPECT_EQ(file->read_type({type, 77, window}, back.data()).value(), 10 * 24 + 3 - 12) << "short where the file ends";
 }
 
 TEST_P(DriverTest, ShortAtAnOddEnd) {
@@ -281,6 +311,73 @@ TEST_P(DriverTest, NamesAreReplacedAtOnce) {
   EXPECT_FALSE(*driver().exists(path("old")));
 }
 
+TEST_P(DriverTest, OpenAgainMeansTheOpenFile) {
+  write_block("first", std::byte{1}, OpenOptions::Mode::kCreate);
+  const auto held = open("first", OpenOptions::Mode::kReadWrite);
+  STRIA_EXPECT_OK(driver().rename(path("first"), path("moved")));
+  write_block("first", std::byte{2}, OpenOptions::Mode::kCreate);
+  const OpenOptions options{.mode = OpenOptions::Mode::kReadWrite, .direct = GetParam().direct};
+  auto again = driver().open_again(*held, options);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ((*again)->path(), path("first")) << "messages know the file by the name that the program gave it";
+  AlignedBytes data(static_cast<size_t>(block()));
+  std::memset(data.data(), 3, data.size());
+  STRIA_EXPECT_OK((*again)->write(std::vector<WriteSegment>{{0, data.data(), block()}}));
+  STRIA_EXPECT_OK((*again)->start_write(std::vector<WriteSegment>{{block(), data.data(), block()}})->wait());
+  EXPECT_EQ(first_byte(*held), std::byte{3});
+  EXPECT_EQ(*held->size(), 2 * block());
+  EXPECT_EQ(first_byte(*open("moved", OpenOptions::Mode::kRead)), std::byte{3});
+  EXPECT_EQ(first_byte(*open("first", OpenOptions::Mode::kRead)), std::byte{2});
+  // Each handle ends by itself; without any name too.
+  STRIA_EXPECT_OK(driver().remove(path("moved")));
+  STRIA_EXPECT_OK((*again)->close());
+  const auto third = driver().open_again(*held, {.mode = OpenOptions::Mode::kRead, .direct = GetParam().direct});
+  ASSERT_TRUE(third.ok()) << third.status().message();
+  STRIA_EXPECT_OK(held->close());
+  EXPECT_EQ(first_byte(**third), std::byte{3});
+  EXPECT_FALSE((*third)->write(std::vector<WriteSegment>{{0, data.data(), block()}}).ok()) << "opened for reading";
+}
+
+TEST_P(DriverTest, OpenAgainIsAHandleOfItsOwn) {
+  write_block("own", std::byte{1}, OpenOptions::Mode::kCreate);
+  const auto first = open("own", OpenOptions::Mode::kReadWrite);
+  OpenOptions options{.mode = OpenOptions::Mode::kReadWrite, .direct = GetParam().direct};
+  const auto second = driver().open_again(*first, options);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  auto held = first->lock({0, 10}, LockMode::kExclusive);
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  std::atomic<bool> entered{false};
+  std::thread waiter([&] {
+    EXPECT_TRUE((*second)->lock({5, 6}, LockMode::kExclusive).ok());
+    entered = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(entered) << "the two must exclude each other";
+  *held = nullptr;
+  waiter.join();
+  options.exclusive_lock = true;
+  EXPECT_EQ(driver().open_again(*first, options).status().code(), ErrorCode::kInvalidArgument);
+  options = {.mode = OpenOptions::Mode::kCreate, .direct = GetParam().direct};
+  EXPECT_EQ(driver().open_again(*first, options).status().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(*first->size(), block()) << "nothing was cut";
+  STRIA_EXPECT_OK(first->close());
+  EXPECT_FALSE(driver().open_again(*first, {.mode = OpenOptions::Mode::kRead, .direct = GetParam().direct}).ok());
+}
+
+TEST_P(DriverTest, IdentitiesTellFilesApart) {
+  write_block("one", std::byte{1}, OpenOptions::Mode::kCreate);
+  write_block("two", std::byte{2}, OpenOptions::Mode::kCreate);
+  const auto one = open("one", OpenOptions::Mode::kRead);
+  const auto held = one->identity();
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  EXPECT_EQ(*held, *driver().identity(path("one")));
+  EXPECT_NE(*held, *driver().identity(path("two")));
+  STRIA_EXPECT_OK(driver().rename(path("two"), path("one")));
+  EXPECT_NE(*held, *driver().identity(path("one"))) << "the name means another file now";
+  EXPECT_EQ(*held, *one->identity());
+  EXPECT_EQ(driver().identity(path("two")).status().code(), ErrorCode::kNotFound);
+}
+
 TEST_P(DriverTest, LocksKeepOthersOut) {
   write_block("locked", std::byte{4}, OpenOptions::Mode::kCreate);
   auto holder = try_open("locked", OpenOptions::Mode::kReadWrite, true);
@@ -321,6 +418,41 @@ TEST_P(DriverTest, RangeLocksExcludeOtherHandles) {
   const auto one = first->lock({0, 50}, LockMode::kShared);
   const auto two = second->lock({0, 50}, LockMode::kShared);
   EXPECT_TRUE(one.ok() && two.ok()) << "two may share";
+}
+
+TEST_P(DriverTest, RangeLocksAreTriedAndAskedFor) {
+  write_block("tried", std::byte{6}, OpenOptions::Mode::kCreate);
+  const auto first = open("tried", OpenOptions::Mode::kReadWrite);
+  const auto second = open("tried", OpenOptions::Mode::kReadWrite);
+  const int64_t far = int64_t{1} << 62;
+  auto shared = first->try_lock({far, far + 10}, LockMode::kShared);
+  ASSERT_TRUE(shared.ok() && *shared != nullptr);
+  EXPECT_TRUE(*second->is_locked_elsewhere({far + 9, far + 20}));
+  EXPECT_FALSE(*second->is_locked_elsewhere({far + 10, far + 20}));
+  EXPECT_FALSE(*first->is_locked_elsewhere({0, far + 20})) << "its own doesn't count";
+  const auto also = second->try_lock({far, far + 10}, LockMode::kShared);
+  EXPECT_TRUE(also.ok() && *also != nullptr);
+  const auto refused = second->try_lock({far - 1, far + 1}, LockMode::kExclusive);
+  EXPECT_TRUE(refused.ok() && *refused == nullptr);
+  *shared = nullptr;
+  EXPECT_FALSE(*second->is_locked_elsewhere({far, far + 10}));
+}
+
+TEST_P(DriverTest, LockedWritesAreWrittenUnderTheLock) {
+  write_block("gated", std::byte{6}, OpenOptions::Mode::kCreate);
+  const auto file = open("gated", OpenOptions::Mode::kReadWrite);
+  const auto other = open("gated", OpenOptions::Mode::kReadWrite);
+  AlignedBytes data(static_cast<size_t>(block()));
+  data.data()[0] = std::byte{8};
+  const auto pending = file->start_locked_write(std::vector<WriteSegment>{{0, data.data(), block()}}, [&] {
+    return file->lock({0, block()}, LockMode::kShared);
+  });
+  STRIA_EXPECT_OK(pending->wait());
+  EXPECT_FALSE(*other->is_locked_elsewhere({0, block()}));
+  EXPECT_EQ(first_byte(*other), std::byte{8});
+  const auto refused = file->start_locked_write(std::vector<WriteSegment>{{0, data.data(), block()}},
+                                                [] { return Status(ErrorCode::kIo, "no lock"); });
+  EXPECT_EQ(refused->wait().code(), ErrorCode::kIo);
 }
 
 TEST_P(DriverTest, SyncsAndReserves) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <ostream>
 #include <random>
 #include <span>
 #include <string>
@@ -52,6 +53,7 @@ struct DriverCase {
   std::function<Result<std::shared_ptr<Driver>>()> make;
   std::string parent_directory;  ///< real directories are made below it; empty: the driver has none of its own
   bool direct = false;
+  std::function<std::string()> fresh_directory = {};  ///< names the directory of a test where that is none of this machine's
 };
 
 /// The directory for tests on a real disk: STRIA_TEST_DIR, or the working directory.
@@ -81,6 +83,11 @@ class DriverTest : public ::testing::TestWithParam<DriverCase> {
   std::shared_ptr<Driver> driver_;
   std::string directory_;
 };
+
+/// What GoogleTest shows of a failed case.
+inline void PrintTo(const DriverCase& driver_case, std::ostream* out) {
+  *out << driver_case.name;
+}
 
 inline std::string case_name(const ::testing::TestParamInfo<DriverCase>& info) {
   return info.param.name;

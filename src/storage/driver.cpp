@@ -24,8 +24,33 @@ std::unique_ptr<PendingWrite> File::start_write(std::span<const WriteSegment> se
   return std::make_unique<FinishedWrite>(write(segments));
 }
 
+std::unique_ptr<PendingWrite> File::start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) {
+  const auto lock = take();
+  return std::make_unique<FinishedWrite>(lock.ok() ? write(segments) : lock.status());
+}
+
+Status File::write_type(const TypeWindow&, const std::byte*) {
+  return Status(ErrorCode::kUnsupported, describe("write", path()) + ": this storage takes no datatypes");
+}
+
+Result<int64_t> File::read_type(const TypeWindow&, std::byte*) {
+  return Status(ErrorCode::kUnsupported, describe("read", path()) + ": this storage takes no datatypes");
+}
+
 Result<std::unique_ptr<RangeLock>> File::lock(ByteRange, LockMode) {
   return Status(ErrorCode::kUnsupported, describe("lock", path()) + ": this storage locks no ranges");
+}
+
+Result<Identity> File::identity() {
+  return Status(ErrorCode::kUnsupported, describe("identity", path()) + ": this storage doesn't tell files apart");
+}
+
+Result<std::unique_ptr<RangeLock>> File::try_lock(ByteRange range, LockMode mode) {
+  return File::lock(range, mode);
+}
+
+Result<bool> File::is_locked_elsewhere(ByteRange range) {
+  return File::lock(range, LockMode::kExclusive).status();
 }
 
 Result<std::unique_ptr<RangeLock>> File::own() {

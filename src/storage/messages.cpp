@@ -18,6 +18,18 @@ Status bad_segment(const char* operation, const std::string& path, int64_t offse
   return Status(ErrorCode::kInvalidArgument, describe(operation, path, offset, bytes) + ": not a place in a file");
 }
 
+Status check_open_again(const File& file, bool known, const OpenOptions& options) {
+  const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
+  if (creates || options.exclusive_lock) {
+    return Status(ErrorCode::kInvalidArgument,
+                  describe("open", file.path()) + " again: an open file is neither created nor locked so");
+  }
+  if (!known) {
+    return Status(ErrorCode::kUnsupported, describe("open", file.path()) + " again: it is a file of another kind of storage");
+  }
+  return {};
+}
+
 Status file_in_use(const std::string& path) {
   return Status(ErrorCode::kAlreadyExists, describe("lock", path) + ": in use by another program");
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "stria/status.hpp"
+#include "storage/driver.hpp"
 
 namespace stria::storage {
 
@@ -17,6 +17,8 @@ std::string describe(const char* operation, const std::string& path, int64_t off
 /// The errors that are no system call's: a closed handle, a segment that no file can hold.
 Status closed_file(const char* operation, const std::string& path);
 Status bad_segment(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
+/// Checks what open_again() was asked for; `known`: the handle is of the driver's storage.
+Status check_open_again(const File& file, bool known, const OpenOptions& options);
 /// The error of a file that another program has locked.
 Status file_in_use(const std::string& path);
 

@@ -14,6 +14,10 @@ inline std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// The same file named from the root, so that the name outlives a change of the working directory; `path` itself where the
+/// system doesn't tell that directory.
+std::string absolute_path(const std::string& path);
+
 /// The last component of `path`.
 inline std::string file_name_of(const std::string& path) {
   const size_t slash = path.rfind('/');

@@ -7,6 +7,7 @@
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"
 #include "storage/posix/posix_driver.hpp"
+#include "storage/striped/routed_driver.hpp"
 #include "storage/traced/traced_driver.hpp"
 #include "storage/uring/uring_driver.hpp"
 
@@ -14,7 +15,7 @@ namespace stria::storage {
 
 namespace {
 
-Result<std::shared_ptr<Driver>> make_plain_driver(const std::string& name, SystemCalls& calls) {
+Result<std::shared_ptr<Driver>> make_local_driver(const std::string& name, SystemCalls& calls) {
   if (name == "posix") {
     return std::shared_ptr<Driver>(std::make_shared<PosixDriver>(calls));
   }
@@ -26,6 +27,11 @@ Result<std::shared_ptr<Driver>> make_plain_driver(const std::string& name, Syste
     return shared;
   }
   return Status(ErrorCode::kInvalidArgument, "no storage driver is called '" + name + "'; there are posix, uring and memory");
+}
+
+Result<std::shared_ptr<Driver>> make_plain_driver(const std::string& name, SystemCalls& calls) {
+  STRIA_ASSIGN_OR_RETURN(std::shared_ptr<Driver> local, make_local_driver(name, calls));
+  return make_routed_driver(std::move(local));
 }
 
 /// The script of STRIA_FAULT, read once a process so that its counts go on from one driver to the next. Null without faults.

@@ -1,4 +1,4 @@
-// Drivers by name.
+// Drivers by name, and by path: whatever the name, paths stria://SERVER/PATH are those of a store (striped/).
 #pragma once
 
 #include <memory>

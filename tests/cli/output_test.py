@@ -1,5 +1,7 @@
 """The files that a Sedov run leaves: which, how many, numbered how, before and after a restart."""
 
+import shutil
+
 import h5py
 import numpy as np
 import pytest
@@ -99,3 +101,35 @@ def test_the_result_speaks_of_every_file(work):
     for entry in document["files"]:
         assert entry["file_bytes"] > entry["useful_bytes"] > 0 and entry["seconds"] > 0
         assert {"open", "metadata", "pack", "exchange", "write", "sync", "commit"} <= set(entry["phases"])
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_both_layouts_make_the_same_picture(work, dim):
+    pictures = {}
+    for layout in ("standard", "experimental"):
+        files = work / layout
+        options = ["--dim", dim, "--layout", layout, "--steps", 2, "--checkpoint-every", 2, "--out", files]
+        run(*SEDOV[:2], *SEDOV[4:], *options, ranks=RANKS).succeeded()
+        for variables in ([], ["velx"], ["pres", "ener"]):
+            output = work / f"{layout}.png"
+            options = ["-o", output, *(["--variable", *variables] if variables else [])]
+            run("flash", "picture", files / "sedov_hdf5_chk_0000", *options, ranks=2).succeeded()
+            pictures.setdefault(tuple(variables), set()).add(output.read_bytes())
+    assert all(len(same) == 1 for same in pictures.values())
+    assert len(set.union(*pictures.values())) == 3
+    refused = run("flash", "picture", files / "sedov_hdf5_chk_0000", "-o", work / "x.png", "--variable", "nope")
+    refused.refused("no variable 'nope'; its variables are dens")
+
+
+def test_short_names_of_variables_are_padded(flash_io_files, work):
+    """The file's dataset is 'dens'; names of fewer letters than four have blanks at their end."""
+    path = work / "chk"
+    shutil.copy(flash_io_files / "flash_io_hdf5_chk_0000", path)
+    with h5py.File(path, "a") as file:
+        names = file["unknown names"][:]
+        old = names[1, 0].decode().strip()
+        names[1, 0] = b"vx  "
+        del file["unknown names"]
+        file["unknown names"] = names
+        file.move(old, "vx  ")
+    run("flash", "picture", path, "-o", work / "x.png", "--variable", "dens", "vx").succeeded()

@@ -6,8 +6,10 @@ STRIA_SEED says which bytes are flipped, STRIA_FLIPS how many (default 200 in ra
 import json
 import os
 import random
+import shutil
 
 import h5py
+import numpy as np
 import pytest
 from stria_program import run
 
@@ -126,6 +128,42 @@ def test_a_flip_stops_a_restart(sedov_2d, work):
         run("flash", "sedov", "--restart", damaged, "--out", work, "--steps", 5, ranks=2).refused(name, "checksum")
 
 
+@pytest.mark.parametrize("name", ["gid", "coordinates", "sim info"])
+def test_a_restart_checks_what_it_doesnt_load(sedov_2d, work, name):
+    """A file that was named is gone on with, as nothing of that is needed; the latest whole one is another."""
+    content = (sedov_2d / "sedov_hdf5_chk_0001").read_bytes()
+    with h5py.File(sedov_2d / "sedov_hdf5_chk_0001") as file:
+        offset = file[name].id.get_offset() + file[name].id.get_storage_size() - 4
+    damaged = work / "sedov_hdf5_chk_0001"
+    damaged.write_bytes(flipped(content, offset, 1))
+    shutil.copy(sedov_2d / "sedov_hdf5_chk_0000", work)
+    restart = ["flash", "sedov", "--out", work, "--steps", 5, "--restart"]
+    named = run(*restart, damaged, ranks=2).succeeded()
+    assert f"restarted from {damaged}" in named.stdout
+    assert len(named.messages) == 1 and f"'{damaged}': dataset '{name}' is damaged" in named.messages[0], str(named)
+    latest = run(*restart, "latest", ranks=3).succeeded()
+    assert f"passing over {damaged}: dataset '{name}' is damaged" in latest.stdout, str(latest)
+    assert f"restarted from {work}/sedov_hdf5_chk_0000" in latest.stdout and not latest.messages, str(latest)
+
+
+def test_a_restart_says_what_has_no_checksums(sedov_2d, work):
+    """A whole file is gone on with without a word."""
+    restart = ["flash", "sedov", "--out", work, "--steps", 5, "--restart"]
+    assert not run(*restart, sedov_2d / "sedov_hdf5_chk_0001", ranks=2).succeeded().messages
+    path = work / "sedov_hdf5_chk_0001"
+    shutil.copy(sedov_2d / "sedov_hdf5_chk_0001", path)
+    with h5py.File(path, "a") as file:
+        data = file["pres"][:]
+        del file["pres"]
+        file.create_dataset("pres", data=data, chunks=True, compression="gzip")
+    (message,) = run(*restart, path, ranks=2).succeeded().messages
+    assert "not all of it could be checked" in message and "'pres'" in message
+    with h5py.File(path, "a") as file:
+        del file[".stria"]
+    (message,) = run(*restart, path, ranks=2).succeeded().messages
+    assert f"'{path}': it has no checksums" in message
+
+
 def test_inspect(sedov_2d, sedov_3d, flash_io_files):
     for directory in (sedov_2d, sedov_3d, flash_io_files):
         for path in sorted(directory.glob("*hdf5*")):
@@ -138,3 +176,36 @@ def test_inspect(sedov_2d, sedov_3d, flash_io_files):
             assert description["flash"]["blocks"] == shapes["refine level"][0]
     text = run("inspect", path, ranks=3).succeeded().stdout
     assert text.count("FLASH file") == 1
+
+
+def test_inspect_tells_attributes_and_types(work):
+    """Of all types that other programs use; those without a value that can be told hide none of the others."""
+    path = work / "other.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["title"] = "Überblick"
+        file.attrs["count"] = np.uint64(2**64 - 1)
+        data = file.create_dataset("group/wide", data=np.arange(6, dtype=">f8").reshape(2, 3))
+        data.attrs["range"] = np.array([-1.5, 2.25])
+        data.attrs["many"] = np.arange(20, dtype="i2")
+        data.attrs["names"] = np.array([b"a", b"bcd"])
+        data.attrs["back"] = data.ref
+        data.attrs["half"] = np.float32(0.1)
+        file["group"].attrs["level"] = np.int8(-3)
+        file.create_dataset("empty", (0, 4), "i4")
+        file.create_dataset("chunked", data=np.arange(8.0), chunks=(4,))
+    description = json.loads(run("inspect", "--json", path, ranks=3).succeeded().stdout)
+    groups = {group["path"]: {a["name"]: a for a in group["attributes"]} for group in description["groups"]}
+    assert groups["/"]["title"]["value"] == "Überblick" and groups["/"]["title"]["type"].startswith("string[")
+    assert groups["/"]["count"] == {"name": "count", "type": "uint64", "shape": [], "value": 2**64 - 1}
+    assert groups["group"]["level"] == {"name": "level", "type": "int8", "shape": [], "value": -3}
+    datasets = {entry["path"]: entry for entry in description["datasets"]}
+    wide = {a["name"]: a for a in datasets["group/wide"]["attributes"]}
+    assert wide["range"] == {"name": "range", "type": "float64", "shape": [2], "value": [-1.5, 2.25]}
+    assert wide["many"]["value"] == list(range(20)) and wide["names"]["value"] == ["a", "bcd"]
+    assert wide["back"]["value"] is None and np.float32(wide["half"]["value"]) == np.float32(0.1)
+    assert datasets["empty"]["contiguous"] and not datasets["chunked"]["contiguous"]
+    lines = {line.split()[0]: line for line in run("inspect", path).succeeded().stdout.splitlines()}
+    assert lines["group/wide"].split()[1:] == ["float64", "big-endian", "2", "x", "3", "0.000"]
+    assert lines["empty"].endswith("0.000  empty") and lines["chunked"].endswith("  not contiguous")
+    assert lines["title:"].strip().endswith('= "Überblick"') and lines["range:"].strip() == "range: float64 = [-1.5, 2.25]"
+    assert lines["many:"].endswith("6, 7, … (20 values)]") and "other" in lines["back:"]

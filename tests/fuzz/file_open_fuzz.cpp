@@ -1,4 +1,4 @@
-// Opens a file and believes what it says of its checksums: catalogue, index, verify(), and a get of every dataset that is read
+// Opens a file and believes what it says of its checksums: catalog, index, verify(), and a get of every dataset that is read
 // as raw data. Nothing may crash, hang or print. An input that begins as HDF5 is the file itself; any other becomes the content
 // of the tables in .stria of a file that is sound otherwise, because the file format's own checksums would stop most changes to
 // them.
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "comm/self/self_comm.hpp"
-#include "container/hdf5/writer.hpp"
-#include "file/checksum_store.hpp"
-#include "file/read_session.hpp"
+#include "container/hdf5/write/writer.hpp"
+#include "file/checksums/checksum_index.hpp"
+#include "file/read/read_session.hpp"
 #include "storage/memory/memory_driver.hpp"
 
 namespace {
@@ -66,7 +66,7 @@ std::vector<std::byte> file_around(std::span<const std::byte> input) {
   make_table(writer, "datasets", ElementSpec::of_string(2, false), {3}, take(input, 6));
   make_table(writer, "placement", ElementSpec::of_number(stria::ElementType::kInt64), {3, 2}, take(input, 48));
   make_table(writer, "rows_0", ElementSpec::of_number(stria::ElementType::kUint64), {2, 1}, take(input, 16));
-  auto slabs = stria::file::seal_slab_sums({input.begin(), input.end()});
+  auto slabs = stria::file::with_own_sum(input);
   make_table(writer, "slabs", ElementSpec::of_number(stria::ElementType::kUint8), {static_cast<int64_t>(slabs.size())}, slabs);
   auto image = writer.finish().value();
   std::vector<std::byte> bytes(static_cast<size_t>(image.file_bytes));

@@ -39,21 +39,64 @@ find "$work/prefix/include/stria" -name '*.hpp' | while read -r header; do
     { cat "$work/header.log" >&2 && exit 1; }
 done
 
+"$cxx" -x c -fsyntax-only "$work/prefix/include/stria.h"  # mpi.h is not asked for
+
+echo "== examples"
+cmake -S "$here/../../examples" -B "$work/examples" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/prefix"
+cmake --build "$work/examples"
+"$mpiexec" -n 2 "$work/examples/checkpoint_c" "$work/checkpoint_c.h5"
+"$mpiexec" -n 3 "$work/examples/restart_c" "$work/checkpoint_c.h5" | grep "40 blocks of time 0.25, as written"
+"$work/examples/one_process_c" "$work/table.h5"
+if [[ -e $work/examples/checkpoint_fortran ]]; then
+  "$mpiexec" -n 2 "$work/examples/checkpoint_fortran" "$work/checkpoint_fortran.h5"
+  cmp "$work/checkpoint_c.h5" "$work/checkpoint_fortran.h5"
+  # shellcheck disable=SC2046
+  "${mpiexec/mpiexec/mpifort}" "$here/../../examples/checkpoint.f90" -o "$work/checkpoint_f" $(pkg-config --cflags --libs stria_fortran) \
+    "-Wl,-rpath,$library_dir"
+  "$mpiexec" -n 2 "$work/checkpoint_f" "$work/checkpoint_f.h5"
+  cmp "$work/checkpoint_c.h5" "$work/checkpoint_f.h5"
+fi
+# The same by pkg-config; and without MPI nothing of it is loaded.
+# shellcheck disable=SC2046
+cc "$here/../../examples/one_process.c" -o "$work/one_process" $(pkg-config --cflags --libs stria_c_serial) \
+  "-Wl,-rpath,$library_dir"
+"$work/one_process" "$work/table.h5"
+ldd "$work/one_process" | grep libmpi && exit 1
+# shellcheck disable=SC2046
+cc "$here/../../examples/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
+"$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
+
 echo "== programs"
 shopt -s nullglob
 for program in "$work"/prefix/bin/*; do
   "$program" --version || { echo "$program does not start from its new place" >&2 && exit 1; }
 done
 
-echo "== the README's program, as printed"
-sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/readme.cpp"
-[[ -s $work/readme.cpp ]]
-# shellcheck disable=SC2046
-"$cxx" -std=c++20 "$work/readme.cpp" -o "$work/readme" $(pkg-config --cflags --libs stria) "-Wl,-rpath,$library_dir"
-(cd "$work" && "$mpiexec" -n 2 ./readme)
-"$work/prefix/bin/stria" verify "$work/blast_hdf5_chk_0000"
-"$work/prefix/bin/stria" inspect "$work/blast_hdf5_chk_0000" | tee "$work/inspected"
-[[ $(grep -cE '^ +var[0-9] .*160 x 8 x 8 x 8' "$work/inspected") == 10 ]]
+echo "== the README's program, as printed, built in both ways as printed"
+readme=$here/../../README.md
+# block LANGUAGE PATTERN: the README's block of that language that has the pattern.
+block() {
+  awk -v open="\`\`\`$1" -v pattern="$2" '
+    $0 == open { text = ""; inside = 1; next }
+    /^```$/ { if (inside && text ~ pattern) printf "%s", text; inside = 0 }
+    inside { text = text $0 "\n" }' "$readme"
+}
+check_blast() { # DIRECTORY: the file that blast wrote there
+  "$work/prefix/bin/stria" verify "$1/blast_hdf5_chk_0000"
+  "$work/prefix/bin/stria" inspect "$1/blast_hdf5_chk_0000" | tee "$work/inspected"
+  [[ $(grep -cE '^ +var[0-9] .*160 x 8 x 8 x 8' "$work/inspected") == 10 ]]
+}
+mkdir "$work/blast"
+block cpp main >"$work/blast/blast.cpp"
+block cmake find_package >"$work/blast/CMakeLists.txt"
+block sh pkg-config | sed "s|^c++|$cxx|; /^export/d" >"$work/blast/build.sh"
+[[ -s $work/blast/blast.cpp && -s $work/blast/CMakeLists.txt && -s $work/blast/build.sh ]]
+cmake -S "$work/blast" -B "$work/blast/cmake" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/prefix"
+cmake --build "$work/blast/cmake"
+(cd "$work/blast/cmake" && "$mpiexec" -n 2 ./blast)
+check_blast "$work/blast/cmake"
+(cd "$work/blast" && bash -eu build.sh && "$mpiexec" -n 2 ./blast)
+check_blast "$work/blast"
 
 echo "== the libraries to preload, under a program that knows nothing of Stria"
 # shellcheck disable=SC2046

@@ -2,12 +2,14 @@
 // them, views without data.
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <set>
 #include <thread>
@@ -306,6 +308,48 @@ void many_files(Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Locks of ranges hold between two openings of a file, also within one process.
+struct flock first_bytes(short type) {
+  struct flock where = {};
+  where.l_type = type;
+  where.l_whence = SEEK_SET;
+  where.l_len = kFewInts * sizeof(int);
+  return where;
+}
+
+// "nfs:" before a path: accesses keep to the locks that others hold.
+void named_as_nfs(Suite& suite) {
+  if (!suite.is_stria()) {
+    return;
+  }
+  const std::string path = suite.path(text("nfs.", suite.rank()));
+  MPI_File file = open("nfs:" + path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_COMM_SELF);
+  const int other = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT(other >= 0, "there is no ", path);
+  std::vector<int> values(kFewInts, 7);
+  for (const bool writes : {true, false}) {
+    struct flock where = first_bytes(F_WRLCK);
+    EXPECT(fcntl(other, F_OFD_SETLK, &where) == 0, "no locks here");
+    std::atomic<bool> is_free{false};
+    std::thread holder([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      is_free = true;
+      struct flock gone = first_bytes(F_UNLCK);
+      fcntl(other, F_OFD_SETLK, &gone);
+    });
+    EXPECT_MPI(writes ? MPI_File_write_at(file, 0, values.data(), kFewInts, MPI_INT, MPI_STATUS_IGNORE)
+                      : MPI_File_read_at(file, 0, values.data(), kFewInts, MPI_INT, MPI_STATUS_IGNORE));
+    EXPECT(is_free.load(), writes ? "wrote" : "read", " what somebody else had locked");
+    holder.join();
+  }
+  struct flock where = first_bytes(F_WRLCK);
+  EXPECT(fcntl(other, F_OFD_SETLK, &where) == 0, "a lock is left");
+  ::close(other);
+  EXPECT(values == std::vector<int>(kFewInts, 7), "other values came back");
+  EXPECT_MPI(MPI_File_close(&file));
+  unlink(path.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -322,6 +366,7 @@ int main(int argc, char** argv) {
       {"several collectives", several_collectives},
       {"tool behind", tool_behind},
       {"many files", many_files},
+      {"named as NFS", named_as_nfs},
   };
   for (const auto& [name, body] : cases) {
     suite.run(name, [&suite, run = body] { run(suite); });

@@ -358,16 +358,27 @@ void forbidden_views(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A nonblocking collective call waits for no other rank, which may be waiting for a message from this one. The environment
-// makes the drop-in do on one node what it does on several.
+// The environment makes the drop-in do on one node what it does on several, a rank each.
+MPI_File open_on_several_nodes(MPI_Comm comm, const std::string& path) {
+  const char* text = std::getenv("STRIA_RANKS_PER_NODE");
+  const std::string before = text == nullptr ? "" : text;
+  setenv("STRIA_RANKS_PER_NODE", "1", 1);
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(comm, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+  if (text == nullptr) {
+    unsetenv("STRIA_RANKS_PER_NODE");
+  } else {
+    setenv("STRIA_RANKS_PER_NODE", before.c_str(), 1);
+  }
+  return file;
+}
+
+// A nonblocking collective call waits for no other rank, which may be waiting for a message from this one.
 void nonblocking_on_several_nodes(const Suite& suite) {
   const std::string path = suite.path("nonblocking");
   MPI_Comm reversed = MPI_COMM_NULL;  // not congruent to the world, whose files share what was made before
   MPI_Comm_split(MPI_COMM_WORLD, 0, -suite.rank(), &reversed);
-  setenv("STRIA_SHARED_POINTER", "window", 1);
-  MPI_File file = MPI_FILE_NULL;
-  EXPECT_MPI(MPI_File_open(reversed, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
-  unsetenv("STRIA_SHARED_POINTER");
+  MPI_File file = open_on_several_nodes(reversed, path);
   const std::vector<int> mine(1000, suite.rank() + 1);
   const MPI_Offset place = MPI_Offset{4000} * suite.rank();
   int token = 1;
@@ -430,13 +441,31 @@ void message_under_way(const Suite& suite) {
   }
 }
 
-// How many ranks of a machine are aggregators, at most `most` a node; STRIA_RANKS_PER_NODE divides it into nodes.
-std::string aggregator_count(const Suite& suite, int most) {
+// The number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE divides a machine into nodes.
+std::vector<int> node_sizes(const Suite& suite) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, suite.rank(), MPI_INFO_NULL, &machine);
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(machine, &rank);
+  MPI_Comm_size(machine, &size);
+  MPI_Comm_free(&machine);
   const char* text = suite.is_stria() ? std::getenv("STRIA_RANKS_PER_NODE") : nullptr;
-  const int node_ranks = text == nullptr ? suite.rank_count() : std::atoi(text);
+  const int most = text == nullptr ? size : std::atoi(text);
+  const int mine = rank % most == 0 ? std::min(most, size - rank) : 0;  // of the node whose first rank this is
+  std::vector<int> all(static_cast<size_t>(suite.rank_count()));
+  MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  std::erase(all, 0);
+  return all;
+}
+
+// How many ranks are aggregators: at most `first` of the first node, `others` of each other one.
+std::string aggregator_count(const Suite& suite, int first, int others) {
   int count = 0;
-  for (int first = 0; first < suite.rank_count(); first += node_ranks) {
-    count += std::min({most, node_ranks, suite.rank_count() - first});
+  int most = first;
+  for (const int size : node_sizes(suite)) {
+    count += std::min(most, size);
+    most = others;
   }
   return std::to_string(count);
 }
@@ -446,12 +475,14 @@ void aggregator_places(const Suite& suite) {
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
   MPI_Get_processor_name(host, &length);
+  MPI_Bcast(host, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
+  const int others_here = std::getenv("STRIA_RANKS_PER_NODE") == nullptr ? 1 : 2;  // nodes of one machine share its name
   const std::string path = suite.path("places");
   for (const auto& [list, wanted_list, wanted_count] : std::vector<std::array<std::string, 3>>{
-           {"*:2", "*:2", aggregator_count(suite, 2)},
-           {std::string(host) + ":2,*:1", std::string(host) + ":2,*:1", aggregator_count(suite, 2)},
+           {"*:2", "*:2", aggregator_count(suite, 2, 2)},
+           {std::string(host) + ":2,*:1", std::string(host) + ":2,*:1", aggregator_count(suite, 2, others_here)},
            {"*:*", "*:*", std::to_string(suite.rank_count())},
-           {"nowhere:1", "*:1", aggregator_count(suite, 1)}}) {
+           {"nowhere:1", "*:1", aggregator_count(suite, 1, 1)}}) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "cb_config_list", list.c_str());

@@ -37,7 +37,8 @@ class Case {
     hints_ = hints.text();
     start_with(random_.one_in(2) ? 0 : random_.between(1, 20000));
     MPI_File file = MPI_FILE_NULL;
-    EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, hints.get(), &file));
+    const std::string name = suite_.options().prefix + path_;
+    EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, hints.get(), &file));
     if (file == MPI_FILE_NULL) {
       return;
     }

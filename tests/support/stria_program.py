@@ -57,6 +57,8 @@ def environment(fault=None):
     result = mpiexec_environment()
     # A rank that was killed needs no second of grace.
     result.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")
+    # One process alone needs no daemon of Open MPI's.
+    result.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
     result.pop("STRIA_FAULT", None)
     if fault:
         result["STRIA_FAULT"] = fault

@@ -8,7 +8,7 @@ from source_tree import Violation
 OPTIONS_DOCUMENT = "docs/command_line.md"
 OPTION_FOLDERS = ("apps/", "tools/")
 HINTS_DOCUMENT = "docs/hints.md"
-HINTS_SOURCE = "src/access/hints.cpp"
+HINTS_SOURCE = "src/access/request/hints.cpp"
 
 RULES_DOCUMENT = "docs/trace_report.md"
 RULES_SOURCE = re.compile(r"tools/report/\w+_rules\.cpp")

@@ -10,17 +10,32 @@ LAYERS = [
     ["src/base"],
     ["src/trace"],
     ["src/datatype"],
-    ["src/comm"],
+    ["src/comm", "src/wire"],
     ["src/storage"],
-    ["src/access"],
+    ["src/access", "src/server"],
     ["src/container"],
     ["src/file"],
+    ["bindings/mpiio/mpi", "bindings/mpiio/trace"],
+    ["bindings/mpiio/types"],
+    ["bindings/mpiio/representation", "bindings/mpiio/nodes"],
+    ["bindings/mpiio/ranks"],
+    ["bindings/mpiio/file"],
+    ["bindings/mpiio/transfer"],
+    ["bindings/mpiio/background"],
+    ["bindings/mpiio/calls"],
     ["bindings", "apps"],
     ["bench", "tools"],
 ]
+# Rooms within a layer, lower first. Files that lie in the layer's folder itself stand above all of its rooms.
+ROOMS = {
+    "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
+    "src/file": ["meet", "define", "checksums", "move", "session", "write", "read", "verify"],
+}
+# Behind the interface of their layer: only its own files and tests include them.
+HIDDEN = ["src/container/hdf5"]
 PUBLIC = "include/stria"
 TEST_SUPPORT = "tests/support"
-SEARCH_FOLDERS = ["src", "include", "tests", "apps/flash", "bench", "tools/stria", "tools", ""]
+SEARCH_FOLDERS = ["src", "include", "tests", "apps/flash", "bench", "tools/stria", "tools", "bindings", ""]
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -82,13 +97,32 @@ def _forbidden(file, target):
             return None
         return f"only unit tests (*_test.cpp) include {TEST_SUPPORT}"
     here, there = _layer(file.path), _layer(target)
-    if here is None or there is None or here[1] == there[1]:
+    if here is None or there is None:
         return None
+    if here[1] == there[1]:
+        return None if file.is_test else _forbidden_room(file.path, target, here[1])
+    hidden = next((folder for folder in HIDDEN if target.startswith(folder + "/")), None)
+    if hidden and not file.is_test:
+        return f"{hidden} is known to {there[1]} alone"
     if there[0] > here[0]:
         return f"{there[1]} is above {here[1]}"
     if there[0] == here[0]:
         return f"{there[1]} and {here[1]} stand side by side"
     return None
+
+
+def _room(path, layer):
+    """(height, name) of the room that a file of a layer is in."""
+    rooms = ROOMS[layer]
+    name = path[len(layer) + 1 :].split("/")[0]
+    return (rooms.index(name), name) if name in rooms else (len(rooms), "no room")
+
+
+def _forbidden_room(path, target, layer):
+    if layer not in ROOMS:
+        return None
+    here, there = _room(path, layer), _room(target, layer)
+    return f"{layer}/{there[1]} is above {layer}/{here[1]}" if there[0] > here[0] else None
 
 
 def _circles(edges):

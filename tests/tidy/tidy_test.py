@@ -56,6 +56,28 @@ class IncludeGraph(unittest.TestCase):
         found = self.found(bench__a_cpp='#include "tools/stria/b.hpp"\n', tools__stria__b_hpp="")
         self.assertIn("stand side by side", found[0])
 
+    def test_rooms_of_a_layer_know_the_lower_ones_only(self):
+        found = self.found(
+            src__access__move_hpp='#include "access/together/b.hpp"\n',
+            src__access__plan__a_hpp='#include "access/request/c.hpp"\n#include "access/together/b.hpp"\n',
+            src__access__plan__a_test_cpp='#include "access/together/b.hpp"\n#include "access/move.hpp"\n',
+            src__access__request__c_hpp="",
+            src__access__together__b_hpp="",
+        )
+        upward = "src/access/plan/a.hpp:2: includes src/access/together/b.hpp: src/access/together is above src/access/plan"
+        self.assertEqual(found, [upward])
+
+    def test_what_is_hidden_is_known_to_its_layer_alone(self):
+        found = self.found(
+            src__container__formats_cpp='#include "container/hdf5/a.hpp"\n',
+            src__file__b_cpp='#include "container/hdf5/a.hpp"\n#include "container/formats.hpp"\n',
+            src__file__b_test_cpp='#include "container/hdf5/a.hpp"\n',
+            src__container__hdf5__a_hpp="",
+            src__container__formats_hpp="",
+        )
+        hidden = "src/file/b.cpp:1: includes src/container/hdf5/a.hpp: src/container/hdf5 is known to src/container alone"
+        self.assertEqual(found, [hidden])
+
     def test_folders_of_one_layer_know_each_other(self):
         found = self.found(src__storage__posix__a_cpp='#include "storage/driver.hpp"\n', src__storage__driver_hpp="")
         self.assertEqual(found, [])
@@ -184,10 +206,10 @@ class DocumentedNames(unittest.TestCase):
         source = 'table = {\n  {"cb_nodes", set_nodes},\n  {"stria_speed", set_speed},\n};\n'
         table = "| hint | values |\n|---|---|\n| `cb_nodes` | 1 |\n| `stria_gone` | 2 |\n"
         self.assertEqual(
-            sorted(texts_of(documented_names.check(tree(src__access__hints_cpp=source, docs__hints_md=table)))),
+            sorted(texts_of(documented_names.check(tree(src__access__request__hints_cpp=source, docs__hints_md=table)))),
             [
                 "docs/hints.md: no hint is called stria_gone",
-                "src/access/hints.cpp: the hint stria_speed is not described in docs/hints.md",
+                "src/access/request/hints.cpp: the hint stria_speed is not described in docs/hints.md",
             ],
         )
 

@@ -160,7 +160,8 @@ def why_hdf5_gave_up(work, traced):
     assert file["facts"]["no collective cause"] == "type conversion"
     report = work / "report.json"
     run("trace", "report", traced.path, "-o", work / "report.html", "--json", report).succeeded()
-    findings = {finding["rule"]: finding for finding in json.loads(report.read_text())["findings"]}
+    found = json.loads(report.read_text())
+    findings = {finding["rule"]: finding for finding in found["findings"] + found["remarks"]}
     assert "type conversion" in findings["collective_given_up"]["evidence"]
 
 

@@ -50,7 +50,7 @@ def frames_a_second(page, share):
 
 def says_what_is_on_the_screen(page):
     """A thousand rows don't fit: which do is said, and changes with the wheel. Large rates keep few digits."""
-    assert re.fullmatch(r"rows 1 to \d+ of 1,000; Shift and the wheel scroll", page.text("#extent"))
+    assert re.search(r"rows 1 to \d+ of 1,000; Shift and the wheel scroll$", page.text("#extent"))
     assert re.search(r"at most [\d.,]{1,5} [GT]B/s", page.text("#summary"))
     x, y, width, height = page.box("#timeline")
     page.page.mouse.move(x + width / 2, y + height / 2)
@@ -58,7 +58,7 @@ def says_what_is_on_the_screen(page):
     page.page.mouse.wheel(0, 20_000)
     page.page.keyboard.up("Shift")
     page.settle()
-    assert re.fullmatch(r"rows \d+ to 1,000 of 1,000; Shift and the wheel scroll", page.text("#extent"))
+    assert re.search(r"rows \d+ to 1,000 of 1,000; Shift and the wheel scroll$", page.text("#extent"))
 
 
 def test_a_million_spans(path):

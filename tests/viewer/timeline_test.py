@@ -1,5 +1,7 @@
 """The timeline page as it opens: pixels of known states at known places, texts for those who can't see them."""
 
+import re
+
 import pytest
 import stria_program
 import trace_pages
@@ -20,6 +22,7 @@ EVENTS = [
 ]
 DESCRIPTION = {
     "program": "flash_io",
+    "command": "flash_io",
     "ranks": [
         {"node": r // 2, "host": f"nid{r // 2:02d}", "end_ns": 100 * trace_pages.MS, "dropped": 7 * (r == 2)} for r in range(4)
     ],
@@ -96,7 +99,7 @@ def test_what_is_in_flight_is_no_state(browser, session_directory):
 
 def test_overview_shows_the_whole_run_with_its_window(page):
     column = page.column("#overview", 0.3)
-    assert column.count(page.color("pack")) / (len(column) - 4) == pytest.approx(0.75, abs=0.06)
+    assert column.count(page.color("pack")) / (len(column) - 8) == pytest.approx(0.75, abs=0.06)
 
 
 def test_bandwidth_curve_is_filled_while_data_moves(page):
@@ -135,6 +138,132 @@ def test_header_names_the_run(page):
     assert page.text("#program") == "flash_io"
     facts = page.text("#facts")
     assert "4 ranks" in facts and "2 nodes" in facts and "100 ms" in facts and "10 spans" in facts
+
+
+def test_header_names_the_command_and_the_files(browser, session_directory):
+    trace = session_directory / "named.stria-trace"
+    description = DESCRIPTION | {"command": "/opt/bin/flash_io --nvar 24 --out x"}
+    description["events"] = [span(0, "File::commit", 10, 90, file=f"out/chk_{n}") for n in range(5)]
+    shown = Page(browser, view(make_trace(trace, description), session_directory / "named.html")).ready()
+    assert shown.text("#program") == "flash_io --nvar 24 --out x"
+    assert shown.page.title() == "flash_io --nvar 24 --out x – timeline"
+    assert "5 files: chk_0, chk_1, chk_2 and 2 more" in shown.text("#facts")
+    assert "chk_0, chk_1, chk_2 and 2 more" in shown.text("#extent")
+    shown.close()
+
+
+# Ten seconds of which 30 ms are I/O: 10 ms at 2 s, 20 ms at 7 s, in which rank 1 waits and rank 0 writes.
+BURSTS = {
+    "ranks": [{"end_ns": 10_000 * trace_pages.MS}] * 2,
+    "events": [
+        event
+        for rank in range(2)
+        for event in (
+            span(rank, "File::commit", 2000, 2010, id=1),
+            span(rank, "pack", 2000, 2010, id=2, parent=1),
+            span(rank, "File::commit", 7000, 7020, id=3),
+            span(rank, "barrier" if rank else "storage write", 7000, 7020, id=4, parent=3, bytes=-1 if rank else 1_000_000),
+        )
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def bursts(browser, session_directory):
+    trace = make_trace(session_directory / "bursts.stria-trace", BURSTS)
+    page = Page(browser, view(trace, session_directory / "bursts.html")).ready()
+    yield page
+    assert page.complaints == []
+    page.close()
+
+
+def window_ms(page):
+    return [time / trace_pages.MS for time in page.page.evaluate("[stria.viewport.t0, stria.viewport.t1]")]
+
+
+def test_opens_on_the_longest_burst_of_a_run_that_mostly_computes(bursts):
+    t0, t1 = window_ms(bursts)
+    assert 6990 < t0 < 7000 and 7020 < t1 < 7030
+    assert "burst 2 of 2" in bursts.text("#extent")
+    assert bursts.pixel(*bursts.place(1, "barrier", share=0.9)) == bursts.color("barrier")
+
+
+def test_steps_from_burst_to_burst(bursts):
+    for do, where, text in [
+        (lambda: bursts.page.click("#earlier"), 2005, "burst 1 of 2"),
+        (lambda: bursts.page.click("#earlier"), 2005, "burst 1 of 2"),
+        (lambda: bursts.page.click("#later"), 7010, "burst 2 of 2"),
+        (lambda: bursts.page.focus("#timeline") or bursts.page.keyboard.press("B"), 2005, "burst 1 of 2"),
+        (lambda: bursts.page.keyboard.press("b"), 7010, "burst 2 of 2"),
+    ]:
+        do()
+        bursts.settle()
+        t0, t1 = window_ms(bursts)
+        assert t0 < where < t1 < t0 + 40, text
+        assert text in bursts.text("#extent")
+    bursts.page.click("#reset")
+    bursts.settle()
+    assert window_ms(bursts) == [0, 10_000]
+    # From the middle of the whole run the next burst lies behind it.
+    bursts.page.click("#later")
+    bursts.settle()
+    assert "burst 2 of 2" in bursts.text("#extent")
+
+
+def test_bursts_of_a_hairline_are_marked_in_the_overview(bursts):
+    bursts.page.click("#reset")
+    bursts.settle()
+    x, y, width, height = bursts.box("#overview")
+    picture = bursts.picture()
+    row = [picture.getpixel((round(x) + 120 + at, round(y + height) - 3)) for at in range(round(width) - 122)]
+    accent = bursts.page.evaluate("stria.palette.accent")
+    marked = [at / len(row) for at, pixel in enumerate(row) if "#" + bytes(pixel).hex() == accent]
+    assert len(marked) >= 6 and all(abs(at - 0.2) < 0.01 or abs(at - 0.7) < 0.01 for at in marked), marked
+
+
+def test_legend_speaks_of_the_io_in_view_and_hides_what_does_not_occur_there(bursts):
+    shown = "[...document.querySelectorAll('#legend li:not([hidden]) .name')].map((e) => e.textContent)"
+    bursts.page.click("#reset")
+    bursts.page.click("#earlier")
+    bursts.settle()
+    assert bursts.page.evaluate(shown) == ["pack"], "all the time of the first burst is packing"
+    bursts.page.click("#later")
+    bursts.settle()
+    assert set(bursts.page.evaluate(shown)) == {"storage write", "barrier"}
+    share = bursts.page.locator("[data-kind=barrier] .share").inner_text()
+    assert share == "50 %", "of the I/O in view, not of the run"
+    assert re.match(r"I/O in view: (20(\.\d)?|19\.9) ms a rank", bursts.text("#inview")), bursts.text("#inview")
+
+
+def test_rows_fill_the_height(bursts):
+    bottoms = bursts.page.evaluate("stria.rows.length * stria.viewport.rowHeight - stria.viewport.height")
+    assert -3 < bottoms <= 0
+
+
+def test_hundreds_of_rows_fill_the_height_too(browser, session_directory):
+    events = [span(rank, "pack", 10, 90) for rank in range(250)]
+    description = {"ranks": [{"end_ns": 100 * trace_pages.MS}] * 250, "events": events}
+    trace = make_trace(session_directory / "250.stria-trace", description)
+    shown = Page(browser, view(trace, session_directory / "250.html")).ready()
+    x, y, width, height = shown.box("#timeline")
+    picture = shown.picture()
+    column = [picture.getpixel((round(x + width / 2), round(y) + 24 + row)) for row in range(round(height) - 27)]
+    assert column.count(shown.color("pack")) / len(column) > 0.98
+    shown.close()
+
+
+def test_every_state_has_a_colour_of_its_own(browser, session_directory):
+    kinds = [
+        "File::commit", "File::create", "Dataset::put", "pack", "unpack", "exchange", "write", "read", "sync", "commit", "plan",
+        "metadata", "open", "storage write", "storage read", "storage sync", "storage open", "storage close", "send",
+        "receive", "message wait", "barrier", "broadcast", "reduce", "gather", "share memory",
+    ]  # fmt: skip
+    events = [span(0, kind, at, at + 1) for at, kind in enumerate(kinds)]
+    trace = make_trace(session_directory / "kinds.stria-trace", {"ranks": [{"end_ns": 30 * trace_pages.MS}], "events": events})
+    shown = Page(browser, view(trace, session_directory / "kinds.html")).ready()
+    colors = {kind: shown.color(kind) for kind in kinds}
+    shown.close()
+    assert len(set(colors.values())) == len(kinds), colors
 
 
 def test_says_what_was_dropped(page):

@@ -1,7 +1,8 @@
 // What stands out in a run, in plain language: each finding says what is so, the numbers that show it, and what to change.
 //
 // A rule is a function from the digest of a run to at most one finding. Its thresholds stand beside it and in
-// docs/trace_report.md.
+// docs/trace_report.md. The verdict on the whole run comes first: where I/O is a small part of the run, or as fast as the
+// storage allows, nothing needs to be done, and what the rules find are remarks.
 #pragma once
 
 #include <span>
@@ -19,15 +20,25 @@ struct StorageLimit {
   bool is_measured = false;     ///< given or probed, not taken from the run itself
 };
 
+/// What the run as a whole says.
+enum class Verdict {
+  kLittle,       ///< I/O is a small part of the run
+  kAtLimit,      ///< it moved data as fast as a limit that was given or measured
+  kBelowLimit,   ///< it matters, and the storage can do more
+  kNotCompared,  ///< it matters, and what the storage can do isn't known
+};
+Verdict verdict_of(const RunDigest& run, const StorageLimit& limit);
+
 struct Finding {
-  std::string rule;      ///< stable name, e.g. "packing"
-  std::string text;      ///< what is so; contains a number
-  std::string evidence;  ///< the numbers behind it
-  std::string advice;    ///< what to change
-  double weight = 0;     ///< about how much of the time in I/O it concerns, 0 to 1: findings are sorted by it
+  std::string rule;        ///< stable name, e.g. "packing"
+  std::string text;        ///< what is so; contains a number
+  std::string evidence;    ///< the numbers behind it
+  std::string advice;      ///< what to change
+  double weight = 0;       ///< about how much of the time in I/O it concerns, 0 to 1: findings are sorted by it
+  bool is_remark = false;  ///< to change it would gain little of the run's time
 };
 
-/// All findings of all rules, weightiest first.
+/// What all rules find: what to change, weightiest first, then the remarks.
 std::vector<Finding> find(const RunDigest& run, const StorageLimit& limit);
 
 /// Names of all rules.

@@ -18,34 +18,45 @@ using trace::Counter;
 
 constexpr size_t kMostFiles = 200;
 
-double rate(const RunDigest& run) {
-  return share_of(static_cast<double>(run.useful_bytes()), run.io_wall_seconds());
+double of_limit(const RunDigest& run, const StorageLimit& limit) {
+  return share_of(run.useful_rate(), limit.bytes_per_second);
 }
 
-// A probe is a sample of storage that others use, too, and of its caches: a run may have met a better moment.
-bool is_at_limit(const RunDigest& run, const StorageLimit& limit) {
-  return rate(run) >= limit.bytes_per_second;
-}
-
-double io_share(const RunDigest& run) {
-  return share_of(run.io_seconds(), run.run_seconds() * run.ranks());
+std::string section(const std::string& title, const std::string& note, const std::string& content) {
+  if (content.empty()) {
+    return "";
+  }
+  const std::string said = note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>", note);
+  return fmt::format("<section><h2>{}</h2>{}{}</section>\n", title, said, content);
 }
 
 std::string finding_item(const Finding& finding) {
-  return fmt::format(
-      "<li data-rule=\"{}\"><h3>{}</h3><p class=\"evidence\">{}</p><p class=\"advice\"><b>What to change.</b> {}</p></li>\n",
-      finding.rule, html(finding.text), html(finding.evidence), html(finding.advice));
+  return fmt::format("<li data-rule=\"{}\"><h3>{}</h3><p class=\"evidence\">{}</p><p class=\"advice\"><b>{}</b> {}</p></li>\n",
+                     finding.rule, html(finding.text), html(finding.evidence),
+                     finding.is_remark ? "To change it:" : "What to change.", html(finding.advice));
 }
 
-std::string findings_section(const std::vector<Finding>& findings) {
-  if (findings.empty()) {
-    return fmt::format("<p>Nothing stands out: none of the {} rules found anything to change.</p>", rule_names().size());
-  }
+// What to change, and below it what is worth knowing but not worth the effort.
+std::string findings_sections(const std::vector<Finding>& findings, Verdict verdict) {
   std::string items;
+  std::string remarks;
+  int count = 0;
   for (const Finding& finding : findings) {
-    items += finding_item(finding);
+    (finding.is_remark ? remarks : items) += finding_item(finding);
+    count += finding.is_remark ? 0 : 1;
   }
-  return fmt::format("<ol class=\"findings\">{}</ol>", items);
+  std::string text;
+  if (count > 0) {
+    text += section(fmt::format("{} {}", count, count == 1 ? "finding" : "findings"), "The weightiest first.",
+                    fmt::format("<ol class=\"findings\">{}</ol>", items));
+  } else if (verdict == Verdict::kBelowLimit || verdict == Verdict::kNotCompared) {
+    text += section("Findings", "", fmt::format("<p>None of the {} rules found anything to change.</p>", rule_names().size()));
+  }
+  if (!remarks.empty()) {
+    text += section("Remarks", "True of this run, but to change them would gain next to nothing of its time.",
+                    fmt::format("<ol class=\"findings remarks\">{}</ol>", remarks));
+  }
+  return text;
 }
 
 std::string tile(const std::string& value, const std::string& label) {
@@ -54,16 +65,15 @@ std::string tile(const std::string& value, const std::string& label) {
 
 std::string tiles(const RunDigest& run, const StorageLimit& limit) {
   std::string text =
-      tile(percent_text(io_share(run)),
+      tile(percent_text(run.io_share()),
            fmt::format("of the run in I/O: {} of {}, mean of {} {}", seconds_text(run.io_seconds() / std::max(1, run.ranks())),
                        seconds_text(run.run_seconds()), run.ranks(), run.ranks() == 1 ? "rank" : "ranks"));
-  text +=
-      tile(rate_text(rate(run)), fmt::format("effective: {} in {} of I/O", bytes_text(static_cast<double>(run.useful_bytes())),
-                                             seconds_text(run.io_wall_seconds())));
+  text += tile(rate_text(run.useful_rate()),
+               fmt::format("{} of the program's data in {} of I/O", bytes_text(static_cast<double>(run.useful_bytes())),
+                           seconds_text(run.io_wall_seconds())));
   if (limit.bytes_per_second > 0) {
-    const std::string of_what = fmt::format("{}, {}", rate_text(limit.bytes_per_second), limit.source);
-    text += is_at_limit(run, limit) ? tile("at the limit", "no less than " + of_what)
-                                    : tile(percent_text(share_of(rate(run), limit.bytes_per_second)), "of " + of_what);
+    text += of_limit(run, limit) >= 1 ? tile("at the limit", "no less than " + limit_text(limit))
+                                      : tile(percent_text(of_limit(run, limit)), "of the limit, " + limit_text(limit));
   }
   return text;
 }
@@ -120,39 +130,46 @@ std::string files_section(const RunDigest& run) {
       "<div "
       "class=\"scroll\"><table><thead><tr><th>file</th><th>opens</th><th>read</th><th>written</th><th>requests</th><th>mean "
       "piece</th>"
-      "<th>method</th><th>time a rank</th></tr></thead><tbody>{}</tbody></table></div>{}",
+      "<th>method</th><th>time per rank</th></tr></thead><tbody>{}</tbody></table></div>{}",
       rows, rest);
 }
 
-// Waiting lies inside the parts of the picture.
+// Without the spans of messages waiting lies inside the parts of the picture.
 std::string waiting_note(const RunDigest& run) {
   const double seconds = run.waiting_seconds();
-  if (seconds <= 0) {
+  if (seconds <= 0 || run.part(kWaitingPart) > 0) {
     return "";
   }
   return fmt::format(" In all of it together a rank stood still for others for {}, {} of the time.",
                      seconds_text(seconds / run.ranks()), percent_text(share_of(seconds, run.io_seconds())));
 }
 
-std::string section(const std::string& title, const std::string& note, const std::string& content) {
-  if (content.empty()) {
-    return "";
-  }
-  const std::string said = note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>", note);
-  return fmt::format("<section><h2>{}</h2>{}{}</section>\n", title, said, content);
-}
-
 }  // namespace
 
+std::string limit_text(const StorageLimit& limit) {
+  return fmt::format("{}, {}", rate_text(limit.bytes_per_second), limit.source);
+}
+
 std::string headline(const RunDigest& run, const StorageLimit& limit) {
-  std::string text = fmt::format("{} of the run's time went into I/O. While it did, data moved at {}",
-                                 percent_text(io_share(run)), rate_text(rate(run)));
-  if (limit.bytes_per_second > 0) {
-    const std::string share = percent_text(share_of(rate(run), limit.bytes_per_second)) + " of ";
-    text += fmt::format(": {}{}, {}", is_at_limit(run, limit) ? "at the limit, no less than " : share,
-                        rate_text(limit.bytes_per_second), limit.source);
+  const std::string share = percent_text(run.io_share());
+  const std::string rate = rate_text(run.useful_rate());
+  switch (verdict_of(run, limit)) {
+    case Verdict::kLittle:
+      return fmt::format("Nothing to do: I/O took {} of the run's time. Without any of it the run would hardly be shorter.",
+                         share);
+    case Verdict::kAtLimit:
+      return fmt::format(
+          "Nothing to do about how this run does its I/O: it took {} of the run's time, as fast as the storage allows. Only "
+          "less "
+          "data, output less often or faster storage would make it shorter.",
+          share);
+    case Verdict::kBelowLimit:
+      return fmt::format("I/O took {} of the run's time. While it did, data moved at {}, {} of what the storage can do.", share,
+                         rate, percent_text(of_limit(run, limit)));
+    case Verdict::kNotCompared:
+      break;
   }
-  return text + ".";
+  return fmt::format("I/O took {} of the run's time. While it did, data moved at {}.", share, rate);
 }
 
 std::string report_page(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings) {
@@ -169,25 +186,33 @@ std::string report_page(const RunDigest& run, const StorageLimit& limit, const s
       "class=\"command\">{}</p></header>\n"
       "{}<p class=\"headline\">{}</p>\n<div class=\"tiles\">{}</div>\n",
       html(title), kReportStyle, html(title), html(trace.command), notices, html(headline(run, limit)), tiles(run, limit));
-  page += section(
-      findings.empty() ? "Findings" : fmt::format("{} {}", findings.size(), findings.size() == 1 ? "finding" : "findings"),
-      findings.empty() ? "" : "The weightiest first.", findings_section(findings));
+  page += findings_sections(findings, verdict_of(run, limit));
   page += section("Where the time in I/O went", "All ranks together; seconds are the mean of a rank." + waiting_note(run),
                   run.breakdown().empty() ? "" : breakdown_picture(run));
-  page +=
-      section("Ranks", "Time in I/O of each rank. Columns of unlike height mean that some wait for others.", rank_picture(run));
-  page += section(
-      "Sizes of the pieces that reached the storage",
-      "<i class=\"p-write\"></i> written <i class=\"p-read\"></i> read, in bytes; a piece is a contiguous part of a file.",
-      size_picture(run));
+  page += section("Ranks", "Time in I/O of each rank, in the colours above.", rank_picture(run));
+  page += section("Sizes of the pieces that reached the storage",
+                  "<i class=\"p-write\"></i> written <i class=\"p-read\"></i> read: number of pieces; a piece is a contiguous "
+                  "part of a file.",
+                  size_picture(run));
   page += section("Files", "", files_section(run));
   return page + "</main>\n</body>\n</html>\n";
 }
 
+namespace {
+
+const char* verdict_name(Verdict verdict) {
+  static constexpr const char* kNames[] = {"little", "at_limit", "below_limit", "not_compared"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+}  // namespace
+
 std::string report_json(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings) {
   json list = json::array();
+  json remarks = json::array();
   for (const Finding& finding : findings) {
-    list.push_back({{"rule", finding.rule},
+    (finding.is_remark ? remarks : list)
+        .push_back({{"rule", finding.rule},
                     {"text", finding.text},
                     {"evidence", finding.evidence},
                     {"advice", finding.advice},
@@ -200,15 +225,17 @@ std::string report_json(const RunDigest& run, const StorageLimit& limit, const s
   const json report = {{"program", run.trace().program},
                        {"ranks", run.ranks()},
                        {"run_seconds", run.run_seconds()},
-                       {"io_share", io_share(run)},
+                       {"io_share", run.io_share()},
                        {"io_seconds", run.io_seconds()},
                        {"io_wall_seconds", run.io_wall_seconds()},
                        {"waiting_seconds", run.waiting_seconds()},
                        {"useful_bytes", run.useful_bytes()},
-                       {"bytes_per_second", rate(run)},
+                       {"bytes_per_second", run.useful_rate()},
                        {"limit", {{"bytes_per_second", limit.bytes_per_second}, {"source", limit.source}}},
                        {"breakdown_seconds", breakdown},
-                       {"findings", list}};
+                       {"verdict", verdict_name(verdict_of(run, limit))},
+                       {"findings", list},
+                       {"remarks", remarks}};
   return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

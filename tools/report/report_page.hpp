@@ -8,14 +8,17 @@
 
 namespace stria::tool {
 
-/// Headline, findings, where the time went, ranks, sizes of requests, files with the hints in effect. Needs nothing else, no
-/// script.
+/// Verdict, findings and remarks, where the time went, ranks, sizes of requests, files with the hints in effect. Needs nothing
+/// else, no script.
 std::string report_page(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
 
 /// The same for programs.
 std::string report_json(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
 
-/// The report's first sentences.
+/// The report's first sentences: the verdict.
 std::string headline(const RunDigest& run, const StorageLimit& limit);
+
+/// The limit's rate, and where it comes from.
+std::string limit_text(const StorageLimit& limit);
 
 }  // namespace stria::tool

@@ -5,14 +5,16 @@ namespace stria::tool {
 // The phases have the colours of the timeline (tools/viewer/palette.js).
 const char kReportStyle[] = R"css(:root {
   --ground: #ffffff; --panel: #f7f8fa; --ink: #1f2733; --muted: #667085; --line: #e4e7ec; --alert: #fff6e5; --alert-ink: #6b4300;
-  --write: #332288; --read: #93d7f7; --sync: #c8557f; --pack: #58b193; --unpack: #0d8444; --exchange: #959b35; --commit: #b61d95;
-  --metadata: #81115c; --open: #d9c179; --other: #c9d0da;
+  --write: #332187; --read: #42a9e8; --sync: #9b2155; --pack: #45a882; --unpack: #268140;
+  --exchange: #9b9c30; --commit: #b52799; --plan: #d05dc4; --metadata: #7f0e5b; --open: #bc556b;
+  --waiting: #e1c271; --turn: #efa02f; --sharing: #704103; --other: #b3c4d6;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #161a21; --panel: #1d232c; --ink: #e4e8ef; --muted: #98a2b3; --line: #2a313c; --alert: #3a2c10; --alert-ink: #ffdf9e;
-    --write: #538fd3; --read: #97cdfc; --sync: #f87889; --pack: #45b08c; --unpack: #1f942f; --exchange: #c2b71f; --commit: #e13e9a;
-    --metadata: #9a3c93; --open: #f6b385; --other: #4a5464;
+    --write: #4781e9; --read: #96cefc; --sync: #f87781; --pack: #41bea5; --unpack: #0f923f;
+    --exchange: #b4ab1c; --commit: #e13c9a; --plan: #eb84d7; --metadata: #a2449e; --open: #b55479;
+    --waiting: #cfaa4d; --turn: #ffaf6b; --sharing: #815415; --other: #455168;
   }
 }
 * { box-sizing: border-box; }
@@ -35,6 +37,8 @@ h3 { margin: 0 0 4px; font-size: 15.5px; font-weight: 600; }
 .findings li::before { content: counter(finding); position: absolute; left: 18px; top: 12px; width: 24px; height: 24px;
   border: 1px solid var(--muted); border-radius: 50%; color: var(--muted); font-size: 13px; line-height: 22px; text-align: center; }
 .findings p { margin: 2px 0; }
+.remarks li { padding: 8px 18px 8px 54px; background: none; border: 1px solid var(--line); }
+.remarks h3 { font-weight: 500; }
 .evidence { color: var(--muted); font-size: 13.5px; }
 svg { display: block; width: 100%; height: auto; }
 svg text { fill: var(--muted); font-size: 12px; }
@@ -42,15 +46,19 @@ svg text { fill: var(--muted); font-size: 12px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 22px; margin: 12px 0 0; padding: 0; list-style: none; font-size: 14px; }
 .legend span { color: var(--muted); font-size: 13px; }
 i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; border-radius: 3px; vertical-align: -1px; }
-.p-agreement { fill: var(--open); background: var(--open); }
-.p-metadata, .p-open { fill: var(--metadata); background: var(--metadata); }
-.p-pack, .k-2 { fill: var(--pack); background: var(--pack); }
-.p-unpack { fill: var(--unpack); background: var(--unpack); }
-.p-exchange, .k-3 { fill: var(--exchange); background: var(--exchange); }
 .p-write, .k-0 { fill: var(--write); background: var(--write); }
 .p-read, .k-1 { fill: var(--read); background: var(--read); }
 .p-sync, .k-4 { fill: var(--sync); background: var(--sync); }
-.p-commit, .p-plan, .k-5 { fill: var(--commit); background: var(--commit); }
+.p-pack, .k-2 { fill: var(--pack); background: var(--pack); }
+.p-unpack { fill: var(--unpack); background: var(--unpack); }
+.p-exchange, .k-3 { fill: var(--exchange); background: var(--exchange); }
+.p-commit, .k-5 { fill: var(--commit); background: var(--commit); }
+.p-plan { fill: var(--plan); background: var(--plan); }
+.p-metadata { fill: var(--metadata); background: var(--metadata); }
+.p-open { fill: var(--open); background: var(--open); }
+.p-waiting { fill: var(--waiting); background: var(--waiting); }
+.p-turn { fill: var(--turn); background: var(--turn); }
+.p-sharing { fill: var(--sharing); background: var(--sharing); }
 .p-other { fill: var(--other); background: var(--other); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 13.5px; }

@@ -37,6 +37,16 @@ std::string commonest(const RunDigest& run) {
                                      count_text(sizes[0].second));
 }
 
+// The hint that has ranks collect what they move, for the direction in which most pieces go.
+std::string collecting_hint(const RunDigest& run, const char* value) {
+  const bool reads = run.total(Counter::kReadPieces) > run.total(Counter::kWritePieces);
+  return fmt::format("romio_cb_{}={}", reads ? "read" : "write", value);
+}
+
+bool is_mostly_together(const RunDigest& run) {
+  return run.total(Counter::kTransfersTwoPhase) > run.total(Counter::kTransfersListIo) + run.total(Counter::kTransfersOther);
+}
+
 MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
   int64_t small = 0;
   for (int bin = 0; bin < kSmallBins; ++bin) {
@@ -52,9 +62,16 @@ MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
   finding.evidence = fmt::format("{} of {} pieces, {} on average{}", count_text(small), count_text(pieces(run)),
                                  bytes_text(mean_piece(run)), commonest(run));
   finding.advice =
-      "Each request costs about the same whatever its size. Combine them: put more before a commit, use collective writes "
-      "(hint "
-      "romio_cb_write=enable), or a larger buffer (cb_buffer_size).";
+      is_mostly_together(run)
+          ? fmt::format(
+                "Each request costs about the same whatever its size. Ranks collect theirs already (two-phase): move more in "
+                "a call or before a commit. Where a call moves one short piece of each rank, far from the others', spare "
+                "the exchange (hint {}).",
+                collecting_hint(run, "disable"))
+          : fmt::format(
+                "Each request costs about the same whatever its size. Combine them: put more before a commit, use "
+                "collective calls (hint {}), or a larger buffer (cb_buffer_size).",
+                collecting_hint(run, "enable"));
   finding.weight = share * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
   return finding;
 }
@@ -113,20 +130,31 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
       fmt::format("{} pieces in {} requests; at most {} in one", count_text(pieces(run)), count_text(requests),
                   count_text(std::max(run.total(Counter::kMaxPiecesOfRead), run.total(Counter::kMaxPiecesOfWrite))));
   finding.advice =
-      "The file's layout is far from memory's. Exchange it through aggregators (hint romio_cb_write=enable), or choose a "
-      "layout in which a "
-      "rank's part is contiguous.";
+      is_mostly_together(run)
+          ? std::string(
+                "The file's layout is far from memory's, and ranks exchange their data already (two-phase): choose a layout "
+                "in which a rank's part is contiguous.")
+          : fmt::format(
+                "The file's layout is far from memory's. Exchange it between ranks (hint {}), or choose a layout in which "
+                "a rank's part is contiguous.",
+                collecting_hint(run, "enable"));
   finding.weight = 0.6 * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
   return finding;
+}
+
+// What the program had read; what the engine read beyond it is no fault of the program's ("read_in_excess").
+int64_t bytes_asked_for(const RunDigest& run, int file) {
+  const int64_t read = run.of_file(Counter::kBytesRead, file);
+  const int64_t got = run.of_file(Counter::kBytesGot, file);
+  return got > 0 ? std::min(read, got) : read;
 }
 
 MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
   int worst = -1;
   double most = kReadTwice;
   for (int file : run.files()) {
-    const double times = share_of(static_cast<double>(run.of_file(Counter::kBytesRead, file)),
-                                  static_cast<double>(run.of_file(Counter::kMaxReadEnd, file)));
-    if (times >= most && run.of_file(Counter::kBytesRead, file) >= kLeastBytes) {
+    const double times = share_of(bytes_asked_for(run, file), run.of_file(Counter::kMaxReadEnd, file));
+    if (times >= most && bytes_asked_for(run, file) >= kLeastBytes) {
       worst = file;
       most = times;
     }
@@ -137,7 +165,7 @@ MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
   Finding finding;
   finding.text = fmt::format("'{}' was read {:.1f} times over.", run.trace().files[static_cast<size_t>(worst)], most);
   finding.evidence = fmt::format("{} read, of a file of {} as far as it was read",
-                                 bytes_text(static_cast<double>(run.of_file(Counter::kBytesRead, worst))),
+                                 bytes_text(static_cast<double>(bytes_asked_for(run, worst))),
                                  bytes_text(static_cast<double>(run.of_file(Counter::kMaxReadEnd, worst))));
   finding.advice = "Let each rank read its part once, or one rank read it and broadcast what all need.";
   finding.weight = (1 - 1 / most) * share_of(run.seconds(Phase::kRead), run.phase_seconds());

@@ -17,27 +17,6 @@ using trace::TraceFile;
 
 constexpr int kFirstPhaseCounter = static_cast<int>(Counter::kOpenNs);
 constexpr double kSecondsPerNs = 1e-9;
-constexpr const char* kItself = " itself";
-constexpr double kLeastShareOfACall = 0.01;  // what takes less is put together with its like
-constexpr const char* kAgreement = "agreement among ranks";
-
-// Spans of a program's own regions are not I/O; calls of Stria and of the wrapped libraries are.
-bool is_io(const trace::KindInfo& kind) {
-  static constexpr const char* kPrefixes[] = {"File::", "Dataset::", "MPI_File_", "H5", "ncmpi_", "nc_"};
-  return kind.layer != trace::Layer::kApp || std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                                                         [&kind](const char* prefix) { return kind.name.starts_with(prefix); });
-}
-
-bool is_inner(const trace::KindInfo& kind) {
-  return kind.layer == trace::Layer::kEngine || kind.layer == trace::Layer::kStorage;
-}
-
-// What a span right inside a call is to a reader: collective operations and waits are one thing.
-std::string inner_name(const trace::KindInfo& kind) {
-  static constexpr const char* kAgreements[] = {"message wait", "barrier", "broadcast", "reduce", "gather", "share memory"};
-  const bool agrees = std::find(std::begin(kAgreements), std::end(kAgreements), kind.name) != std::end(kAgreements);
-  return agrees ? kAgreement : kind.name;
-}
 
 // Length of the union of intervals; sorts them.
 int64_t union_length(std::vector<std::pair<int64_t, int64_t>>& intervals) {
@@ -66,8 +45,7 @@ RunDigest::RunDigest(const TraceFile& trace)
       rank_rows_(trace.ranks.size()),
       file_rows_(trace.files.size()),
       phases_(trace.ranks.size()),
-      io_seconds_(trace.ranks.size(), 0.0),
-      self_seconds_(trace.kinds.size(), 0.0) {
+      io_seconds_(trace.ranks.size(), 0.0) {
   add_counters();
   add_spans();
   find_best_rate();
@@ -122,30 +100,16 @@ void RunDigest::add_counters_of(int rank, int file, const CounterRow& row) {
 void RunDigest::add_spans() {
   const bool has_phases = phase_seconds() > 0;
   std::vector<std::vector<std::pair<int64_t, int64_t>>> of_rank(trace_.ranks.size());
-  const std::vector<int64_t> parents = parent_indices(trace_.events);
-  for (size_t i = 0; i < trace_.events.size(); ++i) {
-    const Event& event = trace_.events[i];
+  for (const Event& event : trace_.events) {
     const trace::KindInfo& kind = trace_.kinds[event.kind];
     if (!is_io(kind)) {
       continue;
     }
-    const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * kSecondsPerNs;
     of_rank[static_cast<size_t>(event.rank)].emplace_back(event.begin_ns, event.end_ns);
-    self_seconds_[event.kind] += seconds;
     has_engine_spans_ |= kind.layer == trace::Layer::kEngine;
     has_library_spans_ |= kind.layer == trace::Layer::kLibrary;
-    const uint16_t parent = parents[i] < 0 ? event.kind : trace_.events[static_cast<size_t>(parents[i])].kind;
-    // What is in flight takes nothing from the call around it.
-    if (parents[i] >= 0 && is_io(trace_.kinds[parent]) && !kind.overlaps) {
-      self_seconds_[parent] -= seconds;
-    }
-    if (is_inner(kind) && !kind.overlaps && (parents[i] < 0 || !is_inner(trace_.kinds[parent]))) {
-      inner_seconds_[inner_name(kind)] += seconds;
-    }
-    for (size_t phase = 0; phase < kPhaseCount && !has_phases; ++phase) {
-      if (kind.layer == trace::Layer::kEngine && kind.name == phase_name(static_cast<Phase>(phase))) {
-        phases_[static_cast<size_t>(event.rank)][phase] += seconds;
-      }
+    if (!has_phases) {
+      add_phases_of(event);
     }
   }
   std::vector<std::pair<int64_t, int64_t>> all;
@@ -156,6 +120,36 @@ void RunDigest::add_spans() {
     io_wall_seconds_ = std::max(io_wall_seconds_, io_seconds_[rank]);
   }
   io_wall_seconds_ = std::max(io_wall_seconds_, static_cast<double>(union_length(all)) * kSecondsPerNs);
+  add_parts(parent_indices(trace_.events));
+}
+
+void RunDigest::add_phases_of(const Event& event) {
+  const trace::KindInfo& kind = trace_.kinds[event.kind];
+  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+    if (kind.layer == trace::Layer::kEngine && kind.name == phase_name(static_cast<Phase>(phase))) {
+      phases_[static_cast<size_t>(event.rank)][phase] += static_cast<double>(event.end_ns - event.begin_ns) * kSecondsPerNs;
+    }
+  }
+}
+
+void RunDigest::add_parts(const std::vector<int64_t>& parents) {
+  if (has_engine_spans_ && dropped() == 0) {
+    parts_ = parts_of_spans(trace_, parents);
+    return;
+  }
+  if (phase_seconds() <= 0 || (!has_engine_spans_ && has_library_spans_)) {
+    parts_ = parts_of_calls(trace_, parents);
+    return;
+  }
+  parts_.resize(phases_.size());
+  for (size_t rank = 0; rank < parts_.size(); ++rank) {
+    double in_phases = 0;
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      parts_[rank][phase_name(static_cast<Phase>(phase))] = phases_[rank][phase];
+      in_phases += phases_[rank][phase];
+    }
+    parts_[rank][std::string(kOutsidePart)] = std::max(0.0, io_seconds_[rank] - in_phases);
+  }
 }
 
 void RunDigest::find_best_rate() {
@@ -228,42 +222,51 @@ double RunDigest::io_seconds() const {
   return std::accumulate(io_seconds_.begin(), io_seconds_.end(), 0.0);
 }
 
+double RunDigest::io_share() const {
+  const double whole = run_seconds() * ranks();
+  return whole > 0 ? io_seconds() / whole : 0;
+}
+
+double RunDigest::useful_rate() const {
+  return io_wall_seconds() > 0 ? static_cast<double>(useful_bytes()) / io_wall_seconds() : 0;
+}
+
 std::vector<TimeShare> RunDigest::breakdown() const {
+  PartSeconds sums;
+  for (const PartSeconds& parts : parts_) {
+    for (const auto& [name, seconds] : parts) {
+      sums[name] += seconds;
+    }
+  }
   std::vector<TimeShare> shares;
-  if (has_engine_spans_ && dropped() == 0) {
-    for (const auto& [name, seconds] : inner_seconds_) {
-      shares.push_back({name, seconds});
-    }
-    add_calls_themselves(shares);
-  } else if (phase_seconds() > 0 && (has_engine_spans_ || !has_library_spans_)) {
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      shares.push_back({phase_name(static_cast<Phase>(phase)), seconds(static_cast<Phase>(phase))});
-    }
-    shares.push_back({"outside the phases", std::max(0.0, io_seconds() - phase_seconds())});
-  } else {
-    for (size_t kind = 0; kind < self_seconds_.size(); ++kind) {
-      shares.push_back({trace_.kinds[kind].name, self_seconds_[kind]});
-    }
+  for (const auto& [name, seconds] : sums) {
+    shares.push_back({name, seconds});
   }
   std::erase_if(shares, [](const TimeShare& share) { return share.seconds <= 0; });
   std::stable_sort(shares.begin(), shares.end(), [](const TimeShare& a, const TimeShare& b) { return a.seconds > b.seconds; });
   return shares;
 }
 
-// What calls do beside the phases inside them has no name but their own.
-void RunDigest::add_calls_themselves(std::vector<TimeShare>& shares) const {
-  double few = 0;
-  for (size_t kind = 0; kind < self_seconds_.size(); ++kind) {
-    if (is_inner(trace_.kinds[kind])) {
-      continue;
-    }
-    if (self_seconds_[kind] < kLeastShareOfACall * io_seconds()) {
-      few += std::max(0.0, self_seconds_[kind]);
-    } else {
-      shares.push_back({trace_.kinds[kind].name + kItself, self_seconds_[kind]});
-    }
+double RunDigest::breakdown_seconds() const {
+  double sum = 0;
+  for (const TimeShare& share : breakdown()) {
+    sum += share.seconds;
   }
-  shares.push_back({"other calls", few});
+  return sum;
+}
+
+double RunDigest::part(std::string_view name, int rank) const {
+  const PartSeconds& parts = parts_[static_cast<size_t>(rank)];
+  const auto found = parts.find(name);
+  return found == parts.end() ? 0 : std::max(0.0, found->second);
+}
+
+double RunDigest::part(std::string_view name) const {
+  double sum = 0;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    sum += part(name, rank);
+  }
+  return sum;
 }
 
 int64_t RunDigest::useful_bytes() const {

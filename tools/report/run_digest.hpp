@@ -1,9 +1,8 @@
 // What a report says of a run, in numbers: counters summed by rank and by file, times by phase, time in I/O, bytes moved.
 //
 // Counters are always on, so that everything but the time in I/O is known without spans too. Times of phases come from the
-// counters, or from the spans of the engine where a trace has no counters. Where all spans are there, the breakdown takes those
-// right inside the application's calls, which tell more than the phases. A trace of wrappers around other libraries has
-// neither: its counters are made of its spans, and its breakdown is by kind, each counted without the spans inside it.
+// counters, or from the spans of the engine where a trace has no counters. time_parts.hpp says what the time in I/O is divided
+// into. A trace of wrappers around other libraries has no counters: they are made of its spans.
 #pragma once
 
 #include <array>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "report/time_parts.hpp"
 #include "stria/phases.hpp"
 #include "trace/counters.hpp"
 #include "trace/trace_file.hpp"
@@ -64,6 +64,15 @@ class RunDigest {
   int writers() const;
   /// Where the time in I/O went, longest first, all of it.
   std::vector<TimeShare> breakdown() const;
+  /// The sum of these parts.
+  double breakdown_seconds() const;
+  /// Seconds in a part of that name, summed over the ranks, or of one; 0 when the breakdown has none.
+  double part(std::string_view name) const;
+  double part(std::string_view name, int rank) const;
+  /// Time in I/O as a share of all ranks' time.
+  double io_share() const;
+  /// Useful bytes a second of the clock in which any rank was in I/O.
+  double useful_rate() const;
 
   /// What the application handed over or got, or what the storage moved when that was not counted.
   int64_t useful_bytes() const;
@@ -76,8 +85,9 @@ class RunDigest {
   void add_counters();
   void add_counters_of(int rank, int file, const CounterRow& row);
   void add_spans();
+  void add_parts(const std::vector<int64_t>& parents);
+  void add_phases_of(const trace::Event& event);
   void find_best_rate();
-  void add_calls_themselves(std::vector<TimeShare>& shares) const;
 
   const trace::TraceFile& trace_;
   CounterRow total_{};
@@ -90,8 +100,7 @@ class RunDigest {
   double io_wall_seconds_ = 0;
   bool has_engine_spans_ = false;
   bool has_library_spans_ = false;
-  std::vector<double> self_seconds_;             ///< by kind, without the spans inside
-  std::map<std::string, double> inner_seconds_;  ///< spans of the engine or the storage right inside calls, by what they are
+  std::vector<PartSeconds> parts_;  ///< by rank
   double best_rate_ = 0;
   double best_rate_window_ = 0;
 };

@@ -14,19 +14,20 @@ using trace::Counter;
 constexpr double kWidth = 760;
 constexpr int kMostColumns = 128;
 
-// The class that colours a part: phases have their own, everything else takes turns.
+// The class that colours a part: those of the engine have their own, everything else takes turns.
 std::string color_class(const std::string& name, size_t index) {
-  static constexpr std::string_view kStorage = "storage ";
-  const std::string plain = name.starts_with(kStorage) ? name.substr(kStorage.size()) : name;
-  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    if (plain == phase_name(static_cast<Phase>(phase))) {
-      return "p-" + plain;
-    }
+  static constexpr std::string_view kNames[] = {"open",  "metadata", "pack", "unpack", "exchange",
+                                                "write", "read",     "sync", "commit", "plan"};
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) {
+    return "p-" + name;
   }
-  if (name == "plan" || name == "turn wait" || name == "agreement among ranks") {
-    return name == "plan" ? "p-plan" : "p-agreement";
+  if (name == kWaitingPart || name == kTurnPart) {
+    return name == kWaitingPart ? "p-waiting" : "p-turn";
   }
-  const bool is_rest = name == "outside the phases" || name == "other calls" || name.ends_with(" itself");
+  if (name == kSharingPart) {
+    return "p-sharing";
+  }
+  const bool is_rest = name == kOutsidePart || name == kOtherCallsPart || name.ends_with(kItself);
   return is_rest ? "p-other" : fmt::format("k-{}", index % 6);
 }
 
@@ -95,10 +96,22 @@ std::string rank_picture(const RunDigest& run) {
   constexpr double kHeight = 150;
   constexpr double kLeft = 64;
   const int columns = std::min(run.ranks(), kMostColumns);
+  const std::vector<TimeShare> parts = run.breakdown();
   auto first_rank = [&](int column) { return static_cast<int>(int64_t{column} * run.ranks() / columns); };
+  auto height_of = [&](const TimeShare& part, int column) {
+    double seconds = 0;
+    for (int rank = first_rank(column); rank < first_rank(column + 1); ++rank) {
+      seconds += run.part(part.name, rank);
+    }
+    return seconds / (first_rank(column + 1) - first_rank(column));
+  };
   double most = 0;
-  for (int rank = 0; rank < run.ranks(); ++rank) {
-    most = std::max(most, run.io_seconds(rank));
+  for (int column = 0; column < columns; ++column) {
+    double all = 0;
+    for (const TimeShare& part : parts) {
+      all += height_of(part, column);
+    }
+    most = std::max(most, all);
   }
   if (most <= 0) {
     return "";
@@ -106,40 +119,37 @@ std::string rank_picture(const RunDigest& run) {
   const double width = std::min((kWidth - kLeft) / columns, 48.0);
   std::string bars;
   for (int column = 0; column < columns; ++column) {
-    const int begin = first_rank(column);
-    const int end = first_rank(column + 1);
     double y = kHeight;
-    auto add = [&](const std::string& css, double seconds) {
-      const double height = seconds / (end - begin) / most * (kHeight - 10);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const double height = height_of(parts[i], column) / most * (kHeight - 10);
       y -= height;
-      bars += rectangle(css, kLeft + column * width, y, std::max(0.5, width - (width > 4 ? 1.5 : 0)), height) + "/>";
-    };
-    double in_phases = 0;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      double seconds = 0;
-      for (int rank = begin; rank < end; ++rank) {
-        seconds += run.seconds(static_cast<Phase>(phase), rank);
+      if (height > 0.05) {
+        bars += rectangle(color_class(parts[i].name, i), kLeft + column * width, y,
+                          std::max(0.5, width - (width > 4 ? 1.5 : 0)), height) +
+                fmt::format("><title>{} {}</title></rect>", html(parts[i].name), seconds_text(height_of(parts[i], column)));
       }
-      in_phases += seconds;
-      add(std::string("p-") + phase_name(static_cast<Phase>(phase)), seconds);
     }
-    double all = 0;
-    for (int rank = begin; rank < end; ++rank) {
-      all += run.io_seconds(rank);
-    }
-    add("p-other", std::max(0.0, all - in_phases));
   }
-  const std::string axis =
-      axis_text(kLeft - 6, 14, seconds_text(most)) + axis_text(kLeft - 6, kHeight, "0 s") +
-      axis_text(kLeft, kHeight + 16, "rank 0", "start") +
-      axis_text(kLeft + std::max(columns * width, 120.0), kHeight + 16, fmt::format("rank {}", run.ranks() - 1));
+  const std::string last = run.ranks() == 1 ? ""
+                                            : axis_text(kLeft + std::max(columns * width, 120.0), kHeight + 16,
+                                                        fmt::format("rank {}", run.ranks() - 1));
+  const std::string axis = axis_text(kLeft - 6, 14, seconds_text(most)) + axis_text(kLeft - 6, kHeight, "0 s") +
+                           axis_text(kLeft, kHeight + 16, "rank 0", "start") + last;
   return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Seconds in I/O by rank, at most {}\">{}{}</svg>",
                      kWidth, kHeight + 20, seconds_text(most), bars, axis);
 }
 
+// "100–1K" of the trace as bytes: "100 B to 1 kB".
+std::string bin_text(size_t bin) {
+  auto end = [](size_t at) { return bytes_text(static_cast<double>(trace::kSizeBinEnds[at])); };
+  return bin == 0                           ? "to " + end(0)
+         : bin < trace::kSizeBinEnds.size() ? end(bin - 1) + " to " + end(bin)
+                                            : "above " + end(bin - 1);
+}
+
 std::string size_picture(const RunDigest& run) {
   constexpr double kRow = 22;
-  constexpr double kLeft = 90;
+  constexpr double kLeft = 140;
   int64_t most = 0;
   std::array<std::array<int64_t, 2>, trace::kSizeBinCount> counts{};
   for (size_t bin = 0; bin < counts.size(); ++bin) {
@@ -154,8 +164,11 @@ std::string size_picture(const RunDigest& run) {
   std::string words;
   double y = 4;
   for (size_t bin = 0; bin < counts.size(); ++bin) {
-    const char* name = trace::size_bin_name(static_cast<int>(bin));
     const auto [writes, reads] = counts[bin];
+    if (writes + reads == 0) {
+      continue;
+    }
+    const std::string name = bin_text(bin);
     bars += axis_text(kLeft - 8, y + 13, name);
     double row = y;
     for (const auto& [css, count] : {std::pair("p-write", writes), std::pair("p-read", reads)}) {
@@ -165,12 +178,10 @@ std::string size_picture(const RunDigest& run) {
         row += 9;
       }
     }
-    if (writes + reads > 0) {
-      const int64_t longest = std::max(writes, reads);
-      bars += axis_text(kLeft + static_cast<double>(longest) / static_cast<double>(most) * (kWidth - kLeft - 90) + 8, y + 11,
-                        count_text(writes + reads), "start");
-      words += fmt::format("{}{}: {}", words.empty() ? "" : ", ", name, writes + reads);
-    }
+    const int64_t longest = std::max(writes, reads);
+    bars += axis_text(kLeft + static_cast<double>(longest) / static_cast<double>(most) * (kWidth - kLeft - 90) + 8, y + 11,
+                      count_text(writes + reads), "start");
+    words += fmt::format("{}{}: {}", words.empty() ? "" : ", ", name, writes + reads);
     y += kRow;
   }
   return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Pieces by size: {}\">{}</svg>", kWidth, y + 4,

@@ -20,10 +20,10 @@ std::string percent_text(double share) {
 }
 
 std::string bytes_text(double bytes) {
-  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  static constexpr std::array<const char*, 6> kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
   size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
-    bytes /= 1024;
+  while (bytes >= 1000 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
     ++unit;
   }
   return bytes == static_cast<double>(static_cast<int64_t>(bytes)) ? fmt::format("{:.0f} {}", bytes, kUnits[unit])
@@ -50,6 +50,15 @@ std::string count_text(int64_t count) {
     text.insert(static_cast<size_t>(at), ",");
   }
   return text;
+}
+
+std::string fact_of(const RunDigest& run, const std::string& key) {
+  for (const trace::NamedFact& fact : run.trace().facts) {
+    if (fact.key == key && !fact.value.empty()) {
+      return fact.value;
+    }
+  }
+  return "";
 }
 
 }  // namespace stria::tool

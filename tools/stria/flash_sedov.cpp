@@ -12,6 +12,7 @@
 #include "output/simulation_files.hpp"
 #include "sedov/output_schedule.hpp"
 #include "sedov_report.hpp"
+#include "stria/paths.hpp"
 #include "stria/trace.hpp"
 
 namespace stria::tool {
@@ -59,9 +60,14 @@ SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
   return o;
 }
 
+// Damage to what the run doesn't load is no reason to refuse a file that was asked for by name.
 Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::string& path) {
   SedovOptions options = options_for_restart(arguments, flash::read_options(comm, path));
-  return flash::restore_checkpoint(comm, path, options, arguments.output.hints);
+  Restored restored = flash::restore_checkpoint(comm, path, options, arguments.output.hints);
+  for (const std::string& damage : restored.damages) {
+    warn(comm, fmt::format("'{}': {}; the run goes on, as it needs nothing of that", path, damage));
+  }
+  return restored;
 }
 
 // The options that a checkpoint holds; none when it can't be read, which is said.
@@ -83,7 +89,13 @@ Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
       continue;
     }
     try {
-      return flash::restore_checkpoint(comm, path, options_for_restart(arguments, *of_file), arguments.output.hints);
+      Restored restored =
+          flash::restore_checkpoint(comm, path, options_for_restart(arguments, *of_file), arguments.output.hints);
+      if (restored.damages.empty()) {
+        return restored;
+      }
+      print(comm, fmt::format("passing over {}: {}; --restart with its name takes it, as the run needs nothing of that\n", path,
+                              fmt::join(restored.damages, ", ")));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kInvalidArgument) {
         throw;  // whole, but not for this run
@@ -160,6 +172,10 @@ class Driver {
 // A run of hours should not find out at its first file.
 void prepare_directory(MPI_Comm comm, const std::string& directory, bool is_written_to) {
   on_root(comm, [&] {
+    if (is_store_path(directory)) {
+      path_exists(directory);  // a store that doesn't answer says so; directories in it are made with their files
+      return;
+    }
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) {
@@ -232,6 +248,9 @@ int run(MPI_Comm comm, Arguments& a) {
     Restored restored = a.restart == "latest" ? restore_latest(comm, a) : restore_one(comm, a, a.restart);
     sedov = std::move(restored.run);
     files.continue_after(restored);
+    for (const std::string& unchecked : restored.unchecked) {
+      warn(comm, fmt::format("'{}': {}", restored.path, unchecked));
+    }
     print(comm, fmt::format("restarted from {}, step {}\n", restored.path, sedov->scalars().step));
   }
   files.check_plot_variables(*sedov);

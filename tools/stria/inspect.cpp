@@ -1,7 +1,11 @@
 // stria inspect: what is in a file, for people, or as JSON for programs.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "command.hpp"
 #include "format/flash_file.hpp"
@@ -18,13 +22,59 @@ std::string shape_text(const std::vector<int64_t>& dims) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
-json dataset_json(const File& file, const std::string& path) {
+// What an attribute holds: a number or string, or a list of them; null for other types.
+json attribute_value(File& file, const std::string& object, const AttributeInfo& info) {
+  json values;
+  const auto is = [&](std::string_view prefix) { return info.type_name.starts_with(prefix); };
+  if (is("float32")) {
+    values = file.attribute<std::vector<float>>(object, info.name);
+  } else if (is("float")) {
+    values = file.attribute<std::vector<double>>(object, info.name);
+  } else if (is("uint")) {
+    values = file.attribute<std::vector<uint64_t>>(object, info.name);
+  } else if (is("int")) {
+    values = file.attribute<std::vector<int64_t>>(object, info.name);
+  } else if (is("string")) {
+    values = file.attribute<std::vector<std::string>>(object, info.name);
+  }
+  return info.dims.empty() && values.size() == 1 ? values[0] : values;
+}
+
+// Damage to an attribute doesn't hide the rest of the file. Collective: yes.
+json attributes_json(File& file, const std::string& object) {
+  json list = json::array();
+  try {
+    for (const AttributeInfo& info : file.attributes(object)) {
+      list.push_back({{"name", info.name},
+                      {"type", info.type_name},
+                      {"shape", info.dims},
+                      {"value", attribute_value(file, object, info)}});
+    }
+  } catch (const Error& error) {
+    list.push_back({{"error", error.what()}});
+  }
+  return list;
+}
+
+json dataset_json(File& file, const std::string& path) {
   Dataset dataset = file.dataset(path);
   return {{"path", path},
           {"type", dataset.type_name()},
           {"shape", dataset.dims()},
           {"bytes", dataset.bytes()},
-          {"contiguous", dataset.is_contiguous()}};
+          {"contiguous", dataset.is_contiguous() || dataset.bytes() == 0},
+          {"attributes", attributes_json(file, path)}};
+}
+
+// The groups that datasets lie in, from the root on.
+std::set<std::string> groups_of(const std::vector<std::string>& paths) {
+  std::set<std::string> groups{"/"};
+  for (const std::string& path : paths) {
+    for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      groups.insert(path.substr(0, slash));
+    }
+  }
+  return groups;
 }
 
 template <typename Value>
@@ -56,6 +106,12 @@ json describe(File& file) {
   for (const std::string& path : file.datasets()) {
     description["datasets"].push_back(dataset_json(file, path));
   }
+  for (const std::string& group : groups_of(file.datasets())) {
+    json attributes = attributes_json(file, group);
+    if (!attributes.empty()) {
+      description["groups"].push_back({{"path", group}, {"attributes", std::move(attributes)}});
+    }
+  }
   auto header = flash::read_header(file);
   if (header.ok()) {
     description["flash"] = flash_json(*header);
@@ -79,6 +135,66 @@ std::string flash_text(const json& flash) {
   return text;
 }
 
+// One value as in JSON, so that strings have quotes; of a long list the beginning.
+std::string value_text(const json& value) {
+  constexpr size_t kShown = 8;
+  const auto text = [](const json& one) {
+    return one.is_number_float() ? fmt::format("{}", one.get<double>())
+                                 : one.dump(-1, ' ', false, json::error_handler_t::replace);
+  };
+  if (!value.is_array()) {
+    return text(value);
+  }
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(value.size(), kShown); ++i) {
+    shown.push_back(text(value[i]));
+  }
+  const std::string rest = value.size() > kShown ? fmt::format(", … ({} values)", value.size()) : "";
+  return fmt::format("[{}{}]", fmt::join(shown, ", "), rest);
+}
+
+std::string attributes_text(const json& attributes) {
+  std::string text;
+  for (const json& attribute : attributes) {
+    if (attribute.contains("error")) {
+      text += fmt::format("    attributes can't be read: {}\n", attribute["error"].get<std::string>());
+      continue;
+    }
+    const json& value = attribute["value"];
+    const auto shape = attribute["shape"].get<std::vector<int64_t>>();
+    const std::string what = !value.is_null() ? " = " + value_text(value) : shape.empty() ? "" : ", " + shape_text(shape);
+    text += fmt::format("    {}: {}{}\n", attribute["name"].get<std::string>(), attribute["type"].get<std::string>(), what);
+  }
+  return text;
+}
+
+// How the raw data lie, where that is unusual.
+const char* storage_text(const json& dataset) {
+  return dataset["bytes"] == 0 ? "  empty" : dataset["contiguous"].get<bool>() ? "" : "  not contiguous";
+}
+
+std::string datasets_text(const json& datasets) {
+  constexpr size_t kGap = 2;
+  size_t widths[] = {28, 12, 24};
+  std::vector<std::array<std::string, 3>> rows;
+  for (const json& dataset : datasets) {
+    rows.push_back({dataset["path"].get<std::string>(), dataset["type"].get<std::string>(),
+                    shape_text(dataset["shape"].get<std::vector<int64_t>>())});
+    for (size_t i = 0; i < 3; ++i) {
+      widths[i] = std::max(widths[i], rows.back()[i].size());
+    }
+  }
+  const auto line = [&](const std::array<std::string, 3>& row) {
+    return fmt::format("  {:<{}}{:<{}}{:<{}}", row[0], widths[0] + kGap, row[1], widths[1] + kGap, row[2], widths[2] + kGap);
+  };
+  std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>12}\n", "MB");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    text += fmt::format("{}{:>12.3f}{}\n{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6, storage_text(datasets[i]),
+                        attributes_text(datasets[i]["attributes"]));
+  }
+  return text;
+}
+
 std::string text_of(const json& description) {
   std::string text =
       fmt::format("{}: {:.1f} MB, {}\n", description["file"].get<std::string>(), description["bytes"].get<double>() / 1e6,
@@ -86,13 +202,10 @@ std::string text_of(const json& description) {
   if (description.contains("flash")) {
     text += flash_text(description["flash"]);
   }
-  text += fmt::format("  {:<30}{:<14}{:<26}{:>12}\n", "dataset", "type", "shape", "MB");
-  for (const json& dataset : description.value("datasets", json::array())) {
-    text += fmt::format("  {:<30}{:<14}{:<26}{:>12.3f}{}\n", dataset["path"].get<std::string>(),
-                        dataset["type"].get<std::string>(), shape_text(dataset["shape"].get<std::vector<int64_t>>()),
-                        dataset["bytes"].get<double>() / 1e6, dataset["contiguous"].get<bool>() ? "" : "  not contiguous");
+  for (const json& group : description.value("groups", json::array())) {
+    text += fmt::format("  group {}\n{}", group["path"].get<std::string>(), attributes_text(group["attributes"]));
   }
-  return text;
+  return text + datasets_text(description.value("datasets", json::array()));
 }
 
 int run(MPI_Comm comm, const std::string& path, bool as_json) {

@@ -6,17 +6,26 @@
 #include <exception>
 
 #include "command.hpp"
+#include "store/store_command.hpp"
 #include "stria/status.hpp"
+#include "suggestion.hpp"
 #include "tracing/trace_command.hpp"
 
 namespace stria::tool {
 namespace {
 
+// Without MPI there is no communicator.
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  if (comm != MPI_COMM_NULL) {
+    MPI_Comm_rank(comm, &rank);
+  }
+  return rank;
+}
+
 // Says on rank 0 what is wrong.
 int refuse(MPI_Comm comm, const std::string& message) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  if (rank == 0) {
+  if (rank_in(comm) == 0) {
     std::fflush(stdout);
     fmt::print(stderr, "stria: {}\n", message);
   }
@@ -25,11 +34,14 @@ int refuse(MPI_Comm comm, const std::string& message) {
 
 int parse_error(MPI_Comm comm, const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // --help, --version
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    return rank == 0 ? app.exit(error) : 0;
+    return rank_in(comm) == 0 ? app.exit(error) : 0;
   }
+  // The parser misses a command or a file where the word for it was mistyped.
   std::string what = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::string unknown = unknown_word(app);
+    what = unknown.empty() ? what : unknown;
+  }
   const std::string conversion = "Could not convert: ";
   if (what.compare(0, conversion.size(), conversion) == 0) {
     what = what.substr(conversion.size()) + " is no value that this option takes";
@@ -37,7 +49,7 @@ int parse_error(MPI_Comm comm, const CLI::App& app, const CLI::ParseError& error
   return refuse(comm, what + " (try --help)");
 }
 
-int run(int argc, char** argv) {
+int run(MPI_Comm comm, int argc, char** argv) {
   CLI::App app("Parallel I/O for simulation codes: FLASH checkpoints written, checked and looked at.", "stria");
   app.set_version_flag("--version", STRIA_VERSION);
   app.require_subcommand(1);
@@ -56,15 +68,33 @@ int run(int argc, char** argv) {
   add_trace_report(*trace, action);
   add_inspect(app, action);
   add_verify(app, action);
+  add_serve(app, action);
+  add_ls(app, action);
+  add_cp(app, action);
+  add_rm(app, action);
+  add_mv(app, action);
+  add_stat(app, action);
+  add_df(app, action);
+  add_scrub(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return parse_error(MPI_COMM_WORLD, app, error);
+    return parse_error(comm, app, error);
   }
   try {
-    return action(MPI_COMM_WORLD);
+    return action(comm);
   } catch (const Error& error) {
-    return refuse(MPI_COMM_WORLD, error.what());
+    return refuse(comm, error.what());
+  }
+}
+
+// Servers and commands on stores: no ranks, and no MPI library's threads and signals.
+int run_alone(int argc, char** argv) {
+  try {
+    return run(MPI_COMM_NULL, argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "stria: {}\n", error.what());
+    return EXIT_FAILURE;
   }
 }
 
@@ -72,11 +102,14 @@ int run(int argc, char** argv) {
 }  // namespace stria::tool
 
 int main(int argc, char** argv) {
+  if (argc > 1 && stria::tool::runs_alone(argv[1])) {
+    return stria::tool::run_alone(argc, argv);
+  }
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   int status = EXIT_FAILURE;
   try {
-    status = stria::tool::run(argc, argv);
+    status = stria::tool::run(MPI_COMM_WORLD, argc, argv);
   } catch (const std::exception& error) {
     // Not one of ours, so perhaps on this rank alone: the others must not wait for it.
     fmt::print(stderr, "stria: {}\n", error.what());

@@ -1,10 +1,12 @@
 // stria trace report: what a run's I/O cost, why, and what to change.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "command.hpp"
 #include "report/report_page.hpp"
+#include "report/rule.hpp"
 #include "report/storage_limit.hpp"
 
 namespace stria::tool {
@@ -22,8 +24,8 @@ struct Options {
 struct Texts {
   std::string page;
   std::string json;
-  std::string headline;
-  size_t findings = 0;
+  std::string said;
+  int64_t findings = 0;
 };
 
 StorageLimit limit_for(const RunDigest& run, const Options& options) {
@@ -41,7 +43,12 @@ Texts make(const Options& options) {
   const RunDigest run(trace);
   const StorageLimit limit = limit_for(run, options);
   const std::vector<Finding> findings = find(run, limit);
-  return {report_page(run, limit, findings), report_json(run, limit, findings), headline(run, limit), findings.size()};
+  const auto count = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) { return !finding.is_remark; });
+  std::string said = headline(run, limit) + "\n";
+  if (limit.bytes_per_second > 0) {
+    said += fmt::format("Data moved at {}; the limit is {}.\n", rate_text(run.useful_rate()), limit_text(limit));
+  }
+  return {report_page(run, limit, findings), report_json(run, limit, findings), said, count};
 }
 
 int run(MPI_Comm comm, const Options& options) {
@@ -56,7 +63,7 @@ int run(MPI_Comm comm, const Options& options) {
   if (!options.json.empty()) {
     write_text(comm, options.json, texts.json);
   }
-  print(comm, fmt::format("{}\n{}: the report, with {} {}; open it in a browser\n", texts.headline, output, texts.findings,
+  print(comm, fmt::format("{}{}: the report, with {} {}; open it in a browser\n", texts.said, output, texts.findings,
                           texts.findings == 1 ? "finding" : "findings"));
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "command.hpp"
+#include "viewer/side_by_side.hpp"
 #include "viewer/view_page.hpp"
 
 namespace stria::tool {
@@ -12,6 +13,7 @@ namespace {
 
 struct Options {
   std::string trace;
+  std::string other;  ///< a second run, below the first; may be empty
   std::string output;
 };
 
@@ -22,9 +24,14 @@ int run(MPI_Comm comm, const Options& options) {
   }
   check_writable(comm, output);
   std::string page;
-  on_root(comm, [&] { page = view_page(trace::TraceFile::read(options.trace).value()); });
+  on_root(comm, [&] {
+    page = view_page(trace::TraceFile::read(options.trace).value());
+    if (!options.other.empty()) {
+      page = side_by_side_page(page, view_page(trace::TraceFile::read(options.other).value()));
+    }
+  });
   write_text(comm, output, page);
-  print(comm, fmt::format("{}: the timeline; open it in a browser\n", output));
+  print(comm, fmt::format("{}: the {}; open it in a browser\n", output, options.other.empty() ? "timeline" : "two timelines"));
   return kDone;
 }
 
@@ -34,6 +41,7 @@ void add_trace_view(CLI::App& trace, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = trace.add_subcommand("view", "one HTML page: who did what when, from the whole run to a microsecond");
   command->add_option("file", options->trace, "the trace")->required();
+  command->add_option("other", options->other, "a second trace, to see both in one page")->check(not_empty());
   command->add_option("-o,--output", options->output, "the page (default: the trace's name with .html)")->check(not_empty());
   command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *options); }; });
 }

@@ -13,33 +13,48 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<Damage> damages_of(MPI_Comm comm, const std::string& path) {
+struct Verdict {
+  std::vector<Damage> damages;
+  std::vector<std::string> remarks;
+};
+
+Verdict verdict_on(MPI_Comm comm, const std::string& path) {
   File file = File::open(comm, path);
   if (!file.has_checksums()) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("'{}' carries no checksums: it was not written by Stria, or without them", path));
   }
-  return file.verify();
+  Verdict verdict;
+  verdict.damages = file.verify(&verdict.remarks);
+  return verdict;
 }
 
-json damages_json(const std::string& path, const std::vector<Damage>& damages) {
+json verdict_json(const std::string& path, const Verdict& verdict) {
   json list = json::array();
-  for (const Damage& damage : damages) {
+  for (const Damage& damage : verdict.damages) {
     list.push_back({{"dataset", damage.dataset}, {"first_row", damage.first_row}, {"last_row", damage.last_row}});
   }
-  return {{"file", path}, {"intact", damages.empty()}, {"damages", list}};
+  return {{"file", path}, {"intact", verdict.damages.empty()}, {"damages", list}, {"remarks", verdict.remarks}};
 }
 
-std::string damages_text(const std::string& path, const std::vector<Damage>& damages) {
-  if (damages.empty()) {
-    return fmt::format("{}: complete, every checksum is right\n", path);
+std::string damage_text(const Damage& damage) {
+  if (damage.dataset.empty()) {
+    return "the metadata (names, shapes, types, attributes) are not as they were written";
   }
-  std::string text;
-  for (const Damage& damage : damages) {
-    text += damage.last_row - damage.first_row == 1
-                ? fmt::format("{}: dataset '{}' is damaged in block {}\n", path, damage.dataset, damage.first_row)
-                : fmt::format("{}: dataset '{}' is damaged in blocks {} to {}\n", path, damage.dataset, damage.first_row,
-                              damage.last_row - 1);
+  const int64_t rows = damage.last_row - damage.first_row;
+  return rows == 0 ? fmt::format("dataset '{}' is missing", damage.dataset)
+         : rows == 1
+             ? fmt::format("dataset '{}' is damaged in block {}", damage.dataset, damage.first_row)
+             : fmt::format("dataset '{}' is damaged in blocks {} to {}", damage.dataset, damage.first_row, damage.last_row - 1);
+}
+
+std::string verdict_text(const std::string& path, const Verdict& verdict) {
+  std::string text = verdict.damages.empty() ? fmt::format("{}: complete, every checksum is right\n", path) : "";
+  for (const Damage& damage : verdict.damages) {
+    text += fmt::format("{}: {}\n", path, damage_text(damage));
+  }
+  for (const std::string& remark : verdict.remarks) {
+    text += fmt::format("{}: note: {}\n", path, remark);
   }
   return text;
 }
@@ -51,10 +66,10 @@ int run(MPI_Comm comm, const std::vector<std::string>& paths, bool as_json) {
   std::string unusable;
   for (const std::string& path : paths) {
     try {
-      std::vector<Damage> damages = damages_of(comm, path);
-      status = std::max(status, damages.empty() ? kDone : kAnswerIsNo);
-      all.push_back(damages_json(path, damages));
-      print(comm, as_json ? "" : damages_text(path, damages));
+      const Verdict verdict = verdict_on(comm, path);
+      status = std::max(status, verdict.damages.empty() ? kDone : kAnswerIsNo);
+      all.push_back(verdict_json(path, verdict));
+      print(comm, as_json ? "" : verdict_text(path, verdict));
     } catch (const Error& error) {
       status = kUnusableInput;
       all.push_back({{"file", path}, {"intact", false}, {"error", error.what()}});

@@ -3,6 +3,11 @@ import { kGutter } from "./canvas_area.js";
 import * as format from "./format.js";
 import { paintStack } from "./raster.js";
 import { kSizeClasses } from "./series.js";
+import { valuesOf } from "./tracks.js";
+
+const kMarkHeight = 4;
+const kLeastMark = 3;
+const kLabelHeight = 13; // pixels between labels of an axis
 
 function stack(app, area, { t0, t1, top, height }) {
   const rows = Math.round(height * area.scale);
@@ -29,6 +34,17 @@ function axis(app, area, { top, height, labels }) {
   }
 }
 
+// Below the states a mark for each burst, wide enough to be seen and clicked.
+function markBursts(app, area) {
+  const whole = { t0: 0, span: app.viewport.duration };
+  area.context.fillStyle = app.palette.accent;
+  for (const { begin, end } of app.bursts) {
+    const left = area.xOf(begin, whole);
+    const width = Math.max(kLeastMark, area.xOf(end, whole) - left);
+    area.context.fillRect(Math.round(Math.min(left, area.width - width)), area.height - kMarkHeight, width, kMarkHeight);
+  }
+}
+
 // The whole run, and the window as a bright part of it.
 export function drawOverview(app, area) {
   const { context } = area;
@@ -39,7 +55,7 @@ export function drawOverview(app, area) {
   const kept = area.kept;
   if (kept?.states !== states || kept.palette !== palette || kept.width !== canvas.width) {
     area.clear(palette.ground);
-    stack(app, area, { t0: 0, t1: duration, top: 2, height: area.height - 4 });
+    stack(app, area, { t0: 0, t1: duration, top: 2, height: area.height - 4 - kMarkHeight });
     area.kept = { states, palette, width: canvas.width, picture: context.getImageData(0, 0, canvas.width, canvas.height) };
   }
   context.putImageData(area.kept.picture, 0, 0);
@@ -47,10 +63,11 @@ export function drawOverview(app, area) {
   const left = area.xOf(t0, whole);
   const right = Math.max(left + 2, area.xOf(t1, whole));
   context.fillStyle = app.palette.ground;
-  context.globalAlpha = 0.68;
+  context.globalAlpha = 0.55;
   context.fillRect(kGutter, 0, left - kGutter, area.height);
   context.fillRect(right, 0, area.width - right, area.height);
   context.globalAlpha = 1;
+  markBursts(app, area);
   context.strokeStyle = app.palette.accent;
   context.lineWidth = 1.5;
   context.strokeRect(left + 0.75, 0.75, right - left - 1.5, area.height - 1.5);
@@ -80,8 +97,30 @@ function area2d(context, points, { color, base }) {
   context.globalAlpha = 1;
 }
 
+// The track that was chosen, from none below to its peak in view.
+export function drawTrack(app, area) {
+  const track = app.tracks.find(({ id }) => id === app.elements.track.value);
+  for (const key of document.querySelectorAll("#tracks .key")) {
+    key.hidden = Boolean(track);
+  }
+  if (!track) {
+    drawBandwidth(app, area);
+    return;
+  }
+  area.clear(app.palette.ground);
+  const columns = Math.max(1, Math.floor(area.plotWidth / 2));
+  const values = valuesOf(app, track, columns);
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  const [top, base] = [6, area.height - 4];
+  const full = most > 0 ? most * 1.05 : 1;
+  const color = track.kind === undefined ? app.palette[track.color ?? "write"] : app.palette.css[track.kind];
+  const points = [...values].map((value, x) => [kGutter + ((x + 0.5) / columns) * area.plotWidth, base - (value / full) * (base - top)]);
+  area2d(area.context, points, { color, base });
+  axis(app, area, { top, height: base - top, labels: [{ share: 0, text: "0" }, { share: 1 / 1.05, text: most > 0 ? track.unit(most) : "none" }] });
+}
+
 // Bytes a second, written and read, as the storage moved them.
-export function drawBandwidth(app, area) {
+function drawBandwidth(app, area) {
   const { t0, t1, span } = app.viewport;
   const { context } = area;
   area.clear(app.palette.ground);
@@ -92,7 +131,6 @@ export function drawBandwidth(app, area) {
   for (const sum of sums) {
     most = Math.max(most, sum * perSecond);
   }
-  app.peakBandwidth = most;
   const top = 6;
   const base = area.height - 4;
   const full = most > 0 ? most * 1.05 : 1;
@@ -142,6 +180,13 @@ export function drawSizes(app, area) {
     }
   }
   context.globalAlpha = 1;
-  const labels = [low, high].map((size) => ({ share: (size - low) / (high - low), text: format.bytes(2 ** size) }));
+  const step = [1, 2, 5, 10, 20].find((s) => s * cell >= kLabelHeight) ?? 20;
+  const labels = [];
+  for (let size = Math.ceil(low / step) * step; size <= high; size += step) {
+    const y = height * ((high - size) / (high - low));
+    if (y >= kLabelHeight / 2 && y <= height - kLabelHeight / 2) {
+      labels.push({ share: (size - low) / (high - low), text: format.bytes(2 ** size) });
+    }
+  }
   axis(app, area, { top, height, labels });
 }

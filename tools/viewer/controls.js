@@ -1,6 +1,8 @@
 // Mouse, wheel and keyboard. Everything that the mouse can do the keyboard can do as well; "?" lists the keys.
 import { kGutter } from "./canvas_area.js";
 import { fillTip } from "./details.js";
+import { addMark } from "./overlays.js";
+import { savePicture } from "./saving.js";
 import { kAxisHeight } from "./timeline.js";
 
 const kWheelZoom = 0.0022;
@@ -38,13 +40,13 @@ function attachWheel(app, area) {
   );
 }
 
-// Drags the window; `onClick` gets the press that moved less than 4 pixels.
+// Drags the window, or with Shift an interval; `onClick` gets the press that moved less than 4 pixels.
 function attachDrag(app, area, { vertical, onClick }) {
   const { canvas } = area;
   let from = null;
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button === 0) {
-      from = { x: event.offsetX, y: event.offsetY, t0: app.viewport.t0, t1: app.viewport.t1, scroll: app.viewport.scroll, moved: false };
+      from = { x: event.offsetX, y: event.offsetY, t0: app.viewport.t0, t1: app.viewport.t1, scroll: app.viewport.scroll, moved: false, interval: event.shiftKey };
       canvas.setPointerCapture(event.pointerId);
     }
   });
@@ -55,7 +57,10 @@ function attachDrag(app, area, { vertical, onClick }) {
     const dx = event.offsetX - from.x;
     const dy = event.offsetY - from.y;
     from.moved ||= Math.hypot(dx, dy) > 4;
-    if (from.moved) {
+    if (from.moved && from.interval) {
+      const times = [area.timeAt(from.x, app.viewport), area.timeAt(event.offsetX, app.viewport)];
+      app.setInterval(Math.min(...times), Math.max(...times));
+    } else if (from.moved) {
       const ns = (dx / area.plotWidth) * (from.t1 - from.t0);
       app.viewport.show(from.t0 - ns, from.t1 - ns);
       if (vertical) {
@@ -94,8 +99,14 @@ function attachTimeline(app) {
       app.zoomTo(hit.event);
     }
   });
-  canvas.addEventListener("pointermove", (event) => moveTip(app, event));
-  canvas.addEventListener("pointerleave", () => (app.tip.hidden = true));
+  canvas.addEventListener("pointermove", (event) => {
+    app.pointerTime = event.offsetX >= kGutter ? area.timeAt(event.offsetX, app.viewport) : null;
+    moveTip(app, event);
+  });
+  canvas.addEventListener("pointerleave", () => {
+    app.pointerTime = null;
+    app.tip.hidden = true;
+  });
 }
 
 function moveTip(app, event) {
@@ -164,9 +175,18 @@ function keyActions(app) {
     u: () => app.goUp(),
     d: () => app.goDown(),
     z: () => app.selection && app.zoomTo(app.selection.event),
+    b: () => app.goToBurst(1),
+    B: () => app.goToBurst(-1),
     n: () => app.nextMatch(1),
     N: () => app.nextMatch(-1),
-    Escape: () => app.select(-1),
+    m: () => addMark(app, app.pointerTime ?? middle()),
+    a: () => app.setArrows(!app.showArrows),
+    i: () => app.setInterval(viewport.t0 + viewport.span / 4, viewport.t1 - viewport.span / 4),
+    p: () => savePicture(app),
+    Escape: () => {
+      app.setInterval(0, 0);
+      app.select(-1);
+    },
   };
 }
 

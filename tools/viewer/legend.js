@@ -1,4 +1,5 @@
-// The legend: every state with its colour and its share of the ranks' time; a click hides or shows it.
+// The legend: every state in view with its colour and its share of the time in I/O there; a click hides or shows it.
+import { isIo } from "./bursts.js";
 import * as format from "./format.js";
 
 const kLevels = [
@@ -47,16 +48,25 @@ function legendItem(app, kind) {
 }
 
 export function updateLegend(app) {
-  const totals = app.states.totals();
-  const whole = app.model.duration * app.model.rankCount;
+  const { states, io, flights } = app.timesInView();
+  const ranks = app.model.rankCount;
+  app.elements.inview.textContent = io > 0
+    ? `I/O in view: ${format.time(io / ranks)} a rank, ${format.percent(io / (app.viewport.span * ranks))} of its time`
+    : "No I/O in view";
   for (const [kind, button] of app.legendButtons) {
+    const { name } = app.model.kinds[kind];
     const hidden = Boolean(app.hidden[kind]);
-    const share = format.percent(totals[kind] / whole);
+    const share = isIo(app.model.kinds[kind]) && states[kind] > 0 ? format.percent(states[kind] / io) : "";
+    const time = format.time((states[kind] || flights[kind]) / ranks);
+    button.closest("li").hidden = !hidden && states[kind] === 0 && flights[kind] === 0;
     button.setAttribute("aria-pressed", String(!hidden));
     button.querySelector(".swatch").style.background = app.palette.css[kind];
-    button.querySelector(".share").textContent = hidden ? "hidden" : share;
-    const { name } = app.model.kinds[kind];
+    button.querySelector(".share").textContent = hidden ? "hidden" : share || (flights[kind] > 0 ? `in flight ${time}` : time);
     const calls = format.count(app.kindCounts[kind]);
-    button.title = `${name}: ${calls} ${calls === "1" ? "span" : "spans"}; innermost state for ${share} of the ranks' time`;
+    const innermost = `innermost state for ${format.time(states[kind] / ranks)} a rank in view`;
+    button.title = `${name}: ${calls} ${calls === "1" ? "span" : "spans"} in the run; ${flights[kind] > 0 ? `in flight for ${time} a rank` : innermost}`;
+  }
+  for (const list of app.elements.legend.querySelectorAll("ul")) {
+    list.previousElementSibling.hidden = list.hidden = [...list.children].every((item) => item.hidden);
   }
 }

@@ -1,20 +1,28 @@
 // The page: holds the run, what is shown of it, and what is chosen; redraws once a frame when any of them changes.
+import { findBursts, firstBurst, nextBurst, showBurst } from "./bursts.js";
 import { CanvasArea } from "./canvas_area.js";
-import { drawBandwidth, drawOverview, drawSizes, drawStates } from "./charts.js";
+import { drawOverview, drawSizes, drawStates, drawTrack } from "./charts.js";
 import { takePayload } from "./columns.js";
 import { attachControls } from "./controls.js";
-import { fillRequest, heading } from "./details.js";
-import { follow } from "./follow.js";
-import * as format from "./format.js";
+import { fillRequest } from "./details.js";
 import { buildLegend, updateLegend } from "./legend.js";
+import { copyLink, keepLink, takeView } from "./link.js";
+import { drawOverlays } from "./overlays.js";
 import { makePalette } from "./palette.js";
+import { attachPanel, updatePanel } from "./panel.js";
 import { makeCounters, makeRows, sortRows } from "./rows.js";
-import { search } from "./search.js";
+import { savePicture } from "./saving.js";
 import { Segments } from "./segments.js";
-import { requestSeries, stateSeries } from "./series.js";
+import { selecting } from "./selecting.js";
+import { flightSeries, requestSeries, stateSeries } from "./series.js";
+import { attachSibling, tellSibling } from "./sibling.js";
+import { telling } from "./telling.js";
 import { kAxisHeight, Timeline } from "./timeline.js";
 import { TraceModel } from "./trace_model.js";
-import { Viewport } from "./viewport.js";
+import { fillTracks } from "./tracks.js";
+import { kMaxRowHeight, Viewport } from "./viewport.js";
+
+const kLeastWhole = 32; // lower rows are not rounded to pixels: their many remainders would leave the screen empty below
 
 class App {
   constructor(payload) {
@@ -25,28 +33,42 @@ class App {
     for (const kind of this.model.kind) {
       this.kindCounts[kind]++;
     }
+    this.model.kinds.forEach((kind, index) => (kind.occurs = this.kindCounts[index] > 0));
     this.selection = null;
     this.matches = null;
     this.emphasis = null;
     this.counter = null;
     this.grouping = "rank";
+    this.interval = null; // {t0, t1} that was dragged
+    this.marks = []; // [{time, name}] in order of time
+    this.showArrows = false;
+    this.pointerTime = null;
     this.elements = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
     this.tip = this.elements.tip;
     this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     this.requests = requestSeries(this.model);
+    this.flights = flightSeries(this.model);
     this.rebuildStates();
+    this.bursts = findBursts(this.model, this.states);
+    const burst = firstBurst(this.model, this.bursts);
+    if (burst) {
+      showBurst(this.viewport, burst);
+    }
     this.counters = makeCounters(this.model, this.segments);
     this.areas = Object.fromEntries(
       ["overview", "states", "bandwidth", "sizes", "timeline"].map((id) => [id, new CanvasArea(this.elements[id])]),
     );
     this.setTheme(this.theme);
     this.timeline = new Timeline(this, this.areas.timeline);
-    this.setRows();
-    this.fitRows();
     this.fillHeader();
+    this.setRows();
     this.attach();
     buildLegend(this, this.elements.legend);
+    fillTracks(this, this.elements.track);
     fillRequest(this, this.elements.request);
+    attachPanel(this);
+    attachSibling(this);
+    takeView(this, location.hash);
     this.changed();
   }
 
@@ -82,12 +104,29 @@ class App {
     this.elements.empty.hidden = this.rows.length > 0;
   }
 
-  // Rows as tall as fit on the screen, within what is useful.
+  // Rows that fill the screen.
   fitRows() {
-    const useful = this.grouping === "node" ? 90 : this.model.maxLanes * 18 + 6;
-    const fitting = Math.floor(this.viewport.height / Math.max(1, this.rows.length));
-    this.viewport.rowHeight = Math.max(1, Math.min(useful, fitting));
+    const fitting = this.viewport.height / Math.max(1, this.rows.length);
+    const even = fitting < kLeastWhole ? fitting : Math.floor(fitting);
+    this.viewport.rowHeight = Math.max(1, Math.min(kMaxRowHeight, even));
     this.viewport.scrollTo(0);
+    this.fitted = { height: this.viewport.height, rowHeight: this.viewport.rowHeight };
+  }
+
+  // Rows that filled the screen fill it again when its height changes.
+  refitRows() {
+    const { viewport, fitted } = this;
+    viewport.setRows(this.rows.length, this.areas.timeline.height - kAxisHeight);
+    if (!fitted || (fitted.height !== viewport.height && fitted.rowHeight === viewport.rowHeight)) {
+      this.fitRows();
+    }
+  }
+
+  goToBurst(direction) {
+    if (this.bursts.length > 0) {
+      showBurst(this.viewport, nextBurst(this.viewport, this.bursts, direction));
+      this.changed();
+    }
   }
 
   showAll() {
@@ -110,84 +149,35 @@ class App {
     for (const area of Object.values(this.areas)) {
       area.fit();
     }
-    this.viewport.setRows(this.rows.length, this.areas.timeline.height - kAxisHeight);
+    this.refitRows();
     drawOverview(this, this.areas.overview);
     drawStates(this, this.areas.states);
-    drawBandwidth(this, this.areas.bandwidth);
+    drawTrack(this, this.areas.bandwidth);
     drawSizes(this, this.areas.sizes);
     this.timeline.draw();
+    for (const id of ["states", "bandwidth", "sizes", "timeline"]) {
+      drawOverlays(this, this.areas[id], { labels: id === "timeline" });
+    }
+    tellSibling(this);
     this.drawMs = performance.now() - begin;
     clearTimeout(this.summaryTimer);
-    this.summaryTimer = setTimeout(() => this.summarize(), 60);
-  }
-
-  // Says in words what the charts show, for screen readers.
-  summarize() {
-    const { viewport, model } = this;
-    const sums = this.states.columns(viewport.t0, viewport.t1, 1);
-    const whole = viewport.span * model.rankCount;
-    const shares = model.kinds
-      .map((kind, index) => ({ name: kind.name, share: sums[index] / whole }))
-      .filter(({ share }) => share >= 0.001)
-      .sort((a, b) => b.share - a.share)
-      .slice(0, 6)
-      .map(({ name, share }) => `${name} ${format.percent(share)}`);
-    this.elements.extent.textContent = this.extent();
-    const moved = this.requests.bandwidth.columns(viewport.t0, viewport.t1, 1);
-    const text = [
-      `Showing ${format.moment(viewport.t0)} to ${format.moment(viewport.t1)} of ${format.moment(model.duration)},`,
-      `${format.count(model.rankCount)} ranks, ${format.count(this.rows.length)} rows by ${this.grouping}.`,
-      ...(this.extent() ? [`On the screen: ${this.extent()}.`] : []),
-      `Time of the ranks: ${shares.join(", ") || "no span"}.`,
-      `Read ${format.bytes(moved[0])}, written ${format.bytes(moved[1])}; at most ${format.rate(this.peakBandwidth, 1e9) || "0 MB/s"}.`,
-    ].join(" ");
-    this.elements.summary.textContent = text;
-    this.elements.timeline.setAttribute("aria-label", `Timeline. ${text}`);
-  }
-
-  // Which rows are on the screen, where not all are.
-  extent() {
-    const { viewport } = this;
-    const first = Math.floor(viewport.scroll / viewport.rowHeight) + 1;
-    const last = Math.min(viewport.rowCount, Math.ceil((viewport.scroll + viewport.height) / viewport.rowHeight));
-    const all = first === 1 && last === viewport.rowCount;
-    return all ? "" : `rows ${format.count(first)} to ${format.count(last)} of ${format.count(viewport.rowCount)}; Shift and the wheel scroll`;
-  }
-
-  fillHeader() {
-    const { header } = this.model;
-    this.elements.program.textContent = header.program || "Trace";
-    document.title = `${header.program || "trace"} – timeline`;
-    const facts = [
-      `${format.count(header.ranks)} ${header.ranks === 1 ? "rank" : "ranks"}`,
-      `${format.count(header.nodes.length)} ${header.nodes.length === 1 ? "node" : "nodes"}`,
-      format.time(header.duration_ns),
-      `${format.count(header.events)} spans`,
-      header.start,
-    ];
-    this.elements.facts.textContent = facts.filter(Boolean).join(" · ");
-    this.elements.notices.replaceChildren(
-      ...header.notices.map((notice) => {
-        const line = document.createElement("p");
-        line.textContent = notice;
-        return line;
-      }),
-    );
-    this.elements.notices.hidden = header.notices.length === 0;
-    for (const [index, { name }] of this.counters.entries()) {
-      this.elements.sort.add(new Option(name, String(index)));
-    }
+    this.summaryTimer = setTimeout(() => {
+      this.summarize();
+      updatePanel(this);
+      keepLink(this);
+    }, 60);
   }
 
   attach() {
     const { elements } = this;
     attachControls(this);
     elements.group.addEventListener("change", () => this.setGrouping(elements.group.value));
-    elements.sort.addEventListener("change", () => {
-      this.counter = elements.sort.value === "" ? null : this.counters[Number(elements.sort.value)];
-      this.setRows();
-      this.changed();
-    });
+    elements.sort.addEventListener("change", () => this.sortBy(elements.sort.value === "" ? -1 : Number(elements.sort.value)));
+    elements.track.addEventListener("change", () => this.changed());
+    elements.arrows.addEventListener("change", () => this.setArrows(elements.arrows.checked));
+    elements.link.addEventListener("click", () => copyLink(this, elements.link));
+    elements.save.addEventListener("click", () => savePicture(this));
+    addEventListener("hashchange", () => takeView(this, location.hash));
     elements.theme.addEventListener("click", () => {
       this.setTheme(this.theme === "dark" ? "light" : "dark");
       this.changed();
@@ -196,6 +186,8 @@ class App {
       this.showAll();
       this.changed();
     });
+    elements.earlier.addEventListener("click", () => this.goToBurst(-1));
+    elements.later.addEventListener("click", () => this.goToBurst(1));
     elements.keys.addEventListener("click", () => elements.help.showModal());
     elements.search.addEventListener("input", () => this.search(elements.search.value));
     elements.search.addEventListener("keydown", (event) => {
@@ -211,6 +203,23 @@ class App {
     matchMedia("(resolution)").addEventListener?.("change", () => this.changed());
   }
 
+  sortBy(counter) {
+    this.counter = counter < 0 ? null : this.counters[counter];
+    this.setRows();
+    this.changed();
+  }
+
+  setArrows(shown) {
+    this.showArrows = shown;
+    this.elements.arrows.checked = shown;
+    this.changed();
+  }
+
+  setInterval(t0, t1) {
+    this.interval = t1 > t0 ? { t0: Math.max(0, t0), t1: Math.min(this.model.duration, t1) } : null;
+    this.changed();
+  }
+
   setGrouping(grouping) {
     this.grouping = grouping;
     this.setRows();
@@ -224,109 +233,8 @@ class App {
     updateLegend(this);
     this.changed();
   }
-
-  select(event, { show = false } = {}) {
-    this.selection = event >= 0 ? follow(this.model, event) : null;
-    this.updateEmphasis();
-    fillRequest(this, this.elements.request);
-    this.elements.chosen.textContent = event >= 0 ? `Chosen: ${heading(this.model, event)}, rank ${this.model.rank[event]}` : "";
-    const { request, panel } = this.elements;
-    if (event >= 0 && request.getBoundingClientRect().top > panel.getBoundingClientRect().top + panel.clientHeight * 0.6) {
-      request.scrollIntoView({ block: "start" });
-    }
-    if (event >= 0 && show) {
-      this.bringIntoView(event);
-    }
-    this.changed();
-  }
-
-  bringIntoView(event) {
-    const { viewport, model } = this;
-    if (model.end[event] < viewport.t0 || model.begin[event] > viewport.t1) {
-      viewport.pan((model.begin[event] + model.end[event]) / 2 - (viewport.t0 + viewport.t1) / 2);
-    }
-    if (this.rowOfRank[model.rank[event]] >= 0) {
-      viewport.showRow(this.rowOfRank[model.rank[event]]);
-    }
-  }
-
-  zoomTo(event) {
-    const length = this.model.end[event] - this.model.begin[event];
-    this.viewport.show(this.model.begin[event] - length * 0.1, this.model.end[event] + length * 0.1);
-    this.bringIntoView(event);
-    this.changed();
-  }
-
-  // Chooses what the first row on the screen does at `time`.
-  selectNear(time) {
-    const row = this.rows[Math.max(0, this.viewport.rowAt(0))];
-    if (row) {
-      const tolerance = this.viewport.span / 2;
-      this.select(this.timeline.eventIn(row.ranks[0], -1, time, tolerance));
-    }
-  }
-
-  // The span before or behind the chosen one in its lane.
-  step(direction) {
-    if (!this.selection) {
-      return;
-    }
-    const { model } = this;
-    const { event } = this.selection;
-    const lane = model.firstLane[model.rank[event]] + model.lane[event];
-    const at = model.laneEvents.subarray(model.laneStart[lane], model.laneStart[lane + 1]).indexOf(event) + direction;
-    if (at >= 0 && at < model.laneStart[lane + 1] - model.laneStart[lane]) {
-      this.select(model.laneEvents[model.laneStart[lane] + at], { show: true });
-    }
-  }
-
-  goUp() {
-    const parent = this.selection ? this.model.parent[this.selection.event] : -1;
-    if (parent >= 0) {
-      this.select(parent, { show: true });
-    }
-  }
-
-  goDown() {
-    const children = this.selection ? this.model.children(this.selection.event) : [];
-    if (children.length > 0) {
-      this.select(children[0], { show: true });
-    }
-  }
-
-  search(query) {
-    const { found, error, matches } = { found: query.trim() !== "", ...(query.trim() ? search(this.model, query) : {}) };
-    this.matches = found && matches ? matches : null;
-    this.matchIndex = -1;
-    this.elements.matches.textContent = error ?? (this.matches ? `${format.count(this.matches.length)} found` : "");
-    this.updateEmphasis();
-    this.changed();
-  }
-
-  nextMatch(direction) {
-    if (!this.matches || this.matches.length === 0) {
-      return;
-    }
-    const { length } = this.matches;
-    this.matchIndex = this.matchIndex < 0 && direction < 0 ? length - 1 : (this.matchIndex + direction + length) % length;
-    this.select(this.matches[this.matchIndex], { show: true });
-    this.elements.matches.textContent = `${format.count(this.matchIndex + 1)} of ${format.count(length)}`;
-  }
-
-  // A followed request outshines a search.
-  updateEmphasis() {
-    this.emphasis = null;
-    if (this.selection) {
-      this.emphasis = this.selection.members;
-    } else if (this.matches) {
-      this.emphasis = new Uint8Array(this.model.count);
-      for (const event of this.matches) {
-        this.emphasis[event] = 1;
-      }
-    }
-    this.refreshPainted();
-  }
 }
+Object.assign(App.prototype, selecting, telling);
 
 try {
   globalThis.stria = new App(takePayload(document));

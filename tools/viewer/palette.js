@@ -1,50 +1,84 @@
-// Colours of the states. Calls of the application and of libraries are greys, so that the phases and requests inside them stand out. The
-// nine hues start from Paul Tol's "muted" scheme and were moved apart until every pair of them, and each of them and the greys,
-// can be told apart with protanopia, deuteranopia and tritanopia (Machado et al. 2009); the page's tests check that they still can.
+// Colours of the states: one for each kind that Stria records, the same in every run. Calls of the application are greys, so that the
+// phases and requests inside them stand out; relatives (a phase and its storage requests, the ways of waiting) have neighbouring hues.
+//
+// All were moved apart, starting from hues of Paul Tol's "muted" scheme, until every two of them, as well as each and the ground, can
+// be told apart with protanopia, deuteranopia and tritanopia (Machado et al. 2009); the page's tests check that they still can.
 
-const kHues = {
-  light: ["#332288", "#93d7f7", "#c8557f", "#58b193", "#0d8444", "#d9c179", "#b61d95", "#959b35", "#81115c"],
-  dark: ["#538fd3", "#97cdfc", "#f87889", "#45b08c", "#1f942f", "#f6b385", "#e13e9a", "#c2b71f", "#9a3c93"],
-};
-const kGreys = {
-  light: { app: "#e3e7ec", library: "#c9d0da", engine: "#9aa5b5", storage: "#9aa5b5" },
-  dark: { app: "#333b48", library: "#4a5464", engine: "#6b778a", storage: "#6b778a" },
-};
+// [kind, in light, in dark]
+const kStates = [
+  ["storage write", "#332187", "#4781e9"],
+  ["write", "#8c87cf", "#274e85"],
+  ["storage write behind", "#5c4fc1", "#729df7"],
+  ["storage read", "#42a9e8", "#96cefc"],
+  ["read", "#a6d9f6", "#77a4cd"],
+  ["storage sync", "#9b2155", "#f87781"],
+  ["sync", "#dd81a4", "#9f3d56"],
+  ["pack", "#45a882", "#41bea5"],
+  ["unpack", "#268140", "#0f923f"],
+  ["exchange", "#9b9c30", "#b4ab1c"],
+  ["send", "#646818", "#7b7c26"],
+  ["receive", "#c6cb58", "#dbe16f"],
+  ["share memory", "#704103", "#815415"],
+  ["message wait", "#e1c271", "#cfaa4d"],
+  ["barrier", "#efa02f", "#ffaf6b"],
+  ["broadcast", "#f4dea8", "#fff0c1"],
+  ["reduce", "#d2a65e", "#c48c3b"],
+  ["gather", "#b16c1b", "#c17545"],
+  ["turn wait", "#fff383", "#f6e754"],
+  ["commit", "#b52799", "#e13c9a"],
+  ["plan", "#d05dc4", "#eb84d7"],
+  ["metadata", "#7f0e5b", "#a2449e"],
+  ["open", "#bc556b", "#b55479"],
+  ["storage open", "#490828", "#7a1f48"],
+  ["storage close", "#8c4a4d", "#ad6a6e"],
+  ["storage reserve", "#d49297", "#cd9299"],
+  ["storage resize", "#efb7af", "#fac3bd"],
+  ["storage name", "#db493c", "#d64d2f"],
+  ["File::commit", "#869fbd", "#707e93"],
+  ["File::create", "#9eacbc", "#5a686a"],
+  ["Dataset::put", "#5a677c", "#a3b1c6"],
+  ["Dataset::get", "#6c7d96", "#8297b0"],
+  ["File::open", "#b3c4d6", "#455168"],
+  ["File::flush", "#41536d", "#cad2e2"],
+  ["File::verify", "#262f40", "#e6ebf3"],
+  ["File::close", "#ced7e0", "#4b6281"],
+]; // prettier-ignore
+const kLight = 1;
+const kDark = 2;
 const kGround = { light: "#ffffff", dark: "#161a21" };
 const kRowGround = { light: "#f6f7f9", dark: "#1b2028" };
 
-// Which hue a kind takes, by the words in its name: the same phase has the same colour in every run.
-const kHueOfWord = [
-  ["write", 0], ["read", 1], ["sync", 2], ["unpack", 4], ["pack", 3], ["exchange", 7], ["send", 7], ["receive", 7],
-  ["broadcast", 5], ["reduce", 5], ["gather", 5],
-  ["wait", 5], ["barrier", 5], ["queue", 5], ["plan", 6], ["commit", 6], ["share", 7], ["metadata", 8], ["open", 8], ["close", 8],
-  ["resize", 8], ["reserve", 8], ["name", 8], ["disk", 0],
+// Kinds of other libraries and a program's own regions take a colour that no kind of the run has, of a relative by a word in their
+// name if there is one, else from the end of the list, where the greys are.
+const kRelatives = [
+  ["write", "write"], ["put", "write"], ["read", "read"], ["get", "read"], ["sync", "sync"], ["flush", "sync"], ["wait", "wait"], ["open", "open"],
+  ["create", "open"], ["close", "close"],
 ]; // prettier-ignore
 
 function toRgb(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-function hueOf(kind) {
-  if (kind.level === "app" || kind.level === "library") {
-    return undefined;
-  }
-  return kHueOfWord.find(([word]) => kind.name.toLowerCase().includes(word))?.[1];
+function freeFor(kind, free) {
+  const word = kRelatives.find(([part]) => kind.name.toLowerCase().includes(part))?.[1];
+  const relative = word === undefined ? undefined : free.find(([name]) => name.includes(word));
+  return relative ?? free.at(-1) ?? kStates[kind.name.length % kStates.length];
 }
 
-function mixed(color, ground, share) {
-  const [a, b] = [toRgb(color), toRgb(ground)];
-  return `#${a.map((v, i) => Math.round(b[i] + (v - b[i]) * share).toString(16).padStart(2, "0")).join("")}`;
-}
-
-// A phase that stands around storage requests of its own colour is a tint of it.
-function colorOf(kind, kinds, theme) {
-  const hue = hueOf(kind);
-  if (hue === undefined) {
-    return kGreys[theme][kind.level] ?? kGreys[theme].engine;
-  }
-  const around = kind.level === "engine" && kinds.some((other) => other.level === "storage" && hueOf(other) === hue);
-  return around ? mixed(kHues[theme][hue], kGround[theme], 0.6) : kHues[theme][hue];
+// The colour of each kind, in the order of `kinds`.
+function colorsOf(kinds, column) {
+  const byName = new Map(kStates.map((state) => [state[0], state]));
+  const free = kStates.filter(([name]) => !kinds.some((kind) => kind.name === name && kind.occurs));
+  return kinds.map((kind) => {
+    let state = byName.get(kind.name);
+    if (!state) {
+      state = freeFor(kind, free);
+      if (kind.occurs && free.includes(state)) {
+        free.splice(free.indexOf(state), 1);
+      }
+    }
+    return state[column];
+  });
 }
 
 // In stacks, what is nearest the device is at the bottom.
@@ -52,10 +86,12 @@ const kHeight = { storage: 0, engine: 1, library: 2, app: 3 };
 
 // {css, rgb} for each kind, and the grounds, of a theme: "light" or "dark".
 export function makePalette(kinds, theme) {
-  const css = kinds.map((kind) => colorOf(kind, kinds, theme));
+  const column = theme === "dark" ? kDark : kLight;
+  const colorOf = (name) => kStates.find((state) => state[0] === name)[column];
+  const css = colorsOf(kinds, column);
   return {
     css,
-    all: [...kHues[theme], ...new Set(Object.values(kGreys[theme]))],
+    all: kStates.map((state) => state[column]),
     rgb: css.map(toRgb),
     packed: Uint32Array.from(css, (color) => {
       const [r, g, b] = toRgb(color);
@@ -64,8 +100,10 @@ export function makePalette(kinds, theme) {
     order: [...kinds.keys()].sort((a, b) => kHeight[kinds[a].level] - kHeight[kinds[b].level] || a - b),
     rowGround: toRgb(kRowGround[theme]),
     ground: kGround[theme],
-    write: kHues[theme][0],
-    read: kHues[theme][1],
+    write: colorOf("storage write"),
+    read: colorOf("storage read"),
+    message: colorOf("receive"),
+    wait: colorOf("barrier"),
     ink: theme === "dark" ? "#e4e8ef" : "#1f2733",
     muted: theme === "dark" ? "#8d97a8" : "#667085",
     line: theme === "dark" ? "#2a313c" : "#e4e7ec",

@@ -5,6 +5,7 @@
 // proportional to the pixels; a window in which pixels are finer than buckets is answered from the spans themselves, which are few by then.
 
 const kBuckets = 32768;
+const kSumColumns = 512;
 
 // Adds a span of `density` a nanosecond to `sums`, rows of `channels` values for columns of `width` nanoseconds from t0.
 export function addSpan(sums, channels, count, t0, width, span) {
@@ -45,6 +46,14 @@ export class Pyramid {
   // Sums of each channel over [0, duration).
   totals() {
     return this.levels.at(-1);
+  }
+
+  // Sums of each channel over the window, exact but for the buckets at its ends, which are much narrower than it.
+  sums(t0, t1) {
+    const columns = this.columns(t0, t1, kSumColumns);
+    const sums = new Float64Array(this.channels);
+    columns.forEach((value, at) => (sums[at % this.channels] += value));
+    return sums;
   }
 
   // The sums for `count` columns of the window [t0, t1): count rows of `channels` values.

@@ -22,6 +22,24 @@ export function stateSeries(model, segments, ranks, buckets) {
   return new Pyramid({ duration, channels: kinds.length, source, buckets });
 }
 
+// Of all ranks: nanoseconds of spans in flight, by kind.
+export function flightSeries(model) {
+  const span = { begin: 0, end: 0, channel: 0, density: 1 };
+  const { kind, begin, end, duration, kinds, inFlight } = model;
+  const events = Uint32Array.from({ length: model.count }, (_, event) => event).filter((event) => inFlight[kind[event]]);
+  const source = (t0, t1, add) => {
+    for (const event of events) {
+      if (begin[event] < t1 && end[event] > t0) {
+        span.begin = begin[event];
+        span.end = end[event];
+        span.channel = kind[event];
+        add(span);
+      }
+    }
+  };
+  return new Pyramid({ duration, channels: kinds.length, source, buckets: 4096 });
+}
+
 export const kSizeClasses = 48; // powers of two, 1 B to 128 TiB
 
 // The storage requests that move bytes, in order of begin.

@@ -2,6 +2,7 @@
 // ranks the share of them in each state. Spans are painted into pixels (raster.js); only text, outlines and links are drawn.
 import { kGutter } from "./canvas_area.js";
 import * as format from "./format.js";
+import { drawArrows } from "./messages.js";
 import { inkOn } from "./palette.js";
 import { LinePainter, Paints, paintLane, paintSegments, paintStack } from "./raster.js";
 import { RowLevels } from "./row_levels.js";
@@ -10,6 +11,7 @@ import { stateSeries } from "./series.js";
 
 export const kAxisHeight = 22;
 const kLeastLane = 3;
+const kMostLane = 44;
 const kLabelLane = 12;
 const kMostLabelled = 3000;
 const kMostGroupSums = 8e6;
@@ -26,12 +28,15 @@ export class Timeline {
     this.painter = new LinePainter(new Paints(palette.rgb, palette.rowGround));
   }
 
-  // How rows are drawn at this height: lanes of so many pixels, or 0 for the innermost state alone.
+  // How rows are drawn at this height: lanes of so many pixels, or 0 for the innermost state alone. Where there is room for all lanes
+  // of the rank that has most, every rank's lanes fill its row.
   laneHeight(row) {
     const { viewport, model } = this.app;
-    const gap = viewport.rowHeight >= 8 ? 2 : 0;
-    const height = Math.floor((viewport.rowHeight - gap) / model.maxLanes);
-    return row.ranks.length === 1 && height >= kLeastLane ? Math.min(height, 24) : 0;
+    const room = viewport.rowHeight - (viewport.rowHeight >= 8 ? 2 : 0);
+    if (row.ranks.length !== 1 || Math.floor(room / model.maxLanes) < kLeastLane) {
+      return 0;
+    }
+    return Math.min(kMostLane, Math.floor(room / Math.max(1, model.laneCount[row.ranks[0]])));
   }
 
   draw() {
@@ -40,8 +45,21 @@ export class Timeline {
     this.paintRows();
     this.drawAxis();
     this.drawRowLabels();
-    this.drawSpanLabels();
-    this.drawSelection();
+    this.clipped(() => this.drawSpanLabels());
+    this.clipped(() => this.drawSelection());
+    this.arrowCount = app.showArrows ? this.clipped(() => drawArrows(app, this)) : 0;
+  }
+
+  // Draws what must not reach into the labels.
+  clipped(draw) {
+    const { context, plotWidth, height } = this.area;
+    context.save();
+    context.beginPath();
+    context.rect(kGutter, kAxisHeight, plotWidth, height - kAxisHeight);
+    context.clip();
+    const result = draw();
+    context.restore();
+    return result;
   }
 
   paintRows() {
@@ -73,9 +91,7 @@ export class Timeline {
     }
     const rank = row.ranks[0];
     if (lane === 0) {
-      this.paintStrip(words, top, bottom - gap, deviceRows, (line) =>
-        this.paintThin(line, rank, perPixel),
-      );
+      this.paintStrip(words, top, bottom - gap, deviceRows, (line) => this.paintThin(line, rank, perPixel));
       return;
     }
     for (let depth = 0; depth < model.laneCount[rank]; ++depth) {
@@ -163,7 +179,6 @@ export class Timeline {
   drawRowLabels() {
     const { app, area } = this;
     const { viewport, palette, counter } = app;
-    const { context } = area;
     const step = format.roundStep(13 / viewport.rowHeight);
     const first = Math.floor(viewport.scroll / viewport.rowHeight / step) * step;
     const most = counter ? Math.max(1, ...app.rows.map((row) => counterOf(counter, row))) : 1;
@@ -178,9 +193,9 @@ export class Timeline {
       }
       const row = app.rows[index];
       if (counter) {
-        context.fillStyle = palette.line;
+        area.context.fillStyle = palette.line;
         const share = counterOf(counter, row) / most;
-        context.fillRect(0, y, (kGutter - 4) * share, Math.max(1, Math.min(viewport.rowHeight * step, 28) - 2));
+        area.context.fillRect(0, y, (kGutter - 4) * share, Math.max(1, Math.min(viewport.rowHeight * step, 28) - 2));
       }
       const chosen = app.selection && row.ranks.includes(app.model.rank[app.selection.event]);
       area.label(row.label, middle, chosen ? palette.accent : palette.muted);
@@ -191,11 +206,6 @@ export class Timeline {
   drawSpanLabels() {
     const { app, area } = this;
     const { viewport, model, palette } = app;
-    const { context } = area;
-    context.save();
-    context.beginPath();
-    context.rect(kGutter, kAxisHeight, area.plotWidth, area.height - kAxisHeight);
-    context.clip();
     let looked = 0;
     this.eachVisibleLane((row, rank, depth, y, lane) => {
       if (lane < kLabelLane || looked > kMostLabelled) {
@@ -215,12 +225,11 @@ export class Timeline {
         const right = Math.min(area.width, area.xOf(model.end[event], viewport));
         if (right - left > 34) {
           const dimmed = app.emphasis && !app.emphasis[event];
-          context.fillStyle = dimmed ? palette.muted : inkOn(palette.rgb[model.kind[event]]);
+          area.context.fillStyle = dimmed ? palette.muted : inkOn(palette.rgb[model.kind[event]]);
           this.fitText(this.spanText(event), left + 5, y + lane / 2, right - left - 9);
         }
       }
     });
-    context.restore();
   }
 
   spanText(event) {
@@ -278,10 +287,6 @@ export class Timeline {
       return;
     }
     const { context } = area;
-    context.save();
-    context.beginPath();
-    context.rect(kGutter, kAxisHeight, area.plotWidth, area.height - kAxisHeight);
-    context.clip();
     const box = this.boxOf(app.selection.event);
     if (box) {
       context.strokeStyle = app.palette.accent;
@@ -292,8 +297,8 @@ export class Timeline {
       for (const event of app.selection.elsewhere.slice(0, 64)) {
         this.drawLink(box, this.boxOf(event));
       }
+      context.globalAlpha = 1;
     }
-    context.restore();
   }
 
   drawLink(from, to) {
@@ -301,8 +306,7 @@ export class Timeline {
       return;
     }
     const { context } = this.area;
-    const x0 = from.left + from.width / 2;
-    const y0 = from.top + from.height / 2;
+    const [x0, y0] = [from.left + from.width / 2, from.top + from.height / 2];
     const y1 = to.top + to.height / 2;
     context.beginPath();
     context.moveTo(x0, y0);
@@ -321,13 +325,12 @@ export class Timeline {
     if (index < 0) {
       return null;
     }
-    const row = app.rows[index];
-    const time = area.timeAt(x, viewport);
-    const tolerance = (viewport.span / area.plotWidth) * 1.5;
+    const [row, time] = [app.rows[index], area.timeAt(x, viewport)];
     if (row.ranks.length > 1) {
       return { row, time, event: -1 };
     }
-    const rank = row.ranks[0];
+    const tolerance = (viewport.span / area.plotWidth) * 1.5;
+    const [rank] = row.ranks;
     const lane = this.laneHeight(row);
     const depth = lane > 0 ? Math.floor((y - kAxisHeight - (index * viewport.rowHeight - viewport.scroll)) / lane) : -1;
     return { row, time, event: this.eventIn(rank, depth, time, tolerance) };

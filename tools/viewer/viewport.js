@@ -1,7 +1,7 @@
 // Which part of the run is on the screen: a window of time, a height for rows, how far they are scrolled.
 
 const kLeastSpan = 200; // ns
-export const kMaxRowHeight = 240;
+export const kMaxRowHeight = 480;
 
 export class Viewport {
   constructor(duration) {

@@ -45,7 +45,7 @@ void put_block_lists(File& file, const BlockTable& b, ElementType real) {
 
 void put_common(File& file, const BlockTable& blocks, const ScalarLists& scalars, const std::vector<std::string>& names,
                 int version, ElementType real) {
-  put_sim_info(file, version);
+  put_sim_info(file, version, scalars.origin);
   put_lists(file, scalars);
   file.create_strings("unknown names", names, kNameBytes, true);
   put_block_lists(file, blocks, real);
@@ -223,6 +223,27 @@ Result<FlashHeader> read_header(File& file) {
   header.experimental = file.has_dataset(kExperimentalName);
   STRIA_RETURN_IF_ERROR(check_variables(file, header));
   return header;
+}
+
+Result<StoredVariable> find_variable(const File& file, const FlashHeader& header, const std::string& name) {
+  const auto found = std::find(header.names.begin(), header.names.end(), name);
+  std::string path = header.experimental ? kExperimentalName : file.has_dataset(name) ? name : padded_label(name);
+  if (header.experimental ? found == header.names.end() : !file.has_dataset(path)) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' has no variable '{}'; its variables are {}", file.path(), name,
+                                                           fmt::join(header.names, " ")));
+  }
+  const std::vector<int64_t>& dims = file.dataset(path).dims();
+  StoredVariable variable{std::move(path), {std::vector<int64_t>(dims.size(), 0), dims}};
+  if (header.experimental) {
+    const int64_t index = found - header.names.begin();
+    if (index >= dims.back()) {
+      return Status(ErrorCode::kFormat,
+                    fmt::format("'{}': dataset '{}' has no room for the variable '{}'", file.path(), kExperimentalName, name));
+    }
+    variable.cells.start.back() = index;
+    variable.cells.count.back() = 1;
+  }
+  return variable;
 }
 
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells) {

@@ -5,6 +5,8 @@
 // docs/formats/flash.md.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -25,8 +27,17 @@ struct CellArray {
   int64_t total(int d) const { return cells[d] + 2 * guards[d]; }
 };
 
+/// When and on which machine a file is made, as it tells. Like all that it tells, the same on every rank.
+struct Origin {
+  std::string time, machine;
+};
+
+/// Those of rank 0, now. Collective: yes.
+Origin shared_origin(MPI_Comm comm);
+
 /// Names and values in the order in which they are stored. `real_scalars` begin with "time": readers rely on it.
 struct ScalarLists {
+  Origin origin;  ///< of what is written; not read back
   std::vector<std::pair<std::string, int64_t>> integer_scalars, integer_parameters, logical_scalars, logical_parameters;
   std::vector<std::pair<std::string, double>> real_scalars, real_parameters;
   std::vector<std::pair<std::string, std::string>> string_scalars, string_parameters;
@@ -73,6 +84,15 @@ Result<FlashHeader> read_header(File& file);
 /// Records the reading of all variables of the blocks [first_block, first_block + count) into the interiors of `cells`, whose
 /// names say which variables. The caller commits. Collective: as File::dataset.
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
+
+/// Where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of {blocks, z, y, x, variables}.
+struct StoredVariable {
+  std::string dataset;
+  Hyperslab cells;  ///< of all blocks, this variable alone
+};
+
+/// Finds a variable of either layout by name. kInvalidArgument names those that there are. Collective: no.
+Result<StoredVariable> find_variable(const File& file, const FlashHeader& header, const std::string& name);
 
 /// The memory of one variable's interior cells of `count` blocks, in the file's order.
 Memory interior_memory(const CellArray& cells, int variable, int64_t count);

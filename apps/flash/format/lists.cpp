@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <ctime>
 
@@ -147,7 +148,20 @@ void put_lists(File& file, const ScalarLists& lists) {
   put_list(file, "logical runtime parameters", lists.logical_parameters, kLogicalRow, integer);
 }
 
-void put_sim_info(File& file, int format_version) {
+// Clocks and host names differ between ranks.
+Origin shared_origin(MPI_Comm comm) {
+  std::array<std::array<char, 256>, 2> words{};
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    time_stamp().copy(words[0].data(), words[0].size() - 1);
+    machine_name().copy(words[1].data(), words[1].size() - 1);
+  }
+  MPI_Bcast(words.data(), sizeof words, MPI_CHAR, 0, comm);
+  return {words[0].data(), words[1].data()};
+}
+
+void put_sim_info(File& file, int format_version, const Origin& origin) {
   struct Field {
     const char* name;
     int64_t bytes;
@@ -155,11 +169,11 @@ void put_sim_info(File& file, int format_version) {
   };
   const std::vector<Field> fields = {
       {"setup call", kLongStringBytes, "stria flash"},
-      {"file creation time", kStringBytes, time_stamp()},
+      {"file creation time", kStringBytes, origin.time},
       {"flash version", kStringBytes, "Stria"},
       {"build date", kStringBytes, ""},
       {"build dir", kStringBytes, ""},
-      {"build machine", kStringBytes, machine_name()},
+      {"build machine", kStringBytes, origin.machine},
       {"cflags", kLongStringBytes, ""},
       {"fflags", kLongStringBytes, ""},
       {"setup time stamp", kStringBytes, ""},

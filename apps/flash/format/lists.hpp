@@ -9,7 +9,7 @@ namespace stria::flash {
 void put_lists(File& file, const ScalarLists& lists);
 
 /// Makes the compound "sim info", with the file format version.
-void put_sim_info(File& file, int format_version);
+void put_sim_info(File& file, int format_version, const Origin& origin);
 
 /// Reads what is there of the lists. Collective: yes.
 ScalarLists get_lists(File& file);

@@ -1,11 +1,10 @@
 #include "io/modes.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "format/flash_file.hpp"
+#include "stria/paths.hpp"
 #include "workload/block_check.hpp"
 #include "workload/corners.hpp"
 
@@ -27,11 +26,12 @@ CellArray cell_array(const Unk& unk) {
   return cells;
 }
 
-// The box that the benchmark's lattice of blocks fills, as readers need it.
+// The box that the benchmark's lattice of blocks fills, as readers need it. Collective: yes.
 ScalarLists scalar_lists(const IoArrays& a, bool corners) {
   const int64_t n = a.options.workload.nxb;
   const BlockLattice lattice = near_cubic_lattice(std::max<int64_t>(a.partition.total, 1));
   ScalarLists lists;
+  lists.origin = shared_origin(a.comm);
   lists.integer_scalars = {{"nxb", n},
                            {"nyb", n},
                            {"nzb", n},
@@ -374,7 +374,11 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
 
 void IoArrays::remove_file(const std::string& path) const {
   if (rank == 0) {
-    unlink(path.c_str());
+    try {
+      stria::remove_file(path);
+    } catch (const Error&) {
+      // The next round replaces it.
+    }
   }
 }
 

@@ -73,12 +73,15 @@ struct Restored {
   std::string path;
   int checkpoint_number = 0;
   int plot_number = 0;
+  std::vector<std::string> damages;    ///< sentences on what is damaged but not loaded, so that the run is whole without it
+  std::vector<std::string> unchecked;  ///< sentences on what could not be compared with checksums
 };
 
 /// Reads the options that a checkpoint was written with. Throws stria::Error. Collective: yes.
 SedovOptions read_options(MPI_Comm comm, const std::string& path);
 
-/// Restores from one checkpoint, checking every checksum on the way. `options` are those to go on with; dimension and block
+/// Restores from one checkpoint and checks every checksum: damage to what is loaded is an error, damage to the rest is told.
+/// `options` are those to go on with; dimension and block
 /// size must be the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 

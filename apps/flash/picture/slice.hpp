@@ -1,37 +1,52 @@
-// A picture of one variable on the adaptive mesh: its values in a plane, and the blocks' outlines.
+// A picture of variables on the adaptive mesh: their values in a plane, side by side, with the blocks' outlines.
 //
-// Method: every pixel of the plot shows the cell that it lies in, blocks are outlined, a colour bar gives the range. The input
-// is plain arrays, so that blocks read back from a file can be drawn as well as those in memory.
+// Method: every pixel of a plot shows the cell that it lies in; blocks are outlined; a colour bar with round ticks gives the
+// scale, which is logarithmic where the values span many powers of ten. The input is plain arrays, so that blocks read back
+// from a file can be drawn as well as those in memory.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "picture/image.hpp"
+#include "picture/canvas.hpp"
 #include "stria/status.hpp"
 
 namespace stria::flash {
 
+/// The mesh and the plane that cuts it.
 struct SliceInput {
   int dim = 2;
-  std::array<int, 3> cells{8, 8, 1};      ///< of a block
-  std::span<const double> bounding_box;   ///< [blocks][3][2]
-  std::span<const double> values;         ///< [blocks][z][y][x], interior cells
-  std::array<double, 2> domain_lo{0, 0};  ///< x and y
-  std::array<double, 2> domain_hi{1, 1};
-  double plane_z = 0.5;  ///< where a 3-D mesh is cut
+  std::array<int, 3> cells{8, 8, 1};     ///< of a block
+  std::span<const double> bounding_box;  ///< [blocks][3][2]
+  std::array<double, 3> domain_lo{0, 0, 0};
+  std::array<double, 3> domain_hi{1, 1, 1};
+  int normal = 2;      ///< the axis that the plane of a 3-D mesh stands on
+  double plane = 0.5;  ///< where on that axis; a plane at the domain's upper end shows the last cells
+};
+
+/// One variable to draw.
+struct SlicePanel {
+  std::string name;                ///< as the file has it, "dens"
+  std::span<const double> values;  ///< [blocks][z][y][x], interior cells
 };
 
 struct SliceStyle {
-  std::string title;                 ///< one line
-  std::string quantity = "density";  ///< beside the colour bar
-  int plot_pixels = 960;             ///< the longer side of the plot
+  std::string title;      ///< one line
+  int plot_pixels = 640;  ///< the longer side of each plot
   bool draw_blocks = true;
 };
 
-/// Draws the slice. Errors: kInvalidArgument when the arrays' sizes don't fit each other or the plot's size is out of range.
-Result<Image> draw_slice(const SliceInput& input, const SliceStyle& style);
+/// Draws the slice, a plot for each panel. Errors: kInvalidArgument when the arrays' sizes don't fit each other, the plane lies
+/// outside of the domain, or the plot's size is out of range.
+Result<Canvas> draw_slice(const SliceInput& input, std::span<const SlicePanel> panels, const SliceStyle& style);
+
+/// Where draw_slice() puts the plot of a panel, in pixels: for tests and for those who draw over it.
+Box plot_box(const SliceInput& input, int panel, const SliceStyle& style);
+
+/// "density" for "dens", and so on; the name itself where it isn't one of FLASH's common variables.
+std::string quantity_name(const std::string& variable);
 
 }  // namespace stria::flash

@@ -1,12 +1,13 @@
 // Keeps one communicator of ours with each of the application's.
 //
 // Problem: duplicating a communicator and finding the nodes costs several collectives, more than a small file takes to write.
-// Method: ours is an attribute of the application's communicator and goes with it; what is left when MPI ends goes before, by
-// an attribute of MPI_COMM_SELF, the one place where MPI lets libraries still communicate.
+// Method: ours is an attribute of the application's communicator and goes with it; what is left when MPI ends goes before.
 #include <mutex>
 #include <set>
 
+#include "comm/mpi/end_of_mpi.hpp"
 #include "comm/mpi/mpi_comm.hpp"
+#include "comm/mpi/parking.hpp"
 #include "comm/trace/traced_comm.hpp"
 
 namespace stria {
@@ -37,22 +38,22 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-int release_all(MPI_Comm, int, void*, void*) {
-  std::lock_guard lock(cache().mutex);
-  for (Entry* entry : cache().entries) {
-    entry->reset();
+void release_all() {
+  {
+    std::lock_guard lock(cache().mutex);
+    for (Entry* entry : cache().entries) {
+      entry->reset();
+    }
   }
-  return MPI_SUCCESS;
+  free_all_parked();
 }
 
-// The key of our attribute, made at the first call, together with the notice of MPI's end.
+// The key of our attribute, made at the first call.
 int attribute_key() {
   std::lock_guard lock(cache().mutex);
   if (cache().keyval == MPI_KEYVAL_INVALID) {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &cache().keyval, nullptr);
-    int end_key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release_all, &end_key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, end_key, nullptr);
+    at_end_of_mpi(MpiEnd::kCommunicators, release_all);
   }
   return cache().keyval;
 }
@@ -60,11 +61,7 @@ int attribute_key() {
 }  // namespace
 
 Result<std::shared_ptr<Comm>> cached_mpi_comm(MPI_Comm parent) {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized == 0 || finalized != 0 || parent == MPI_COMM_NULL) {
+  if (!is_mpi_running() || parent == MPI_COMM_NULL) {
     return make_mpi_comm(parent).status();
   }
   int key = attribute_key();

@@ -6,8 +6,11 @@
 #include <cstring>
 #include <limits>
 
+#include "comm/mpi/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
+#include "comm/mpi/parking.hpp"
+#include "comm/mpi/wait_watch.hpp"
 #include "comm/pause.hpp"
 
 namespace stria {
@@ -19,9 +22,11 @@ constexpr int kGatherTag = 0;
 constexpr int kSparseTag = 1;              // the bytes of a sparse exchange
 constexpr int kSparseSizeTags[] = {2, 3};  // their number, in exchanges of even and odd count
 constexpr int kProgressTag = 4;            // nobody sends it
-constexpr int kFirstUserTag = 5;
+constexpr int kWaitTag = 5;                // whom the ranks wait for
+constexpr int kFirstUserTag = 6;
 // Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
+constexpr size_t kHostBytes = 64;
 
 MPI_Op mpi_op(ReduceOp op) {
   switch (op) {
@@ -59,10 +64,12 @@ class MpiComm : public Comm {
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
   void wait(CommRequest& request) override;
-  void pause(int attempt) override { polite_pause(attempt); }
+  void pause(int attempt) override;
+  void look_at_wait(bool begins) override { watch_.look(begins); }
   void wait_while(std::atomic<uint32_t>& word, uint32_t seen) override;
   void wake(std::atomic<uint32_t>& word) override { wake_sleepers(word); }
   Messages sparse_exchange(const Messages& outgoing) override;
+  void park(std::unique_ptr<CommRequest> request) override { park_message(world_, std::move(request)); }
 
  private:
   void exchange_sizes(const Messages& outgoing, Messages& incoming);
@@ -70,6 +77,8 @@ class MpiComm : public Comm {
   template <typename T>
   void reduce(std::span<T> values, MPI_Datatype type, ReduceOp op);
   void find_nodes();
+  void find_hosts(const std::vector<int>& leaders);
+  void wait_for(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);
 
   MPI_Comm world_;
   MPI_Comm node_;  // world_ where all ranks are of one node
@@ -78,25 +87,25 @@ class MpiComm : public Comm {
   int node_rank_ = 0;
   int node_size_ = 1;
   int sparse_exchanges_ = 0;
+  uint64_t number_ = 0;
   std::vector<int> node_of_rank_;
+  std::vector<std::string> hosts_;  // by node
+  WaitWatch watch_;
 };
 
-MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node) {
+MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), watch_(world, kWaitTag) {
   MPI_Comm_rank(world_, &rank_);
   MPI_Comm_size(world_, &size_);
   MPI_Comm_rank(node_, &node_rank_);
   MPI_Comm_size(node_, &node_size_);
   find_nodes();
+  number_ = number_communicator(world_);
 }
 
+// Ranks come here at different times.
 MpiComm::~MpiComm() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized == 0) {
-    if (node_ != world_) {
-      MPI_Comm_free(&node_);
-    }
-    MPI_Comm_free(&world_);
+  if (is_mpi_running()) {
+    park_communicator({number_, world_, node_, kWaitTag});
   }
 }
 
@@ -115,19 +124,56 @@ void MpiComm::find_nodes() {
   for (int& node : node_of_rank_) {
     node = static_cast<int>(std::lower_bound(leaders.begin(), leaders.end(), node) - leaders.begin());
   }
+  find_hosts(leaders);
+  watch_.set_names(&node_of_rank_, &hosts_);
+}
+
+/// By name, while they can all be reached: who waits for them in vain can't ask.
+void MpiComm::find_hosts(const std::vector<int>& leaders) {
+  const std::string own = host_name();
+  if (leaders.size() == 1) {
+    hosts_ = {own};
+    return;
+  }
+  std::array<char, kHostBytes> mine{};
+  own.copy(mine.data(), mine.size() - 1);
+  std::vector<char> all(kHostBytes * static_cast<size_t>(size_));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(mine.data(), kHostBytes, MPI_CHAR, all.data(), kHostBytes, MPI_CHAR, world_, &request);
+  wait_politely(request);
+  for (const int leader : leaders) {
+    hosts_.emplace_back(&all[kHostBytes * static_cast<size_t>(leader)]);
+  }
+}
+
+void MpiComm::pause(int attempt) {
+  polite_pause(attempt);
+  if (attempt >= kYieldingPauses) {
+    watch_.look(attempt == kYieldingPauses);
+  }
+}
+
+/// As wait_politely(), but in a call of all ranks.
+void MpiComm::wait_for(MPI_Request& request, MPI_Status* status) {
+  int done = 0;
+  MPI_Test(&request, &done, status);
+  for (int attempt = 0; done == 0; ++attempt) {
+    pause(attempt);
+    MPI_Test(&request, &done, status);
+  }
 }
 
 void MpiComm::barrier() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(world_, &request);
-  wait_politely(request);
+  wait_for(request);
 }
 
 void MpiComm::broadcast(std::span<std::byte> data, int root) {
   for_each_piece(data.size(), [&](size_t first, int bytes) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(data.data() + first, bytes, MPI_BYTE, root, world_, &request);
-    wait_politely(request);
+    wait_for(request);
   });
 }
 
@@ -137,7 +183,7 @@ void MpiComm::reduce(std::span<T> values, MPI_Datatype type, ReduceOp op) {
     const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, mpi_op(op), world_, &request);
-    wait_politely(request);
+    wait_for(request);
   }
 }
 
@@ -146,7 +192,7 @@ void MpiComm::exclusive_scan(std::span<int64_t> values) {
     const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iexscan(MPI_IN_PLACE, values.data() + first, count, MPI_INT64_T, MPI_SUM, world_, &request);
-    wait_politely(request);
+    wait_for(request);
   }
   if (rank_ == 0) {
     // MPI leaves the first rank's result undefined.
@@ -160,7 +206,7 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgather(mine.data(), static_cast<int>(bytes), MPI_BYTE, all.data(), static_cast<int>(bytes), MPI_BYTE, world_,
                    &request);
-    wait_politely(request);
+    wait_for(request);
     return;
   }
   // Too large for one call: a broadcast a rank moves the same bytes, and latency doesn't matter at this size.
@@ -175,7 +221,7 @@ void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank_ != root) {
     MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, root, kGatherTag, world_, &request);
-    wait_politely(request);
+    wait_for(request);
     return;
   }
   std::array<std::byte, kGatherBytesMax> piece;
@@ -186,7 +232,7 @@ void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker
     }
     MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, kGatherTag, world_, &request);
     MPI_Status status;
-    wait_politely(request, &status);
+    wait_for(request, &status);
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     take(from, std::span(piece).first(static_cast<size_t>(bytes)));
@@ -207,13 +253,14 @@ std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int fro
 
 void MpiComm::wait(CommRequest& request) {
   for (int attempt = 0; !request.test(); ++attempt) {
-    polite_pause(attempt);
+    pause(attempt);
   }
 }
 
 // The program's own messages may depend on this rank: MPI gets to work on them now and then.
 void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
-  while (!sleep_while(word, seen)) {
+  for (bool begins = true; !sleep_while(word, seen); begins = false) {
+    watch_.look(begins);
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, kProgressTag, world_, &found, MPI_STATUS_IGNORE);
   }
@@ -267,7 +314,7 @@ void MpiComm::exchange_sizes(const Messages& outgoing, Messages& incoming) {
         in_barrier = true;
       }
     }
-    polite_pause(attempt);
+    pause(attempt);
   }
 }
 
@@ -318,11 +365,7 @@ void share_if_same(MPI_Comm world, MPI_Comm& node) {
 }  // namespace
 
 Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized == 0 || finalized != 0) {
+  if (!is_mpi_running()) {
     return Status(ErrorCode::kInvalidArgument, "MPI is not initialised, or already finalised");
   }
   if (parent == MPI_COMM_NULL) {
@@ -337,15 +380,17 @@ Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm_idup(parent, &world, &request);
-  wait_politely(request);
+  wait_for_all(parent, request);
   MPI_Comm_set_errhandler(world, MPI_ERRORS_ARE_FATAL);
   MPI_Ibarrier(world, &request);
-  wait_politely(request);
+  wait_for_all(world, request);
+  free_parked(world);
   int rank = 0;
   MPI_Comm_rank(world, &rank);
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   divide_node(node);
+  keep_ranks_that_share(node);
   share_if_same(world, node);
   return std::unique_ptr<Comm>(std::make_unique<MpiComm>(world, node));
 }

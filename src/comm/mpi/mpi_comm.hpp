@@ -16,9 +16,9 @@ namespace stria {
 
 /// Makes a communicator over a duplicate of `parent`, so that no message of ours ever meets one of the application's. MPI must
 /// be initialised (MPI_THREAD_FUNNELED is enough) and the result must go before MPI_Finalize. Errors inside MPI are fatal to
-/// the job. Where the environment variable STRIA_RANKS_PER_NODE is a number above 0, the same on every rank, a node's ranks are
-/// taken for several nodes of at most so many: for tests and experiments on one machine. Collective: yes; the outcome is the
-/// same everywhere.
+/// the job. Ranks are of one node when they can share memory: those of different containers on a machine may not. Where the
+/// environment variable STRIA_RANKS_PER_NODE is a number above 0, the same on every rank, a node's ranks are taken for several
+/// nodes of at most so many: for tests and experiments on one machine. Collective: yes; the outcome is the same everywhere.
 Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent);
 
 /// The communicator of ours that belongs to `parent`: made at the first call, kept until `parent` is freed or MPI ends. Its

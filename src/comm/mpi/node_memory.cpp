@@ -2,13 +2,19 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,12 +48,27 @@ class NodeMemory : public SharedBuffer {
   std::vector<ByteRange> parts_;
 };
 
-/// What the other ranks need to find the leader's memory file.
+/// What the other ranks need to find the leader's memory file, and to know it.
 struct Handle {
   int64_t process_id = 0;
   int64_t descriptor = -1;
   int64_t error_number = 0;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t nonce = 0;  ///< in its name
 };
+
+Handle failed(int error_number) {
+  Handle handle;
+  handle.error_number = error_number;
+  return handle;
+}
+
+std::string name_with(uint64_t nonce) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "stria-%016" PRIx64, nonce);
+  return text.data();
+}
 
 /// Lays the parts out one after another, each on pages of its own. False when the sum overflows or a size is negative.
 bool lay_out(const std::vector<int64_t>& sizes, std::vector<ByteRange>* parts, int64_t* total) {
@@ -81,18 +102,59 @@ int64_t available_memory() {
 Handle create_memory_file(int64_t bytes) {
   // The kernel would rather kill a process than refuse pages to a memory file.
   if (bytes > available_memory()) {
-    return {0, -1, ENOMEM};
+    return failed(ENOMEM);
   }
-  const int descriptor = memfd_create("stria", MFD_CLOEXEC);
+  Handle handle;
+  if (getrandom(&handle.nonce, sizeof handle.nonce, 0) != sizeof handle.nonce) {
+    return failed(errno);
+  }
+  const int descriptor = memfd_create(name_with(handle.nonce).c_str(), MFD_CLOEXEC);
   if (descriptor < 0) {
-    return {0, -1, errno};
+    return failed(errno);
   }
-  if (ftruncate(descriptor, bytes) != 0) {
+  struct stat about = {};
+  if (ftruncate(descriptor, bytes) != 0 || fstat(descriptor, &about) != 0) {
     const int error_number = errno;
     close(descriptor);
-    return {0, -1, error_number};
+    return failed(error_number);
   }
-  return {getpid(), descriptor, 0};
+  handle.process_id = getpid();
+  handle.descriptor = descriptor;
+  handle.device = about.st_dev;
+  handle.inode = about.st_ino;
+  return handle;
+}
+
+/// True when `descriptor`, which need not be open for reading, is the leader's memory file.
+bool is_the_file(int descriptor, const Handle& handle) {
+  struct stat about = {};
+  if (fstat(descriptor, &about) != 0 || about.st_dev != handle.device || about.st_ino != handle.inode) {
+    return false;
+  }
+  std::array<char, 64> name{};
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t length = readlink(path.c_str(), name.data(), name.size());
+  const std::string_view found(name.data(), static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  return found.find(name_with(handle.nonce)) != std::string_view::npos;
+}
+
+/// Opens the leader's file; -1 and an errno when that can't be. Whatever else the path leads to is not touched: not even
+/// opened, since that has effects on some devices.
+int open_memory_file(const Handle& handle) {
+  const std::string path = "/proc/" + std::to_string(handle.process_id) + "/fd/" + std::to_string(handle.descriptor);
+  const int found = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (found < 0) {
+    return -1;
+  }
+  int descriptor = -1;
+  int error_number = ESTALE;
+  if (is_the_file(found, handle)) {
+    descriptor = open(("/proc/self/fd/" + std::to_string(found)).c_str(), O_RDWR | O_CLOEXEC);
+    error_number = errno;
+  }
+  close(found);
+  errno = error_number;
+  return descriptor;
 }
 
 /// Allocates the pages of `mine` in the file and maps the whole. Returns an errno, or 0.
@@ -118,8 +180,7 @@ int open_and_map(const Handle& handle, bool leader, int64_t bytes, ByteRange min
   if (leader) {
     return map_memory_file(static_cast<int>(handle.descriptor), bytes, mine, base);
   }
-  const std::string path = "/proc/" + std::to_string(handle.process_id) + "/fd/" + std::to_string(handle.descriptor);
-  const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int descriptor = open_memory_file(handle);
   if (descriptor < 0) {
     return errno;
   }
@@ -135,7 +196,80 @@ int64_t node_maximum(MPI_Comm node, int64_t value) {
   return value;
 }
 
+void broadcast(MPI_Comm node, Handle& handle) {
+  static_assert(sizeof(Handle) == 6 * sizeof(int64_t));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(&handle, 6, MPI_INT64_T, 0, node, &request);
+  wait_politely(request);
+}
+
+/// True when all ranks of `node` can open a memory file of the first one. The same on all of them. Collective: over `node`.
+bool all_share(MPI_Comm node) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_size(node, &size);
+  if (size == 1) {
+    return true;
+  }
+  Handle handle;
+  if (rank == 0) {
+    handle = create_memory_file(0);
+  }
+  broadcast(node, handle);
+  bool can = handle.error_number == 0;
+  if (can && rank != 0) {
+    const int descriptor = open_memory_file(handle);
+    can = descriptor >= 0;
+    if (can) {
+      close(descriptor);
+    }
+  }
+  const bool all_can = node_maximum(node, can ? 0 : 1) == 0;
+  if (handle.descriptor >= 0 && rank == 0) {
+    close(static_cast<int>(handle.descriptor));
+  }
+  return all_can;
+}
+
+void divide(MPI_Comm& node, int colour) {
+  int rank = 0;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(node, colour, rank, &part);
+  MPI_Comm_free(&node);
+  node = part;
+}
+
+/// The first rank of `node` that numbers processes as this one does. Collective: over `node`.
+int first_with_own_processes(MPI_Comm node) {
+  int size = 0;
+  MPI_Comm_size(node, &size);
+  struct stat about = {};
+  const bool known = stat("/proc/self/ns/pid", &about) == 0;
+  const uint64_t own = known ? about.st_ino : 0;
+  std::vector<uint64_t> all(static_cast<size_t>(size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&own, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, node, &request);
+  wait_politely(request);
+  return static_cast<int>(std::find(all.begin(), all.end(), own) - all.begin());
+}
+
 }  // namespace
+
+// Two attempts are enough: processes that are numbered together, or else, where the system keeps them from one another, each by
+// itself.
+void keep_ranks_that_share(MPI_Comm& node) {
+  if (all_share(node)) {
+    return;
+  }
+  divide(node, first_with_own_processes(node));
+  if (!all_share(node)) {
+    int rank = 0;
+    MPI_Comm_rank(node, &rank);
+    divide(node, rank);
+  }
+}
 
 Result<std::shared_ptr<SharedBuffer>> allocate_node_memory(MPI_Comm node, int64_t bytes) {
   int rank = 0;
@@ -159,8 +293,7 @@ Result<std::shared_ptr<SharedBuffer>> allocate_node_memory(MPI_Comm node, int64_
   if (rank == 0) {
     handle = create_memory_file(total);
   }
-  MPI_Ibcast(&handle, 3, MPI_INT64_T, 0, node, &request);
-  wait_politely(request);
+  broadcast(node, handle);
   std::byte* base = nullptr;
   const int mine = open_and_map(handle, rank == 0, total, parts[static_cast<size_t>(rank)], &base);
   // The leader's descriptor must live until everybody has opened it, which this reduction proves.

@@ -1,12 +1,7 @@
-// The public functions of stria/trace.hpp.
-#include <new>
-
+// The functions of stria/trace.hpp that all ranks call.
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/trace_join.hpp"
 #include "stria/trace.hpp"
-#include "trace/levels.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
 
 namespace stria::trace {
 
@@ -20,29 +15,6 @@ void start_from_environment(MPI_Comm comm) {
 
 std::string finish() {
   return finish_trace().value();
-}
-
-void set_level(Level level) {
-  apply_level(level);
-}
-
-Level level() {
-  return applied_level();
-}
-
-void flush() {
-  Recorder::instance().flush();
-}
-
-Region::Region(const char* name) {
-  static_assert(sizeof(Span) <= sizeof span_ && alignof(Span) <= 8);
-  const bool recorded = is_recorded(Layer::kApp);
-  // What isn't recorded needs no name.
-  new (span_) Span(recorded ? Recorder::instance().define_kind(name, Layer::kApp) : Kind{});
-}
-
-Region::~Region() {
-  reinterpret_cast<Span*>(span_)->~Span();
 }
 
 }  // namespace stria::trace

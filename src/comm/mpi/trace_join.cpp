@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "comm/mpi/end_of_mpi.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/trace/trace_run.hpp"
 #include "trace/levels.hpp"
@@ -51,20 +52,16 @@ Result<std::optional<trace::Options>> wanted() {
   return options.level == trace::Level::kOff ? std::optional<trace::Options>() : std::optional(options);
 }
 
-int finish_at_end(MPI_Comm, int, void*, void*) {
+void finish_at_end() {
   // Nobody is left who could be told of a failure; the parts remain.
   (void)finish_trace();
   const std::lock_guard lock(state().mutex);
   state().comm.reset();
-  return MPI_SUCCESS;
 }
 
-// After the hook of the cache of communicators, so that it is called before that one.
 void hook_end_of_mpi() {
   if (!state().hooked) {
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish_at_end, &key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    at_end_of_mpi(MpiEnd::kTrace, finish_at_end);
     state().hooked = true;
   }
 }

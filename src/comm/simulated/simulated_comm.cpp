@@ -52,6 +52,7 @@ struct World {
   std::map<std::pair<int, int64_t>, std::vector<std::pair<int, size_t>>> announced;
   /// By node and by how many allocations the rank has made before.
   std::map<std::pair<int, int64_t>, std::shared_ptr<NodeAllocation>> allocations;
+  std::vector<std::unique_ptr<CommRequest>> parked;
 };
 
 class SimulatedRequest : public CommRequest {
@@ -102,6 +103,8 @@ class SimulatedComm : public MessageCollectives {
   }
   void wait(CommRequest& request) override { static_cast<SimulatedRequest&>(request).wait(); }
   void pause(int) override { world_.scheduler.poll(); }
+  /// Others may send when this rank has ended.
+  void park(std::unique_ptr<CommRequest> request) override { world_.parked.push_back(std::move(request)); }
   /// As with nonblocking consensus: the messages themselves and a barrier, no lists of addresses.
   Messages sparse_exchange(const Messages& outgoing) override;
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,13 +52,18 @@ int64_t unix_ns() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// By a number of its own, not the process's: that may be another program's at the same time on another node or in a container.
 std::string file_name(const std::string& program) {
   const time_t now = time(nullptr);
   tm parts{};
   localtime_r(&now, &parts);
   char text[32];
   strftime(text, sizeof text, "%Y%m%d_%H%M%S", &parts);
-  return fmt::format("{}_{}_{}.stria-trace", program, text, getpid());
+  uint32_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) {
+    number = static_cast<uint32_t>(unix_ns());
+  }
+  return fmt::format("{}_{}_{:08x}.stria-trace", program, text, number);
 }
 
 std::string parts_directory(const std::string& path) {

@@ -121,6 +121,8 @@ class TracedComm final : public Comm {
     traced_request->test();
   }
   void pause(int attempt) override { comm_->pause(attempt); }
+  void look_at_wait(bool begins) override { comm_->look_at_wait(begins); }
+  Comm& innermost() override { return comm_->innermost(); }
   void wait_while(std::atomic<uint32_t>& word, uint32_t seen) override {
     const WaitingSpan span(BuiltIn::kMessageWait);
     comm_->wait_while(word, seen);

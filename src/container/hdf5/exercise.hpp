@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "container/hdf5/reader.hpp"
+#include "container/hdf5/read/reader.hpp"
 
 namespace stria::container::test {
 

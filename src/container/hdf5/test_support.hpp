@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "container/container.hpp"
-#include "container/hdf5/writer.hpp"
+#include "container/hdf5/write/writer.hpp"
+#include "container/spec.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::container::test {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 namespace stria::storage {
@@ -41,14 +43,21 @@ bool FaultCalls::passes(Operation operation, const std::string& path) {
   return verdict.error_number == 0;
 }
 
+// A file that is opened again by its descriptor still is the one of that path to the rules.
+std::string FaultCalls::named(const std::string& path) {
+  constexpr std::string_view kOpenFiles = "/proc/self/fd/";
+  return path.starts_with(kOpenFiles) ? path_of(std::atoi(path.c_str() + kOpenFiles.size())) : path;
+}
+
 int FaultCalls::open(const char* path, int flags, mode_t mode) {
-  if (!passes(Operation::kSysOpen, path)) {
+  const std::string name = named(path);
+  if (!passes(Operation::kSysOpen, name)) {
     return -1;
   }
   const int descriptor = SystemCalls::open(path, flags, mode);
   if (descriptor >= 0) {
     const std::lock_guard lock(mutex_);
-    paths_[descriptor] = path;
+    paths_[descriptor] = name;
   }
   return descriptor;
 }

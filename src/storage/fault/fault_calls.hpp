@@ -31,6 +31,7 @@ class FaultCalls : public SystemCalls {
  private:
   /// The path that the descriptor was opened by, for rules about paths.
   std::string path_of(int descriptor);
+  std::string named(const std::string& path);
   /// True when the call may go on; else errno says why not.
   bool passes(Operation operation, const std::string& path);
 

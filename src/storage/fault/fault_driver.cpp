@@ -29,6 +29,12 @@ Result<std::unique_ptr<File>> FaultDriver::open(const std::string& path, const O
   return std::unique_ptr<File>(std::make_unique<FaultFile>(std::move(file), script_, calls_));
 }
 
+Result<std::unique_ptr<File>> FaultDriver::open_again(const File& file, const OpenOptions& options) {
+  STRIA_RETURN_IF_ERROR(decide(*script_, Operation::kOpen, file.path()));
+  STRIA_ASSIGN_OR_RETURN(std::unique_ptr<File> again, driver_->open_again(file, options));
+  return std::unique_ptr<File>(std::make_unique<FaultFile>(std::move(again), script_, calls_));
+}
+
 Status FaultDriver::rename(const std::string& from, const std::string& to) {
   STRIA_RETURN_IF_ERROR(decide(*script_, Operation::kRename, from));
   return driver_->rename(from, to);

@@ -19,6 +19,8 @@ class FaultDriver : public Driver {
 
   const char* name() const override { return driver_->name(); }
   Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override;
+  Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override;
+  Result<Identity> identity(const std::string& path) override { return driver_->identity(path); }
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

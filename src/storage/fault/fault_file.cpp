@@ -39,7 +39,9 @@ class FailingWrite : public PendingWrite {
 }  // namespace
 
 FaultFile::FaultFile(std::unique_ptr<File> file, std::shared_ptr<FaultScript> script, std::shared_ptr<SystemCalls> calls)
-    : calls_(std::move(calls)), file_(std::move(file)), script_(std::move(script)) {}
+    : calls_(std::move(calls)), file_(std::move(file)), capabilities_(file_->capabilities()), script_(std::move(script)) {
+  capabilities_.native_types = false;  // faults are decided by ranges
+}
 
 Status FaultFile::decide(Operation operation) const {
   const FaultVerdict verdict = script_->decide(operation, {path()});
@@ -95,6 +97,11 @@ Result<int64_t> FaultFile::read(std::span<const ReadSegment> segments) {
 Result<std::unique_ptr<RangeLock>> FaultFile::lock(ByteRange range, LockMode mode) {
   STRIA_RETURN_IF_ERROR(decide(Operation::kLock));
   return file_->lock(range, mode);
+}
+
+Result<std::unique_ptr<RangeLock>> FaultFile::try_lock(ByteRange range, LockMode mode) {
+  STRIA_RETURN_IF_ERROR(decide(Operation::kLock));
+  return file_->try_lock(range, mode);
 }
 
 Result<std::unique_ptr<RangeLock>> FaultFile::own() {

@@ -16,12 +16,18 @@ class FaultFile : public File {
   FaultFile(std::unique_ptr<File> file, std::shared_ptr<FaultScript> script, std::shared_ptr<SystemCalls> calls);
 
   const std::string& path() const override { return file_->path(); }
-  const Capabilities& capabilities() const override { return file_->capabilities(); }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<Identity> identity() override { return file_->identity(); }
+  const File& plain() const override { return file_->plain(); }
   Status write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
+  Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
+  Result<bool> is_locked_elsewhere(ByteRange range) override { return file_->is_locked_elsewhere(range); }
   Result<std::unique_ptr<RangeLock>> own() override;
+  Status refresh(ByteRange range) override { return file_->refresh(range); }
+  Status hand_over(ByteRange range) override { return file_->hand_over(range); }
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
@@ -35,6 +41,7 @@ class FaultFile : public File {
 
   std::shared_ptr<SystemCalls> calls_;  ///< that `file_` calls through
   std::unique_ptr<File> file_;
+  Capabilities capabilities_;
   std::shared_ptr<FaultScript> script_;
 };
 

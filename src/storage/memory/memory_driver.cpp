@@ -50,6 +50,24 @@ Result<std::unique_ptr<File>> MemoryDriver::open(const std::string& path, const 
       std::make_unique<MemoryFile>(path, inode, writable, options.exclusive_lock, options_.track_unsynced));
 }
 
+Result<std::unique_ptr<File>> MemoryDriver::open_again(const File& file, const OpenOptions& options) {
+  const auto* open = dynamic_cast<const MemoryFile*>(&file.plain());
+  STRIA_RETURN_IF_ERROR(check_open_again(file, open != nullptr, options));
+  if (options.direct) {
+    return Status(ErrorCode::kUnsupported, describe("open", file.path()) + ": memory offers no direct I/O");
+  }
+  return open->again(options.mode == OpenOptions::Mode::kReadWrite);
+}
+
+Result<Identity> MemoryDriver::identity(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = names_.find(path);
+  if (found == names_.end()) {
+    return Status::from_errno(ENOENT, describe("look up", path));
+  }
+  return found->second->identity();
+}
+
 Status MemoryDriver::rename(const std::string& from, const std::string& to) {
   const std::lock_guard lock(mutex_);
   const auto found = names_.find(from);

@@ -44,6 +44,18 @@ Status MemoryFile::check(const char* operation, bool writes) const {
   return {};
 }
 
+Result<Identity> MemoryFile::identity() {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("identity", false));
+  return inode_->identity();
+}
+
+Result<std::unique_ptr<File>> MemoryFile::again(bool writable) const {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("open", false));
+  return std::unique_ptr<File>(std::make_unique<MemoryFile>(path_, inode_, writable, false, track_unsynced_));
+}
+
 Status MemoryFile::write(std::span<const WriteSegment> segments) {
   STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
   const std::lock_guard lock(inode_->mutex);
@@ -73,7 +85,7 @@ namespace {
 
 class MemoryRangeLock : public RangeLock {
  public:
-  using Place = std::list<std::pair<ByteRange, LockMode>>::iterator;
+  using Place = std::list<MemoryInode::LockedRange>::iterator;
   MemoryRangeLock(std::shared_ptr<MemoryInode> inode, Place place) : inode_(std::move(inode)), place_(place) {}
   MemoryRangeLock(const MemoryRangeLock&) = delete;
   MemoryRangeLock& operator=(const MemoryRangeLock&) = delete;
@@ -90,21 +102,40 @@ class MemoryRangeLock : public RangeLock {
 
 }  // namespace
 
+bool MemoryFile::is_free(ByteRange range, LockMode mode) const {
+  return std::none_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(), [&](const auto& other) {
+    const bool shared = mode == LockMode::kShared && other.mode == LockMode::kShared;
+    return !shared && !intersect(range, other.range).empty();
+  });
+}
+
+std::unique_ptr<RangeLock> MemoryFile::note_lock(ByteRange range, LockMode mode) {
+  // Everything that may fail comes before the range counts as locked.
+  std::list<MemoryInode::LockedRange> entry;
+  entry.push_front({range, mode, this});
+  auto held = std::make_unique<MemoryRangeLock>(inode_, entry.begin());
+  inode_->locked_ranges.splice(inode_->locked_ranges.begin(), entry);
+  return held;
+}
+
 Result<std::unique_ptr<RangeLock>> MemoryFile::lock(ByteRange range, LockMode mode) {
   std::unique_lock lock(inode_->mutex);
   STRIA_RETURN_IF_ERROR(check("lock", mode == LockMode::kExclusive));
-  inode_->range_unlocked.wait(lock, [&] {
-    return std::none_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(), [&](const auto& other) {
-      const bool shared = mode == LockMode::kShared && other.second == LockMode::kShared;
-      return !shared && !intersect(range, other.first).empty();
-    });
-  });
-  // Everything that may fail comes before the range counts as locked.
-  std::list<std::pair<ByteRange, LockMode>> entry;
-  entry.emplace_front(range, mode);
-  auto held = std::make_unique<MemoryRangeLock>(inode_, entry.begin());
-  inode_->locked_ranges.splice(inode_->locked_ranges.begin(), entry);
-  return std::unique_ptr<RangeLock>(std::move(held));
+  inode_->range_unlocked.wait(lock, [&] { return is_free(range, mode); });
+  return note_lock(range, mode);
+}
+
+Result<std::unique_ptr<RangeLock>> MemoryFile::try_lock(ByteRange range, LockMode mode) {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("lock", mode == LockMode::kExclusive));
+  return is_free(range, mode) ? note_lock(range, mode) : nullptr;
+}
+
+Result<bool> MemoryFile::is_locked_elsewhere(ByteRange range) {
+  const std::lock_guard lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check("lock", false));
+  return std::any_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(),
+                     [&](const auto& other) { return other.holder != this && !intersect(range, other.range).empty(); });
 }
 
 Result<int64_t> MemoryFile::size() {

@@ -19,9 +19,16 @@ struct MemoryInode {
   SparseBytes content;
   SparseBytes durable_content;
   bool locked = false;
-  std::list<std::pair<ByteRange, LockMode>> locked_ranges;
+  struct LockedRange {
+    ByteRange range;
+    LockMode mode;
+    const void* holder;
+  };
+  std::list<LockedRange> locked_ranges;
   std::condition_variable range_unlocked;
   bool lost = false;  ///< by a crash: the handles of before are dead
+
+  Identity identity() const { return {0, reinterpret_cast<uintptr_t>(this)}; }
 };
 
 class MemoryFile : public File {
@@ -33,9 +40,14 @@ class MemoryFile : public File {
 
   const std::string& path() const override { return path_; }
   const Capabilities& capabilities() const override { return capabilities_; }
+  Result<Identity> identity() override;
+  /// Another handle on the same file; an error when this one is closed.
+  Result<std::unique_ptr<File>> again(bool writable) const;
   Status write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
+  Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
+  Result<bool> is_locked_elsewhere(ByteRange range) override;
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
@@ -45,6 +57,8 @@ class MemoryFile : public File {
  private:
   /// Error when the handle is closed, lost or (for writing) read-only. \pre inode's mutex held
   Status check(const char* operation, bool writes) const;
+  bool is_free(ByteRange range, LockMode mode) const;  ///< \pre inode's mutex held
+  std::unique_ptr<RangeLock> note_lock(ByteRange range, LockMode mode);
   void release();
 
   std::string path_;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "storage/posix/page_inserter.hpp"
+#include "storage/posix/sharing.hpp"
 #include "storage/posix/stripes.hpp"
 
 namespace stria::storage {
@@ -19,32 +20,11 @@ namespace {
 
 // Magic numbers of statfs(2).
 constexpr uint32_t kExt4 = 0xEF53;
-constexpr uint32_t kXfs = 0x58465342;
-constexpr uint32_t kBtrfs = 0x9123683E;
-constexpr uint32_t kF2fs = 0xF2F52010;
-constexpr uint32_t kZfs = 0x2FC12FC1;
 constexpr uint32_t kTmpfs = 0x01021994;
 constexpr uint32_t kRamfs = 0x858458F6;
-constexpr uint32_t kOverlay = 0x794C7630;
 
 // Aligned to pages, direct I/O works wherever it works at all; on ext4 a write that cuts a block takes the file's lock alone.
 constexpr int64_t kCommonDirectAlign = 4096;
-
-bool is_node_local(uint32_t magic) {
-  switch (magic) {
-    case kExt4:
-    case kXfs:
-    case kBtrfs:
-    case kF2fs:
-    case kZfs:
-    case kTmpfs:
-    case kRamfs:
-    case kOverlay:
-      return true;
-    default:
-      return false;
-  }
-}
 
 int64_t direct_alignment(int descriptor, uint32_t magic) {
   if (magic == kTmpfs || magic == kRamfs) {
@@ -73,6 +53,9 @@ Capabilities probe_capabilities(int descriptor) {
   struct statfs system = {};
   const uint32_t magic = fstatfs(descriptor, &system) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
   capabilities.node_local_cache = is_node_local(magic);
+  const Sharing sharing = find_sharing(descriptor, magic);
+  capabilities.locks_reach_all = sharing.locks_reach_all;
+  capabilities.caches_apart = sharing.caches_apart;
   // The page cache is shared by page; GPFS locks by its block; of other network file systems it is the best guess.
   capabilities.lock_unit_bytes = capabilities.node_local_cache ? 1 : capabilities.block_bytes;
   if (const auto stripes = find_stripes(descriptor, magic)) {

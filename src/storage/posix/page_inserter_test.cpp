@@ -91,6 +91,15 @@ TEST_F(PageInsertion, MovesWholePagesPastWrite) {
   EXPECT_EQ(std::count(found.begin(), found.begin() + 1000, std::byte{0}), 1000) << "the gap before it";
 }
 
+TEST_F(PageInsertion, ASoleWriterWritesPlainly) {
+  auto sole = driver_.open(path_, {.mode = Mode::kReadWrite, .sole_writer = true}).value();
+  EXPECT_FALSE(sole->capabilities().parallel_writes);
+  const auto data = noise(100 * kPage, 1);
+  STRIA_EXPECT_OK(write(*sole, 0, data));
+  EXPECT_EQ(calls_.written_bytes, 100 * kPage);
+  EXPECT_TRUE(content() == data);
+}
+
 TEST_F(PageInsertion, PagesThatAreThereAreWrittenOver) {
   STRIA_EXPECT_OK(write(*file_, 0, noise(64 * kPage, 2)));
   auto over = noise(96 * kPage, 3);

@@ -11,6 +11,7 @@
 
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/posix/posix_file.hpp"
 
 namespace stria::storage {
@@ -18,6 +19,19 @@ namespace stria::storage {
 Result<std::unique_ptr<File>> PosixDriver::open(const std::string& path, const OpenOptions& options) {
   STRIA_ASSIGN_OR_RETURN(std::unique_ptr<File> file, PosixFile::open(calls_, path, options));
   return file;
+}
+
+Result<std::unique_ptr<File>> PosixDriver::open_again(const File& file, const OpenOptions& options) {
+  STRIA_ASSIGN_OR_RETURN(std::unique_ptr<File> again, PosixFile::open_again(calls_, file, options));
+  return again;
+}
+
+Result<Identity> PosixDriver::identity(const std::string& path) {
+  struct stat details = {};
+  if (::stat(path.c_str(), &details) != 0) {
+    return Status::from_errno(errno, describe("look up", path));
+  }
+  return identity_of(details);
 }
 
 Status PosixDriver::rename(const std::string& from, const std::string& to) {

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "storage/messages.hpp"
 #include "storage/posix/file_system.hpp"
+#include "storage/posix/remote_names.hpp"
 
 namespace stria::storage {
 
@@ -26,12 +28,14 @@ bool is_one_run(std::span<const Segment> segments) {
 
 }  // namespace
 
-PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, bool direct)
+PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, const OpenOptions& options)
     : calls_(calls),
       path_(std::move(path)),
       descriptor_(descriptor),
-      direct_(direct),
+      direct_(options.direct),
       capabilities_(probe_capabilities(descriptor)) {
+  // One writer alone waits for nobody at the inode, and write() takes less time than inserting.
+  capabilities_.parallel_writes = capabilities_.parallel_writes && !options.sole_writer;
   if (capabilities_.parallel_writes) {
     inserter_ = std::make_unique<PageInserter>(descriptor);
   }
@@ -182,9 +186,7 @@ Result<int64_t> PosixFile::read_run_directly_or_not(const Run& run, std::span<io
     return read_run_from(descriptor_, run, pieces);
   }
   if (cached_descriptor_ < 0) {
-    // Not by path: the file may have another name by now.
-    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
-    cached_descriptor_ = calls_.open(self.c_str(), O_RDONLY | O_CLOEXEC, 0);
+    cached_descriptor_ = calls_.open(own_path().c_str(), O_RDONLY | O_CLOEXEC, 0);
     if (cached_descriptor_ < 0) {
       return transfer_error("read", run.offset, run.bytes, errno);
     }
@@ -216,13 +218,26 @@ std::unique_ptr<PendingWrite> PosixFile::start_write(std::span<const WriteSegmen
   if (descriptor_ < 0) {
     return File::start_write(segments);
   }
+  // The caller keeps the data, not necessarily the list. The call is this class's own write: a derived class's may not be
+  // thread-safe.
+  return queue([this, list = std::vector<WriteSegment>(segments.begin(), segments.end())] { return PosixFile::write(list); });
+}
+
+std::unique_ptr<PendingWrite> PosixFile::start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) {
+  if (descriptor_ < 0) {
+    return File::start_write(segments);
+  }
+  return queue([this, take, list = std::vector<WriteSegment>(segments.begin(), segments.end())]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const auto lock, take());
+    return PosixFile::write(list);
+  });
+}
+
+std::unique_ptr<PendingWrite> PosixFile::queue(std::function<Status()> job) {
   if (queue_ == nullptr) {
     queue_ = std::make_unique<WriteQueue>();
   }
-  // The caller keeps the data, not necessarily the list. The call is this class's own write: a derived class's may not be
-  // thread-safe.
-  return queue_->start(
-      [this, list = std::vector<WriteSegment>(segments.begin(), segments.end())] { return PosixFile::write(list); });
+  return queue_->start(std::move(job));
 }
 
 Result<int64_t> PosixFile::read(std::span<const ReadSegment> segments) {
@@ -234,109 +249,79 @@ Result<int64_t> PosixFile::read(std::span<const ReadSegment> segments) {
     iovec piece{segments[0].data, static_cast<size_t>(segments[0].bytes)};
     return read_run({segments[0].offset, segments[0].bytes, 0, 1}, {&piece, 1});
   }
-  RunList list = make_runs(segments, kLargestRunBytes);
+  return read_runs(make_runs(segments, kLargestRunBytes));
+}
+
+// A file that is cut meanwhile ends where it was found shortest: bytes that were read behind that don't count, and no more are
+// read there, though it may have grown again.
+Result<int64_t> PosixFile::read_runs(RunList list) {
+  int64_t end = std::numeric_limits<int64_t>::max();
+  for (const Run& run : list.runs) {
+    const Run before_end{run.offset, std::min(run.bytes, end - run.offset), run.first_piece, run.piece_count};
+    if (before_end.bytes <= 0) {
+      continue;
+    }
+    const auto pieces = std::span(list.pieces).subspan(run.first_piece, run.piece_count);
+    STRIA_ASSIGN_OR_RETURN(const int64_t now,
+                           read_run(before_end, before_end.bytes == run.bytes ? pieces : cut_to(pieces, before_end.bytes)));
+    if (now < before_end.bytes) {
+      end = run.offset + now;
+    }
+  }
   int64_t total = 0;
   for (const Run& run : list.runs) {
-    STRIA_ASSIGN_OR_RETURN(const int64_t now, read_run(run, std::span(list.pieces).subspan(run.first_piece, run.piece_count)));
-    total += now;
+    total += std::clamp<int64_t>(end - run.offset, 0, run.bytes);
   }
   return total;
 }
 
-namespace {
-
-struct flock place_of(ByteRange range, short type) {
-  struct flock where = {};  // its process id must be 0
-  where.l_type = type;
-  where.l_whence = SEEK_SET;
-  where.l_start = range.begin;
-  where.l_len = range.size();
-  return where;
+std::string PosixFile::own_path() const {
+  return "/proc/self/fd/" + std::to_string(descriptor_);
 }
 
-class PosixRangeLock : public RangeLock {
- public:
-  PosixRangeLock(const PosixFile& file, ByteRange range) : file_(file), range_(range) {}
-  PosixRangeLock(const PosixRangeLock&) = delete;
-  PosixRangeLock& operator=(const PosixRangeLock&) = delete;
-  ~PosixRangeLock() override { file_.unlock(range_); }
-
- private:
-  const PosixFile& file_;
-  ByteRange range_;
-};
-
-bool says_no_locks(int error_number) {
-  return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP || error_number == EINVAL;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<RangeLock>> PosixFile::lock(ByteRange range, LockMode mode) {
+Result<Identity> PosixFile::identity() {
   if (descriptor_ < 0) {
-    return closed_file("lock", path_);
+    return closed_file("identity", path_);
   }
-  if (range.empty()) {  // a length of zero would mean the rest of the file
-    return std::make_unique<RangeLock>();
+  struct stat details = {};
+  if (calls_.fstat(descriptor_, &details) != 0) {
+    return error("identity", errno);
   }
-  // Made first: a lock that nobody holds would stay. Giving back what was never locked is harmless.
-  std::unique_ptr<RangeLock> held = std::make_unique<PosixRangeLock>(*this, range);
-  int result = 0;
-  do {
-    struct flock where = place_of(range, mode == LockMode::kShared ? F_RDLCK : F_WRLCK);
-    result = calls_.lock_range(descriptor_, F_OFD_SETLKW, &where);
-  } while (result != 0 && errno == EINTR);
-  if (result == 0) {
-    return held;
-  }
-  const int error_number = errno;
-  Status status = transfer_error("lock", range.begin, range.size(), error_number);
-  return says_no_locks(error_number) ? Status(ErrorCode::kUnsupported, status.message()) : status;
+  return identity_of(details);
 }
 
-void PosixFile::unlock(ByteRange range) const {
-  struct flock where = place_of(range, F_UNLCK);
-  if (descriptor_ >= 0) {
-    calls_.lock_range(descriptor_, F_OFD_SETLK, &where);
-  }
-}
-
-namespace {
-
-class PosixOwnership : public RangeLock {
- public:
-  explicit PosixOwnership(const PosixFile& file) : file_(file) {}
-  PosixOwnership(const PosixOwnership&) = delete;
-  PosixOwnership& operator=(const PosixOwnership&) = delete;
-  ~PosixOwnership() override { file_.disown(); }
-
- private:
-  const PosixFile& file_;
-};
-
-}  // namespace
-
-// The system refuses a write lease on a file that anybody else has open, and keeps who opens it waiting until it is given back.
-Result<std::unique_ptr<RangeLock>> PosixFile::own() {
+// Opening is when such file systems promise to look; they also wait for pages on their way, which posix_fadvise would skip.
+Status PosixFile::refresh(ByteRange range) {
   if (descriptor_ < 0) {
-    return closed_file("own", path_);
+    return closed_file("refresh", path_);
   }
-  std::unique_ptr<RangeLock> held = std::make_unique<PosixOwnership>(*this);
-  if (calls_.set_lease(descriptor_, F_WRLCK) != 0) {
-    return Status(ErrorCode::kUnsupported, error("own", errno).message());
+  if (range.begin < range.end) {
+    const int again = calls_.open(own_path().c_str(), O_RDONLY | O_CLOEXEC, 0);
+    if (again < 0) {
+      return error("refresh", errno);
+    }
+    calls_.close(again);
   }
-  return held;
+  ask_for_size(descriptor_);
+  return {};
 }
 
-void PosixFile::disown() const {
-  if (descriptor_ >= 0) {
-    calls_.set_lease(descriptor_, F_UNLCK);
+Status PosixFile::hand_over(ByteRange range) {
+  if (descriptor_ < 0) {
+    return closed_file("write", path_);
   }
+  if (range.begin >= range.end || calls_.write_back(descriptor_, range.begin, range.size()) == 0) {
+    return {};
+  }
+  return transfer_error("write", range.begin, range.size(), errno);
 }
 
 Result<int64_t> PosixFile::size() {
   if (descriptor_ < 0) {
     return closed_file("size", path_);
+  }
+  if (!capabilities_.node_local_cache) {
+    ask_for_size(descriptor_);
   }
   struct stat details = {};
   if (calls_.fstat(descriptor_, &details) != 0) {

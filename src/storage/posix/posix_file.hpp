@@ -22,21 +22,30 @@ class PosixFile : public File {
  public:
   /// Opens as asked, the lock taken before anything is cut.
   static Result<std::unique_ptr<PosixFile>> open(SystemCalls& calls, const std::string& path, const OpenOptions& options);
+  /// Opens what `other` has open, whatever its name means by now.
+  static Result<std::unique_ptr<PosixFile>> open_again(SystemCalls& calls, const File& other, const OpenOptions& options);
 
-  PosixFile(SystemCalls& calls, std::string path, int descriptor, bool direct);
+  PosixFile(SystemCalls& calls, std::string path, int descriptor, const OpenOptions& options);
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override;
 
   const std::string& path() const override { return path_; }
   const Capabilities& capabilities() const override { return capabilities_; }
+  Result<Identity> identity() override;
   Status write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
+  std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
-  /// By a lock of the open file description, which excludes other handles of this process as well.
+  /// By a lock of the open file description, which excludes other handles of this process as well. What the program itself has
+  /// locked in the usual way, against all other processes, is not waited for.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
+  Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
+  Result<bool> is_locked_elsewhere(ByteRange range) override;
   /// By a lease.
   Result<std::unique_ptr<RangeLock>> own() override;
+  Status refresh(ByteRange range) override;
+  Status hand_over(ByteRange range) override;
   Result<int64_t> size() override;
   Status resize(int64_t bytes) override;
   Status preallocate(int64_t bytes) override;
@@ -45,6 +54,8 @@ class PosixFile : public File {
 
   bool direct() const { return direct_; }
   int descriptor() const { return descriptor_; }
+  /// A path to the open file in this process, which lasts as long as the handle: path() may mean another file by now.
+  std::string own_path() const;
   void unlock(ByteRange range) const;
   void disown() const;
   SystemCalls& calls() const { return calls_; }
@@ -64,9 +75,12 @@ class PosixFile : public File {
   Status write_by_pages(int64_t offset, std::span<iovec> pieces);
   Result<int64_t> insert_pages(int64_t offset, const std::byte* data, int64_t bytes);
   Status extend_to(int64_t end, iovec& last_piece);
+  Result<int64_t> read_runs(RunList list);
   Result<int64_t> read_run_from(int descriptor, const Run& run, std::span<iovec> pieces);
   Result<int64_t> read_run_directly_or_not(const Run& run, std::span<iovec> pieces);
   Status error(const char* operation, int error_number) const;
+  Status lock_error(ByteRange range, int error_number) const;
+  std::unique_ptr<PendingWrite> queue(std::function<Status()> job);
 
   SystemCalls& calls_;
   std::string path_;

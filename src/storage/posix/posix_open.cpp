@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "storage/messages.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/posix/posix_file.hpp"
+#include "storage/posix/remote_names.hpp"
 
 namespace stria::storage {
 
@@ -56,13 +58,19 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   if (options.direct && error_number == EINVAL) {
     return Status(ErrorCode::kUnsupported, describe(open_verb(options), path) + ": this file system offers no direct I/O");
   }
+  if (error_number == ESTALE) {
+    const char* what = options.expected_number != 0
+                           ? ": the name goes on meaning another file here than on the node that opened it first"
+                           : ": the name goes on meaning a file here that another node has removed";
+    return Status(ErrorCode::kIo, describe(open_verb(options), path) + what);
+  }
   return Status::from_errno(error_number, describe(open_verb(options), path));
 }
 
 /// True while `path` still names the open file: a program that held the lock before may have renamed or removed it.
 bool still_named(const std::string& path, const struct stat& opened) {
   struct stat named = {};
-  return stat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+  return stat(path.c_str(), &named) == 0 && identity_of(named) == identity_of(opened);
 }
 
 /// Cuts a file that isn't empty already: ext4 takes a truncation to nothing as a sign that the file is being replaced, and then
@@ -110,6 +118,18 @@ Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenO
   return file_in_use(path);
 }
 
+Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::string& path, int descriptor,
+                                             const OpenOptions& options) {
+  auto file = std::make_unique<PosixFile>(calls, path, descriptor, options);
+  if (options.direct && file->capabilities().direct_align_bytes == 0) {
+    return open_error(path, options, EINVAL);
+  }
+  if (!file->capabilities().node_local_cache) {
+    ask_for_size(descriptor);  // reads stop where the system believes the file to end
+  }
+  return file;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
@@ -118,16 +138,26 @@ Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std
   if (options.exclusive_lock) {
     STRIA_ASSIGN_OR_RETURN(descriptor, open_locked(calls, path, options));
   } else {
-    descriptor = open_without_interruption(calls, path, options);
+    const auto open_once = [&] { return open_without_interruption(calls, path, options); };
+    descriptor = open_expected(calls, path, options.expected_number, open_once);
     if (descriptor < 0) {
       return open_error(path, options, errno);
     }
   }
-  auto file = std::make_unique<PosixFile>(calls, path, descriptor, options.direct);
-  if (options.direct && file->capabilities().direct_align_bytes == 0) {
-    return open_error(path, options, EINVAL);
+  return make_file(calls, path, descriptor, options);
+}
+
+Result<std::unique_ptr<PosixFile>> PosixFile::open_again(SystemCalls& calls, const File& other, const OpenOptions& options) {
+  const auto* file = dynamic_cast<const PosixFile*>(&other.plain());
+  STRIA_RETURN_IF_ERROR(check_open_again(other, file != nullptr, options));
+  if (file->descriptor() < 0) {
+    return closed_file("open", file->path());
   }
-  return file;
+  const int descriptor = open_without_interruption(calls, file->own_path(), options);
+  if (descriptor < 0) {
+    return open_error(file->path(), options, errno);
+  }
+  return make_file(calls, file->path(), descriptor, options);
 }
 
 }  // namespace stria::storage

@@ -5,16 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <random>
 #include <string>
 #include <thread>
 
 #include "storage/conformance_test.hpp"
 #include "storage/posix/posix_driver.hpp"
+#include "storage/posix/remote_names.hpp"
 #include "storage/posix/runs.hpp"
 #include "storage/uring/uring_driver.hpp"
 
@@ -174,6 +178,109 @@ TEST(RealFiles, TmpfsOffersNoDirectWrites) {
     EXPECT_EQ(driver->open(path, {.mode = Mode::kCreate, .direct = true}).status().code(), ErrorCode::kUnsupported);
     static_cast<void>(driver->remove(path));
   }
+}
+
+/// A directory that goes with its files.
+class SmallDirectory {
+ public:
+  SmallDirectory() {
+    std::string pattern = testing::disk_directory() + "/stria-names-XXXXXX";
+    path = mkdtemp(pattern.data());
+  }
+  SmallDirectory(const SmallDirectory&) = delete;
+  SmallDirectory& operator=(const SmallDirectory&) = delete;
+  ~SmallDirectory() { std::filesystem::remove_all(path); }
+  std::string path;
+};
+
+// What another node creates may appear here only after a while.
+TEST(RemoteNames, WaitsForAFileThatAnotherNodeHasOpened) {
+  const SmallDirectory directory;
+  const std::string path = directory.path + "/late";
+  std::thread other_node([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::ofstream(path) << "here";
+  });
+  PosixDriver driver(real_system_calls());
+  OpenOptions options;
+  EXPECT_EQ(driver.open(path, options).status().code(), ErrorCode::kNotFound);
+  options.expected_number = 1;
+  const auto file = driver.open(path, options);
+  other_node.join();
+  EXPECT_TRUE(file.ok()) << file.status().message();
+}
+
+// Looking up anew asks the file system by calls that must not change anything.
+TEST(RemoteNames, LeavesNothingBehind) {
+  const SmallDirectory directory;
+  const std::string there = directory.path + "/there";
+  std::ofstream(there) << "content";
+  look_up_anew(there);
+  look_up_anew(directory.path + "/not there");
+  look_up_anew(directory.path + "/no/such/directory");
+  PosixDriver driver(real_system_calls());
+  EXPECT_EQ(driver.list_directory(directory.path).value(), std::vector<std::string>{"there"});
+  EXPECT_EQ(std::filesystem::file_size(there), 7u);
+  EXPECT_EQ(std::filesystem::hard_link_count(there), 1u);
+}
+
+/// A file that each read finds cut at another place.
+class RestlessCalls : public SystemCalls {
+ public:
+  explicit RestlessCalls(uint64_t seed) : random_(seed) {}
+  ssize_t preadv(int descriptor, const iovec* pieces, int count, int64_t offset) override {
+    const int64_t end = random_() % 2 == 0 ? INT64_MAX : static_cast<int64_t>(random_() % 2000);
+    std::vector<iovec> all(pieces, pieces + count);
+    const auto left = cut_to(all, std::max<int64_t>(end - offset, 0));
+    return left.empty() ? 0 : SystemCalls::preadv(descriptor, left.data(), static_cast<int>(left.size()), offset);
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// The least end of the file at which a list of reads has so many bytes before it; -1: none.
+int64_t end_for(const std::vector<ReadSegment>& segments, int64_t total) {
+  for (int64_t end = 0; end <= 4000; ++end) {
+    int64_t before = 0;
+    for (const ReadSegment& segment : segments) {
+      before += std::clamp<int64_t>(end - segment.offset, 0, segment.bytes);
+    }
+    if (before == total) {
+      return end;
+    }
+  }
+  return -1;
+}
+
+// What a list counts lies before one place in the file, all of it, though other bytes may have come as well.
+TEST(RealFiles, ListsCountBytesBeforeTheEndThatTheyFound) {
+  const std::string path = testing::disk_directory() + "/stria-cut-" + std::to_string(getpid());
+  const std::vector<std::byte> content(2000, std::byte{1});
+  int cut = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    RestlessCalls calls(seed);
+    PosixDriver driver(calls);
+    const auto file = driver.open(path, {.mode = Mode::kCreate}).value();
+    STRIA_EXPECT_OK(file->write(std::vector<WriteSegment>{{0, content.data(), 2000}}));
+    std::mt19937_64 random(seed);
+    std::vector<std::byte> memory(12 * 300);
+    std::vector<ReadSegment> segments;
+    for (int64_t i = 0; i < 12; ++i) {
+      segments.push_back(
+          {static_cast<int64_t>(random() % 1700), memory.data() + 300 * i, static_cast<int64_t>(random() % 300)});
+    }
+    const int64_t total = file->read(segments).value();
+    const int64_t end = end_for(segments, total);
+    ASSERT_GE(end, 0) << "seed " << seed;
+    cut += end < 1000 ? 1 : 0;
+    for (const ReadSegment& segment : segments) {
+      const int64_t wanted = std::clamp<int64_t>(end - segment.offset, 0, segment.bytes);
+      ASSERT_EQ(std::count(segment.data, segment.data + wanted, std::byte{1}), wanted) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(cut, 30);
+  unlink(path.c_str());
 }
 
 TEST(Runs, JoinNeighboursAndKeepTheRestApart) {

@@ -82,4 +82,14 @@ std::span<iovec> skip_bytes(std::span<iovec> pieces, int64_t bytes) {
   return pieces;
 }
 
+std::span<iovec> cut_to(std::span<iovec> pieces, int64_t bytes) {
+  size_t left = static_cast<size_t>(bytes);
+  size_t count = 0;
+  while (count < pieces.size() && left > 0) {
+    pieces[count].iov_len = std::min(pieces[count].iov_len, left);
+    left -= pieces[count++].iov_len;
+  }
+  return pieces.first(count);
+}
+
 }  // namespace stria::storage

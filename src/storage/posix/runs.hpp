@@ -34,5 +34,7 @@ RunList make_runs(std::span<const ReadSegment> segments, int64_t largest_run_byt
 
 /// Drops the first `bytes` from `pieces`: what a short call has done already. Returns the pieces that remain.
 std::span<iovec> skip_bytes(std::span<iovec> pieces, int64_t bytes);
+/// The pieces that hold the first `bytes`, the last of them cut.
+std::span<iovec> cut_to(std::span<iovec> pieces, int64_t bytes);
 
 }  // namespace stria::storage

@@ -51,6 +51,10 @@ int SystemCalls::set_lease(int descriptor, int type) {
   }
   return ::fcntl(descriptor, F_SETLEASE, type);
 }
+int SystemCalls::write_back(int descriptor, int64_t offset, int64_t bytes) {
+  return ::sync_file_range(descriptor, offset, bytes,
+                           SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
 int SystemCalls::rename(const char* from, const char* to) {
   return ::rename(from, to);
 }

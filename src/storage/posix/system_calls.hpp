@@ -29,6 +29,8 @@ class SystemCalls {
   virtual int lock_range(int descriptor, int command, struct flock* where);
   /// fcntl(F_SETLEASE). Whoever opens the file meanwhile is announced by a signal that programs ignore unless they ask for it.
   virtual int set_lease(int descriptor, int type);
+  /// sync_file_range: begins to write the dirty pages of a range and waits for it.
+  virtual int write_back(int descriptor, int64_t offset, int64_t bytes);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 

@@ -21,15 +21,12 @@ class TracedDriver final : public Driver {
   const char* name() const override { return driver_->name(); }
 
   Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override {
-    if (!trace::is_counting()) {
-      return driver_->open(path, options);
-    }
-    const uint16_t about = trace::ring().file;
-    const uint16_t id = about != 0 ? about : trace::Recorder::instance().file(path);
-    trace::FileSpan span(trace::kind(BuiltIn::kStorageOpen), id);
-    STRIA_ASSIGN_OR_RETURN(std::unique_ptr<File> file, driver_->open(path, options));
-    return std::unique_ptr<File>(std::make_unique<TracedFile>(std::move(file), id));
+    return traced(path, [&] { return driver_->open(path, options); });
   }
+  Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override {
+    return traced(file.path(), [&] { return driver_->open_again(file, options); });
+  }
+  Result<Identity> identity(const std::string& path) override { return driver_->identity(path); }
   Status rename(const std::string& from, const std::string& to) override {
     const Span span(trace::kind(BuiltIn::kStorageName));
     return driver_->rename(from, to);
@@ -48,6 +45,18 @@ class TracedDriver final : public Driver {
   }
 
  private:
+  template <typename Open>
+  static Result<std::unique_ptr<File>> traced(const std::string& path, const Open& open) {
+    if (!trace::is_counting()) {
+      return open();
+    }
+    const uint16_t about = trace::ring().file;
+    const uint16_t id = about != 0 ? about : trace::Recorder::instance().file(path);
+    trace::FileSpan span(trace::kind(BuiltIn::kStorageOpen), id);
+    STRIA_ASSIGN_OR_RETURN(std::unique_ptr<File> file, open());
+    return std::unique_ptr<File>(std::make_unique<TracedFile>(std::move(file), id));
+  }
+
   std::shared_ptr<Driver> driver_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stria/datatype.hpp"
 #include "trace/recorder.hpp"
 #include "trace/span.hpp"
 #include "trace/ticks.hpp"
@@ -76,9 +77,10 @@ Status TracedFile::write(std::span<const WriteSegment> segments) {
   return outcome;
 }
 
-std::unique_ptr<PendingWrite> TracedFile::start_write(std::span<const WriteSegment> segments) {
+template <typename Start>
+std::unique_ptr<PendingWrite> TracedFile::start(std::span<const WriteSegment> segments, Start&& start) {
   if (!trace::is_counting()) {
-    return file_->start_write(segments);
+    return start();
   }
   const trace::FileScope scope(id_);
   trace::LooseSpan span(trace::kind(BuiltIn::kStorageWriteBehind));
@@ -87,7 +89,15 @@ std::unique_ptr<PendingWrite> TracedFile::start_write(std::span<const WriteSegme
   }
   const int64_t begin = trace::ticks();
   counters_.request(Direction::kWrite, segments, 0);
-  return std::make_unique<TracedWrite>(file_->start_write(segments), counters_, span, begin);
+  return std::make_unique<TracedWrite>(start(), counters_, span, begin);
+}
+
+std::unique_ptr<PendingWrite> TracedFile::start_write(std::span<const WriteSegment> segments) {
+  return start(segments, [&] { return file_->start_write(segments); });
+}
+
+std::unique_ptr<PendingWrite> TracedFile::start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) {
+  return start(segments, [&] { return file_->start_locked_write(segments, take); });
 }
 
 Result<int64_t> TracedFile::read(std::span<const ReadSegment> segments) {
@@ -100,6 +110,48 @@ Result<int64_t> TracedFile::read(std::span<const ReadSegment> segments) {
   }
   const int64_t begin = trace::ticks();
   Result<int64_t> outcome = file_->read(segments);
+  counters_.request(Direction::kRead, segments, trace::ticks() - begin);
+  return outcome;
+}
+
+namespace {
+
+/// A region as one stretch of so many bytes that begins where its first one may be.
+template <typename Segment>
+Segment stretch_of(const TypeWindow& region) {
+  return {region.displacement + region.type.true_lower_bound(), nullptr, region.window.size()};
+}
+
+}  // namespace
+
+Status TracedFile::write_type(const TypeWindow& region, const std::byte* data) {
+  if (!trace::is_counting()) {
+    return file_->write_type(region, data);
+  }
+  const auto stretch = stretch_of<WriteSegment>(region);
+  const std::span<const WriteSegment> segments(&stretch, 1);
+  trace::FileSpan span(trace::kind(BuiltIn::kStorageWrite), id_);
+  if (span->recorded()) {
+    describe(*span.operator->(), segments);
+  }
+  const int64_t begin = trace::ticks();
+  Status outcome = file_->write_type(region, data);
+  counters_.request(Direction::kWrite, segments, trace::ticks() - begin);
+  return outcome;
+}
+
+Result<int64_t> TracedFile::read_type(const TypeWindow& region, std::byte* data) {
+  if (!trace::is_counting()) {
+    return file_->read_type(region, data);
+  }
+  const auto stretch = stretch_of<ReadSegment>(region);
+  const std::span<const ReadSegment> segments(&stretch, 1);
+  trace::FileSpan span(trace::kind(BuiltIn::kStorageRead), id_);
+  if (span->recorded()) {
+    describe(*span.operator->(), segments);
+  }
+  const int64_t begin = trace::ticks();
+  Result<int64_t> outcome = file_->read_type(region, data);
   counters_.request(Direction::kRead, segments, trace::ticks() - begin);
   return outcome;
 }

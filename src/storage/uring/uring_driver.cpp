@@ -89,4 +89,9 @@ Result<std::unique_ptr<File>> UringDriver::open(const std::string& path, const O
   return std::unique_ptr<File>(std::make_unique<UringFile>(std::move(file)));
 }
 
+Result<std::unique_ptr<File>> UringDriver::open_again(const File& file, const OpenOptions& options) {
+  STRIA_ASSIGN_OR_RETURN(std::unique_ptr<PosixFile> again, PosixFile::open_again(calls(), file, options));
+  return std::unique_ptr<File>(std::make_unique<UringFile>(std::move(again)));
+}
+
 }  // namespace stria::storage

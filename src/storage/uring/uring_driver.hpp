@@ -20,6 +20,7 @@ class UringDriver : public PosixDriver {
 
   const char* name() const override { return "uring"; }
   Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override;
+  Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override;
 
  private:
   using PosixDriver::PosixDriver;

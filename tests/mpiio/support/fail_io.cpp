@@ -1,4 +1,5 @@
-// Stands before the C library's reads, writes and syncs and fails those that fail_io.hpp's arm() asked for.
+// Stands before the C library's reads, writes and syncs and fails, or holds up, those that fail_io.hpp's arm() or delay_one()
+// asked for.
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -47,6 +48,11 @@ bool fails(int operation, int fd) {
   }
   skipped = 0;
   ++hits;
+  if (const int milliseconds = -error_number.load(); milliseconds > 0) {
+    armed = 0;
+    usleep(static_cast<useconds_t>(milliseconds) * 1000);
+    return false;
+  }
   errno = error_number;
   return true;
 }

@@ -25,6 +25,10 @@ class FailIo {
   void arm(const std::string& path, Operation operation, int skip, int error) const {
     arm_(path.c_str(), static_cast<int>(operation), skip, error);
   }
+  /// The next operation of this kind on such a file begins so much later.
+  void delay_one(const std::string& path, Operation operation, int milliseconds) const {
+    arm_(path.c_str(), static_cast<int>(operation), 0, -milliseconds);
+  }
   void disarm() const { arm_("", 0, 0, 0); }
   /// Operations that were failed since arm().
   int hits() const { return hits_(); }

@@ -29,7 +29,6 @@ bool is_sanitized() {
 
 namespace {
 
-constexpr int kUsualSeconds = 20;
 constexpr int kTicksASecond = 10;
 
 // Three times as many with sanitizers.
@@ -38,7 +37,7 @@ int ticks_of(int seconds) {
 }
 
 // The watchdog counts ticks that it has slept itself: a process that is stopped as a whole doesn't age.
-std::atomic<int> ticks_left{ticks_of(kUsualSeconds)};
+std::atomic<int> ticks_left{0};
 std::atomic<int> ticks_passed{0};
 std::atomic<bool> watching{false};
 std::mutex case_mutex;
@@ -65,11 +64,11 @@ void watch() {
   }
 }
 
-void begin_case(const std::string& name) {
+void begin_case(const std::string& name, int seconds) {
   const std::lock_guard<std::mutex> lock(case_mutex);
   case_name = name;
   case_failures = 0;
-  ticks_left = ticks_of(kUsualSeconds);
+  ticks_left = ticks_of(seconds);
 }
 
 Options parse(int argc, char** argv) {
@@ -86,8 +85,12 @@ Options parse(int argc, char** argv) {
       options.only = argv[i + 1];
     } else if (name == "--dir") {
       options.directory = argv[i + 1];
+    } else if (name == "--prefix") {
+      options.prefix = argv[i + 1];
+    } else if (name == "--seconds") {
+      options.seconds = std::atoi(argv[i + 1]);
     } else {
-      std::fprintf(stderr, "unknown option %s; use --seed, --count, --only or --dir\n", name.c_str());
+      std::fprintf(stderr, "unknown option %s; use --seed, --count, --only, --dir, --prefix or --seconds\n", name.c_str());
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
   }
@@ -124,6 +127,7 @@ Suite::Suite(int* argc, char*** argv, int thread_level) {
     std::fprintf(stderr, "MPIIO_TEST_LIBRARY=stria, but MPI_File_open isn't libstria_mpiio's: check LD_PRELOAD\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  ticks_left = ticks_of(options_.seconds);
   watching = true;
   watchdog = std::thread(watch);
 }
@@ -142,7 +146,7 @@ void Suite::run(const std::string& name, const std::function<void()>& body) {
   if (!wanted(name)) {
     return;
   }
-  begin_case(name);
+  begin_case(name, options_.seconds);
   body();
   int failures = case_failures;
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -14,12 +14,15 @@
 
 namespace mpiio {
 
-/// What the command line asked for: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY].
+/// What the command line asked for: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY] [--prefix TEXT]
+/// [--seconds N].
 struct Options {
   uint64_t seed = 1;      ///< of the first random case
   int count = 0;          ///< random cases to run; 0: the program's own number
   std::string only;       ///< cases whose name contains this
   std::string directory;  ///< where files are made; TMPDIR or the working directory when not given
+  std::string prefix;     ///< before the name when MPI opens a file, as "nfs:"
+  int seconds = 20;       ///< that a case may take before the watchdog ends the job; three times as many with sanitizers
 };
 
 /// Whether this program was built with the address or the thread sanitizer: slower, and with more memory.
@@ -62,7 +65,7 @@ class Suite {
   void run_random(const std::string& name, int count, const std::function<void(uint64_t)>& body);
   /// Seconds that went by since the start, those not counted in which the whole job was stopped.
   double awake_seconds() const;
-  /// Gives this case more time than the usual 20 s before the watchdog ends the job; three times as much with sanitizers.
+  /// Gives this case more time than the usual before the watchdog ends the job.
   void allow_seconds(int seconds);
 
   /// Prints the sums; the exit status of main. Collective.

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Measures a store of eight `stria serve` on this machine: Ching's experiments of 2002 by every method, times as ratios to the
+best, with the requests and the bytes that travelled; and the plainest things beside plain sockets. Goals beside the figures.
+
+The methods of a point run one after another in every cycle, so that they see the same machine; a ratio is the median over the
+cycles of (time / the cycle's best). Programs compare all that they read with what was written. Figures go to OUT/servers.json,
+those of the experiments are drawn in OUT/servers.png."""
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
+from servers import cases, chart, goals  # noqa: E402
+
+from mpiexec_env import mpiexec_environment  # noqa: E402
+
+BUILD = os.path.join(ROOT, "build", "release")
+PATTERNS = os.path.join(BUILD, "bin", "mpiio_bench")
+PLAIN = os.path.join(BUILD, "bin", "store_bench")
+STRIA = os.path.join(BUILD, "bin", "stria")
+DROP_IN = os.path.join(BUILD, "lib", "libstria_mpiio.so")
+TIMEOUT_S = 600
+QUANTITIES = ("write", "read")
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Store:
+    """Eight servers in one process, in a directory of their own; ended with the block."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.process = None
+        self.url = ""
+
+    def __enter__(self):
+        command = [STRIA, "serve", "--cluster", str(cases.SERVERS), "--dir", os.path.join(self.directory, "store")]
+        self.process = subprocess.Popen(
+            [*command, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self.url = self.process.stdout.readline().strip()
+        if not self.url.startswith("stria://"):
+            self.__exit__()
+            raise OSError("stria serve: the store did not start")
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+def output_of(command):
+    """(JSON that the command printed, None), or (None, why not)."""
+    try:
+        done = subprocess.run(
+            command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
+            stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None, f"no end after {TIMEOUT_S} s"
+    if done.returncode != 0:
+        return None, " | ".join((done.stdout + done.stderr).strip().splitlines()[:2]) or f"exit {done.returncode}"
+    return json.loads(done.stdout), None
+
+
+class Bench:
+    def __init__(self, options, store):
+        self.options = options
+        self.store = store
+        self.points = []
+        self.plain = {}
+        self.problems = []
+
+    def run_method(self, experiment, size, method):
+        hints = [*cases.STRIPES, f"stria_method={method.hint}"]
+        command = ["mpiexec.openmpi", "-n", str(experiment.clients), "env", f"LD_PRELOAD={DROP_IN}", PATTERNS]
+        command += [experiment.pattern, str(size), method.call, "1", f"{self.store.url}/{method.name}", *hints]
+        return output_of(command)
+
+    def point(self, experiment, size):
+        point = {
+            "title": experiment.title(size), "pattern": experiment.pattern, "clients": experiment.clients, "size": size,
+            "axis": experiment.axis, "figures": experiment.figures, "times": {quantity: {} for quantity in QUANTITIES},
+            "traffic": {quantity: {} for quantity in QUANTITIES},
+        }  # fmt: skip
+        self.points.append(point)
+        gone = set()
+        for _ in range(self.options.cycles):
+            for method in experiment.methods(size):
+                if method in gone:
+                    continue
+                result, why = self.run_method(experiment, size, method)
+                if result is None:
+                    gone.add(method)
+                    self.problems.append(f"{point['title']}, {method.name}: {why}")
+                    continue
+                point["useful_bytes"], point["pieces"] = result["useful_bytes"], result["pieces"]
+                for quantity in QUANTITIES:
+                    point["times"][quantity].setdefault(method.name, []).append(result[f"{quantity}_s"][0])
+                    point["traffic"][quantity][method.name] = result[f"{quantity}_traffic"]
+        self.tell(point)
+        self.save()
+
+    def tell(self, point):
+        if "pieces" not in point:
+            return
+        say(f"{point['title']}: {point['pieces']} pieces of {point['useful_bytes'] / point['pieces'] / point['clients']:.0f} B")
+        for quantity in dict(point["figures"]):
+            times = point["times"][quantity]
+            for method, ratio in sorted(goals.ratios_to_best(times).items(), key=lambda entry: entry[1]):
+                requests, sent, received = point["traffic"][quantity][method]
+                say(
+                    f"  {quantity:6}{method:10}{ratio:9.2f} x best {statistics.median(times[method]):9.3f} s"
+                    f"{requests:9} requests {sent / 1e6:9.2f} MB sent {received / 1e6:9.2f} MB received"
+                )
+
+    def beside_plain(self, measure, size, cycles):
+        """What store_bench tells of one measure, or None."""
+        pid = str(self.store.process.pid)
+        figures, why = output_of([PLAIN, measure, f"{self.store.url}/plain", pid, str(cycles), str(size)])
+        if figures is None:
+            self.problems.append(f"{measure} {size}: {why}")
+        else:
+            self.plain[f"{measure} {size}"] = figures
+        return figures
+
+    def plainest(self):
+        """All of store_bench; the verdicts."""
+        verdicts = []
+        if figures := self.beside_plain("copy", 128, 5):
+            verdicts += goals.of_copy(figures)
+        if figures := self.beside_plain("latency", 2000, 5):
+            verdicts += goals.of_latency(figures)
+        for piece_bytes in goals.LIST_GOALS:
+            if figures := self.beside_plain("pieces", piece_bytes, 5):
+                verdicts += goals.of_pieces(piece_bytes, figures)
+        if figures := self.beside_plain("names", 500, 2):
+            rates = {name[:-2]: 1 / statistics.median(values) for name, values in figures.items()}
+            say("names a second: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))
+        if figures := self.beside_plain("lists", 65536 if self.options.full else 8192, 2):
+            say("nanoseconds a piece of 8 B, by regions of a request:")
+            for name, values in sorted(figures.items(), key=lambda entry: int(entry[0].split("_")[1])):
+                what, regions, _ = name.split("_")
+                say(f"  {what:6}{regions:>6} {statistics.median(values) * 1e9:10.0f}")
+        self.save()
+        return verdicts
+
+    def save(self):
+        record = {"points": self.points, "plain": self.plain, "problems": self.problems}
+        with open(os.path.join(self.options.out, "servers.json"), "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+
+    def draw(self):
+        try:
+            chart.draw(self.points, os.path.join(self.options.out, "servers.png"))
+        except ImportError:
+            say("No chart: this Python has no matplotlib; scripts/bench_servers.sh takes one that has.")
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
+    parser.add_argument("--cycles", type=int, default=2, help="times that every method runs")
+    parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain' for what has no pattern")
+    parser.add_argument("--list", action="store_true", help="print the experiments and leave")
+    parser.add_argument("--dir", default="/dev/shm", help="where the store's directory is made")
+    parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal is no failure."""
+    options = parse_arguments(arguments)
+    experiments = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.name]
+    if options.list:
+        say("\n".join(case.title(size) for case in experiments for size in case.sizes))
+        return 0
+    for program in (PATTERNS, PLAIN, STRIA, DROP_IN):
+        if not os.path.exists(program):
+            print(f"run_servers_bench.py: no {program}; build it first (make bench-servers)", file=sys.stderr)
+            return 2
+    os.makedirs(options.out, exist_ok=True)
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=options.dir) as directory, Store(directory) as store:
+        bench = Bench(options, store)
+        for experiment in experiments:
+            for size in experiment.sizes:
+                bench.point(experiment, size)
+        verdicts = goals.of_experiments(bench.points)
+        if options.only in "plain":
+            verdicts += bench.plainest()
+        bench.draw()
+    say("")
+    for verdict in verdicts:
+        say(verdict.line())
+    missed = sum(not verdict.met() for verdict in verdicts)
+    minutes = (time.monotonic() - begin) / 60
+    say(f"\n{len(bench.points)} points in {minutes:.1f} minutes, {missed} of {len(verdicts)} goals missed")
+    say(f"figures in {options.out}")
+    for line in bench.problems:
+        say(f"PROBLEM {line}")
+    return 1 if bench.problems else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

@@ -1,0 +1,88 @@
+"""Ching's experiments of 2002 on a store: patterns of mpiio_bench, methods, and how many accesses each of them is asked for."""
+
+import dataclasses
+
+SERVERS = 8
+STRIPES = ("striping_unit=16384", f"striping_factor={SERVERS}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """How the pieces of a client travel: the call of MPI-IO, and the method by name."""
+
+    name: str
+    call: str
+    hint: str
+
+
+MULTIPLE = Method("multiple", "independent", "multiple")
+LIST = Method("list", "independent", "list_io")
+DATATYPE = Method("datatype", "independent", "datatype_io")
+SIEVING = Method("sieving", "independent", "data_sieving")
+HYBRID = Method("hybrid", "independent", "hybrid")
+TWO_PHASE = Method("two-phase", "collective", "two_phase")
+METHODS = (MULTIPLE, LIST, DATATYPE, SIEVING, HYBRID, TWO_PHASE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """A pattern on so many clients; `sizes` are its points along the figure's axis."""
+
+    name: str
+    pattern: str
+    clients: int
+    sizes: tuple
+    most_multiple: int  # accesses of a client beyond which a request for each takes too long to wait for
+    figures: tuple  # quantity, title in the chart
+    axis: str = ""  # empty: one point, drawn as bars
+
+    def methods(self, size):
+        return [method for method in METHODS if method is not MULTIPLE or size <= self.most_multiple]
+
+    def title(self, size):
+        point = f", {size:.0e} {self.axis}" if self.axis else ""
+        return f"{self.name}, {self.clients} clients{point}"
+
+
+def cyclic(clients, mebibytes, sizes, most_multiple):
+    figures = (("read", "1-D cyclic, read"), ("write", "1-D cyclic, write"))
+    return Experiment("1-D cyclic", f"cyclic_{mebibytes}", clients, sizes, most_multiple, figures, "accesses")
+
+
+def blocks(clients, mebibytes, sizes, most_multiple):
+    figures = (("read", "block-block, read"), ("write", "block-block, write"))
+    return Experiment("block-block", f"blocks_{mebibytes}", clients, sizes, most_multiple, figures, "accesses")
+
+
+def flash(clients, block_count):
+    """Sizes are blocks; each has 24 pieces of a block's cells."""
+    return Experiment("FLASH I/O", "flash", clients, (block_count,), block_count, (("write", "FLASH I/O, write"),))
+
+
+DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read"),))
+# Where list I/O is held against a request for each of as many pieces of 8 bytes: no larger than its pieces make it.
+TINY = "cyclic_1"
+
+
+def tiny(count):
+    return Experiment("8-byte pieces", TINY, 4, (count,), count, (("write", "8-byte pieces, write"),))
+
+
+def quick():
+    """Four minutes."""
+    return [
+        cyclic(8, 16, (1000, 10000, 100000), 1000),
+        blocks(4, 16, (1000, 10000, 100000), 1000),
+        flash(4, 20),
+        DISPLAY,
+        tiny(10000),
+    ]
+
+
+def full():
+    """As in the paper, but for 32 clients; a request for each piece up to a hundred thousand."""
+    sizes = (1000, 10000, 100000, 1000000)
+    cases = [cyclic(clients, 1024, sizes, 100000) for clients in (8, 16)]
+    cases += [blocks(clients, 1024, sizes, 100000) for clients in (4, 9, 16)]
+    cases += [flash(clients, 80) for clients in (2, 4, 8, 16)]
+    return [*cases, DISPLAY, tiny(100000)]

@@ -1,0 +1,89 @@
+"""What is held against which goal: from the record of a run to lines with figure and goal."""
+
+import dataclasses
+import statistics
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """A figure and its goal: at least, or with `at_most` at most."""
+
+    what: str
+    value: float
+    goal: float
+    at_most: bool = False
+
+    def met(self):
+        return self.value <= self.goal if self.at_most else self.value >= self.goal
+
+    def line(self):
+        sign = "<=" if self.at_most else ">="
+        return f"{self.what}: {self.value:.3g} (goal {sign} {self.goal:g}{'' if self.met() else ', missed'})"
+
+
+def ratios_to_best(times):
+    """{method: [seconds a cycle]} to {method: median over the cycles of its time as a multiple of the cycle's best}."""
+    cycles = min(len(values) for values in times.values())
+    best = [min(values[i] for values in times.values()) for i in range(cycles)]
+    return {name: statistics.median(values[i] / best[i] for i in range(cycles)) for name, values in times.items()}
+
+
+def of_experiments(points):
+    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside a request a piece, FLASH I/O."""
+    verdicts = []
+    for point in points:
+        for quantity, times in point["times"].items():
+            if not times:
+                continue
+            ratios = ratios_to_best(times)
+            if point["pattern"] == "cyclic_1":
+                if quantity == "write" and {"list", "multiple"} <= set(ratios):
+                    ratio = ratios["multiple"] / ratios["list"]
+                    verdicts.append(Verdict(f"{point['title']}: list against multiple", ratio, 100))
+                continue
+            if "hybrid" in ratios:
+                verdicts.append(Verdict(f"{point['title']}, {quantity}: hybrid to the best", ratios["hybrid"], 1.1, True))
+            others = [ratios[name] for name in ("datatype", "two-phase") if name in ratios]
+            if point["pattern"] == "flash" and quantity == "write" and others and "sieving" in ratios:
+                ratio = ratios["sieving"] / min(others)
+                verdicts.append(Verdict(f"{point['title']}: datatype or two-phase against sieving", ratio, 1))
+    return verdicts
+
+
+# Millions a second by bytes of a piece.
+LIST_GOALS = {8: 15, 64: 3, 512: 0.8, 4096: 0.15}
+TYPE_GOALS = {8: 30}
+
+
+def median_ratio(above, below):
+    """The median over the cycles of above / below."""
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))
+
+
+def of_copy(figures):
+    """Of the time of the processor that a plain copy through a socket takes, client and server together."""
+    plain = figures["plain_cpu_s"]
+    return [
+        Verdict(f"contiguous {what}, of a plain socket copy by CPU time", median_ratio(plain, figures[f"{what}_cpu_s"]), goal)
+        for what, goal in (("rewrite", 0.7), ("read", 0.8))
+    ]
+
+
+def of_latency(figures):
+    return [
+        Verdict(f"4 KiB {what}, times a plain echo", median_ratio(figures[f"{what}_s"], figures["echo_s"]), 2, True)
+        for what in ("write", "read")
+    ]
+
+
+def of_pieces(piece_bytes, figures):
+    verdicts = []
+    for what in ("write", "read"):
+        by_list = statistics.median(figures[f"list_{what}_s"])
+        by_type = statistics.median(figures[f"type_{what}_s"])
+        name = f"pieces of {piece_bytes} B, {what}"
+        verdicts.append(Verdict(f"{name}, list, million/s", 1e-6 / by_list, LIST_GOALS[piece_bytes]))
+        if piece_bytes in TYPE_GOALS:
+            verdicts.append(Verdict(f"{name}, datatype, million/s", 1e-6 / by_type, TYPE_GOALS[piece_bytes]))
+        verdicts.append(Verdict(f"{name}, datatype against list", by_list / by_type, 1))
+    return verdicts

@@ -1,0 +1,220 @@
+// Attributes: numbers and strings, one or a list.
+#include <algorithm>
+#include <cstring>
+
+#include "handles.hpp"
+
+using stria::ElementType;
+using stria::c::given;
+using stria::c::guarded;
+using stria::c::text;
+
+namespace {
+
+/// Calls `use` with a number of the type in memory.
+template <typename Use>
+void with_number(ElementType type, Use&& use) {
+  switch (type) {
+    case ElementType::kInt8:
+      return use(int8_t{});
+    case ElementType::kByte:
+    case ElementType::kUint8:
+      return use(uint8_t{});
+    case ElementType::kInt16:
+      return use(int16_t{});
+    case ElementType::kUint16:
+      return use(uint16_t{});
+    case ElementType::kInt32:
+      return use(int32_t{});
+    case ElementType::kUint32:
+      return use(uint32_t{});
+    case ElementType::kInt64:
+      return use(int64_t{});
+    case ElementType::kUint64:
+      return use(uint64_t{});
+    case ElementType::kFloat32:
+      return use(float{});
+    case ElementType::kFloat64:
+      return use(double{});
+  }
+}
+
+/// Sets an attribute by `set`; an error of this rank fails the next collective call of all.
+template <typename Set>
+int define(stria_file* file, Set&& set) {
+  return guarded([&] {
+    stria::File& of = given(file, "file").file;
+    try {
+      set(of);
+    } catch (const stria::Error&) {
+      stria::c::fail_next_call(of);
+      throw;
+    }
+  });
+}
+
+std::vector<std::string> texts(const char* const* values, int64_t count) {
+  std::vector<std::string> result;
+  for (int64_t i = 0; i < count; ++i) {
+    result.push_back(text((&given(values, "values"))[i]));
+  }
+  return result;
+}
+
+void require_count(int64_t count) {
+  if (count < 0) {
+    stria::c::refuse("the number of values is negative");
+  }
+}
+
+std::vector<stria::Column> columns_of(const stria_records& records) {
+  std::vector<stria::Column> columns;
+  for (int64_t i = 0; i < records.column_count; ++i) {
+    const stria_column& column = (&given(records.columns, "columns"))[i];
+    columns.push_back({text(column.name), column.offset_bytes, stria::c::element(column.element), column.string_bytes});
+  }
+  return columns;
+}
+
+}  // namespace
+
+struct stria_table {
+  std::vector<std::byte> rows;
+  std::vector<stria::Column> columns;
+  std::vector<stria_column> described;
+  stria_records records{};
+};
+
+int stria_set_number(stria_file* file, const char* object, const char* name, int element, const void* value) {
+  return define(file, [&](stria::File& of) {
+    const auto* bytes = &given(static_cast<const char*>(value), "value");
+    with_number(stria::c::element(element), [&](auto number) {
+      std::memcpy(&number, bytes, sizeof number);
+      of.set_attribute(text(object), text(name), number);
+    });
+  });
+}
+
+int stria_set_numbers(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values) {
+  return define(file, [&](stria::File& of) {
+    require_count(count);
+    with_number(stria::c::element(element), [&](auto number) {
+      std::vector<decltype(number)> list(static_cast<size_t>(count));
+      if (count > 0) {
+        std::memcpy(list.data(), &given(static_cast<const char*>(values), "values"), list.size() * sizeof number);
+      }
+      of.set_attribute(text(object), text(name), list);
+    });
+  });
+}
+
+int stria_set_string(stria_file* file, const char* object, const char* name, const char* value) {
+  return define(file, [&](stria::File& of) { of.set_attribute(text(object), text(name), text(value)); });
+}
+
+int stria_set_strings(stria_file* file, const char* object, const char* name, int64_t count, const char* const* values) {
+  return define(file, [&](stria::File& of) {
+    require_count(count);
+    of.set_attribute(text(object), text(name), texts(values, count));
+  });
+}
+
+// The collective call comes first: what this rank alone does wrong is told behind it.
+int stria_get_numbers(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
+                      int64_t* count) {
+  return guarded([&] {
+    stria::File& of = given(file, "file").file;
+    const bool known = element >= STRIA_BYTE && element <= STRIA_FLOAT64;
+    with_number(known ? static_cast<ElementType>(element) : ElementType::kFloat64, [&](auto number) {
+      const auto list = of.attribute<std::vector<decltype(number)>>(text(object), text(name));
+      stria::c::element(element);
+      if (count != nullptr) {
+        *count = static_cast<int64_t>(list.size());
+      }
+      if (capacity > 0 && list.size() > static_cast<size_t>(capacity)) {
+        stria::c::refuse("attribute '" + text(name) + "' of '" + text(object) + "' has " + std::to_string(list.size()) +
+                         " values, more than the " + std::to_string(capacity) + " that there is room for");
+      }
+      if (capacity > 0 && !list.empty()) {
+        std::memcpy(&given(static_cast<char*>(values), "values"), list.data(), list.size() * sizeof number);
+      }
+    });
+  });
+}
+
+int stria_get_strings(stria_file* file, const char* object, const char* name, stria_list** strings) {
+  return guarded([&] {
+    auto list = given(file, "file").file.attribute<std::vector<std::string>>(text(object), text(name));
+    given(strings, "strings") = stria::c::new_list(std::move(list));
+  });
+}
+
+int stria_attributes(stria_file* file, const char* object, stria_list** names) {
+  return guarded([&] {
+    std::vector<std::string> list;
+    for (const stria::AttributeInfo& attribute : given(file, "file").file.attributes(text(object))) {
+      list.push_back(attribute.name);
+    }
+    given(names, "names") = stria::c::new_list(std::move(list));
+  });
+}
+
+int stria_attribute_types(stria_file* file, const char* object, stria_list** types) {
+  return guarded([&] {
+    std::vector<std::string> list;
+    for (const stria::AttributeInfo& attribute : given(file, "file").file.attributes(text(object))) {
+      std::string sizes;
+      for (const int64_t size : attribute.dims) {
+        sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+      }
+      list.push_back(attribute.type_name + " (" + sizes + ")");
+    }
+    given(types, "types") = stria::c::new_list(std::move(list));
+  });
+}
+
+int stria_create_table(stria_file* file, const char* path, const stria_records* records) {
+  return define(file, [&](stria::File& of) {
+    const stria_records& table = given(records, "records");
+    of.create_table(text(path), columns_of(table), table.row_bytes, table.row_count, table.rows);
+  });
+}
+
+int stria_create_strings(stria_file* file, const char* path, int64_t count, const char* const* strings, int64_t string_bytes) {
+  return define(file, [&](stria::File& of) {
+    require_count(count);
+    of.create_strings(text(path), texts(strings, count), string_bytes, false);
+  });
+}
+
+int stria_read_table(stria_file* file, const char* path, stria_table** table) {
+  return guarded([&] {
+    auto read = std::make_unique<stria_table>();
+    read->rows = given(file, "file").file.read_table(text(path), &read->columns, &read->records.row_bytes);
+    for (const stria::Column& column : read->columns) {
+      read->described.push_back(
+          {column.name.c_str(), column.offset_bytes, column.string_bytes, static_cast<int>(column.number)});
+    }
+    const auto row_bytes = std::max<int64_t>(read->records.row_bytes, 1);
+    read->records.columns = read->described.data();
+    read->records.column_count = static_cast<int64_t>(read->described.size());
+    read->records.row_count = static_cast<int64_t>(read->rows.size()) / row_bytes;
+    read->records.rows = read->rows.data();
+    given(table, "table") = read.release();
+  });
+}
+
+int stria_read_strings(stria_file* file, const char* path, stria_list** strings) {
+  return guarded([&] {
+    auto list = given(file, "file").file.read_strings(text(path));
+    given(strings, "strings") = stria::c::new_list(std::move(list));
+  });
+}
+
+const stria_records* stria_table_records(const stria_table* table) {
+  return table == nullptr ? nullptr : &table->records;
+}
+
+void stria_table_free(stria_table* table) {
+  delete table;
+}

@@ -1,0 +1,159 @@
+// Errors, lists and options.
+#include <charconv>
+
+#include "handles.hpp"
+
+namespace stria::c {
+
+namespace {
+
+// Of one thread: another's failure doesn't change what this one is told.
+std::string& last_message() {
+  thread_local std::string message;
+  return message;
+}
+
+bool truth(const std::string& name, const std::string& value) {
+  if (value == "true" || value == "1") {
+    return true;
+  }
+  if (value == "false" || value == "0") {
+    return false;
+  }
+  refuse("option '" + name + "' is '" + value + "'; use true or false");
+}
+
+int64_t number(const std::string& name, const std::string& value) {
+  int64_t parsed = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+  if (error != std::errc() || end != value.data() + value.size() || parsed < 0) {
+    refuse("option '" + name + "' is '" + value + "'; use a number of bytes");
+  }
+  return parsed;
+}
+
+bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
+  for (const std::string_view other : others) {
+    if (name == other) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+int fail(ErrorCode code, const char* message) noexcept {
+  try {
+    last_message() = message;
+  } catch (...) {
+    last_message().clear();
+  }
+  return static_cast<int>(code);
+}
+
+void fail_next_call(File& file) {
+  try {
+    // No attribute has such a name.
+    file.set_attribute("/", "", 0);
+  } catch (const Error&) {
+    // Refused, as it must be: what was wrong before is what the caller tells.
+  }
+}
+
+ElementType element(int value) {
+  if (value < STRIA_BYTE || value > STRIA_FLOAT64) {
+    refuse("there is no element type " + std::to_string(value) + "; see enum stria_element");
+  }
+  return static_cast<ElementType>(value);
+}
+
+CreateOptions create_options(const stria_options* options) {
+  CreateOptions result;
+  for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
+    if (name == "sync") {
+      result.sync = truth(name, value);
+    } else if (name == "checksums") {
+      result.checksums = truth(name, value);
+    } else if (!is_of_another_call(name, {"verify", "value_range", "big_endian", "alignment"})) {
+      result.hints[name] = value;
+    }
+  }
+  return result;
+}
+
+OpenOptions open_options(const stria_options* options) {
+  OpenOptions result;
+  for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
+    if (name == "verify") {
+      result.verify = truth(name, value);
+    } else if (!is_of_another_call(name, {"sync", "checksums", "value_range", "big_endian", "alignment"})) {
+      result.hints[name] = value;
+    }
+  }
+  return result;
+}
+
+DatasetOptions dataset_options(const stria_options* options) {
+  DatasetOptions result;
+  for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
+    if (name == "value_range") {
+      result.value_range = truth(name, value);
+    } else if (name == "big_endian") {
+      result.big_endian = truth(name, value);
+    } else if (name == "alignment") {
+      result.alignment_bytes = number(name, value);
+    }
+  }
+  return result;
+}
+
+}  // namespace stria::c
+
+using stria::c::given;
+using stria::c::guarded;
+
+const char* stria_error_message(void) {
+  return stria::c::last_message().c_str();
+}
+
+const char* stria_code_name(int code) {
+  return stria::error_code_name(static_cast<stria::ErrorCode>(code));
+}
+
+const char* stria_version(void) {
+  return STRIA_VERSION;
+}
+
+int stria_options_new(stria_options** options) {
+  return guarded([&] { given(options, "options") = new stria_options; });
+}
+
+int stria_options_set(stria_options* options, const char* name, const char* value) {
+  return guarded([&] {
+    const std::string option = &given(name, "name");
+    stria_options checked;
+    checked.values[option] = &given(value, "value");
+    // What is wrong is told here, so that no collective call has to.
+    stria::c::create_options(&checked);
+    stria::c::open_options(&checked);
+    stria::c::dataset_options(&checked);
+    given(options, "options").values[option] = checked.values[option];
+  });
+}
+
+void stria_options_free(stria_options* options) {
+  delete options;
+}
+
+int64_t stria_list_size(const stria_list* list) {
+  return list == nullptr ? 0 : static_cast<int64_t>(list->strings.size());
+}
+
+const char* stria_list_at(const stria_list* list, int64_t index) {
+  return index < 0 || index >= stria_list_size(list) ? nullptr : list->strings[static_cast<size_t>(index)].c_str();
+}
+
+void stria_list_free(stria_list* list) {
+  delete list;
+}

@@ -1,0 +1,196 @@
+// Datasets, and what is put into them and got from them.
+#include <algorithm>
+
+#include "handles.hpp"
+
+using stria::Datatype;
+using stria::ElementType;
+using stria::Hyperslab;
+using stria::Memory;
+using stria::c::given;
+using stria::c::guarded;
+using stria::c::text;
+
+namespace {
+
+stria_dataset* keep(stria_file& file, stria::Dataset dataset) {
+  auto& kept = file.datasets[dataset.path()];
+  if (kept == nullptr) {
+    std::string type_name = dataset.type_name();
+    kept = std::make_unique<stria_dataset>(stria_dataset{std::move(dataset), std::move(type_name)});
+  }
+  return kept.get();
+}
+
+std::vector<int64_t> sizes(const int64_t* values, size_t rank, const char* what) {
+  return rank == 0 ? std::vector<int64_t>() : std::vector<int64_t>(&given(values, what), values + rank);
+}
+
+std::vector<int64_t> sizes_or_none(const int64_t* values, size_t rank) {
+  return values == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(values, values + rank);
+}
+
+// An error in what a rank passes must fail the file's next collective call on all ranks, as one that the library finds: what
+// can't be described is handed on as a region that no dataset has.
+template <typename Describe>
+void record(stria_dataset& dataset, bool put, const Describe& describe) {
+  const auto call = [&](const Hyperslab& slab, const Memory& memory) {
+    put ? dataset.dataset.put(slab, memory) : dataset.dataset.get(slab, memory);
+  };
+  try {
+    const auto [slab, memory] = describe();
+    call(slab, memory);
+  } catch (const stria::Error&) {
+    try {
+      call({std::vector<int64_t>(dataset.dataset.dims().size() + 1, -1), {}}, Memory(nullptr, Datatype(), ElementType::kByte));
+    } catch (const stria::Error&) {
+      // It was refused, as it must be; what was wrong first is told.
+    }
+    throw;
+  }
+}
+
+/// Memory as C describes it.
+struct Described {
+  const void* data;
+  const stria_type* type;  // null: one element behind the other
+  int element;
+};
+
+void require_data(const void* data, const Datatype& bytes) {
+  if (data == nullptr && bytes.size() > 0) {
+    stria::c::refuse("data is NULL");
+  }
+}
+
+Hyperslab region_of(const stria_dataset& dataset, const stria_slab* slab) {
+  const size_t rank = dataset.dataset.dims().size();
+  const stria_slab& of = given(slab, "slab");
+  return {sizes(of.start, rank, "start"), sizes(of.count, rank, "count"), sizes_or_none(of.stride, rank),
+          sizes_or_none(of.block, rank)};
+}
+
+int64_t elements_of(const Hyperslab& slab) {
+  int64_t elements = 1;
+  for (const std::vector<int64_t>* factors : {&slab.count, &slab.block}) {
+    for (const int64_t factor : *factors) {
+      if (factor < 0 || __builtin_mul_overflow(elements, factor, &elements)) {
+        stria::c::refuse("a count or block is negative, or the region has more than 2^63 elements");
+      }
+    }
+  }
+  return elements;
+}
+
+int plain_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const Described& memory) {
+  return guarded([&] {
+    record(given(dataset, "dataset"), put, [&] {
+      Hyperslab slab = region_of(*dataset, place);
+      const ElementType number = stria::c::element(memory.element);
+      const Datatype one = Datatype::bytes(stria::element_bytes(number));
+      Datatype bytes = memory.type == nullptr ? Datatype::contiguous(elements_of(slab), one).value() : memory.type->type;
+      require_data(memory.data, bytes);
+      return std::pair(std::move(slab), Memory(memory.data, std::move(bytes), number));
+    });
+  });
+}
+
+int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const stria_box* box, const Described& memory) {
+  return guarded([&] {
+    record(given(dataset, "dataset"), put, [&] {
+      Hyperslab slab = region_of(*dataset, place);
+      const size_t rank = slab.start.size();
+      const ElementType number = stria::c::element(memory.element);
+      const auto whole = sizes(given(box, "box").sizes, rank, "the box's sizes");
+      const auto start = sizes(box->start, rank, "the box's start");
+      std::vector<int64_t> count = slab.count;
+      for (size_t i = 0; i < slab.block.size(); ++i) {
+        count[i] *= slab.block[i];
+      }
+      const Datatype one = Datatype::bytes(stria::element_bytes(number));
+      Datatype bytes = Datatype::subarray(whole, count, start, stria::Order::kC, one).value();
+      require_data(memory.data, bytes);
+      return std::pair(std::move(slab), Memory(memory.data, std::move(bytes), number));
+    });
+  });
+}
+
+}  // namespace
+
+int stria_create_dataset(stria_file* file, const char* path, int element, int rank, const int64_t* dims,
+                         const stria_options* options, stria_dataset** dataset) {
+  return guarded([&] {
+    given(dataset, "dataset") = nullptr;
+    stria::File& of = given(file, "file").file;
+    try {
+      const ElementType number = stria::c::element(element);
+      if (rank < 0) {
+        stria::c::refuse("the rank of '" + text(path) + "' is negative");
+      }
+      const auto shape = sizes(dims, static_cast<size_t>(rank), "dims");
+      *dataset = keep(*file, of.create_dataset(text(path), number, shape, stria::c::dataset_options(options)));
+    } catch (const stria::Error&) {
+      stria::c::fail_next_call(of);
+      throw;
+    }
+  });
+}
+
+int stria_find_dataset(stria_file* file, const char* path, stria_dataset** dataset) {
+  return guarded([&] {
+    given(dataset, "dataset") = nullptr;
+    stria_file& of = given(file, "file");
+    *dataset = keep(of, of.file.dataset(text(path)));
+  });
+}
+
+int stria_datasets(stria_file* file, stria_list** paths) {
+  return guarded([&] { given(paths, "paths") = stria::c::new_list(given(file, "file").file.datasets()); });
+}
+
+int stria_dataset_rank(const stria_dataset* dataset) {
+  return dataset == nullptr ? 0 : static_cast<int>(dataset->dataset.dims().size());
+}
+
+int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims) {
+  return guarded([&] {
+    const auto& shape = given(dataset, "dataset").dataset.dims();
+    std::copy(shape.begin(), shape.end(), shape.empty() ? dims : &given(dims, "dims"));
+  });
+}
+
+int stria_dataset_element(const stria_dataset* dataset) {
+  return dataset == nullptr ? STRIA_BYTE : static_cast<int>(dataset->dataset.element());
+}
+
+const char* stria_dataset_type_name(const stria_dataset* dataset) {
+  return dataset == nullptr ? "" : dataset->type_name.c_str();
+}
+
+int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
+              int element) {
+  const stria_slab slab{start, count, nullptr, nullptr};
+  return plain_transfer(dataset, true, &slab, {data, type, element});
+}
+
+int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
+              int element) {
+  const stria_slab slab{start, count, nullptr, nullptr};
+  return plain_transfer(dataset, false, &slab, {data, type, element});
+}
+
+int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element) {
+  return plain_transfer(dataset, true, slab, {data, type, element});
+}
+
+int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element) {
+  return plain_transfer(dataset, false, slab, {data, type, element});
+}
+
+int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {
+  return box_transfer(dataset, true, place, box, {data, nullptr, element});
+}
+
+int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element) {
+  return box_transfer(dataset, false, place, box, {data, nullptr, element});
+}

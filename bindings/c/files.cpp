@@ -1,0 +1,83 @@
+// The life of a file, and what it tells of itself.
+#include "handles.hpp"
+
+using stria::Phase;
+using stria::c::given;
+using stria::c::guarded;
+using stria::c::new_list;
+using stria::c::text;
+
+int stria_create(const char* path, const stria_options* options, stria_file** file) {
+  return guarded([&] {
+    given(file, "file") = nullptr;
+    *file = new stria_file(stria::File::create(text(path), stria::c::create_options(options)));
+  });
+}
+
+int stria_open(const char* path, const stria_options* options, stria_file** file) {
+  return guarded([&] {
+    given(file, "file") = nullptr;
+    *file = new stria_file(stria::File::open(text(path), stria::c::open_options(options)));
+  });
+}
+
+int stria_flush(stria_file* file) {
+  return guarded([&] { given(file, "file").file.flush(); });
+}
+
+int stria_commit(stria_file* file) {
+  return guarded([&] { given(file, "file").file.commit(); });
+}
+
+int stria_discard(stria_file* file) {
+  return guarded([&] { given(file, "file").file.abandon(); });
+}
+
+void stria_close(stria_file** file) {
+  if (file != nullptr) {
+    delete *file;
+    *file = nullptr;
+  }
+}
+
+int stria_get_report(const stria_file* file, stria_report* report) {
+  return guarded([&] {
+    const stria::Report& of = given(file, "file").file.report();
+    given(report, "report") = {of.useful_bytes, of.file_bytes, of.seconds, of.method.c_str(), of.reason.c_str()};
+  });
+}
+
+int stria_get_phase(const stria_file* file, const char* phase, double* seconds) {
+  return guarded([&] {
+    for (size_t i = 0; i < stria::kPhaseCount; ++i) {
+      if (text(phase) == stria::phase_name(static_cast<Phase>(i))) {
+        given(seconds, "seconds") = given(file, "file").file.report().phases[static_cast<Phase>(i)];
+        return;
+      }
+    }
+    stria::c::refuse("there is no phase '" + text(phase) + "'");
+  });
+}
+
+int stria_hints(const stria_file* file, stria_list** hints) {
+  return guarded([&] {
+    std::vector<std::string> pairs;
+    for (const auto& [name, value] : given(file, "file").file.hints()) {
+      pairs.push_back(name + "=" + value);
+    }
+    given(hints, "hints") = new_list(std::move(pairs));
+  });
+}
+
+int stria_hint_warnings(const stria_file* file, stria_list** warnings) {
+  return guarded([&] { given(warnings, "warnings") = new_list(given(file, "file").file.hint_warnings()); });
+}
+
+int stria_remove_abandoned(const char* directory, const char* prefix, stria_list** removed) {
+  return guarded([&] {
+    auto paths = stria::remove_abandoned(text(directory), text(prefix));
+    if (removed != nullptr) {
+      *removed = new_list(std::move(paths));
+    }
+  });
+}

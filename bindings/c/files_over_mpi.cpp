@@ -1,0 +1,30 @@
+// Files of a communicator, as C and as Fortran have it.
+#include <mpi.h>
+
+#include "handles.hpp"
+
+using stria::c::given;
+using stria::c::guarded;
+using stria::c::text;
+
+int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
+  return guarded([&] {
+    given(file, "file") = nullptr;
+    *file = new stria_file(stria::File::create(comm, text(path), stria::c::create_options(options)));
+  });
+}
+
+int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
+  return guarded([&] {
+    given(file, "file") = nullptr;
+    *file = new stria_file(stria::File::open(comm, text(path), stria::c::open_options(options)));
+  });
+}
+
+int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file) {
+  return stria_create_mpi(MPI_Comm_f2c(comm), path, options, file);
+}
+
+int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file) {
+  return stria_open_mpi(MPI_Comm_f2c(comm), path, options, file);
+}

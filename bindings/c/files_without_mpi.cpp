@@ -1,0 +1,19 @@
+// What takes a communicator of MPI, where there is none.
+#include "handles.hpp"
+
+namespace {
+
+int refuse_communicator() {
+  return stria::c::fail(stria::ErrorCode::kUnsupported,
+                        "this library was built without MPI: use the calls without a communicator, or link libstria_c");
+}
+
+}  // namespace
+
+int stria_create_f(int, const char*, const stria_options*, stria_file**) {
+  return refuse_communicator();
+}
+
+int stria_open_f(int, const char*, const stria_options*, stria_file**) {
+  return refuse_communicator();
+}

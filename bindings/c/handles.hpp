@@ -1,0 +1,91 @@
+// What is behind the handles of stria.h, and the one place where exceptions become codes.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria.h"
+#include "stria/file.hpp"
+
+struct stria_list {
+  std::vector<std::string> strings;
+};
+
+struct stria_type {
+  stria::Datatype type;
+};
+
+struct stria_options {
+  std::map<std::string, std::string> values;
+};
+
+struct stria_dataset {
+  stria::Dataset dataset;
+  std::string type_name;
+};
+
+struct stria_file {
+  explicit stria_file(stria::File opened) : file(std::move(opened)) {}
+  stria::File file;
+  std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
+};
+
+namespace stria::c {
+
+/// Keeps the words of an error for stria_error_message(), and returns its code.
+int fail(ErrorCode code, const char* message) noexcept;
+
+/// Every function of stria.h that can fail is one call of this: no exception leaves it.
+template <typename Call>
+int guarded(Call&& call) noexcept {
+  try {
+    call();
+    return STRIA_OK;
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kResourceExhausted, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, error.what());
+  } catch (...) {
+    return fail(ErrorCode::kInternal, "an exception of an unknown type");
+  }
+}
+
+[[noreturn]] inline void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+/// A handle or a place for a result that must be there.
+template <typename T>
+T& given(T* pointer, const char* what) {
+  if (pointer == nullptr) {
+    refuse(std::string(what) + " is NULL");
+  }
+  return *pointer;
+}
+
+/// Text that may be NULL: taken as none, which the library refuses on all ranks alike where it needs some.
+inline std::string text(const char* chars) {
+  return chars == nullptr ? std::string() : std::string(chars);
+}
+
+/// Makes the file's next collective call fail on every rank, as a definition does that the library refuses itself.
+void fail_next_call(File& file);
+
+ElementType element(int value);
+CreateOptions create_options(const stria_options* options);
+OpenOptions open_options(const stria_options* options);
+DatasetOptions dataset_options(const stria_options* options);
+
+inline stria_list* new_list(std::vector<std::string> strings) {
+  return new stria_list{std::move(strings)};
+}
+
+}  // namespace stria::c

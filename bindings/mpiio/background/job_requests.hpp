@@ -1,0 +1,46 @@
+// The MPI requests of nonblocking file calls: generalized requests, each of a job in the background.
+//
+// Problem: programs wait for thousands of requests in calls that name all of them. Method: a table by request, for calls that
+// name one; and MPI says itself which requests a call has completed, by the callback with which it asks for their status. So
+// that nothing here goes through all requests at every call. Cost: a lock and a look in a table a request. Thread-safe.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "mpiio/background/jobs.hpp"
+
+namespace stria::mpiio {
+
+/// Makes the job's request.
+void make_request(const std::shared_ptr<Job>& job, MPI_Request* request);
+/// The job is done: the next complete_finished() tells MPI. Any thread.
+void note_finished(const std::shared_ptr<Job>& job);
+
+/// True when requests of ours exist that the program has not waited for.
+bool have_requests();
+/// The job of a request; null for one of MPI's own.
+std::shared_ptr<Job> job_of(MPI_Request request);
+/// Whether any of these is ours.
+bool has_job(int count, const MPI_Request* requests);
+/// Tells MPI of the jobs that are done.
+void complete_finished();
+
+/// While it lives, notes the jobs whose requests MPI completes in this thread. One at a time.
+class Completions {
+ public:
+  Completions();
+  ~Completions();
+  Completions(const Completions&) = delete;
+  Completions& operator=(const Completions&) = delete;
+
+  const std::vector<std::shared_ptr<Job>>& jobs() const { return jobs_; }
+  void add(const std::shared_ptr<Job>& job) { jobs_.push_back(job); }
+
+ private:
+  std::vector<std::shared_ptr<Job>> jobs_;
+};
+
+}  // namespace stria::mpiio

@@ -1,0 +1,242 @@
+#include "mpiio/background/jobs.hpp"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "comm/pause.hpp"
+#include "mpiio/background/agreements.hpp"
+#include "mpiio/background/job_requests.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+#include "trace/wait_timer.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+// How long to sleep between looks at what other ranks have done, and at what MPI has to do.
+constexpr auto kBoardPause = std::chrono::microseconds(100);
+constexpr auto kMessagePause = std::chrono::milliseconds(1);
+
+struct Jobs {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::shared_ptr<Job>> waiting;
+  Agreements agreements;
+  std::thread thread;
+  bool ending = false;
+};
+
+// Never destroyed: exit handlers may still look.
+Jobs& jobs() {
+  static Jobs* instance = new Jobs;
+  return *instance;
+}
+
+// \pre the mutex is held
+void mark_done(const std::shared_ptr<Job>& job) {
+  if (job->request != MPI_REQUEST_NULL) {
+    note_finished(job);  // first: who sees that the job is done tells MPI
+  }
+  job->done = true;
+  job->operation->file->under_way().end();
+  jobs().changed.notify_all();
+}
+
+// \pre the mutex is held
+void look_at_others() {
+  for (const auto& job : jobs().agreements.look()) {
+    mark_done(job);
+  }
+}
+
+// This rank's part has been moved. \pre the mutex is held
+void end_part(const std::shared_ptr<Job>& job) {
+  if (job->board_number == Job::kAlone) {
+    mark_done(job);
+    return;
+  }
+  job->part_done = true;
+  look_at_others();
+  jobs().changed.notify_all();
+}
+
+// What others wait for before they do their part of an operation may need this rank in a call of MPI: a message that has begun.
+// The call is one that looks at what has come, which with MPI_COMM_SELF MPICH's does not.
+void let_messages_go_on() {
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
+// Waits without burning the processor.
+template <typename Done>
+void wait_until(File& file, Done&& done) {
+  std::unique_lock lock(jobs().mutex);
+  for (bool begins = true; !jobs().changed.wait_for(lock, kMessagePause, done); begins = false) {
+    look_at_others();  // as the thread does, where there is one
+    lock.unlock();
+    let_messages_go_on();
+    file.comm().look_at_wait(begins);
+    lock.lock();
+  }
+}
+
+// Runs `body`; what it throws becomes the operation's outcome.
+template <typename Body>
+void guard(Operation& operation, const Body& body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    operation.outcome = {MPI_ERR_NO_MEM, "'" + operation.file->path() + "': out of memory"};
+  } catch (const std::exception& error) {
+    operation.outcome = {MPI_ERR_INTERN, "'" + operation.file->path() + "': " + error.what()};
+  }
+}
+
+void run_in_background(Operation& operation) {
+  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("background write", trace::Layer::kEngine);
+  static const trace::Kind kRead = trace::Recorder::instance().define_kind("background read", trace::Layer::kEngine);
+  trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace().id());
+  span->set_bytes(operation.bytes);
+  guard(operation, [&] { run_independent(operation, *operation.file->storage().background()); });
+}
+
+void work() {
+  std::unique_lock lock(jobs().mutex);
+  const auto has_news = [] { return jobs().ending || !jobs().waiting.empty(); };
+  while (true) {
+    if (jobs().agreements.empty()) {
+      jobs().changed.wait(lock, [&] { return has_news() || !jobs().agreements.empty(); });
+    } else {
+      jobs().changed.wait_for(lock, kBoardPause, has_news);
+    }
+    look_at_others();
+    if (jobs().waiting.empty()) {
+      if (jobs().ending) {
+        return;
+      }
+      continue;
+    }
+    std::shared_ptr<Job> job = std::move(jobs().waiting.front());
+    jobs().waiting.pop_front();
+    lock.unlock();
+    run_in_background(*job->operation);
+    lock.lock();
+    end_part(job);
+  }
+}
+
+// The program's signals are not for this thread.
+void start_thread() {
+  if (jobs().thread.joinable()) {
+    return;
+  }
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  jobs().thread = std::thread(work);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool can_wait_in_background(const Operation& operation) {
+  return operation.outcome.ok() && operation.view->representation()->kind != Representation::Kind::kRegistered;
+}
+
+// False where the system gives no thread, or no memory: the caller does the job by itself.
+bool enqueue(const std::shared_ptr<Job>& job) {
+  try {
+    const std::lock_guard lock(jobs().mutex);
+    start_thread();
+    jobs().waiting.push_back(job);
+    jobs().changed.notify_all();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// A job that was done at once. Others may wait to hear of it while this rank is elsewhere, which takes the thread; without one
+// they hear of it when this rank waits.
+void end_at_once(const std::shared_ptr<Job>& job) {
+  const std::lock_guard lock(jobs().mutex);
+  end_part(job);
+  try {
+    if (!jobs().agreements.empty()) {
+      start_thread();
+    }
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Together together, MPI_Request* request) {
+  auto job = std::make_shared<Job>();
+  job->operation = operation;
+  File& file = *operation->file;
+  file.under_way().begin();
+  if (request != nullptr) {
+    make_request(job, request);
+  }
+  const bool collective = together == Together::kCollective;
+  // The first half of a split collective may wait for the other ranks; a nonblocking call must not.
+  const bool by_messages = collective && request == nullptr && file.shared().has_several_nodes();
+  if (collective && request != nullptr && file.comm().size() > 1) {
+    const std::lock_guard lock(jobs().mutex);
+    jobs().agreements.begin(job);
+  }
+  if (!by_messages && can_wait_in_background(*operation) && file.storage().background() != nullptr && enqueue(job)) {
+    return job;
+  }
+  guard(*operation, [&] { by_messages ? run_collective(*operation) : run_independent(*operation); });
+  end_at_once(job);
+  return job;
+}
+
+void wait_for_job(Job& job) {
+  if (job.done.load()) {
+    return;
+  }
+  static const trace::Kind kWait = trace::Recorder::instance().define_kind("background wait", trace::Layer::kEngine);
+  const trace::FileSpan span(kWait, job.operation->file->trace().id());
+  const trace::WaitTimer timer;
+  File& file = *job.operation->file;
+  const CallNote note("a nonblocking or split access", file.path(), file.wait_limits());
+  wait_until(file, [&] { return job.done.load(); });
+}
+
+void wait_for_jobs(File& file) {
+  if (file.under_way().any()) {
+    const trace::WaitTimer timer;
+    wait_until(file, [&] { return !file.under_way().any(); });
+  }
+  complete_finished();
+}
+
+void end_jobs() {
+  {
+    std::lock_guard lock(jobs().mutex);
+    jobs().ending = true;
+    jobs().changed.notify_all();
+  }
+  if (jobs().thread.joinable()) {
+    jobs().thread.join();
+  }
+}
+
+void complete(Job& job) {
+  wait_for_job(job);
+  complete_finished();
+}
+
+}  // namespace stria::mpiio

@@ -1,0 +1,250 @@
+#include "mpiio/calls/data_access.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/byte_range.hpp"
+#include "base/checked.hpp"
+#include "mpiio/background/jobs.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+using OperationPtr = std::shared_ptr<Operation>;
+
+// Keeps the first error; an operation that has one moves nothing.
+void fail(Operation& operation, const Outcome& outcome) {
+  if (operation.outcome.ok()) {
+    operation.outcome = outcome;
+  }
+  operation.bytes = 0;
+}
+
+// The position is known: whether the bytes are within reach. Tells the trace what the call under way moves.
+void check_place(Operation& operation) {
+  if (Outcome reach = operation.view->check_reach(operation.position, operation.bytes); !reach.ok()) {
+    fail(operation, reach);
+  }
+  describe_transfer(operation.file->trace().counters(), operation.writes(), operation.bytes,
+                    operation.bytes > 0 ? operation.view->offset_of(operation.position) : -1);
+}
+
+Outcome check_pointer(const File& file, Pointer pointer) {
+  if (file.mode().is_sequential() && pointer != Pointer::kShared) {
+    return {MPI_ERR_UNSUPPORTED_OPERATION,
+            fmt::format("'{}': with MPI_MODE_SEQUENTIAL only the shared pointer can be used", file.path())};
+  }
+  return {};
+}
+
+void place_explicitly(File& file, int64_t offset, Operation& operation) {
+  if (offset < 0 || !checked_multiply(offset, file.etype_bytes(), &operation.position)) {
+    fail(operation, {MPI_ERR_ARG, fmt::format("'{}': the offset is {}", file.path(), offset)});
+  }
+}
+
+void place_at_shared_pointer(File& file, Operation& operation) {
+  if (!operation.outcome.ok()) {
+    return;
+  }
+  if (Outcome advanced = file.advance_shared(operation.bytes, operation.position); !advanced.ok()) {
+    fail(operation, advanced);
+  }
+}
+
+std::unique_lock<std::mutex> hold_pointer(File& file, const Access& access) {
+  return access.pointer == Pointer::kIndividual ? file.pointer().hold() : std::unique_lock<std::mutex>();
+}
+
+// Finds the position; a pointer that can be moved before the outcome is known is moved here.
+OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access, const UserBuffer& buffer) {
+  OperationPtr operation = prepare(file, access.direction, buffer);
+  if (Outcome checked = check_pointer(*file, access.pointer); !checked.ok()) {
+    fail(*operation, checked);
+  }
+  switch (access.pointer) {
+    case Pointer::kExplicit:
+      place_explicitly(*file, access.offset, *operation);
+      break;
+    case Pointer::kIndividual:
+      operation->position = file->pointer().position();
+      break;
+    case Pointer::kShared:
+      place_at_shared_pointer(*file, *operation);
+      break;
+  }
+  check_place(*operation);
+  return operation;
+}
+
+// Most accesses need no description: see move_plainly().
+bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, PlainResult& result) {
+  int64_t position = file.pointer().position();
+  if (access.together == Together::kCollective || access.pointer == Pointer::kShared || file.mode().is_sequential() ||
+      (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||
+      !move_plainly(file, access.direction, position, buffer, result)) {
+    return false;
+  }
+  if (access.pointer == Pointer::kIndividual) {
+    file.pointer().move_behind(position, result.moved_bytes);
+  }
+  return true;
+}
+
+// The individual pointer after a blocking access: behind the last etype that was touched.
+void move_pointer(File& file, const Access& access, const Operation& operation) {
+  if (access.pointer == Pointer::kIndividual) {
+    file.pointer().move_behind(operation.position, operation.moved_bytes);
+  }
+}
+
+// The same for an access whose outcome is not known yet: a read ends where the file does now.
+Outcome move_pointer_ahead(File& file, const Access& access, const Operation& operation) {
+  if (access.pointer != Pointer::kIndividual) {
+    return {};
+  }
+  int64_t bytes = operation.bytes;
+  if (!operation.writes() && bytes > 0 && operation.view->is_sorted()) {
+    int64_t file_bytes = 0;
+    STRIA_MPIIO_RETURN_IF_ERROR(file.storage().size(file_bytes));
+    bytes = std::clamp<int64_t>(operation.view->position_of(file_bytes) - operation.position, 0, bytes);
+  }
+  file.pointer().move_behind(file.pointer().position(), bytes);
+  return {};
+}
+
+// ---- ordered
+
+// Where this rank's part of an ordered access begins: behind those of the ranks before it. Collective: yes.
+int64_t ordered_position(File& file, int64_t bytes) {
+  Comm& comm = file.comm();
+  SharedState& shared = file.shared();
+  if (NodeMeeting* meeting = shared.meeting()) {
+    const auto all = meeting->exchange(comm, std::span(&bytes, 1));
+    const int64_t before = std::accumulate(all.begin(), all.begin() + comm.rank(), int64_t{0});
+    const int64_t total = std::accumulate(all.begin(), all.end(), int64_t{0});
+    const int64_t first = comm.rank() == 0 ? *shared.advance(total) : 0;
+    return meeting->exchange(comm, std::span(&first, 1))[0] + before;
+  }
+  int64_t before = bytes;
+  comm.exclusive_scan(std::span(&before, 1));
+  std::array<int64_t, 1> total{bytes};
+  comm.all_reduce(std::span<int64_t>(total), ReduceOp::kSum);
+  int64_t first = comm.rank() == 0 ? *shared.advance(total[0]) : 0;
+  comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
+  return first + before;
+}
+
+OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer) {
+  OperationPtr operation = prepare(file, direction, buffer);
+  operation->position = ordered_position(*file, operation->bytes);
+  check_place(*operation);
+  return operation;
+}
+
+// ---- split
+
+Outcome check_no_split(const File& file) {
+  if (file.under_way().split() != nullptr) {
+    return {MPI_ERR_IO, fmt::format("'{}': another split collective is under way", file.path())};
+  }
+  return {};
+}
+
+Outcome begin(const std::shared_ptr<File>& file, const OperationPtr& operation) {
+  file->under_way().set_split(start_job(operation, Together::kCollective, nullptr));
+  return {};
+}
+
+}  // namespace
+
+int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    const auto pointer = hold_pointer(*file, access);
+    if (PlainResult result; access_plainly(*file, access, buffer, result)) {
+      set_status(status, result.moved_bytes);
+      return std::move(result.outcome);
+    }
+    OperationPtr operation = prepare_at(file, access, buffer);
+    if (access.together == Together::kCollective) {
+      if (Outcome checked = check_no_split(*file); !checked.ok()) {
+        return checked;
+      }
+      run_collective(*operation);
+    } else {
+      run_independent(*operation);
+    }
+    move_pointer(*file, access, *operation);
+    set_status(status, operation->memory_bytes);
+    return operation->outcome;
+  });
+}
+
+int access_later(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Request* request, const char* call) {
+  *request = MPI_REQUEST_NULL;
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    const auto pointer = hold_pointer(*file, access);
+    OperationPtr operation = prepare_at(file, access, buffer);
+    if (!operation->outcome.ok() && access.together == Together::kIndependent) {
+      return operation->outcome;
+    }
+    if (Outcome moved = move_pointer_ahead(*file, access, *operation); !moved.ok()) {
+      fail(*operation, moved);
+    }
+    start_job(operation, access.together, request);
+    return {};
+  });
+}
+
+int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, MPI_Status* status, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    if (Outcome checked = check_no_split(*file); !checked.ok()) {
+      return checked;
+    }
+    OperationPtr operation = prepare_ordered(file, direction, buffer);
+    run_collective(*operation);
+    set_status(status, operation->memory_bytes);
+    return operation->outcome;
+  });
+}
+
+int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
+    const auto pointer = hold_pointer(*file, access);
+    OperationPtr operation = prepare_at(file, access, buffer);
+    if (Outcome moved = move_pointer_ahead(*file, access, *operation); !moved.ok()) {
+      fail(*operation, moved);
+    }
+    return begin(file, operation);
+  });
+}
+
+int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    STRIA_MPIIO_RETURN_IF_ERROR(check_no_split(*file));
+    return begin(file, prepare_ordered(file, direction, buffer));
+  });
+}
+
+int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status, const char* call) {
+  return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
+    if (file->under_way().split() == nullptr || file->under_way().split()->operation->direction != direction) {
+      return {MPI_ERR_IO, fmt::format("'{}': no such split collective is under way", file->path())};
+    }
+    const std::shared_ptr<Job> job = file->under_way().take_split();
+    wait_for_job(*job);
+    Operation& operation = *job->operation;
+    if (operation.memory != static_cast<const std::byte*>(address) && operation.outcome.ok()) {
+      operation.outcome = {MPI_ERR_BUFFER, fmt::format("'{}': the buffer is not the one that was begun with", file->path())};
+    }
+    set_status(status, operation.memory_bytes);
+    return agree(*file, operation.outcome);
+  });
+}
+
+}  // namespace stria::mpiio

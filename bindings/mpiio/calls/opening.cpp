@@ -1,0 +1,226 @@
+#include "mpiio/calls/opening.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include "access/plan/planner.hpp"
+#include "access/request/hints.hpp"
+#include "comm/mpi/trace_join.hpp"
+#include "mpiio/background/jobs.hpp"
+#include "mpiio/file/handles.hpp"
+#include "mpiio/file/info.hpp"
+#include "mpiio/file/messages.hpp"
+#include "mpiio/trace/call_span.hpp"
+#include "storage/registry.hpp"
+#include "trace/recorder.hpp"
+
+namespace stria::mpiio {
+
+namespace {
+
+Outcome check_open(const Admission& admission, const Outcome& local) {
+  if (!local.ok()) {
+    return local;
+  }
+  if (!admission.valid) {
+    return {MPI_ERR_ARG, "another rank's arguments can't be used"};
+  }
+  if (!admission.same_amode) {
+    return {MPI_ERR_NOT_SAME, "the ranks open with different access modes"};
+  }
+  return {};
+}
+
+Outcome set_first_positions(File& file) {
+  int64_t position = 0;
+  if (file.mode().appends()) {
+    STRIA_MPIIO_RETURN_IF_ERROR(file.storage().size(position));
+  }
+  file.pointer().move_to(position);
+  if (file.comm().rank() == 0) {
+    file.shared().begin(position);
+  }
+  if (file.comm().node_rank() == 0) {
+    file.shared().begin_on_node();
+  }
+  return {};
+}
+
+// The number of the file that rank 0 has opened, for ranks of other nodes, which may remember another one by that name; else 0.
+// Collective: yes.
+uint64_t number_at_rank_0(File& file) {
+  if (!file.shared().has_several_nodes()) {
+    return 0;
+  }
+  uint64_t number = file.comm().rank() == 0 ? file.storage().number() : 0;
+  file.comm().broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
+  const auto nodes = file.comm().node_of_rank();
+  return nodes[static_cast<size_t>(file.comm().rank())] == 0 ? 0 : number;
+}
+
+// Rank 0 first, because it may create; the others when that went well. Hints and environment, and with them the driver, may
+// differ among the ranks.
+Outcome open_on_channel(File& file) {
+  const bool first = file.comm().rank() == 0;
+  OpenStorage& storage = file.storage();
+  Outcome outcome = storage.choose_driver(file.hints().driver, file.comm().rank());
+  if (outcome.ok() && first) {
+    outcome = storage.open_or_create(access::striping_of(file.hints()));
+  }
+  STRIA_MPIIO_RETURN_IF_ERROR(agree(file, outcome));
+  const uint64_t expected_number = number_at_rank_0(file);
+  outcome = first ? Outcome() : storage.open(expected_number);
+  outcome = agree(file, outcome.ok() ? set_first_positions(file) : outcome);
+  if (!outcome.ok()) {
+    storage.drop();
+  }
+  return outcome;
+}
+
+// Ranks of other nodes may not know yet how the last operations went, and nobody waits for them here: rank 0 goes on answering.
+void keep_answering(File& file) {
+  static auto* kept = new std::vector<std::shared_ptr<SharedState>>;
+  if (file.shared().nodes() != nullptr && file.comm().rank() == 0) {
+    kept->push_back(file.channel().shared);
+  }
+}
+
+// Closes without a word and without other ranks.
+void abandon_file(File& file) {
+  wait_for_jobs(file);
+  keep_answering(file);
+  file.under_way().take_split().reset();
+  file.writers().retire();
+  if (file.mode().deletes_on_close() && file.comm().rank() == 0) {
+    static_cast<void>(file.storage().remove_name().ok());
+  }
+  file.storage().drop();
+  file.pointer().set_view(std::make_shared<View>());
+  file.drop_channel();
+}
+
+// Files that the program forgot, at the end of MPI.
+void close_all() {
+  for (const auto& file : open_files()) {
+    abandon_file(*file);
+    remove_file(*file);
+  }
+  end_jobs();
+}
+
+// Finds out whether the ranks can open a file together, on `channel`; null when they have none.
+Outcome admit(MPI_Comm comm, const char* name, int amode, std::shared_ptr<Channel>& channel) {
+  int is_inter = 0;
+  if (comm != MPI_COMM_NULL) {
+    MPI_Comm_test_inter(comm, &is_inter);
+  }
+  if (comm == MPI_COMM_NULL || is_inter != 0) {
+    return {MPI_ERR_COMM, "a file is opened on an intracommunicator"};
+  }
+  Outcome local = AccessMode(amode).check();
+  if (local.ok() && (name == nullptr || *name == '\0')) {
+    local = {MPI_ERR_BAD_FILE, "the file's name is empty"};
+  }
+  at_mpi_end(close_all);
+  Admission admission{local.ok(), amode, false};
+  STRIA_ASSIGN_OR_RETURN(channel, acquire_channel(comm, admission));
+  STRIA_MPIIO_RETURN_IF_ERROR(check_open(admission, local));
+  return join_trace(channel->comm);
+}
+
+// What STRIA_VERBOSE is for.
+void present(const File& file) {
+  if (!speaks_for(file.comm())) {
+    return;
+  }
+  introduce();
+  if (const Status& reach = file.shared().reach(); !reach.ok()) {
+    say(reach.message() + ": no shared file pointers; nonblocking collective calls don't tell of other nodes' failures");
+  }
+}
+
+bool may_call_from_several_threads() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+// Others of the node may be writing under a standing that this rank's handle holds for all.
+void retire(File& file) {
+  file.writers().leave();
+  for (int attempt = 0; !file.writers().may_retire(); ++attempt) {
+    file.comm().pause(attempt);
+  }
+  file.writers().retire();
+}
+
+}  // namespace
+
+Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
+  std::shared_ptr<Channel> channel;
+  const CallNote note("MPI_File_open", name == nullptr ? "" : name);
+  Outcome outcome = admit(comm, name, amode, channel);
+  // From here on: a trace that begins with this call compares the ranks' clocks first.
+  const uint16_t trace_id = trace_id_of(name);
+  const CallSpan span("MPI_File_open", trace_id);
+  if (outcome.ok()) {
+    auto file = std::make_shared<File>(
+        File::Arguments{channel, comm, FileName(name), AccessMode(amode), may_call_from_several_threads(), trace_id});
+    present(*file);
+    file->apply_hints(hints_of(info));
+    outcome = open_on_channel(*file);
+    if (outcome.ok()) {
+      made = std::move(file);
+      return {};
+    }
+  }
+  if (channel != nullptr) {
+    release_channel(channel);
+  }
+  return outcome;
+}
+
+Outcome close_file(File& file) {
+  trace::Recorder::instance().flush_to_file();
+  wait_for_jobs(file);
+  retire(file);
+  Outcome outcome = file.storage().close_background();
+  const bool deletes = file.mode().deletes_on_close();
+  const bool closes_last = deletes && file.comm().rank() == 0;
+  const auto close_storage = [&] {
+    const Outcome closed = file.storage().close();
+    outcome = outcome.ok() ? closed : outcome;
+  };
+  if (!closes_last) {
+    close_storage();
+  }
+  outcome = agree(file, outcome);
+  if (deletes) {
+    Outcome removed;
+    if (closes_last) {
+      removed = file.storage().remove_name();
+      close_storage();
+      removed = removed.ok() ? outcome : removed;
+    }
+    removed = agree(file, removed);
+    outcome = outcome.ok() ? removed : outcome;
+  }
+  file.release_channel();
+  return outcome;
+}
+
+uint16_t trace_id_of(const char* name) {
+  return name == nullptr || *name == '\0' ? uint16_t{0} : trace::Recorder::instance().file(FileName(name).path);
+}
+
+Outcome delete_file(const char* name, MPI_Info info) {
+  if (name == nullptr || *name == '\0') {
+    return {MPI_ERR_BAD_FILE, "the file's name is empty"};
+  }
+  std::vector<std::string> warnings;
+  const auto hints = access::resolve_hints(with_environment(hints_of(info), warnings), warnings);
+  STRIA_ASSIGN_OR_RETURN(auto driver, storage::make_driver(hints.driver == "memory" ? "posix" : hints.driver));
+  return driver->remove(FileName(name).path);
+}
+
+}  // namespace stria::mpiio

@@ -1,0 +1,35 @@
+// What a file is opened for: the amode of MPI_File_open.
+#pragma once
+
+#include <mpi.h>
+
+#include "mpiio/mpi/outcome.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::mpiio {
+
+class AccessMode {
+ public:
+  explicit AccessMode(int bits) : bits_(bits) {}
+  /// MPI_ERR_AMODE for bits that don't go together.
+  Outcome check() const;
+
+  /// As the program gave them.
+  int bits() const { return bits_; }
+  bool is_readable() const { return !has(MPI_MODE_WRONLY); }
+  bool is_writable() const { return !has(MPI_MODE_RDONLY); }
+  bool is_sequential() const { return has(MPI_MODE_SEQUENTIAL); }
+  bool appends() const { return has(MPI_MODE_APPEND); }
+  bool creates() const { return has(MPI_MODE_CREATE); }
+  bool must_create() const { return creates() && has(MPI_MODE_EXCL); }
+  bool deletes_on_close() const { return has(MPI_MODE_DELETE_ON_CLOSE); }
+  /// What the storage must let this file do. A file that is only written is read as well, by data sieving.
+  storage::OpenOptions::Mode storage_mode() const;
+
+ private:
+  bool has(int bit) const { return (bits_ & bit) != 0; }
+
+  int bits_;
+};
+
+}  // namespace stria::mpiio

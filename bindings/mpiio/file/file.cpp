@@ -1,0 +1,98 @@
+#include "mpiio/file/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "access/plan/aggregators.hpp"
+#include "access/plan/facts.hpp"
+#include "mpiio/file/info.hpp"
+#include "mpiio/file/messages.hpp"
+#include "trace/recorder.hpp"
+
+namespace stria::mpiio {
+
+File::File(const Arguments& arguments)
+    : mode_(arguments.mode),
+      channel_(arguments.channel),
+      storage_(arguments.name, arguments.mode, arguments.several_threads, channel_->comm->size() == 1),
+      writers_(channel_->shared->locks()),
+      pointer_(arguments.several_threads),
+      trace_(arguments.trace_id) {
+  MPI_Comm_group(arguments.comm, &group_);
+}
+
+File::~File() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (group_ != MPI_GROUP_NULL && finalized == 0) {
+    MPI_Group_free(&group_);
+  }
+}
+
+void File::apply_hints(const Hints& given) {
+  for (const auto& [name, value] : given) {
+    given_[name] = value;
+  }
+  std::vector<std::string> warnings;
+  const std::string driver = hints_.driver;
+  hints_ = access::resolve_hints(with_environment(given_, warnings), warnings);
+  hints_.node_hosts = channel_->node_hosts;
+  if (!access::names_a_node(hints_, comm())) {
+    warnings.emplace_back(access::kNoPlaceForAggregators);
+  }
+  if (storage_.is_open()) {
+    hints_.driver = driver;  // of an open file it can't change
+  } else if (hints_.driver == "memory") {
+    warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");
+    hints_.driver = "posix";
+  }
+  access::state_hints(trace_.id(), hints_);
+  if (!warnings.empty()) {
+    trace::Recorder::instance().set_fact(trace_.id(), "hint warnings", fmt::format("{}", fmt::join(warnings, "; ")));
+  }
+  if (speaks_for(comm())) {
+    for (const std::string& warning : warnings) {
+      say(warning);
+    }
+  }
+}
+
+void File::set_atomic(bool atomic) {
+  atomic_ = atomic;
+  atomic_turn_ = atomic && comm().size() > 1 ? shared().atomic_turn(comm()) : nullptr;
+}
+
+Outcome File::advance_shared(int64_t bytes, int64_t& before) {
+  const auto moved = shared().advance(bytes);
+  if (!moved.ok()) {
+    return moved.status().with_context(fmt::format("'{}': there is no shared file pointer", path()));
+  }
+  before = *moved;
+  return {};
+}
+
+void File::drop_channel() {
+  release_channel();
+  channel_.reset();
+}
+
+Outcome agree(File& file, const Outcome& mine) {
+  return file.comm().size() == 1 ? mine : agree(file.comm(), file.shared().meeting(), mine);
+}
+
+void maximum_of_all(File& file, std::span<int64_t> values) {
+  NodeMeeting* meeting = file.shared().meeting();
+  if (meeting == nullptr) {
+    file.comm().all_reduce(values, ReduceOp::kMax);
+    return;
+  }
+  const auto all = meeting->exchange(file.comm(), values);
+  for (size_t i = 0; i < all.size(); ++i) {
+    int64_t& most = values[i % values.size()];
+    most = std::max(most, all[i]);
+  }
+}
+
+}  // namespace stria::mpiio

@@ -1,0 +1,31 @@
+// Hints of a file: from the program's MPI_Info and from the environment, and back to an MPI_Info.
+//
+// Later ones win: the file that ROMIO_HINTS names (one "name value" a line, "#" begins a comment), the program's own, then
+// STRIA_HINTS ("name=value;name=value"), with which a program that nobody can change is tuned.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "access/request/hints.hpp"
+#include "stria/hints.hpp"
+
+namespace stria::mpiio {
+
+Hints hints_of(MPI_Info info);
+/// Those of the environment around `own`. A file that ROMIO_HINTS names and that can't be taken for one of hints is left out;
+/// `problems` says why.
+Hints with_environment(const Hints& own, std::vector<std::string>& problems);
+/// An info object for the program to free.
+MPI_Info info_of(const Hints& hints);
+
+/// True when STRIA_VERBOSE asks for messages.
+bool is_verbose();
+
+/// Parsers, also for tests.
+Hints parse_hint_list(const std::string& text);
+Hints parse_hint_lines(const std::string& text);
+
+}  // namespace stria::mpiio

@@ -1,0 +1,66 @@
+// A file in the storage, open on this rank: one handle for the calls of the program, another for the thread in the background.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mpiio/file/access_mode.hpp"
+#include "mpiio/file/file_name.hpp"
+#include "mpiio/mpi/outcome.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::mpiio {
+
+class OpenStorage {
+ public:
+  /// `several_threads`: the program may call from several at once. `sole_writer`: no other rank has it open with this one.
+  OpenStorage(const FileName& name, AccessMode mode, bool several_threads, bool sole_writer);
+
+  /// From the root: the program may leave its directory.
+  const std::string& path() const { return path_; }
+  bool is_open() const { return handle_ != nullptr; }
+
+  /// Before anything is opened.
+  Outcome choose_driver(const std::string& name, int rank);
+  /// `expected_number`: that of the file which other ranks have opened; 0: whichever has the name.
+  Outcome open(uint64_t expected_number = 0);
+  /// For the rank that creates: a file that is there is not cut, and one that appears meanwhile is as good.
+  Outcome open_or_create(const storage::Striping& striping);
+
+  /// The handle of the program's calls, one at a time: kept as long as such a call lasts. \pre is_open()
+  std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
+  storage::File& handle() { return *handle_; }
+  /// That of the thread in the background, opened at the first call; null where it can't be.
+  storage::File* background();
+  /// The file's size. Takes its turn at the handle.
+  Outcome size(int64_t& bytes);
+  /// What tells it from others of its file system; 0 where that can't be found out. \pre is_open()
+  uint64_t number();
+
+  Outcome close_background();
+  Outcome close();
+  /// Closes both, whatever comes of it.
+  void drop();
+  /// Removes the name where it still means this file. That somebody else has removed it is no error. \pre is_open(): else
+  /// another file could get its identity
+  Outcome remove_name();
+
+ private:
+  Outcome open_as(const storage::OpenOptions& options);
+  /// What the driver opened, so that nodes see each other's bytes.
+  std::unique_ptr<storage::File> for_all_nodes(std::unique_ptr<storage::File> opened) const;
+
+  std::string path_;
+  bool named_nfs_;
+  AccessMode mode_;
+  bool several_threads_;
+  bool sole_writer_;
+  std::shared_ptr<storage::Driver> driver_;
+  std::unique_ptr<storage::File> handle_;
+  std::unique_ptr<storage::File> background_;
+  std::mutex mutex_;
+};
+
+}  // namespace stria::mpiio

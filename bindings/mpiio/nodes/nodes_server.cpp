@@ -1,0 +1,173 @@
+#include "mpiio/nodes/nodes_server.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <system_error>
+
+namespace stria::mpiio {
+
+namespace {
+
+NodesMessage answer_to(const NodesMessage& question) {
+  NodesMessage answer;
+  answer.token = question.token;
+  answer.kind = NodesMessage::Kind::kAnswer;
+  answer.rank = question.rank;
+  answer.sequence = question.sequence;
+  return answer;
+}
+
+}  // namespace
+
+// Never destroyed: its thread may outlive the end of main().
+NodesServer& NodesServer::instance() {
+  static auto* instance = new NodesServer;
+  return *instance;
+}
+
+NodesServer::~NodesServer() {
+  end();
+}
+
+NodesPlace NodesServer::add(std::unique_ptr<NodesLedger> ledger) {
+  const std::lock_guard lock(mutex_);
+  start();
+  NodesPlace place;
+  place.token = make_token();
+  for (const DatagramSocket& socket : sockets_) {
+    place.addresses[static_cast<size_t>(place.address_count++)] = socket.address();
+  }
+  channels_[place.token].ledger = std::move(ledger);
+  return place;
+}
+
+void NodesServer::forget(const Token& token) {
+  const std::lock_guard lock(mutex_);
+  channels_.erase(token);
+}
+
+NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report) {
+  const std::lock_guard lock(mutex_);
+  Channel& channel = channels_.at(token);
+  if (channel.ledger->take(report)) {
+    answer_waiters(channel);
+  }
+  return channel.ledger->answer(report);
+}
+
+// Where there is no thread, nobody can be answered: there are no sockets then. \pre the mutex is held
+void NodesServer::start() {
+  if (thread_.joinable()) {
+    return;
+  }
+  sockets_.clear();
+  for (const SocketAddress& address : own_addresses()) {
+    if (auto socket = DatagramSocket::bound_to(address); socket && sockets_.size() < NodesPlace::kAddresses) {
+      sockets_.push_back(std::move(*socket));
+    }
+  }
+  wake_ = eventfd(0, EFD_CLOEXEC);
+  ending_ = false;
+  // The program's signals are not for this thread.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread(&NodesServer::work, this);
+  } catch (const std::system_error&) {
+    sockets_.clear();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void NodesServer::end() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  ending_ = true;
+  const uint64_t one = 1;
+  static_cast<void>(write(wake_, &one, sizeof one));
+  thread_.join();
+  close(wake_);
+}
+
+void NodesServer::work() {
+  std::vector<pollfd> waits{{wake_, POLLIN, 0}};
+  for (const DatagramSocket& socket : sockets_) {
+    waits.push_back({socket.descriptor(), POLLIN, 0});
+  }
+  while (!ending_) {
+    poll(waits.data(), waits.size(), -1);
+    for (size_t i = 1; i < waits.size(); ++i) {
+      if (waits[i].revents != 0) {
+        take(sockets_[i - 1]);
+      }
+    }
+  }
+}
+
+void NodesServer::take(const DatagramSocket& socket) {
+  SocketAddress from;
+  const auto question = socket.receive(&from);
+  if (!question) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (const auto channel = channels_.find(question->token); channel != channels_.end()) {
+    handle(channel->second, {from, &socket, *question});
+  }
+}
+
+// \pre the mutex is held
+void NodesServer::handle(Channel& channel, const Waiter& asked) {
+  const NodesMessage& question = asked.question;
+  if (question.kind == NodesMessage::Kind::kHello) {
+    asked.socket->send(answer_to(question), &asked.from);
+  } else if (question.kind == NodesMessage::Kind::kAdd) {
+    const auto before = channel.ledger->add(question.rank, question.sequence, question.values[0], question.values[1]);
+    if (before) {
+      NodesMessage answer = answer_to(question);
+      answer.values[0] = *before;
+      asked.socket->send(answer, &asked.from);
+    }
+  } else if (question.kind == NodesMessage::Kind::kOutcomes) {
+    const bool news_for_all = channel.ledger->take(content_of<NodesReport>(question));
+    const auto before = channel.waiters.find(question.rank);
+    if (before != channel.waiters.end() && before->second.question.sequence > question.sequence) {
+      return;  // it has been under way for long
+    }
+    if (answer_with_news(channel, asked)) {
+      channel.waiters.erase(question.rank);
+    } else {
+      channel.waiters.insert_or_assign(question.rank, asked);
+    }
+    if (news_for_all) {
+      answer_waiters(channel);
+    }
+  }
+}
+
+// \pre the mutex is held
+void NodesServer::answer_waiters(Channel& channel) {
+  std::erase_if(channel.waiters, [&](const auto& entry) { return answer_with_news(channel, entry.second); });
+}
+
+// False when there is none. \pre the mutex is held
+bool NodesServer::answer_with_news(const Channel& channel, const Waiter& waiter) {
+  const auto report = content_of<NodesReport>(waiter.question);
+  const NodesAnswer news = channel.ledger->answer(report);
+  if (news.known <= report.known) {
+    return false;
+  }
+  NodesMessage answer = answer_to(waiter.question);
+  set_content(answer, news);
+  waiter.socket->send(answer, &waiter.from);
+  return true;
+}
+
+}  // namespace stria::mpiio

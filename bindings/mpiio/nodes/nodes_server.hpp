@@ -1,0 +1,69 @@
+// The thread that answers other nodes, in the process of a communicator's rank 0 (nodes_message.hpp says why).
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "mpiio/nodes/datagrams.hpp"
+#include "mpiio/nodes/nodes_ledger.hpp"
+
+namespace stria::mpiio {
+
+/// Where a channel's ledger is found: all that other ranks need. Travels by MPI.
+struct NodesPlace {
+  static constexpr int kAddresses = 12;
+
+  Token token;
+  int32_t address_count = 0;  ///< 0: nowhere
+  std::array<SocketAddress, kAddresses> addresses{};
+};
+
+class NodesServer {
+ public:
+  NodesServer() = default;
+  NodesServer(const NodesServer&) = delete;
+  NodesServer& operator=(const NodesServer&) = delete;
+  ~NodesServer();
+
+  /// That of this process.
+  static NodesServer& instance();
+
+  /// Answers for a ledger until forget(). Begins the thread.
+  NodesPlace add(std::unique_ptr<NodesLedger> ledger);
+  void forget(const Token& token);
+  /// What other ranks ask by a message, for rank 0 itself.
+  NodesAnswer exchange(const Token& token, const NodesReport& report);
+
+ private:
+  /// A question that is answered when there is news.
+  struct Waiter {
+    SocketAddress from;
+    const DatagramSocket* socket;
+    NodesMessage question;
+  };
+  struct Channel {
+    std::unique_ptr<NodesLedger> ledger;
+    std::map<int, Waiter> waiters;  ///< by rank: the last question of each
+  };
+
+  void start();
+  void end();
+  void work();
+  void take(const DatagramSocket& socket);
+  void handle(Channel& channel, const Waiter& asked);
+  void answer_waiters(Channel& channel);
+  static bool answer_with_news(const Channel& channel, const Waiter& waiter);
+
+  std::mutex mutex_;
+  std::map<Token, Channel> channels_;
+  std::vector<DatagramSocket> sockets_;  ///< one for each address: an answer comes from where the question went
+  int wake_ = -1;                        ///< an eventfd
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+}  // namespace stria::mpiio

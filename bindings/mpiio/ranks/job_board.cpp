@@ -1,0 +1,41 @@
+#include "mpiio/ranks/job_board.hpp"
+
+#include <mpi.h>
+
+namespace stria::mpiio {
+
+namespace {
+
+constexpr int kClassBits = 16;  // error classes are small numbers
+
+}  // namespace
+
+bool JobBoard::post(int64_t number, int error_class) {
+  Place& mine = place(number);
+  if (mine.seen.load() < number / kPlaces * rank_count_) {
+    return false;
+  }
+  if (error_class != MPI_SUCCESS) {
+    // The first failure of this operation stays; one of an earlier operation goes.
+    const int64_t failure = (number + 1) << kClassBits | error_class;
+    int64_t before = mine.failure.load();
+    while (before >> kClassBits < number + 1 && !mine.failure.compare_exchange_weak(before, failure)) {
+    }
+  }
+  mine.finished.fetch_add(1);
+  return true;
+}
+
+bool JobBoard::complete(int64_t number, int& error_class) {
+  Place& shared = place(number);
+  if (shared.finished.load() < (number / kPlaces + 1) * rank_count_) {
+    return false;
+  }
+  const int64_t failure = shared.failure.load();
+  const bool failed = failure >> kClassBits == number + 1;
+  error_class = failed ? static_cast<int>(failure & ((1 << kClassBits) - 1)) : MPI_SUCCESS;
+  shared.seen.fetch_add(1);
+  return true;
+}
+
+}  // namespace stria::mpiio

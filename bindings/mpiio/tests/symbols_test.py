@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""usage: symbols_test.py libstria_mpiio.so LIBRARY...: whatever the MPI's libraries offer of MPI-IO, the preloaded library
+offers too, nothing else of its own can be seen, and it brings no HDF5 into the program."""
+
+import re
+import subprocess
+import sys
+
+_MPI_IO = re.compile(r"P?MPI_(File_\w+|Register_datarep(_c)?)$")
+_ALLOWED = re.compile(
+    r"P?MPI_(File_\w+|Register_datarep(_c)?|Error_string|Init(_thread)?|Wait\w*|Test\w*|Request_get_status)$"
+    r"|stria_mpiio_trace_link_1$|stria_wire_traffic$"
+    r"|ompi_file_create_errhandler_f$|p?mpi_file_create_errhandler_*(f08_)?$|pmpir_file_create_errhandler_f08_$"
+)
+
+
+def exported(library):
+    """The dynamic symbols that a library defines."""
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True)
+    return {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines()}
+
+
+def needed(library):
+    """The libraries that the loader brings along."""
+    listing = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True)
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", listing.stdout)
+
+
+def main(ours, libraries):
+    mine = exported(ours)
+    theirs = set().union(*(exported(library) for library in libraries))
+    wanted = {name for name in theirs if _MPI_IO.match(name)}
+    missing = sorted(wanted - mine)
+    foreign = sorted(name for name in mine if not _ALLOWED.match(name))
+    print(f"{len(wanted)} symbols of MPI-IO, {len(missing)} missing, {len(foreign)} that should be hidden")
+    if not wanted:
+        print("the MPI's libraries were not found")
+    for name in missing:
+        print(f"missing: {name}")
+    for name in foreign:
+        print(f"visible: {name}")
+    hdf5 = [name for name in needed(ours) if "hdf5" in name]
+    for name in hdf5:
+        print(f"needs {name}")
+    return 1 if missing or foreign or hdf5 or not wanted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""usage: verbose_test.py MPIEXEC libstria_mpiio.so PROGRAM: with STRIA_VERBOSE=1 the library says once that it is active and
+once what hint or file of hints it can't use; without, nothing."""
+
+import subprocess
+import sys
+
+
+def errors_of(mpiexec, library, program, *settings):
+    """What two ranks of the program write to standard error."""
+    command = [mpiexec, "-n", "2", "env", f"LD_PRELOAD={library}", *settings, program]
+    run = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
+    return [line for line in run.stderr.splitlines() if "stria" in line]
+
+
+def main(mpiexec, library, program):
+    problems = []
+    if silent := errors_of(mpiexec, library, program, "STRIA_HINTS=nonsense=1"):
+        problems.append(f"not asked, it says {silent}")
+    spoken = errors_of(mpiexec, library, program, "STRIA_HINTS=nonsense=1; cb_nodes=2", "STRIA_VERBOSE=1")
+    for wanted in ("MPI-IO is done by libstria_mpiio", "nonsense"):
+        count = sum(wanted in line for line in spoken)
+        if count != 1:
+            problems.append(f"'{wanted}' is said {count} times in {spoken}")
+    endless = errors_of(mpiexec, library, program, "ROMIO_HINTS=/dev/zero", "STRIA_VERBOSE=1")
+    if sum("/dev/zero" in line for line in endless) != 1:
+        problems.append(f"a device for hints is not reported once: {endless}")
+    if any("cb_nodes" in line for line in spoken):
+        problems.append(f"a good hint is reported: {spoken}")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,38 @@
+// The memory side of a transfer: packed streams out of a user's buffer and its datatype, and back.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "access/request/request.hpp"
+#include "datatype/pack.hpp"
+#include "stria/datatype.hpp"
+
+namespace stria::mpiio {
+
+/// One packed stream of memory, which several streams of the access layer share: number i begins at firsts[i] of it.
+class MemoryStream : public access::StreamSource, public access::StreamSink {
+ public:
+  /// `type` describes all items. Memory that is one piece is never copied.
+  static Result<std::unique_ptr<MemoryStream>> create(std::byte* memory, const Datatype& type, std::vector<int64_t> firsts);
+
+  void pack(std::span<const access::StreamPart> parts) override;
+  void unpack(std::span<const access::StreamPart> parts) override;
+  const std::byte* direct_source(int stream_id) override { return direct_target(stream_id); }
+  std::byte* direct_target(int stream_id) override {
+    return one_piece_ == nullptr ? nullptr : one_piece_ + firsts_[static_cast<size_t>(stream_id)];
+  }
+
+ private:
+  MemoryStream() = default;
+  void to_pack_parts(std::span<const access::StreamPart> parts);
+
+  std::byte* one_piece_ = nullptr;
+  std::unique_ptr<Packer> packer_;
+  std::vector<int64_t> firsts_;
+  std::vector<PackPart> parts_;
+};
+
+}  // namespace stria::mpiio

@@ -1,0 +1,71 @@
+// One access to a file: prepared where the program calls, carried out there or in the background.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpiio/file/file.hpp"
+#include "mpiio/file/view.hpp"
+#include "mpiio/mpi/outcome.hpp"
+#include "mpiio/representation/representation.hpp"
+#include "stria/datatype.hpp"
+
+namespace stria::mpiio {
+
+enum class Direction { kRead, kWrite };
+enum class Together { kIndependent, kCollective };
+
+/// The buffer arguments of a call.
+struct UserBuffer {
+  void* address;
+  int64_t count;
+  MPI_Datatype type;
+};
+
+struct Operation {
+  std::shared_ptr<File> file;
+  std::shared_ptr<const View> view;
+  Direction direction = Direction::kRead;
+  std::byte* memory = nullptr;
+  int64_t count = 0;
+  Datatype memory_type;  ///< of all items
+  std::unique_ptr<Converter> converter;
+  int64_t position = 0;  ///< bytes of the view's stream
+  int64_t bytes = 0;     ///< to be moved, as they lie in the file
+
+  // The outcome.
+  Outcome outcome;
+  int64_t moved_bytes = 0;   ///< of the view's stream
+  int64_t memory_bytes = 0;  ///< the same as memory has them: what MPI_Get_count counts
+
+  bool writes() const { return direction == Direction::kWrite; }
+};
+
+/// Checks the arguments and decodes the datatype. Local. An operation whose outcome is an error moves nothing, but can still
+/// take part in a collective.
+std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer);
+
+/// What came of a plain access.
+struct PlainResult {
+  Outcome outcome;
+  int64_t moved_bytes = 0;
+};
+/// The short way for one small piece of memory that goes to one piece of the file, by this rank alone. False, and nothing done,
+/// where the access is another one or its arguments want a closer look.
+bool move_plainly(File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainResult& result);
+
+/// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
+void run_independent(Operation& operation, storage::File& storage);
+/// The same through the file's own handle, where no other call may be under way.
+void run_independent(Operation& operation);
+/// Moves with all ranks. Collective: yes; a failure is the same on every rank, but for arguments that were wrong on one.
+void run_collective(Operation& operation);
+
+/// Tells the program how many bytes were moved.
+void set_status(MPI_Status* status, int64_t memory_bytes);
+
+}  // namespace stria::mpiio

@@ -1,0 +1,205 @@
+"""The package on one process, without MPI; h5py judges the files."""
+
+import gc
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+import stria
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.h5"
+
+
+def test_any_strides_without_a_copy(path):
+    unk = np.arange(6 * 16 * 16 * 16 * 3, dtype="f8").reshape(6, 16, 16, 16, 3)
+    with create(path) as f:
+        dens = f.create_dataset("dens", (6, 8, 8, 8), "f8")
+        pres = f.create_dataset("g/pres", (6, 8, 8, 8), "f4")
+        dens[:] = unk[:, 4:-4, 4:-4, 4:-4, 0]
+        pres[1:5] = unk[4:0:-1, 4:-4, 4:-4, 4:-4, 1]
+        # Read at the commit, where it lies. (A program must not do that.)
+        unk[2, 5, 6, 7, 0] = -1
+    with h5py.File(path) as h:
+        assert np.array_equal(h["dens"], unk[:, 4:-4, 4:-4, 4:-4, 0])
+        assert h["dens"][2, 1, 2, 3] == -1
+        assert np.array_equal(h["g/pres"][1:5], unk[4:0:-1, 4:-4, 4:-4, 4:-4, 1].astype("f4"))
+        assert not h["g/pres"][0].any()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", ">f8", ">i4"])
+def test_every_type(path, dtype):
+    values = np.arange(20, dtype=dtype).reshape(4, 5)
+    with create(path) as f:
+        f.create_dataset("x", data=values)
+        f.create_dataset("y", (4, 5), dtype)[...] = values.T.copy().T
+    with h5py.File(path) as h, stria.open(path) as f:
+        assert h["y"].dtype == np.dtype(dtype)
+        for name in "xy":
+            assert np.array_equal(h[name], values)
+            assert f[name].dtype == np.dtype(dtype).newbyteorder("=")
+            assert np.array_equal(f[name][...], values)
+
+
+def create(path, **options):
+    return stria.create(path, sync=False, **options)
+
+
+INDICES = [
+    ...,
+    (),
+    3,
+    -1,
+    slice(2, 7),
+    slice(None, None, 3),
+    slice(8, 1, -2),
+    slice(5, 5),
+    (slice(None), 2),
+    (..., slice(1, 4)),
+    (2, slice(None), -1),
+    (slice(1, 9, 4), slice(None, None, -1), [0, 2, 3]),
+    [7, 1, 4],
+    ([5, 2, 3, 4], slice(1, 3)),
+    np.array([True, False] * 5),
+    [],
+    (1, 2, 3),
+]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_indices_mean_what_numpy_says(path, index):
+    values = np.arange(10 * 4 * 5, dtype="i4").reshape(10, 4, 5)
+    written = np.zeros_like(values)
+    with create(path) as f:
+        f.create_dataset("whole", data=values)
+        f.create_dataset("part", values.shape, "i4")[index] = values[index]
+    written[index] = values[index]
+    with stria.open(path, verify=True) as f:
+        assert np.array_equal(f["whole"][index], values[index])
+        assert np.shape(f["whole"][index]) == np.shape(values[index])
+        assert np.array_equal(f["part"][...], written)
+
+
+def test_lists_with_repeated_indices(path):
+    values = np.arange(30.0).reshape(10, 3)
+    with create(path) as f:
+        f.create_dataset("x", data=values)
+    with stria.open(path) as f:
+        assert np.array_equal(f["x"][[4, 4, 1, 9]], values[[4, 4, 1, 9]])
+        with pytest.raises(ValueError, match="outside"):
+            f["x"][[1, 10]]
+    with pytest.raises(stria.InvalidArgumentError, match="twice"), create(path) as f:
+        f.create_dataset("x", (10,))[[1, 1]] = [2, 3]
+
+
+def test_values_are_broadcast(path):
+    with create(path) as f:
+        f.create_dataset("x", (4, 5), "i4")[1:3] = 7
+        f.create_dataset("y", (4, 5), "i4")[...] = np.arange(5)
+        f.create_dataset("s", (), "f8")[()] = 2.5
+    with h5py.File(path) as h:
+        assert h["x"][()].tolist() == [[0] * 5, [7] * 5, [7] * 5, [0] * 5]
+        assert h["y"][()].tolist() == [list(range(5))] * 4
+        assert h["s"][()] == 2.5
+
+
+def test_arrays_live_until_the_commit(path):
+    with create(path) as f:
+        x = f.create_dataset("x", (50, 1000))
+        for row in range(50):
+            x[row] = np.full(1000, row) + 0.5
+            gc.collect()
+    with h5py.File(path) as h:
+        assert np.array_equal(h["x"][:, 7], np.arange(50) + 0.5)
+
+
+def test_read_into_given_memory(path):
+    values = np.arange(40, dtype="i8").reshape(8, 5)
+    with create(path) as f:
+        f.create_dataset("x", data=values)
+    guarded = np.zeros((10, 7), "f4")
+    with stria.open(path) as f:
+        f["x"].get(slice(None), guarded[1:-1, 1:-1])
+        f.flush()
+        assert np.array_equal(guarded[1:-1, 1:-1], values)
+        assert not guarded[0].any()
+        assert np.array_equal(np.asarray(f["x"]), values)
+
+
+def test_attributes(path):
+    given = {"time": 0.25, "steps": 12, "name": "Sedov", "on": True, "box": [1.0, 2.0], "n": np.arange(3), "axes": ["x", "yy"]}
+    with create(path) as f:
+        x = f.create_dataset("x", (2,))
+        for name, value in given.items():
+            f.attrs[name] = value
+            x.attrs[name] = value
+    with h5py.File(path) as h:
+        assert h.attrs["time"] == 0.25 and h["x"].attrs["n"].tolist() == [0, 1, 2]
+    with stria.open(path) as f:
+        for attrs in (f.attrs, f["x"].attrs):
+            assert set(attrs) == set(given)
+            assert attrs["time"] == 0.25 and attrs["steps"] == 12 and attrs["name"] == "Sedov" and attrs["on"] == 1
+            assert attrs["box"].tolist() == [1, 2] and attrs["n"].dtype == np.int64 and attrs["axes"] == ["x", "yy"]
+            assert attrs.get("none", 3) == 3 and "none" not in attrs
+            with pytest.raises(KeyError):
+                attrs["none"]
+
+
+def test_an_exception_discards(path):
+    path.write_text("old")
+    with pytest.raises(RuntimeError, match="mine"), create(path) as f:
+        f.create_dataset("x", data=np.ones(3))
+        raise RuntimeError("mine")
+    assert path.read_text() == "old"
+    assert [one.name for one in path.parent.iterdir()] == ["a.h5"]
+
+
+def test_errors_are_python_errors(path):
+    with pytest.raises(FileNotFoundError) as missing:
+        stria.open(path)
+    assert isinstance(missing.value, stria.StriaError) and str(path) in str(missing.value)
+    with create(path) as f:
+        f.create_dataset("x", data=np.ones((3, 4)))
+    with stria.open(path) as f:
+        assert "x" in f and "y" not in f and f.keys() == ["x"]
+        with pytest.raises(KeyError):
+            f["y"]
+        for wrong in [5, (0, 0, 0), "x", [0.5], (..., ...)]:
+            with pytest.raises(ValueError):
+                f["x"][wrong]
+    with pytest.raises(ValueError, match="closed"):
+        f["x"]
+    with pytest.raises(ValueError), create(path) as f:
+        f.create_dataset("x", (3,))[:] = np.ones(4)
+    with pytest.raises(NotImplementedError), create(path) as f:
+        f.create_dataset("x", (3,), "c16")
+    with pytest.raises(ValueError, match="sync"):
+        stria.create(path, hints={"sync": "perhaps"}, sync="perhaps")
+
+
+def test_reports_hints_and_verify(path):
+    with create(path, hints={"cb_nodes": 1, "no_such": 2}) as f:
+        f.create_dataset("x", data=np.ones(1000))
+        f.create_strings("names", ["a", "bcd"])
+        assert len(f.hint_warnings) == 1 and f.hints["cb_nodes"] == "1"
+        f.commit()
+        assert f.report["useful_bytes"] == 8000
+    with stria.open(path) as f:
+        assert f.verify() == ([], [])
+        assert f["names"][...].tolist() == ["a", "bcd"]
+    with open(path, "r+b") as raw:
+        content = raw.read()
+        raw.seek(content.index(np.float64(1).tobytes() * 100))
+        raw.write(b"\1")
+    with stria.open(path) as f:
+        damage, _ = f.verify()
+        assert damage == [("x", 0, 1000)]
+
+
+def test_nothing_of_mpi_is_loaded():
+    code = "import stria, sys; assert 'mpi4py' not in sys.modules; assert 'libmpi' not in open('/proc/self/maps').read()"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,361 @@
+// What the package stria calls: stria.h with NumPy's arrays. One module for each MPI, and one without (module_name).
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#ifndef STRIA_NO_MPI
+#include <mpi.h>
+#endif
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stria.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+using Array = nb::ndarray<nb::device::cpu>;
+using ConstantArray = nb::ndarray<nb::ro, nb::device::cpu>;
+using Sizes = std::vector<int64_t>;
+using Names = std::map<std::string, std::string>;
+
+/// An error of the library on its way to Python.
+struct Failure {
+  int code;
+  std::string message;
+};
+
+// Makes the exception: stria.errors.exception_of(code name, message). Never destroyed: Python may be gone by then.
+nb::object& exception_of() {
+  static auto* function = new nb::object;
+  return *function;
+}
+
+void check(int code) {
+  if (code != STRIA_OK) {
+    throw Failure{code, stria_error_message()};
+  }
+}
+
+struct FreeList {
+  void operator()(stria_list* list) const { stria_list_free(list); }
+};
+struct FreeType {
+  void operator()(stria_type* type) const { stria_type_free(type); }
+};
+struct FreeOptions {
+  void operator()(stria_options* options) const { stria_options_free(options); }
+};
+struct FreeVerdict {
+  void operator()(stria_verdict* verdict) const { stria_verdict_free(verdict); }
+};
+using List = std::unique_ptr<stria_list, FreeList>;
+using Type = std::unique_ptr<stria_type, FreeType>;
+using Options = std::unique_ptr<stria_options, FreeOptions>;
+
+std::vector<std::string> strings_of(const stria_list* list) {
+  std::vector<std::string> strings;
+  for (int64_t i = 0; i < stria_list_size(list); ++i) {
+    strings.emplace_back(stria_list_at(list, i));
+  }
+  return strings;
+}
+
+Options options_of(const Names& names) {
+  stria_options* options = nullptr;
+  check(stria_options_new(&options));
+  Options owned(options);
+  for (const auto& [name, value] : names) {
+    check(stria_options_set(options, name.c_str(), value.c_str()));
+  }
+  return owned;
+}
+
+/// enum stria_element of an array; -1 when files have no such numbers, which the library refuses.
+int element_of(nb::dlpack::dtype type) {
+  if (type.lanes != 1) {
+    return -1;
+  }
+  const int width = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : type.bits == 64 ? 3 : -1;
+  switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
+    case nb::dlpack::dtype_code::Int:
+      return width < 0 ? -1 : STRIA_INT8 + 2 * width;
+    case nb::dlpack::dtype_code::UInt:
+      return width < 0 ? -1 : STRIA_UINT8 + 2 * width;
+    case nb::dlpack::dtype_code::Bool:
+      return width == 0 ? STRIA_UINT8 : -1;
+    case nb::dlpack::dtype_code::Float:
+      return width == 2 ? STRIA_FLOAT32 : width == 3 ? STRIA_FLOAT64 : -1;
+    default:
+      return -1;
+  }
+}
+
+/// The bytes of an array in C order, whatever its strides: one vector a dimension around the element.
+template <typename Any>
+Type type_of(const Any& array) {
+  stria_type* type = nullptr;
+  const int64_t bytes = static_cast<int64_t>(array.itemsize());
+  check(stria_type_bytes(bytes, &type));
+  Type result(type);
+  for (size_t i = array.ndim(); i-- > 0;) {
+    stria_type* outer = nullptr;
+    check(stria_type_hvector(static_cast<int64_t>(array.shape(i)), 1, array.stride(i) * bytes, result.get(), &outer));
+    result.reset(outer);
+  }
+  return result;
+}
+
+struct Dataset {
+  stria_dataset* handle = nullptr;
+  Sizes dims;
+  int element = 0;
+  std::string type_name;
+};
+
+class File {
+ public:
+  explicit File(stria_file* file) : file_(file) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { close(); }
+
+  void close() { stria_close(&file_); }
+  bool is_open() const { return file_ != nullptr; }
+  stria_file* get() const {
+    if (file_ == nullptr) {
+      throw Failure{STRIA_INVALID_ARGUMENT, "the file is closed"};
+    }
+    return file_;
+  }
+
+  Dataset describe(stria_dataset* handle) const {
+    Dataset dataset{handle, Sizes(static_cast<size_t>(stria_dataset_rank(handle))), stria_dataset_element(handle),
+                    stria_dataset_type_name(handle)};
+    check(stria_dataset_dims(handle, dataset.dims.data()));
+    return dataset;
+  }
+
+ private:
+  stria_file* file_;
+};
+
+int create(std::optional<int> comm, const char* path, const stria_options* options, stria_file** file) {
+  return comm ? stria_create_f(*comm, path, options, file) : stria_create(path, options, file);
+}
+
+int open(std::optional<int> comm, const char* path, const stria_options* options, stria_file** file) {
+  return comm ? stria_open_f(*comm, path, options, file) : stria_open(path, options, file);
+}
+
+template <typename Begin>
+std::unique_ptr<File> begin(Begin call, std::optional<int> comm, const std::string& path, const Names& names) {
+  const Options options = options_of(names);
+  stria_file* file = nullptr;
+  nb::gil_scoped_release released;
+  check(call(comm, path.c_str(), options.get(), &file));
+  return std::make_unique<File>(file);
+}
+
+/// A collective call, which other threads of Python needn't wait for.
+template <typename Call>
+void released(Call&& call) {
+  nb::gil_scoped_release release;
+  check(call());
+}
+
+void put(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray array) {
+  static_cast<void>(file.get());  // the datasets are gone with it
+  const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
+  check(stria_put_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_of(array.dtype())));
+}
+
+void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, Array array) {
+  static_cast<void>(file.get());  // the datasets are gone with it
+  const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
+  check(stria_get_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_of(array.dtype())));
+}
+
+void set_numbers(File& file, const std::string& object, const std::string& name, ConstantArray values) {
+  const int element = element_of(values.dtype());
+  check(values.ndim() == 0 ? stria_set_number(file.get(), object.c_str(), name.c_str(), element, values.data())
+                           : stria_set_numbers(file.get(), object.c_str(), name.c_str(), element,
+                                               static_cast<int64_t>(values.shape(0)), values.data()));
+}
+
+std::vector<const char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<const char*> result;
+  for (const std::string& one : strings) {
+    result.push_back(one.c_str());
+  }
+  return result;
+}
+
+void set_strings(File& file, const std::string& object, const std::string& name, const std::vector<std::string>& values,
+                 bool list) {
+  const auto texts = pointers(values);
+  check(list ? stria_set_strings(file.get(), object.c_str(), name.c_str(), static_cast<int64_t>(texts.size()), texts.data())
+             : stria_set_string(file.get(), object.c_str(), name.c_str(), texts.at(0)));
+}
+
+std::vector<double> get_floats(File& file, const std::string& object, const std::string& name) {
+  int64_t count = 0;
+  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count));
+  std::vector<double> values(static_cast<size_t>(count));
+  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, values.data(), &count));
+  return values;
+}
+
+std::vector<int64_t> get_integers(File& file, const std::string& object, const std::string& name) {
+  int64_t count = 0;
+  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, 0, nullptr, &count));
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, count, values.data(), &count));
+  return values;
+}
+
+/// The strings that `call` gives.
+template <typename Call>
+std::vector<std::string> listed(Call&& call) {
+  stria_list* list = nullptr;
+  check(call(&list));
+  return strings_of(List(list).get());
+}
+
+std::pair<std::vector<std::tuple<std::string, int64_t, int64_t>>, std::vector<std::string>> verify(File& file) {
+  stria_verdict* verdict = nullptr;
+  released([&] { return stria_verify(file.get(), &verdict); });
+  const std::unique_ptr<stria_verdict, FreeVerdict> owned(verdict);
+  std::vector<std::tuple<std::string, int64_t, int64_t>> damage;
+  for (int64_t i = 0; i < stria_verdict_size(verdict); ++i) {
+    const stria_damage* one = stria_verdict_at(verdict, i);
+    damage.emplace_back(one->dataset, one->first_row, one->last_row);
+  }
+  return {damage, strings_of(stria_verdict_remarks(verdict))};
+}
+
+nb::dict report(File& file) {
+  stria_report of{};
+  check(stria_get_report(file.get(), &of));
+  nb::dict result;
+  result["useful_bytes"] = of.useful_bytes;
+  result["file_bytes"] = of.file_bytes;
+  result["seconds"] = of.seconds;
+  result["method"] = of.method;
+  result["reason"] = of.reason;
+  for (const char* phase : {"open", "metadata", "pack", "unpack", "exchange", "write", "read", "sync", "commit"}) {
+    double seconds = 0;
+    check(stria_get_phase(file.get(), phase, &seconds));
+    result[phase] = seconds;
+  }
+  return result;
+}
+
+/// The name of the MPI library that this module calls, and whether it runs; empty without MPI.
+std::pair<std::string, bool> mpi_library() {
+#ifdef STRIA_NO_MPI
+  return {"", false};
+#else
+  char name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0, initialized = 0;
+  MPI_Get_library_version(name, &length);
+  MPI_Initialized(&initialized);
+  return {name, initialized != 0};
+#endif
+}
+
+void define_classes(nb::module_& module) {
+  nb::class_<Dataset>(module, "Dataset")
+      .def_ro("dims", &Dataset::dims)
+      .def_ro("element", &Dataset::element)
+      .def_ro("type_name", &Dataset::type_name);
+
+  nb::class_<File>(module, "File")
+      .def_prop_ro("is_open", &File::is_open)
+      .def("close", &File::close)
+      .def("flush", [](File& file) { released([&] { return stria_flush(file.get()); }); })
+      .def("commit", [](File& file) { released([&] { return stria_commit(file.get()); }); })
+      .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); })
+      .def("create_dataset",
+           [](File& file, const std::string& path, int element, const Sizes& dims, const Names& names) {
+             const Options options = options_of(names);
+             stria_dataset* handle = nullptr;
+             check(stria_create_dataset(file.get(), path.c_str(), element, static_cast<int>(dims.size()), dims.data(),
+                                        options.get(), &handle));
+             return file.describe(handle);
+           })
+      .def("find_dataset",
+           [](File& file, const std::string& path) {
+             stria_dataset* handle = nullptr;
+             check(stria_find_dataset(file.get(), path.c_str(), &handle));
+             return file.describe(handle);
+           })
+      .def("datasets", [](File& f) { return listed([&](stria_list** out) { return stria_datasets(f.get(), out); }); })
+      .def("put", put)
+      .def("get", get)
+      .def("set_numbers", set_numbers)
+      .def("set_strings", set_strings)
+      .def("get_floats", get_floats)
+      .def("get_integers", get_integers)
+      .def("get_strings",
+           [](File& file, const std::string& object, const std::string& name) {
+             return listed([&](stria_list** out) { return stria_get_strings(file.get(), object.c_str(), name.c_str(), out); });
+           })
+      .def("attribute_types",
+           [](File& file, const std::string& object) {
+             return listed([&](stria_list** out) { return stria_attribute_types(file.get(), object.c_str(), out); });
+           })
+      .def("attributes",
+           [](File& file, const std::string& object) {
+             return listed([&](stria_list** out) { return stria_attributes(file.get(), object.c_str(), out); });
+           })
+      .def("read_strings",
+           [](File& file, const std::string& path) {
+             return listed([&](stria_list** out) { return stria_read_strings(file.get(), path.c_str(), out); });
+           })
+      .def("create_strings",
+           [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes) {
+             const auto texts = pointers(strings);
+             check(stria_create_strings(file.get(), path.c_str(), static_cast<int64_t>(texts.size()), texts.data(), bytes));
+           })
+      .def("verify", verify)
+      .def("report", report)
+      .def("hints", [](File& f) { return listed([&](stria_list** out) { return stria_hints(f.get(), out); }); })
+      .def("hint_warnings",
+           [](File& f) { return listed([&](stria_list** out) { return stria_hint_warnings(f.get(), out); }); });
+}
+
+}  // namespace
+
+NB_MODULE(STRIA_MODULE, module) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Failure& failure) {
+      nb::object exception = exception_of()(stria_code_name(failure.code), failure.message);
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    }
+  });
+  module.def("raise_by", [](nb::object function) { exception_of() = std::move(function); });
+  module.def("mpi_library", mpi_library);
+  module.def("version", stria_version);
+  define_classes(module);
+  module.def(
+      "create",
+      [](std::optional<int> comm, const std::string& path, const Names& options) { return begin(create, comm, path, options); },
+      nb::arg("comm").none(), nb::arg("path"), nb::arg("options"));
+  module.def(
+      "open",
+      [](std::optional<int> comm, const std::string& path, const Names& options) { return begin(open, comm, path, options); },
+      nb::arg("comm").none(), nb::arg("path"), nb::arg("options"));
+}

@@ -1,0 +1,57 @@
+"""One standard HDF5 file, written and read by all ranks of a communicator, or by one process.
+
+    with stria.create("run_chk_0001.h5", comm) as f:
+        dens = f.create_dataset("dens", (blocks, 8, 8, 8), "f8")
+        dens[first : first + mine] = unk[:, 4:-4, 4:-4, 4:-4, 0]
+
+Assignments record, leaving the `with` commits: everything put travels as one collective write, and only then does the file
+have its name. An exception discards it. `comm` is a communicator of mpi4py; without one the file is of this process, and MPI is
+not touched.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import errors
+from ._file import Attributes, Dataset, File
+from ._library import library_for
+from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
+
+__all__ = ["Attributes", "Dataset", "File", "create", "open", "errors", "__version__"]
+__all__ += [name for name in dir(errors) if name.endswith("Error")]
+
+
+def _text(value: Any) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def create(
+    path: "str | os.PathLike[str]",
+    comm: Any = None,
+    *,
+    sync: bool = True,
+    checksums: bool = True,
+    hints: "Mapping[str, Any] | None" = None,
+) -> File:
+    """Begins a new file. Until its commit a file of that name stays as it was.
+
+    `sync`: survive a power loss. `checksums`: of every row, for verify(). `hints`: see docs/hints.md. Collective over `comm`.
+    """
+    library, number = library_for(comm)
+    options = {**(hints or {}), "sync": sync, "checksums": checksums}
+    handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
+    return File(handle, os.fspath(path), writing=True)
+
+
+def open(  # noqa: A001 - as gzip, bz2 and h5py have it
+    path: "str | os.PathLike[str]", comm: Any = None, *, verify: bool = False, hints: "Mapping[str, Any] | None" = None
+) -> File:
+    """Opens an HDF5 file for reading. `verify`: compare what is read with its checksums. Collective over `comm`."""
+    library, number = library_for(comm)
+    options = {**(hints or {}), "verify": verify}
+    handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
+    return File(handle, os.fspath(path), writing=False)
+
+
+__version__ = library_for(None)[0].version()

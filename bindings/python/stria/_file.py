@@ -1,0 +1,325 @@
+"""Files, datasets and attributes."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ._selection import select
+from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
+
+# enum stria_element, by NumPy's name
+_ELEMENTS = ["uint8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+_NUMBERS = {name: number for number, name in enumerate(_ELEMENTS) if number > 0}
+
+
+def _element_of(dtype: Any) -> int:
+    name = np.dtype(dtype).newbyteorder("=").name
+    name = "uint8" if name == "bool" else name
+    if name not in _NUMBERS:
+        raise UnsupportedError(f"datasets hold integers and floats of 1 to 8 bytes, not {np.dtype(dtype)}")
+    return _NUMBERS[name]
+
+
+def _array_of(value: Any) -> np.ndarray:
+    """`value` as an array of the CPU, without a copy where it is one in this machine's byte order."""
+    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+        value = np.from_dlpack(value)
+    array = np.asanyarray(value)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    _element_of(array.dtype)
+    return array.view(np.uint8) if array.dtype == bool else array
+
+
+class Dataset:
+    """A dataset of an open file.
+
+    `d[index] = array` records a write, of a file that is being written; the array is kept, and must not change until flush()
+    or commit(). `d[index]` reads at once, and is collective: all ranks of the file's communicator do it in the same order, each
+    with an index of its own, perhaps an empty one. get() records a read. Indices are NumPy's: integers, slices with any step,
+    Ellipsis, and one list of integers or mask of booleans.
+    """
+
+    def __init__(self, file: "File", handle: Any, path: str) -> None:
+        self._file = file
+        self._handle = handle
+        self.name = path
+        self.shape: tuple[int, ...] = tuple(handle.dims)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(_ELEMENTS[self._handle.element])
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a dataset without dimensions has no length")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<stria.Dataset '{self.name}' {self._handle.type_name} {self.shape}>"
+
+    @property
+    def attrs(self) -> "Attributes":
+        return Attributes(self._file, self.name)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.put(key, value)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Records a write of `value`, of any strides and number type, broadcast as NumPy does. Local: any rank may put, any
+        number of times, also none; each element at most once in the life of the file."""
+        array = _array_of(value)
+        selection = select(key, self.shape, self.name)
+        if array.shape != selection.shape:
+            array = np.broadcast_to(array, selection.shape)
+        if selection.axes and any(axis.indices is not None for axis in selection.axes):
+            array = _sorted_by_list(selection, array, self.name)
+        for start, count, stride, part in selection.parts(array):
+            self._file._handle.put(self._handle, start, count, stride, part)
+        self._file._kept.append(array)
+
+    def get(self, key: Any, out: Any) -> None:
+        """Records a read into `out`, an array of the index's shape with any strides and number type: filled by the file's next
+        flush() or commit(). Local."""
+        selection = select(key, self.shape, self.name)
+        if out.shape != selection.shape:
+            raise InvalidArgumentError(f"'{self.name}': an array of shape {out.shape} for a selection of {selection.shape}")
+        if any(axis.indices is not None and np.any(np.diff(axis.indices) <= 0) for axis in selection.axes):
+            raise InvalidArgumentError(f"'{self.name}': get() takes a list of increasing indices; dataset[list] takes any")
+        for start, count, stride, part in selection.parts(out):
+            self._file._handle.get(self._handle, start, count, stride, part)
+        self._file._kept.append(out)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._handle.type_name.startswith("string"):
+            return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]
+        selection = select(key, self.shape, self.name)
+        back = [slice(None)] * len(selection.axes)
+        for i, axis in enumerate(selection.axes):
+            if axis.indices is not None:
+                axis.indices, back[i] = np.unique(axis.indices, return_inverse=True)
+                axis.count = axis.indices.size
+        selection.__post_init__()
+        out = np.empty(selection.shape, self.dtype)
+        for start, count, stride, part in selection.parts(out):
+            self._file._handle.get(self._handle, start, count, stride, part)
+        self._file.flush()
+        taken = out[tuple(b for b, axis in zip(back, selection.axes, strict=True) if axis.kept)]
+        return taken if selection.shape else taken[()]
+
+    def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
+        return np.asarray(self[...], dtype=dtype)
+
+
+def _sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
+    """The array in the order of increasing indices: itself where they are."""
+    which = next(i for i, axis in enumerate(selection.axes) if axis.indices is not None)
+    indices = selection.axes[which].indices
+    order = np.argsort(indices, kind="stable")
+    selection.axes[which].indices = indices[order]
+    if np.any(np.diff(selection.axes[which].indices) == 0):
+        raise InvalidArgumentError(f"'{path}': an index comes twice in a list: which of its values is meant?")
+    if np.array_equal(order, np.arange(order.size)):
+        return array
+    return np.take(array, order, axis=sum(axis.kept for axis in selection.axes[:which]))
+
+
+class Attributes:
+    """Attributes of a dataset or group, like a dictionary: numbers, strings, booleans, and lists of numbers or strings.
+
+    All ranks set the same, and reading is collective.
+    """
+
+    def __init__(self, file: "File", path: str) -> None:
+        self._file = file
+        self._path = path
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        handle = self._file._handle
+        if isinstance(value, (str, bytes)):
+            text = value.decode() if isinstance(value, bytes) else value
+            handle.set_strings(self._path, name, [text], False)
+            return
+        array = np.asarray(value)
+        if array.dtype.kind in "US" or (array.dtype == object and all(isinstance(one, str) for one in array)):
+            handle.set_strings(self._path, name, [str(one) for one in array], True)
+            return
+        if array.ndim > 1:
+            raise UnsupportedError(f"attribute '{name}' of '{self._path}': a list has one dimension, not {array.ndim}")
+        handle.set_numbers(self._path, name, np.ascontiguousarray(_array_of(array)).reshape(array.shape))
+
+    def _types(self) -> dict[str, str]:
+        handle = self._file._handle
+        return dict(zip(handle.attributes(self._path), handle.attribute_types(self._path), strict=True))
+
+    def __getitem__(self, name: str) -> Any:
+        handle = self._file._handle
+        type_name = self._types().get(name)
+        if type_name is None:
+            raise NotFoundError(f"'{self._file.path}': '{self._path}' has no attribute '{name}'")
+        kind, _, shape = type_name.rpartition(" ")
+        if kind.startswith("string"):
+            strings = handle.get_strings(self._path, name)
+            return strings[0] if shape == "()" else strings
+        integers = kind.startswith(("int", "uint"))
+        numbers = handle.get_integers(self._path, name) if integers else handle.get_floats(self._path, name)
+        array = np.array(numbers, dtype=np.int64 if integers else np.float64)
+        array = array.astype(kind) if kind in _NUMBERS else array
+        return array[0] if shape == "()" else array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file._handle.attributes(self._path))
+
+    def __len__(self) -> int:
+        return len(self._file._handle.attributes(self._path))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._file._handle.attributes(self._path)
+
+    def keys(self) -> list[str]:
+        return list(self)
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(name, self[name]) for name in self]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+
+class File:
+    """An open file; made by stria.create() and stria.open(). To be used in a `with`: leaving it commits a file that is being
+    written, an exception discards it. The other ranks hear of that in their next collective call, and never wait for it."""
+
+    def __init__(self, handle: Any, path: str, writing: bool) -> None:
+        self._handle = handle
+        self._kept: list[Any] = []  # arrays that the library still reads or fills
+        self._committed = False
+        self.path = path
+        self.writing = writing
+
+    def __enter__(self) -> "File":
+        return self
+
+    def __exit__(
+        self, kind: "type[BaseException] | None", error: "BaseException | None", trace: "TracebackType | None"
+    ) -> None:
+        try:
+            if kind is None and self._handle.is_open and not self._committed:
+                self.commit()
+        finally:
+            self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if not self._handle.is_open else "being written" if self.writing else "open"
+        return f"<stria.File '{self.path}' {state}>"
+
+    @property
+    def attrs(self) -> Attributes:
+        """Those of the file itself."""
+        return Attributes(self, "/")
+
+    def create_dataset(
+        self,
+        path: str,
+        shape: "tuple[int, ...] | int | None" = None,
+        dtype: Any = "f8",
+        data: Any = None,
+        *,
+        value_range: bool = False,
+        alignment: int = 0,
+    ) -> Dataset:
+        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. With `data`, an array that this process
+        puts whole. Collective: all ranks pass the same."""
+        if data is not None:
+            array = _array_of(data)
+            shape = array.shape if shape is None else shape
+            dtype = array.dtype if dtype == "f8" else dtype
+        dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
+        options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
+        options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
+        made = self._handle.create_dataset(path, _element_of(dtype), [int(size) for size in dims], options)
+        dataset = Dataset(self, made, path)
+        if data is not None:
+            dataset[...] = array
+        return dataset
+
+    def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None) -> None:
+        """Makes a dataset of strings of `width` bytes, padded with blanks. Collective: all ranks pass the same."""
+        width = max([len(one.encode()) for one in strings] + [1]) if width is None else width
+        self._handle.create_strings(path, list(strings), width)
+
+    def __getitem__(self, path: str) -> Dataset:
+        return Dataset(self, self._handle.find_dataset(path), path)
+
+    def __contains__(self, path: object) -> bool:
+        try:
+            self._handle.find_dataset(str(path))
+        except NotFoundError:
+            return False
+        return True
+
+    def keys(self) -> list[str]:
+        """The paths of all datasets."""
+        return self._handle.datasets()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def flush(self) -> None:
+        """Moves everything put or got so far; the arrays may change after it. Collective."""
+        try:
+            self._handle.flush()
+        finally:
+            self._kept.clear()
+
+    def commit(self) -> None:
+        """Moves everything put or got so far; a new file is completed and takes its name. Collective: the same outcome on all
+        ranks. After an error a new file is gone, and the old one of that name is untouched."""
+        try:
+            self._handle.commit()
+            self._committed = True
+        finally:
+            self._kept.clear()
+
+    def discard(self) -> None:
+        """Gives up a new file. Collective."""
+        self._committed = True
+        self._kept.clear()
+        self._handle.discard()
+
+    def close(self) -> None:
+        """Ends the file on this rank; one that was not committed is given up. Waits for nobody."""
+        self._handle.close()
+        self._kept.clear()
+
+    def verify(self) -> "tuple[list[tuple[str, int, int]], list[str]]":
+        """Reads everything and compares it with its checksums: (dataset, first row, last row) of what is damaged, and
+        sentences on what can't be checked. Collective."""
+        return self._handle.verify()
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the last commit or flush did, and the seconds of each phase on this rank."""
+        return self._handle.report()
+
+    @property
+    def hints(self) -> dict[str, str]:
+        """With the values really in effect."""
+        return dict(one.split("=", 1) for one in self._handle.hints())
+
+    @property
+    def hint_warnings(self) -> list[str]:
+        return self._handle.hint_warnings()

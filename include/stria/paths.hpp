@@ -1,0 +1,23 @@
+// Paths as every part of the library takes them: of this machine, or stria://SERVER/PATH in a store
+// (docs/servers.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stria {
+
+/// True for paths stria://….
+bool is_store_path(const std::string& path);
+
+/// True when a file or directory has the name. Throws stria::Error when that can't be told: a
+/// server that doesn't answer.
+bool path_exists(const std::string& path);
+
+/// The names in a directory, sorted. Throws stria::Error (kNotFound).
+std::vector<std::string> list_directory(const std::string& directory);
+
+/// Removes a file. Throws stria::Error (kNotFound).
+void remove_file(const std::string& path);
+
+}  // namespace stria

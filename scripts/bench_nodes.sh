@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# MPI-IO, HDF5, PnetCDF and the library on four nodes pretended on this machine, side by side with the native implementations.
+# Figures in out/bench/nodes.json. Needs root.
+# usage: scripts/bench_nodes.sh [OPTION of bench/run_nodes_bench.py ...]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/stages.sh
+source scripts/mpiexec_env.sh
+
+scripts/setup.sh
+stage build build_preset release mpiio_bench stria_mpiio bench_flash_peers stria_cli || exit 1
+exec tests/nodes/cluster.sh enter build/venv/bin/python -B bench/run_nodes_bench.py "$@"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Tests on four nodes with networks, page caches and processes of their own, pretended on this machine (tests/nodes/cluster.sh).
+# Left out, and said so, where namespaces are not allowed. STRIA_NODES_LONG=1: also what takes minutes. STRIA_MPI=mpich: those
+# that ask something of the MPI, on scripts/mpich_wheel.sh's. STRIA_NODES=nfs: those on real NFS, minutes.
+# usage: scripts/check_nodes.sh [PYTEST_OPTION...]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/mpiexec_env.sh
+
+leave_out() { # REASON
+  echo "SKIPPED [1] tests/nodes/nodes_test.py:1: $1"
+  echo "1 skipped in 0.0s"
+  exit 0
+}
+
+run_tests() { # CLUSTER FILE [PYTEST_OPTION...]
+  local nodes=tests/nodes/$1 file=tests/nodes/$2
+  shift 2
+  "$nodes" enter build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short "$file" "$@"
+}
+
+chosen=()
+if [[ ${STRIA_MPI:-} == mpich ]]; then
+  scripts/mpich_wheel.sh || leave_out "MPICH of several nodes: no package of it can be had from PyPI"
+  chosen=(-k "(test_library and 2x3) or mpiio_pointers or (test_cut_link and local)")
+fi
+tests=nodes
+if [[ ${STRIA_NODES:-} == nfs ]]; then tests=nfs; fi
+code=0
+run_tests "${STRIA_NODES:-cluster}.sh" "${tests}_test.py" "${chosen[@]}" "$@" || code=$?
+if [[ $code == 77 ]]; then leave_out "no namespaces of network, mounts and processes, or no program that these nodes need"; fi
+exit "$code"

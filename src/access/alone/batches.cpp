@@ -1,0 +1,373 @@
+#include "access/alone/batches.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "access/failure/failure_news.hpp"
+#include "access/failure/moved_prefix.hpp"
+#include "access/request/batch.hpp"
+#include "access/request/overlap.hpp"
+#include "base/buffer.hpp"
+#include "datatype/cursor.hpp"
+#include "trace/phase_timer.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria::access {
+
+namespace {
+
+// Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are
+// staggered.
+constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kStaggerBytes = 192;
+constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
+
+// A batch laid out in the staging buffer, except for streams that memory already holds as the file wants them.
+struct Layout {
+  std::vector<StreamPart> packed;  // parts with a place in the staging buffer
+  std::vector<StreamPart> direct;  // parts with a place in the application's memory
+};
+
+// Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit that its first byte has in
+// the file, as direct I/O wants it.
+template <typename Direct>
+Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, Direct&& direct_of) {
+  Layout layout;
+  int64_t used_bytes = 0;
+  for (const BatchPart& part : batch) {
+    int id = part.stream->stream_id;
+    if (auto* memory = direct_of(id)) {
+      layout.direct.push_back({id, part.begin, part.end, const_cast<std::byte*>(memory) + part.begin});
+      continue;
+    }
+    if (unit_bytes > 1) {
+      Cursor cursor(part.stream->file_type, part.stream->displacement);
+      cursor.seek(part.stream->skip_bytes + part.begin);
+      used_bytes = align_up(used_bytes, unit_bytes) + cursor.piece().begin % unit_bytes;
+    } else {
+      used_bytes = align_up(used_bytes, kCacheLineBytes) + kStaggerBytes;
+    }
+    layout.packed.push_back({id, part.begin, part.end, staging + used_bytes});
+    used_bytes += part.end - part.begin;
+  }
+  return layout;
+}
+
+// Appends a segment for each piece of the file that a part covers.
+template <typename Segment>
+void append_segments(const BatchPart& part, std::byte* data, std::vector<Segment>& segments) {
+  Cursor cursor(part.stream->file_type, part.stream->displacement);
+  cursor.seek(part.stream->skip_bytes + part.begin);
+  for (int64_t left = part.end - part.begin; left > 0;) {
+    ByteRange piece = cursor.piece();
+    int64_t bytes = std::min(piece.size(), left);
+    segments.push_back({piece.begin, data, bytes});
+    data += bytes;
+    left -= bytes;
+    if (left > 0) {
+      cursor.advance(bytes);
+    }
+  }
+}
+
+template <typename Segment>
+void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::vector<Segment>& segments) {
+  segments.clear();
+  size_t next_packed = 0;
+  size_t next_direct = 0;
+  for (const BatchPart& part : batch) {
+    bool is_packed = next_packed < layout.packed.size() && layout.packed[next_packed].stream_id == part.stream->stream_id &&
+                     layout.packed[next_packed].begin == part.begin;
+    const StreamPart& place = is_packed ? layout.packed[next_packed++] : layout.direct[next_direct++];
+    append_segments(part, place.packed, segments);
+  }
+}
+
+// What the parts' places in the buffer can cost: stagger, or place within a direct unit.
+int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
+  int64_t stream_count = 0;
+  for (const Lane& lane : lanes) {
+    stream_count += static_cast<int64_t>(lane.streams.size());
+  }
+  return stream_count * std::max(kMostPaddingBytes, 2 * unit_bytes);
+}
+
+int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) {
+  return std::min(context.hints.staging_bytes, std::max<int64_t>(total_bytes(lanes), 1));
+}
+
+// Splits a list between the direct handle, for what is aligned in file and memory, and the cached one. Direct writes go on
+// while the next batch is packed into the other buffer.
+class ListWriter {
+ public:
+  ListWriter(Context& context, std::span<const Lane> lanes, StreamSource& source)
+      : context_(context),
+        source_(source),
+        unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
+        batch_bytes_(choose_batch_bytes(lanes)),
+        unpacked_bytes_(total_bytes(lanes)) {
+    int64_t padding = padding_bytes(lanes, unit_bytes_);
+    batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);  // so that a buffer is a whole number of large pages
+    int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
+    slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
+    for (Slot& slot : slots_) {
+      slot.staging = std::make_unique<Buffer>(need_bytes + padding);
+    }
+  }
+
+  /// Ranks that take turns, or a thread of the driver's, write while others pack.
+  BatchSizes batch_sizes() const {
+    bool hides_packing = context_.turn != nullptr || slots_.size() > 1;
+    return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
+  }
+
+  /// Writes a batch, or starts to. Where the ranks hear of each other, a failure of one ends the writing of all.
+  Status write(std::span<const BatchPart> batch) {
+    Status status = failure_elsewhere(context_);
+    status = status.ok() ? write_batch(batch) : status;
+    if (!status.ok() && context_.turn != nullptr) {
+      context_.turn->give_up();
+    }
+    return status;
+  }
+
+  /// Waits for everything under way.
+  Status finish() {
+    Status status;
+    for (Slot& slot : slots_) {
+      Status outcome = finish(slot);
+      status = status.ok() ? outcome : status;
+    }
+    return status;
+  }
+
+ private:
+  Status write_batch(std::span<const BatchPart> batch) {
+    Slot& slot = slots_[next_slot_];
+    next_slot_ = (next_slot_ + 1) % slots_.size();
+    STRIA_RETURN_IF_ERROR(finish(slot));
+    pack(batch, slot);
+    if (unpacked_bytes_ == 0 && context_.packed) {
+      add_last(slot);
+    }
+    {
+      PhaseTimer timer(context_.times, Phase::kWrite);
+      split(slot);
+      if (!slot.direct.empty()) {
+        slot.pending = context_.direct_file->start_write(slot.direct);
+      } else if (slots_.size() > 1) {
+        slot.pending = context_.file->start_write(slot.cached);
+        return Status();
+      }
+    }
+    return slot.cached.empty() ? Status() : write_cached(slot);
+  }
+
+  // With fewer ranks than cores a thread of the driver's can write while this one packs.
+  bool has_idle_cores() const {
+    static const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // which asks the system every time
+    return context_.comm.node_size() < cores;
+  }
+
+  // Ranks that take turns want some turns each, the fewer the more they are: each turn's end is a hand-off.
+  int64_t choose_batch_bytes(std::span<const Lane> lanes) const {
+    int64_t staging_bytes = context_.hints.staging_bytes;
+    int64_t turns = std::max(kLeastTurnsOfAll / std::max(context_.comm.node_size(), 1), kLeastTurns);
+    int64_t share_bytes = std::max(total_bytes(lanes) / turns, kLeastTurnBytes);
+    return context_.turn != nullptr && context_.direct_file == nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
+  }
+
+  static constexpr int64_t kLeastTurns = 2;
+  static constexpr int64_t kLeastTurnsOfAll = 8;
+  static constexpr int64_t kLeastTurnBytes = 1 << 20;
+  static constexpr int64_t kFirstBatchPart = 8;
+  static constexpr int64_t kLastBytes = 128 << 10;  // written in about the time that a rank takes to wake up
+
+  struct Slot {
+    std::unique_ptr<Buffer> staging;
+    std::vector<storage::WriteSegment> cached, direct;
+    std::unique_ptr<storage::PendingWrite> pending;
+  };
+
+  Status write_cached(Slot& slot) {
+    const auto start = std::chrono::steady_clock::now();
+    NodeTurn* turn = slot.direct.empty() ? context_.turn : nullptr;
+    const auto take = [&] {
+      if (turn == nullptr) {
+        return NodeTurn::Guard(nullptr);
+      }
+      static const trace::Kind kWait = trace::Recorder::instance().define_kind("turn wait", trace::Layer::kEngine);
+      const trace::Span span(kWait);
+      return NodeTurn::Guard(turn);
+    };
+    const NodeTurn::Guard guard = take();
+    // Meanwhile another may have failed, and who waits for a turn has not begun to write.
+    Status status = failure_elsewhere(context_);
+    if (status.ok()) {
+      status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
+    }
+    context_.times[Phase::kWrite] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return status;
+  }
+
+  // Announces the end of the turn before the last few bytes.
+  Status write_in_turn(NodeTurn& turn, std::vector<storage::WriteSegment>& segments) {
+    storage::WriteSegment& last = segments.back();
+    int64_t before_bytes = align_down(std::max<int64_t>(last.bytes - kLastBytes, 0), kLastBytes);
+    storage::WriteSegment rest{last.offset + before_bytes, last.data + before_bytes, last.bytes - before_bytes};
+    last.bytes = before_bytes;
+    STRIA_RETURN_IF_ERROR(context_.file->write(segments));
+    turn.announce();
+    return context_.file->write(std::span(&rest, 1));
+  }
+
+  void pack(std::span<const BatchPart> batch, Slot& slot) {
+    PhaseTimer timer(context_.times, Phase::kPack);
+    Layout layout = lay_out(batch, slot.staging->data(), unit_bytes_, [&](int id) { return source_.direct_source(id); });
+    source_.pack(layout.packed);
+    for (const StreamPart& part : layout.direct) {
+      source_.passed_direct(part.stream_id, part.begin, part.end);
+    }
+    list_segments(batch, layout, slot.cached);
+    for (const BatchPart& part : batch) {
+      unpacked_bytes_ -= part.end - part.begin;
+    }
+  }
+
+  // What comes with the last batch goes first, as the end of a turn is announced before its last segment.
+  void add_last(Slot& slot) {
+    const auto more = context_.packed();
+    slot.cached.insert(slot.cached.begin(), more.begin(), more.end());
+  }
+
+  void split(Slot& slot) const {
+    slot.direct.clear();
+    if (unit_bytes_ <= 1) {
+      return;
+    }
+    std::vector<storage::WriteSegment> cached;
+    for (const storage::WriteSegment& segment : slot.cached) {
+      ByteRange whole{segment.offset, segment.offset + segment.bytes};
+      ByteRange middle{align_up(whole.begin, unit_bytes_), align_down(whole.end, unit_bytes_)};
+      const std::byte* data = segment.data + (middle.begin - whole.begin);
+      if (middle.empty() || reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(unit_bytes_) != 0) {
+        cached.push_back(segment);
+        continue;
+      }
+      slot.direct.push_back({middle.begin, data, middle.size()});
+      if (whole.begin < middle.begin) {
+        cached.push_back({whole.begin, segment.data, middle.begin - whole.begin});
+      }
+      if (middle.end < whole.end) {
+        cached.push_back({middle.end, data + middle.size(), whole.end - middle.end});
+      }
+    }
+    slot.cached = std::move(cached);
+  }
+
+  Status finish(Slot& slot) {
+    if (slot.pending == nullptr) {
+      return Status();
+    }
+    PhaseTimer timer(context_.times, Phase::kWrite);
+    Status outcome = slot.pending->wait();
+    slot.pending.reset();
+    return outcome;
+  }
+
+  Context& context_;
+  StreamSource& source_;
+  int64_t unit_bytes_;
+  int64_t batch_bytes_;
+  int64_t unpacked_bytes_;
+  std::vector<Slot> slots_;
+  size_t next_slot_ = 0;
+};
+
+}  // namespace
+
+Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source) {
+  ListWriter writer(context, lanes, source);
+  Status status =
+      for_each_batch(lanes, writer.batch_sizes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
+  Status finished = writer.finish();
+  return status.ok() ? finished : status;
+}
+
+namespace {
+
+// Unpacks what lies before the end of the file.
+void take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, StreamSink& sink, MovedPrefix& taken) {
+  std::vector<StreamPart> packed = layout.packed;
+  std::vector<StreamPart> direct = layout.direct;
+  for (auto* parts : {&packed, &direct}) {
+    for (StreamPart& part : *parts) {
+      if (end != kNoEnd) {
+        auto whole = std::find_if(batch.begin(), batch.end(), [&](const BatchPart& entry) {
+          return entry.stream->stream_id == part.stream_id && entry.begin == part.begin;
+        });
+        const int64_t stop = std::clamp(position_of(*whole->stream, end), part.begin, part.end);
+        if (stop < part.end) {
+          taken.miss(*whole->stream, stop);
+        }
+        part.end = stop;
+      }
+    }
+    std::erase_if(*parts, [](const StreamPart& part) { return part.begin == part.end; });
+  }
+  sink.unpack(packed);
+  for (const StreamPart& part : direct) {
+    sink.passed_direct(part.stream_id, part.begin, part.end);
+  }
+}
+
+// All batches but the first ones.
+void miss_batches(std::span<const Lane> lanes, BatchSizes sizes, int64_t first_count, MovedPrefix& taken) {
+  const Status walked = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) {
+    for (const BatchPart& part : batch) {
+      if (first_count <= 0) {
+        taken.miss(*part.stream, part.begin);
+      }
+    }
+    --first_count;
+    return Status();
+  });
+  static_cast<void>(walked.ok());  // nothing in it fails
+}
+
+}  // namespace
+
+Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
+  int64_t batch_bytes = staging_need_bytes(context, lanes);
+  Buffer staging(batch_bytes + padding_bytes(lanes, 1));
+  std::vector<storage::ReadSegment> segments;
+  MovedPrefix taken;
+  Moved moved;
+  const BatchSizes sizes = BatchSizes::all_alike(batch_bytes);
+  int64_t batches_done = 0;
+  moved.status = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) -> Status {
+    STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
+    Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
+    list_segments(batch, layout, segments);
+    int64_t end = kNoEnd;
+    {
+      PhaseTimer timer(context.times, Phase::kRead);
+      STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context.file->read(segments));
+      end = file_end(segments, read_bytes);
+    }
+    PhaseTimer timer(context.times, Phase::kUnpack);
+    take(batch, layout, end, sink, taken);
+    ++batches_done;
+    return Status();
+  });
+  if (!moved.status.ok()) {
+    miss_batches(lanes, sizes, batches_done, taken);
+  }
+  moved.bytes = taken.bytes(lanes);
+  return moved;
+}
+
+}  // namespace stria::access

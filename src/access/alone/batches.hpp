@@ -1,0 +1,20 @@
+// List I/O: each rank moves its own bytes with lists of file ranges, without talking to the others.
+//
+// Problem: pieces in memory and in the file, one request a piece is too many (Ching 2002, section 3). Method: a cache-sized
+// staging buffer is packed with the same rows of many variables, then written as one list of ranges while it is still in the
+// cache. Cost: one copy of every byte into the buffer (none where memory is already as the file wants it), one request a batch
+// and driver, staging_bytes of memory. Best where a rank's pieces in the file are long and the storage is the node's own.
+#pragma once
+
+#include "access/request/request.hpp"
+
+namespace stria::access {
+
+/// Writes this rank's streams. Collective: no; the error is local.
+Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source);
+
+/// Reads this rank's streams as far as the file goes. Collective: no; the error is local. After one the bytes are those of the
+/// batches before it, in which all lanes advance together.
+Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink);
+
+}  // namespace stria::access

@@ -1,0 +1,87 @@
+// Memory that runs out on one rank in the middle of a collective operation: every rank ends, with the same outcome.
+#include <gtest/gtest.h>
+
+#include "access/failing_new_test.hpp"
+#include "access/random_case_test.hpp"
+#include "access/together/two_phase.hpp"
+#include "storage/memory/memory_driver.hpp"
+
+namespace stria::access::test {
+namespace {
+
+constexpr const char* kPath = "data";
+
+struct Outcome {
+  Status run;
+  std::vector<Status> agreed;
+  std::vector<std::vector<Bytes>> received;
+  int64_t allocations = 0;
+};
+
+/// Writes, or reads, a case; the engine's allocation number `failing` fails, none if negative.
+Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64_t failing) {
+  Outcome outcome;
+  outcome.agreed.resize(c.ranks.size());
+  outcome.received.resize(c.ranks.size());
+  set_content(memory, kPath, write ? c.before : c.after);
+  fail_allocation(failing);
+  auto report = run_simulated(c.simulation, [&](Comm& inner) {
+    SureComm comm(inner);
+    auto rank = static_cast<size_t>(comm.rank());
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kReadWrite;
+    StrictFile cached(memory.open(kPath, open).value(), false);
+    PhaseTimes times;
+    Context context{comm, &cached, nullptr, c.hints, times};
+    CaseSource source(c.ranks[rank]);
+    CaseSink sink(c.ranks[rank]);
+    Status own;
+    {
+      Counting on(true);
+      own = write ? write_two_phase(context, c.plan, c.ranks[rank].lanes, source)
+                  : read_two_phase(context, c.plan, c.ranks[rank].lanes, sink).status;
+    }
+    outcome.agreed[rank] = comm.agree(own);
+    outcome.received[rank] = sink.received();
+  });
+  outcome.run = report.status();
+  outcome.allocations = allocation_count();
+  return outcome;
+}
+
+void check_all_know(const Outcome& outcome) {
+  ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();  // a deadlock, else
+  for (const Status& status : outcome.agreed) {
+    ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message();
+    ASSERT_EQ(status.message(), outcome.agreed[0].message());
+  }
+}
+
+void check_every_moment(bool write, uint64_t first_seed, int cases) {
+  int failures = 0;
+  for (int i = 0; i < cases; ++i) {
+    Case c = make_case(first_seed + static_cast<uint64_t>(i));
+    storage::MemoryDriver memory;
+    Outcome whole = run_case(c, write, memory, -1);
+    ASSERT_TRUE(whole.run.ok() && whole.agreed[0].ok()) << whole.run.message() << whole.agreed[0].message();
+    const int64_t step = std::max<int64_t>(whole.allocations / 12, 1);
+    for (int64_t failing = i % step; failing < whole.allocations; failing += step) {
+      SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(c.seed) + ", allocation " + std::to_string(failing) + " of " +
+                   std::to_string(whole.allocations) + ", " + std::to_string(c.ranks.size()) + " ranks");
+      ASSERT_NO_FATAL_FAILURE(check_all_know(run_case(c, write, memory, failing)));
+      ++failures;
+    }
+  }
+  EXPECT_GT(failures, 5 * cases);
+}
+
+TEST(ScarceMemory, EndsAWriteEverywhere) {
+  check_every_moment(true, first_seed() + 5'000'000, case_count(25));
+}
+
+TEST(ScarceMemory, EndsAReadEverywhere) {
+  check_every_moment(false, first_seed() + 6'000'000, case_count(25));
+}
+
+}  // namespace
+}  // namespace stria::access::test

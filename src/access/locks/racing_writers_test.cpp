@@ -1,0 +1,161 @@
+// Real processes that sieve their writes into each other's gaps at once: nobody's bytes may be lost.
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "access/locks/writers.hpp"
+#include "access/move.hpp"
+#include "comm/mpi/mpi_comm.hpp"
+#include "comm/self/self_comm.hpp"
+#include "storage/posix/posix_driver.hpp"
+
+namespace stria::access {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class PackedSource : public StreamSource {
+ public:
+  explicit PackedSource(const Bytes& packed) : packed_(packed) {}
+  void pack(std::span<const StreamPart> parts) override {
+    for (const StreamPart& part : parts) {
+      std::copy(packed_.begin() + part.begin, packed_.begin() + part.end, part.packed);
+    }
+  }
+  const std::byte* direct_source(int) override { return packed_.data(); }
+
+ private:
+  const Bytes& packed_;
+};
+
+/// Where the test's file goes: into memory where that has room for it.
+std::string scratch_directory() {
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code missing;
+  const bool has_room = std::filesystem::space(memory, missing).available >= (256u << 20) && !missing;
+  return (has_room ? memory : std::filesystem::temp_directory_path()).string();
+}
+
+/// A file that all ranks share, as long as this lives.
+class RacingWriters : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    comm_ = make_mpi_comm(MPI_COMM_WORLD).value();
+    int64_t leader = getpid();
+    comm_->broadcast(std::as_writable_bytes(std::span(&leader, 1)), 0);
+    path_ = scratch_directory() + "/stria-racing-" + std::to_string(leader);
+    if (comm_->rank() == 0) {
+      driver_.open(path_, {.mode = storage::OpenOptions::Mode::kCreate}).value();
+    }
+    comm_->barrier();
+    file_ = driver_.open(path_, {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
+  }
+  void TearDown() override {
+    comm_->barrier();
+    if (comm_->rank() == 0) {
+      driver_.remove(path_).throw_if_error();
+    }
+  }
+
+  /// Ranks take turns of `piece` bytes within `stride` a rank; every rank writes its pieces of [0, count) in `context`.
+  Outcome write_pieces(Context& context, int64_t piece, int64_t stride, int64_t count, int value) {
+    Bytes packed(static_cast<size_t>(piece * count), static_cast<std::byte>(value));
+    PackedSource source(packed);
+    auto type = Datatype::hvector(count, 1, stride * comm_->size(), Datatype::bytes(piece)).value();
+    Lane lane{{}, 0, {{0, type, comm_->rank() * stride}}};
+    return write_independent(context, std::span(&lane, 1), source);
+  }
+
+  /// Every rank's pieces must hold what it wrote last.
+  void check_pieces(int64_t piece, int64_t stride, int64_t count, int step) {
+    comm_->barrier();
+    Bytes content(static_cast<size_t>(stride * comm_->size() * count));
+    storage::ReadSegment all{0, content.data(), static_cast<int64_t>(content.size())};
+    ASSERT_TRUE(file_->read(std::span(&all, 1)).ok());
+    const auto holds = [&](int64_t begin, int64_t bytes, int value) {
+      return std::all_of(content.begin() + begin, content.begin() + begin + bytes,
+                         [&](std::byte byte) { return byte == static_cast<std::byte>(value); });
+    };
+    int64_t pieces = comm_->rank() == 0 ? count * comm_->size() : 0;  // one rank looks for all
+    for (int64_t i = 0; i < pieces; ++i) {
+      ASSERT_TRUE(holds(i * stride, piece, value_of(static_cast<int>(i % comm_->size()), step))) << "piece " << i;
+      ASSERT_TRUE(i + 1 == pieces || holds(i * stride + piece, stride - piece, 0)) << "gap after " << i;
+    }
+    comm_->barrier();
+  }
+
+  static int value_of(int rank, int step) { return 1 + (rank * 50 + step) % 250; }
+
+  std::unique_ptr<Comm> comm_;
+  storage::PosixDriver driver_;
+  std::string path_;
+  std::unique_ptr<storage::File> file_;
+  ResolvedHints hints_;
+  PhaseTimes times_;
+};
+
+TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
+  auto locks = NodeLocks::create(*comm_).value();
+  Writers writers(*locks);
+  hints_.write_window_bytes = 20000;
+  Context context{*comm_, file_.get(), nullptr, hints_, times_};
+  context.locks = locks.get();
+  context.writers = &writers;
+  for (int step = 0; step < 40; ++step) {
+    // Every third time one rank writes its pieces one by one, which must not be lost in others' windows either.
+    bool plain = (step + comm_->rank()) % 3 == 0;
+    hints_.method = plain ? Method::kMultiple : Method::kAutomatic;
+    Outcome outcome = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
+    ASSERT_EQ(outcome.method, plain ? Method::kMultiple : Method::kHybrid) << outcome.reason;
+    if (step % 10 == 9) {
+      ASSERT_NO_FATAL_FAILURE(check_pieces(8, 24, 3000, step));
+    }
+  }
+}
+
+TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
+  auto self = make_self_comm();
+  auto locks = NodeLocks::create(*self).value();
+  locks->begin_notes(static_cast<uint64_t>(comm_->rank()));
+  Writers writers(*locks);
+  hints_.sieve_writes = Switch::kEnable;
+  hints_.write_window_bytes = 30000;
+  Context context{*self, file_.get(), nullptr, hints_, times_};
+  context.locks = locks.get();
+  context.writers = &writers;
+  for (int step = 0; step < 40; ++step) {
+    bool plain = (step + comm_->rank()) % 3 == 0;
+    hints_.method = plain ? Method::kListIo : Method::kAutomatic;
+    Outcome outcome = write_pieces(context, 16, 40, 1500, value_of(comm_->rank(), step));
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
+    ASSERT_EQ(outcome.method, plain ? Method::kListIo : Method::kHybrid);
+    if (step % 10 == 9) {
+      ASSERT_NO_FATAL_FAILURE(check_pieces(16, 40, 1500, step));
+    }
+  }
+}
+
+TEST_F(RacingWriters, SpansOverSixtyFourMebibytes) {
+  auto locks = NodeLocks::create(*comm_).value();
+  Writers writers(*locks);
+  hints_.method = Method::kDataSieving;
+  hints_.write_window_bytes = 100 << 20;
+  Context context{*comm_, file_.get(), nullptr, hints_, times_};
+  context.locks = locks.get();
+  context.writers = &writers;
+  const int64_t stride = (70 << 20) / comm_->size() / 20;
+  for (int step = 0; step < 2; ++step) {
+    Outcome outcome = write_pieces(context, 1000, stride, 20, value_of(comm_->rank(), step));
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
+    ASSERT_NO_FATAL_FAILURE(check_pieces(1000, stride, 20, step));
+  }
+}
+
+}  // namespace
+}  // namespace stria::access

@@ -1,0 +1,115 @@
+#include "access/locks/writers.hpp"
+
+#include <array>
+#include <utility>
+
+namespace stria::access {
+
+namespace {
+
+// Behind the end of any file, before that of what locks can reach.
+constexpr int64_t kRegionsBegin = int64_t{1} << 62;
+constexpr int64_t kRegionBytes = int64_t{1} << 60;
+// How often who was refused asks again.
+constexpr int kPlainWritesBetween = 64;
+constexpr int kWindowsBetween = 8;
+
+int64_t region_of(Standing standing) {
+  switch (standing) {
+    case Standing::kFree:
+      return kRegionsBegin;
+    case Standing::kJointSiever:
+      return kRegionsBegin + kRegionBytes;
+    default:
+      return kRegionsBegin + 2 * kRegionBytes;
+  }
+}
+
+bool go_together(Standing one, Standing other) {
+  return one == other && one != Standing::kSoleSiever;
+}
+
+bool sieves(Standing standing) {
+  return standing == Standing::kJointSiever || standing == Standing::kSoleSiever;
+}
+
+}  // namespace
+
+bool Writers::announce(storage::File& file, Standing wish) {
+  const auto place = static_cast<int64_t>(locks_.number() % static_cast<uint64_t>(kRegionBytes));
+  const int64_t own = region_of(wish) + place;
+  auto mine = file.try_lock({own, own + 1}, storage::LockMode::kShared);
+  if (!mine.ok() || *mine == nullptr) {
+    return false;
+  }
+  for (const Standing other : {Standing::kFree, Standing::kJointSiever, Standing::kSoleSiever}) {
+    if (go_together(wish, other)) {
+      continue;
+    }
+    const int64_t begin = region_of(other);
+    for (const ByteRange others : {ByteRange{begin, begin + place}, ByteRange{begin + place + 1, begin + kRegionBytes}}) {
+      const auto found = others.empty() ? Result<bool>(false) : file.is_locked_elsewhere(others);
+      if (!found.ok() || *found) {
+        return false;
+      }
+    }
+  }
+  held_.push_back(std::move(*mine));
+  return true;
+}
+
+// Nobody of this node writes meanwhile.
+void Writers::settle(storage::File& file, Standing wish) {
+  const auto all = locks_.lock({0, INT64_MAX});
+  const Standing now = standing();
+  if (now == wish || sieves(now)) {
+    return;
+  }
+  if (announce(file, wish)) {
+    locks_.set_note(static_cast<uint32_t>(wish));
+  } else if (now == Standing::kNone) {
+    locks_.set_note(static_cast<uint32_t>(Standing::kLocking));
+  }
+}
+
+bool Writers::is_due(std::atomic<int>& refused, int every) {
+  return refused.fetch_add(1, std::memory_order_relaxed) % every == 0;
+}
+
+NodeLocks::Guard Writers::enter_plain(storage::File& file, ByteRange range, Standing wish, bool& must_lock) {
+  auto guard = locks_.enter_plain(range);
+  Standing now = standing();
+  if (now == Standing::kNone || (now == Standing::kLocking && is_due(refused_free_, kPlainWritesBetween))) {
+    guard = NodeLocks::Guard();
+    settle(file, wish);
+    guard = locks_.enter_plain(range);
+    now = standing();
+  }
+  must_lock = now == Standing::kLocking || now == Standing::kJointSiever;
+  return guard;
+}
+
+bool Writers::enter_freely(ByteRange range, NodeLocks::Guard& guard) {
+  guard = locks_.enter_plain(range);
+  if (const Standing now = standing(); now == Standing::kFree || now == Standing::kSoleSiever) {
+    return true;
+  }
+  guard = NodeLocks::Guard();
+  return false;
+}
+
+bool Writers::enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard) {
+  guard = locks_.lock(range);
+  if (!sieves(standing()) && is_due(refused_sieving_, kWindowsBetween)) {
+    guard = NodeLocks::Guard();
+    settle(file, wish);
+    guard = locks_.lock(range);
+  }
+  if (!sieves(standing())) {
+    guard = NodeLocks::Guard();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace stria::access

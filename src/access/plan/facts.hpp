@@ -1,0 +1,21 @@
+// What the trace says of how a file's transfers were carried out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "access/request/hints.hpp"
+
+namespace stria::access {
+
+/// Counts a transfer of file `trace_id` by its method, and whether `rank` was an aggregator of it.
+void count_transfer(uint16_t trace_id, Method method, std::span<const int> aggregators, int rank);
+
+/// States the method of the file's latest transfer, why it was taken, and who aggregated.
+void state_method(uint16_t trace_id, Method method, const std::string& reason, std::span<const int> aggregators);
+
+/// States the hints in effect.
+void state_hints(uint16_t trace_id, const ResolvedHints& hints);
+
+}  // namespace stria::access

@@ -1,0 +1,295 @@
+#include "access/plan/planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "access/plan/aggregators.hpp"
+
+namespace stria::access {
+
+namespace {
+
+constexpr int64_t kLongPieceBytes = 16 << 10;
+// Where the choice is between a request a piece and windows that the node shares (measured: docs/hints.md).
+constexpr int64_t kLongBesideWindowsBytes = 8 << 10;
+constexpr int64_t kLongBesideWindowsOnDiskBytes = 64 << 10;
+// Windows are walked one after the other: what spans more than so many times its bytes is better found by description.
+constexpr int64_t kMostSpanOfWindows = 16;
+constexpr int64_t kWorthDirectBytes = 32 << 20;
+constexpr int64_t kWorthReservingBytes = 4 << 20;
+
+bool on_one_node(const Comm& comm) {
+  auto nodes = comm.node_of_rank();
+  return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+}
+
+int node_count(const Comm& comm) {
+  const auto nodes = comm.node_of_rank();
+  return *std::max_element(nodes.begin(), nodes.end()) + 1;
+}
+
+// One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a number that leaves every
+// aggregator with the stripes of one server, or every server with one aggregator.
+int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
+  int stripes = capabilities.stripe_count;
+  int wanted = std::min(std::max(node_count(comm), stripes), comm.size());
+  if (!dealt || wanted % stripes == 0) {
+    return wanted;
+  }
+  if (wanted > stripes) {
+    return wanted - wanted % stripes;
+  }
+  while (stripes % wanted != 0) {
+    --wanted;
+  }
+  return wanted;
+}
+
+// Some node has several ranks, and there are others to send to.
+bool gathering_pays(const Comm& comm) {
+  return node_count(comm) > 1 && node_count(comm) < comm.size();
+}
+
+// Whether ranks of a node speak through one of them, and why; nothing of one node.
+std::string gathering_reason(const TwoPhasePlan& plan, const Comm& comm) {
+  if (node_count(comm) == 1) {
+    return "";
+  }
+  if (plan.gather_on_nodes) {
+    return "; ranks of a node speak through one of them to each aggregator elsewhere";
+  }
+  return std::string("; ranks speak for themselves: ") + (plan.shared_memory ? "one a node" : "hint stria_shared_memory");
+}
+
+TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm) {
+  TwoPhasePlan plan;
+  using Domains = ResolvedHints::Domains;
+  bool striped = capabilities.stripe_bytes > 0 && capabilities.stripe_count > 1;
+  bool dealt = striped && (hints.domains == Domains::kAutomatic || hints.domains == Domains::kStriped);
+  plan.aggregators = choose_aggregators(comm, hints, default_aggregator_count(comm, capabilities, dealt), dealt);
+  plan.stripe_count = dealt ? capabilities.stripe_count : 1;
+  if (dealt) {
+    plan.unit_bytes = capabilities.stripe_bytes;
+  } else if (hints.domains == Domains::kEven) {
+    plan.unit_bytes = 1;
+  } else {
+    plan.unit_bytes = std::max<int64_t>({capabilities.stripe_bytes, capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
+  }
+  plan.shared_memory = hints.shared_memory != Switch::kDisable;
+  plan.gather_on_nodes = plan.shared_memory && gathering_pays(comm);
+  return plan;
+}
+
+bool is_dense(const RequestShape& shape) {
+  return shape.hull_bytes / kMostSpanOfWindows <= shape.total_bytes;
+}
+
+// A request that makes a file grow costs more where that takes blocks of a disk.
+bool has_long_pieces(const RequestShape& shape, const storage::Capabilities& capabilities) {
+  int64_t long_bytes = kLongPieceBytes;
+  if (shape.windows && is_dense(shape)) {
+    long_bytes = shape.write && capabilities.reserving_pays ? kLongBesideWindowsOnDiskBytes : kLongBesideWindowsBytes;
+  }
+  return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= long_bytes;
+}
+
+// Whether the ranks have one stretch each, of a length at which nodes hardly disturb each other: nothing is interleaved that an
+// exchange could join. Nodes with caches of their own write whole pages, which aggregators divide.
+bool are_single_stretches(const RequestShape& shape, const storage::Capabilities& capabilities, int rank_count) {
+  const int64_t unit = shape.write ? capabilities.lock_unit_bytes : 1;
+  return !capabilities.caches_apart && shape.piece_count <= rank_count && shape.total_bytes >= unit * shape.piece_count;
+}
+
+// Rule 1: what hints decide alone; kAutomatic when they don't.
+Method hinted_method(const RequestShape& shape, const ResolvedHints& hints, std::string& reason) {
+  Switch collective = shape.write ? hints.collective_write : hints.collective_read;
+  if (hints.method != Method::kAutomatic) {
+    reason = "hint stria_method";
+    return hints.method;
+  }
+  if (collective != Switch::kAutomatic) {
+    reason = shape.write ? "hint romio_cb_write" : "hint romio_cb_read";
+    return collective == Switch::kEnable ? Method::kTwoPhase : Method::kListIo;
+  }
+  return Method::kAutomatic;
+}
+
+// What a request costs, in bytes that could be moved meanwhile: a system call on a node's own storage, a round trip to a
+// server.
+constexpr int64_t kLocalRequestBytes = 4 << 10;
+constexpr int64_t kRemoteRequestBytes = 64 << 10;
+// Where a list is one request, another piece in it costs what its description and a copy of its own do.
+constexpr int64_t kListedPieceBytes = 128;
+// Where requests are cheap, a longer window only leaves the processor's cache before its pieces are picked out.
+constexpr int64_t kCachedWindowBytes = 512 << 10;
+
+// An entry of a datatype's list takes as many bytes on the way as so many of a list of pieces.
+constexpr int64_t kEntriesOfAPiece = 2;
+
+}  // namespace
+
+int64_t request_cost_bytes(const storage::Capabilities& capabilities) {
+  if (!capabilities.node_local_cache) {
+    return capabilities.native_list ? kListedPieceBytes : kRemoteRequestBytes;
+  }
+  return kLocalRequestBytes;
+}
+
+namespace {
+
+RegionMethod region_method_of(Method method, const IndependentShape& shape, const storage::Capabilities& capabilities,
+                              const ResolvedHints& hints) {
+  RegionMethod regions;
+  regions.window_bytes = shape.write ? hints.write_window_bytes : hints.read_window_bytes;
+  if (!shape.write && capabilities.node_local_cache) {
+    regions.window_bytes = std::min(regions.window_bytes, kCachedWindowBytes);
+  }
+  regions.rule.write = shape.write;
+  regions.rule.request_bytes = request_cost_bytes(capabilities);
+  switch (method) {
+    case Method::kMultiple:
+      regions.rule.kind = JoinRule::Kind::kNever;
+      break;
+    case Method::kDataSieving:
+      regions.rule.kind = JoinRule::Kind::kAlways;
+      break;
+    case Method::kHybrid:
+      regions.rule.kind = JoinRule::Kind::kCheap;
+      break;
+    default:
+      regions.rule.kind = JoinRule::Kind::kTouching;
+  }
+  regions.one_request_per_region = method == Method::kMultiple || method == Method::kDataSieving;
+  return regions;
+}
+
+Method choose_independent(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                          bool may_sieve_writes, std::string& reason) {
+  if (hints.method == Method::kDatatypeIo && !capabilities.native_types) {
+    reason = "hint stria_method, but the storage takes no datatypes";
+    return Method::kListIo;
+  }
+  if (hints.method != Method::kAutomatic && hints.method != Method::kTwoPhase) {
+    reason = "hint stria_method";
+    return hints.method;
+  }
+  Switch sieve = shape.write ? hints.sieve_writes : hints.sieve_reads;
+  if (shape.span_bytes == shape.bytes) {
+    reason = "contiguous";
+    return Method::kListIo;
+  }
+  if (sieve != Switch::kAutomatic) {
+    reason = shape.write ? "hint romio_ds_write" : "hint romio_ds_read";
+    return sieve == Switch::kEnable ? Method::kHybrid : Method::kListIo;
+  }
+  if (capabilities.native_types && shape.list_entries * kEntriesOfAPiece <= shape.piece_count) {
+    reason = "the storage takes datatypes";
+    return Method::kDatatypeIo;
+  }
+  if (capabilities.native_list) {
+    reason = "the storage takes lists";
+    return Method::kListIo;
+  }
+  if (shape.write && !may_sieve_writes) {
+    reason = "nothing would keep other writers out of a sieved window";
+    return Method::kListIo;
+  }
+  reason = fmt::format("pieces of {} bytes on average, {} % of what they span",
+                       shape.bytes / std::max<int64_t>(shape.piece_count, 1),
+                       static_cast<int>(100.0 * static_cast<double>(shape.bytes) / static_cast<double>(shape.span_bytes)));
+  return Method::kHybrid;
+}
+
+}  // namespace
+
+IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
+                                 const ResolvedHints& hints, bool may_sieve_writes) {
+  IndependentPlan plan;
+  plan.method = choose_independent(shape, capabilities, hints, may_sieve_writes, plan.reason);
+  plan.regions = region_method_of(plan.method, shape, capabilities, hints);
+  return plan;
+}
+
+storage::Striping striping_of(const ResolvedHints& hints) {
+  return {hints.striping_unit_bytes, hints.striping_factor, hints.first_server};
+}
+
+storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints) {
+  if (!capabilities.striped_as_told) {
+    capabilities.stripe_bytes = hints.striping_unit_bytes > 0 ? hints.striping_unit_bytes : capabilities.stripe_bytes;
+    capabilities.stripe_count = hints.striping_factor > 0 ? hints.striping_factor : capabilities.stripe_count;
+  }
+  if (hints.mimic_stripe_count > 0) {
+    capabilities.stripe_count = hints.mimic_stripe_count;
+    capabilities.stripe_bytes = hints.mimic_stripe_bytes;
+    capabilities.lock_unit_bytes = hints.mimic_stripe_bytes;
+  }
+  capabilities.stripe_bytes = std::max<int64_t>(capabilities.stripe_bytes, 0);
+  capabilities.stripe_count = std::max(capabilities.stripe_count, 1);
+  return capabilities;
+}
+
+namespace {
+
+// Windows: one node whose ranks share memory, and nobody has asked for aggregators. Delegates: several nodes.
+void choose_windows(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                    const Comm& comm, Plan& plan) {
+  plan.windows = is_dense(shape) && plan.method == Method::kTwoPhase && on_one_node(comm) && capabilities.node_local_cache &&
+                 !plan.direct && plan.two_phase.shared_memory && plan.two_phase.stripe_count == 1 &&
+                 hints.aggregator_count == 0 && hints.aggregator_places.empty();
+  if (plan.method == Method::kTwoPhase) {
+    plan.reason += gathering_reason(plan.two_phase, comm);
+  }
+}
+
+// Rules 2 to 4.
+Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
+                         std::string& reason) {
+  if (comm.size() == 1) {
+    reason = "one rank";
+    return Method::kListIo;
+  }
+  if (!has_long_pieces(shape, capabilities)) {
+    reason = "pieces are short";
+    return Method::kTwoPhase;
+  }
+  const bool local = on_one_node(comm) && capabilities.node_local_cache;
+  if (local) {
+    reason = "one node with storage of its own takes long pieces as they are";
+    return Method::kListIo;
+  }
+  const bool one_stretch = are_single_stretches(shape, capabilities, comm.size());
+  reason = one_stretch ? "each rank has one long stretch" : "several nodes share the file";
+  return one_stretch ? Method::kListIo : Method::kTwoPhase;
+}
+
+}  // namespace
+
+bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints) {
+  std::string reason;
+  const Method hinted = hinted_method(own, hints, reason);
+  if (own.total_bytes == 0 || hinted != Method::kAutomatic) {
+    return own.total_bytes > 0 && hinted != Method::kTwoPhase;
+  }
+  return capabilities.node_local_cache && has_long_pieces(own, capabilities);
+}
+
+Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
+               const Comm& comm) {
+  storage::Capabilities capabilities = with_hints(of_storage, hints);
+  Plan plan;
+  plan.two_phase = two_phase_plan(capabilities, hints, comm);
+  bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;
+  bool wants_direct = hints.direct == Switch::kEnable || (shape.durable && shape.total_bytes >= kWorthDirectBytes);
+  plan.direct = can_direct && wants_direct;
+  plan.reserve = shape.write && (plan.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
+  plan.method = hinted_method(shape, hints, plan.reason);
+  if (plan.method == Method::kAutomatic) {
+    plan.method = choose_collective(shape, capabilities, comm, plan.reason);
+  }
+  choose_windows(shape, capabilities, hints, comm, plan);
+  return plan;
+}
+
+}  // namespace stria::access

@@ -1,0 +1,67 @@
+// Picks the access method of a collective operation from what the storage can do, the shape of the request and the hints.
+//
+// Rules, in order (the reason is kept and can be asked for):
+//   1. a hint that names the method or disables collective buffering decides;
+//   2. one rank: list I/O;
+//   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy; where
+//      they share memory, each rank whose own pieces are long does so at once, before it hears of the others;
+//   4. otherwise two-phase; on one node, where nobody asked for aggregators, by windows that the ranks share.
+// Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the
+// same writing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "access/plan/plan.hpp"
+#include "access/request/hints.hpp"
+#include "comm/comm.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::access {
+
+/// The shape of a collective request; sums over all ranks, the same on every rank.
+struct RequestShape {
+  int64_t total_bytes = 0;
+  int64_t piece_count = 0;  ///< pieces of all file types
+  bool write = true;
+  bool durable = false;    ///< the write will be followed by a sync
+  int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
+  bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
+};
+
+/// The shape of one rank's own request.
+struct IndependentShape {
+  bool write = true;
+  int64_t bytes = 0;
+  int64_t piece_count = 0;
+  int64_t span_bytes = 0;    ///< from the first byte to the last
+  int64_t list_entries = 0;  ///< of the lists in the file types: what a description of them holds
+};
+
+/// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and romio_ds_write; else contiguous bytes as
+/// they are, pieces as a datatype where the storage takes one and it is shorter than the list of them, as a list where the
+/// storage takes lists as one request, and otherwise the hybrid: neighbours are sieved whose gap costs less than another
+/// request. Enabling data sieving by hint asks for the hybrid everywhere: to read gaps that cost more than requests serves
+/// nobody. Otherwise writes are sieved only where `may_sieve_writes`. Local.
+IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
+                                 const ResolvedHints& hints, bool may_sieve_writes);
+
+/// What one more request costs, or one more piece of a list where that is one request, in bytes that could be moved instead.
+int64_t request_cost_bytes(const storage::Capabilities& capabilities);
+
+/// What the hints striping_unit, striping_factor and start_iodevice ask for a new file.
+storage::Striping striping_of(const ResolvedHints& hints);
+
+/// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say instead of the storage.
+storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
+
+/// Whether a rank's part of a collective operation is best moved by the rank alone, whatever the others have. `own` is this
+/// rank's shape. \pre own.windows. Local.
+bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
+
+/// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.
+Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+               const Comm& comm);
+
+}  // namespace stria::access

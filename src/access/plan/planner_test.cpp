@@ -1,0 +1,312 @@
+#include "access/plan/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "access/plan/aggregators.hpp"
+#include "comm/self/self_comm.hpp"
+#include "comm/simulated/simulated_comm.hpp"
+
+namespace stria::access {
+namespace {
+
+constexpr RequestShape kLongPieces{int64_t{100} << 20, 100, true, false};
+constexpr RequestShape kShortPieces{int64_t{100} << 20, 1 << 20, true, false};
+
+/// The plan that all ranks of a simulated machine make; they must agree.
+Plan plan_on(int ranks, int ranks_per_node, const RequestShape& shape, const storage::Capabilities& capabilities = {},
+             const ResolvedHints& hints = {}) {
+  std::vector<Plan> plans(static_cast<size_t>(ranks));
+  auto report = run_simulated({.ranks = ranks, .ranks_per_node = ranks_per_node}, [&](Comm& comm) {
+    plans[static_cast<size_t>(comm.rank())] = make_plan(shape, capabilities, hints, comm);
+  });
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  for (const Plan& plan : plans) {
+    EXPECT_EQ(plan.method, plans[0].method);
+    EXPECT_EQ(plan.two_phase.aggregators, plans[0].two_phase.aggregators);
+    EXPECT_EQ(plan.two_phase.unit_bytes, plans[0].two_phase.unit_bytes);
+  }
+  return plans[0];
+}
+
+TEST(Planner, TheShapeAndTheMachineDecide) {
+  EXPECT_EQ(plan_on(1, 1, kShortPieces).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 4, kLongPieces).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 4, kShortPieces).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, kLongPieces).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 4, {}).method, Method::kListIo);
+  storage::Capabilities servers;
+  servers.node_local_cache = false;
+  EXPECT_EQ(plan_on(4, 4, kLongPieces, servers).method, Method::kTwoPhase);
+}
+
+TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
+  const RequestShape stretches{4 * (int64_t{64} << 10), 4, true, false};
+  EXPECT_EQ(plan_on(4, 2, stretches).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 1, stretches).method, Method::kListIo);
+  RequestShape more = stretches;
+  more.piece_count = 5;
+  EXPECT_EQ(plan_on(4, 2, more).method, Method::kTwoPhase) << "they may be interleaved";
+  const RequestShape short_ones{4 * (int64_t{1} << 10), 4, true, false};
+  EXPECT_EQ(plan_on(4, 2, short_ones).method, Method::kTwoPhase);
+  storage::Capabilities servers;
+  servers.node_local_cache = false;
+  servers.lock_unit_bytes = 1 << 20;
+  EXPECT_EQ(plan_on(4, 2, stretches, servers).method, Method::kTwoPhase) << "nodes would take each other's locks";
+  RequestShape reading = stretches;
+  reading.write = false;
+  EXPECT_EQ(plan_on(4, 2, reading, servers).method, Method::kListIo);
+  servers.caches_apart = true;
+  EXPECT_EQ(plan_on(4, 2, reading, servers).method, Method::kTwoPhase);
+}
+
+// The lengths are those of the table in docs/hints.md.
+TEST(Planner, WindowsOfANodeServePiecesUpToALengthThatTheStorageSets) {
+  storage::Capabilities memory;
+  storage::Capabilities disk;
+  disk.reserving_pays = true;
+  const auto pieces_of = [](int64_t bytes, bool write) {
+    return RequestShape{1000 * bytes, 1000, write, false, 1000 * bytes, true};
+  };
+  const auto windows = [&](const RequestShape& shape, const storage::Capabilities& capabilities) {
+    const Plan plan = plan_on(4, 4, shape, capabilities);
+    EXPECT_EQ(plan.method, plan.windows ? Method::kTwoPhase : Method::kListIo);
+    EXPECT_EQ(goes_at_once(shape, capabilities, {}), !plan.windows) << "the same for a rank alone";
+    return plan.windows;
+  };
+  EXPECT_TRUE(windows(pieces_of(4 << 10, true), memory));
+  EXPECT_FALSE(windows(pieces_of(8 << 10, true), memory));
+  EXPECT_TRUE(windows(pieces_of(32 << 10, true), disk));
+  EXPECT_FALSE(windows(pieces_of(64 << 10, true), disk));
+  EXPECT_TRUE(windows(pieces_of(4 << 10, false), disk));
+  EXPECT_FALSE(windows(pieces_of(32 << 10, false), disk)) << "a read makes no file grow";
+  RequestShape sparse = pieces_of(32 << 10, true);
+  sparse.hull_bytes *= 100;
+  EXPECT_EQ(plan_on(4, 4, sparse, disk).method, Method::kListIo) << "too far apart for windows";
+  ResolvedHints hints;
+  hints.collective_write = Switch::kEnable;
+  EXPECT_FALSE(goes_at_once(pieces_of(1 << 20, true), memory, hints));
+  hints.collective_write = Switch::kDisable;
+  EXPECT_TRUE(goes_at_once(pieces_of(8, true), memory, hints));
+  EXPECT_FALSE(goes_at_once({0, 0, true, false, 0, true}, memory, {})) << "nothing to move";
+}
+
+TEST(Planner, HintsComeFirst) {
+  ResolvedHints hints;
+  hints.method = Method::kTwoPhase;
+  hints.collective_write = Switch::kDisable;
+  EXPECT_EQ(plan_on(1, 1, kLongPieces, {}, hints).method, Method::kTwoPhase);
+  hints.method = Method::kAutomatic;
+  EXPECT_EQ(plan_on(4, 2, kShortPieces, {}, hints).method, Method::kListIo);
+  RequestShape reading = kShortPieces;
+  reading.write = false;
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method, Method::kTwoPhase);  // the hint is about writing
+  hints.collective_read = Switch::kDisable;
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method, Method::kListIo);
+  hints.collective_write = Switch::kEnable;
+  EXPECT_EQ(plan_on(4, 4, kLongPieces, {}, hints).method, Method::kTwoPhase);
+}
+
+TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
+  ResolvedHints hints;
+  const auto gathers = [&](int ranks, int ranks_per_node, const std::string& why) {
+    Plan plan = plan_on(ranks, ranks_per_node, kShortPieces, {}, hints);
+    EXPECT_TRUE(plan.reason.ends_with(why)) << plan.reason;
+    return plan.two_phase.gather_on_nodes;
+  };
+  EXPECT_TRUE(gathers(4, 2, "ranks of a node speak through one of them to each aggregator elsewhere"));
+  EXPECT_TRUE(gathers(4, 3, "ranks of a node speak through one of them to each aggregator elsewhere"));
+  EXPECT_FALSE(gathers(4, 1, "ranks speak for themselves: one a node"));
+  EXPECT_FALSE(gathers(4, 4, "pieces are short")) << "one node";
+  hints.shared_memory = Switch::kDisable;
+  EXPECT_FALSE(gathers(4, 2, "ranks speak for themselves: hint stria_shared_memory"));
+}
+
+TEST(Planner, MuchDurableDataGoPastThePageCache) {
+  storage::Capabilities capabilities;
+  RequestShape durable = kLongPieces;
+  durable.durable = true;
+  EXPECT_FALSE(plan_on(2, 2, durable, capabilities).direct);  // not offered
+  capabilities.direct_align_bytes = 4096;
+  EXPECT_TRUE(plan_on(2, 2, durable, capabilities).direct);
+  EXPECT_FALSE(plan_on(2, 2, kLongPieces, capabilities).direct);
+  RequestShape little{1 << 20, 1, true, true};
+  EXPECT_FALSE(plan_on(2, 2, little, capabilities).direct);
+  ResolvedHints hints;
+  hints.direct = Switch::kEnable;
+  EXPECT_TRUE(plan_on(2, 2, little, capabilities, hints).direct);
+  RequestShape reading = durable;
+  reading.write = false;
+  EXPECT_FALSE(plan_on(2, 2, reading, capabilities, hints).direct);
+  hints.direct = Switch::kDisable;
+  EXPECT_FALSE(plan_on(2, 2, durable, capabilities, hints).direct);
+}
+
+TEST(Planner, WhatIsWorthMovingInsteadOfARequest) {
+  storage::Capabilities remote;
+  remote.node_local_cache = false;
+  const int64_t a_request = request_cost_bytes(remote);
+  remote.native_list = true;
+  EXPECT_GT(request_cost_bytes({}), request_cost_bytes(remote)) << "a list of a server's has room for another piece";
+  EXPECT_GT(a_request, request_cost_bytes({})) << "a round trip costs more than a system call";
+}
+
+TEST(Planner, ARankByItself) {
+  const IndependentShape dense{true, 8000, 1000, 16000};
+  const IndependentShape whole{true, 8000, 1, 8000};
+  const auto method = [](const IndependentShape& shape, const storage::Capabilities& able, const ResolvedHints& hints,
+                         bool may) {
+    IndependentPlan plan = plan_independent(shape, able, hints, may);
+    EXPECT_FALSE(plan.reason.empty());
+    return plan.method;
+  };
+  storage::Capabilities local;
+  storage::Capabilities lists;
+  lists.native_list = true;
+  EXPECT_EQ(method(whole, local, {}, true), Method::kListIo);
+  EXPECT_EQ(method(dense, local, {}, true), Method::kHybrid);
+  EXPECT_EQ(method(dense, local, {}, false), Method::kListIo) << "nothing keeps others out";
+  EXPECT_EQ(method(dense, lists, {}, true), Method::kListIo);
+  storage::Capabilities types = lists;
+  types.native_types = true;
+  IndependentShape listed = dense;
+  listed.list_entries = listed.piece_count;
+  EXPECT_EQ(method(dense, types, {}, true), Method::kDatatypeIo);
+  EXPECT_EQ(method(listed, types, {}, true), Method::kListIo) << "the description is no shorter than the list";
+  EXPECT_EQ(method(whole, types, {}, true), Method::kListIo);
+  ResolvedHints by_type;
+  by_type.method = Method::kDatatypeIo;
+  EXPECT_EQ(method(listed, types, by_type, true), Method::kDatatypeIo);
+  EXPECT_EQ(method(dense, lists, by_type, true), Method::kListIo) << "the storage takes none";
+  IndependentShape reading = dense;
+  reading.write = false;
+  EXPECT_EQ(method(reading, local, {}, false), Method::kHybrid);
+  ResolvedHints hints;
+  hints.sieve_writes = Switch::kEnable;
+  hints.sieve_reads = Switch::kDisable;
+  EXPECT_EQ(method(dense, lists, hints, false), Method::kHybrid);
+  EXPECT_EQ(method(reading, local, hints, false), Method::kListIo);
+  hints.method = Method::kMultiple;
+  EXPECT_EQ(method(dense, local, hints, true), Method::kMultiple);
+}
+
+TEST(Planner, StripesAreDealtOutUnlessHintsSayOtherwise) {
+  storage::Capabilities striped;
+  striped.stripe_count = 6;
+  striped.stripe_bytes = 1 << 20;
+  const auto plan = [&](int ranks, const ResolvedHints& hints) {
+    return plan_on(ranks, 4, kShortPieces, striped, hints).two_phase;
+  };
+  EXPECT_EQ(plan(16, {}).aggregators.size(), 6u);
+  EXPECT_EQ(plan(5, {}).aggregators.size(), 3u) << "two servers each";
+  EXPECT_EQ(plan(16, {}).stripe_count, 6);
+  ResolvedHints hints;
+  hints.domains = ResolvedHints::Domains::kAligned;
+  EXPECT_EQ(plan(16, hints).stripe_count, 1);
+  EXPECT_EQ(plan(16, hints).unit_bytes, 1 << 20);
+  hints.domains = ResolvedHints::Domains::kEven;
+  EXPECT_EQ(plan(16, hints).unit_bytes, 1);
+  hints = {};
+  hints.aggregator_places = {{"*", 1}};
+  EXPECT_EQ(plan(16, hints).aggregators, (std::vector<int>{0, 4, 8, 12}));
+  hints.mimic_stripe_count = 3;
+  hints.mimic_stripe_bytes = 12345;
+  EXPECT_EQ(plan(16, hints).stripe_count, 3);
+  EXPECT_EQ(plan(16, hints).unit_bytes, 12345);
+}
+
+TEST(Planner, SpaceIsReservedWhereThatPays) {
+  storage::Capabilities capabilities;
+  RequestShape reading = kLongPieces;
+  reading.write = false;
+  EXPECT_FALSE(plan_on(2, 2, kLongPieces, capabilities).reserve);
+  capabilities.reserving_pays = true;
+  EXPECT_TRUE(plan_on(2, 2, kLongPieces, capabilities).reserve);
+  EXPECT_FALSE(plan_on(2, 2, reading, capabilities).reserve);
+  EXPECT_FALSE(plan_on(2, 2, {64 << 10, 1, true, false}, capabilities).reserve);
+  storage::Capabilities direct;
+  direct.direct_align_bytes = 4096;
+  EXPECT_TRUE(plan_on(2, 2, {int64_t{100} << 20, 100, true, true}, direct).reserve);
+}
+
+TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
+  EXPECT_EQ(plan_on(8, 4, kLongPieces).two_phase.aggregators, (std::vector<int>{0, 4}));
+  storage::Capabilities striped;
+  striped.stripe_count = 4;
+  striped.stripe_bytes = 1 << 20;
+  TwoPhasePlan plan = plan_on(8, 4, kLongPieces, striped).two_phase;
+  EXPECT_EQ(plan.aggregators, (std::vector<int>{0, 4, 1, 5})) << "neighbouring stripes on different nodes";
+  EXPECT_EQ(plan.stripe_count, 4);
+  EXPECT_EQ(plan.unit_bytes, 1 << 20);
+  ResolvedHints hints;
+  hints.aggregator_count = 100;
+  hints.striping_unit_bytes = 64 << 10;
+  hints.shared_memory = Switch::kDisable;
+  plan = plan_on(7, 3, kLongPieces, striped, hints).two_phase;
+  EXPECT_EQ(std::set<int>(plan.aggregators.begin(), plan.aggregators.end()).size(), 7u);
+  EXPECT_EQ(plan.unit_bytes, 64 << 10);
+  EXPECT_FALSE(plan.shared_memory);
+  hints.aggregator_count = 3;
+  EXPECT_EQ(plan_on(7, 3, kLongPieces, striped, hints).two_phase.aggregators, (std::vector<int>{0, 3, 6}));
+  // Where the storage was asked for the hints' stripes, what it says became of them goes before the hints.
+  striped.striped_as_told = true;
+  EXPECT_EQ(plan_on(7, 3, kLongPieces, striped, hints).two_phase.unit_bytes, 1 << 20);
+}
+
+// The aggregators of `ranks` ranks on hosts "n0", "n1" …, chosen by every rank alike.
+std::vector<int> aggregators_for(int ranks, int ranks_per_node, bool scatter, const std::string& list,
+                                 const std::string& count) {
+  std::vector<int> chosen;
+  SimulationOptions options{.ranks = ranks, .ranks_per_node = ranks_per_node, .scatter_nodes = scatter};
+  const auto report = run_simulated(options, [&](Comm& comm) {
+    std::vector<std::string> warnings;
+    Hints given{{"cb_config_list", list}};
+    if (!count.empty()) {
+      given["cb_nodes"] = count;
+    }
+    ResolvedHints hints = resolve_hints(given, warnings);
+    EXPECT_TRUE(warnings.empty()) << list;
+    const int node = comm.node_of_rank()[static_cast<size_t>(comm.rank())];
+    hints.node_hosts = hosts_of_nodes(comm, "n" + std::to_string(node));
+    const TwoPhasePlan plan = make_plan(kShortPieces, {}, hints, comm).two_phase;
+    if (comm.rank() == 0) {
+      chosen = plan.aggregators;
+    }
+    if (list == "elsewhere:2" || list == "n1:2,*:1") {
+      EXPECT_EQ(places_in_effect(hints, comm, plan.aggregators), list == "elsewhere:2" ? "*:1" : list);
+    }
+    const auto sum = std::accumulate(plan.aggregators.begin(), plan.aggregators.end(), int64_t{0});
+    std::vector<int64_t> most{sum, -sum};
+    comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
+    EXPECT_EQ(most[0], -most[1]) << "another rank chose others";
+  });
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  return chosen;
+}
+
+TEST(Planner, AggregatorsAreWhereTheListHasPlaces) {
+  using Ranks = std::vector<int>;
+  // 4 nodes: 0 1 2, 3 4 5, 6 7 8, 9.
+  const auto chosen = [](const std::string& list, const std::string& count = "") {
+    return aggregators_for(10, 3, false, list, count);
+  };
+  EXPECT_EQ(chosen("*:1"), (Ranks{0, 3, 6, 9}));
+  EXPECT_EQ(chosen("*:2"), (Ranks{0, 1, 3, 4, 6, 7, 9}));
+  EXPECT_EQ(chosen("*:2", "5"), (Ranks{0, 1, 3, 6, 9})) << "one of each node first";
+  EXPECT_EQ(chosen("*:*"), (Ranks{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(chosen("n1:2,*:1"), (Ranks{0, 3, 4, 6, 9}));
+  EXPECT_EQ(chosen("*:1,n1:2"), (Ranks{0, 3, 6, 9})) << "the first entry that names a node is its own";
+  EXPECT_EQ(chosen("n2:1,*:1", "1"), (Ranks{6})) << "nodes of earlier entries first";
+  EXPECT_EQ(chosen("n0:0,*:1"), (Ranks{3, 6, 9}));
+  EXPECT_EQ(chosen("n2"), (Ranks{6}));
+  EXPECT_EQ(chosen(" n3:* , n0:2 "), (Ranks{0, 1, 9}));
+  EXPECT_EQ(chosen("n2", "100"), (Ranks{6})) << "never more than there are places";
+  EXPECT_EQ(chosen("elsewhere:2"), (Ranks{0, 3, 6, 9})) << "a list that names no node has no effect";
+  EXPECT_EQ(aggregators_for(7, 3, true, "n1:2", ""), (Ranks{1, 4})) << "ranks dealt like cards";
+  EXPECT_EQ(aggregators_for(5, 5, false, "n0:3", ""), (Ranks{0, 1, 2})) << "one node";
+}
+
+}  // namespace
+}  // namespace stria::access

@@ -1,0 +1,18 @@
+// The granule of streams: the largest power of two that divides the place and the size of every piece.
+#pragma once
+
+#include <cstdint>
+
+#include "access/request/request.hpp"
+
+namespace stria::access {
+
+inline constexpr int64_t kLargestGranuleBytes = 64;
+
+/// The bits that tell; those of several streams and ranks are or-ed. O(description).
+uint64_t granule_bits(const Stream& stream);
+
+/// The granule that such bits stand for, from 1 to kLargestGranuleBytes.
+int64_t granule_of(uint64_t bits);
+
+}  // namespace stria::access

@@ -1,0 +1,265 @@
+#include "access/request/hints.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+#include <optional>
+
+#include "access/request/aggregator_places.hpp"
+
+namespace stria::access {
+
+namespace {
+
+constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
+constexpr int64_t kMostStripes = 1 << 20;
+constexpr int64_t kMostSeconds = 1 << 30;
+
+std::optional<int64_t> parse_number(const std::string& text) {
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional<int64_t>(value) : std::nullopt;
+}
+
+// Each setter returns an empty string, or what the value should have been.
+using Setter = std::function<std::string(ResolvedHints&, const std::string&)>;
+
+Setter number(int64_t ResolvedHints::*field, int64_t minimum, int64_t maximum) {
+  return [=](ResolvedHints& hints, const std::string& text) -> std::string {
+    auto value = parse_number(text);
+    if (!value || *value < minimum || *value > maximum) {
+      return fmt::format("a number from {} to {}", minimum, maximum);
+    }
+    hints.*field = *value;
+    return "";
+  };
+}
+
+Setter choice(Switch ResolvedHints::*field) {
+  return [=](ResolvedHints& hints, const std::string& text) -> std::string {
+    if (text == "automatic" || text == "auto") {
+      hints.*field = Switch::kAutomatic;
+    } else if (text == "enable") {
+      hints.*field = Switch::kEnable;
+    } else if (text == "disable") {
+      hints.*field = Switch::kDisable;
+    } else {
+      return "automatic, enable or disable";
+    }
+    return "";
+  };
+}
+
+std::string set_aggregators(ResolvedHints& hints, const std::string& text) {
+  auto value = parse_number(text);
+  if (!value || *value < 1 || *value > 1 << 20) {
+    return "a number of ranks, at least 1";
+  }
+  hints.aggregator_count = static_cast<int>(*value);
+  return "";
+}
+
+// The program promises collective calls only. In ROMIO that puts both directions on two-phase I/O.
+std::string set_no_independent_calls(ResolvedHints& hints, const std::string& text) {
+  if (text != "true" && text != "false") {
+    return "true or false";
+  }
+  hints.no_independent_calls = text == "true";
+  return "";
+}
+
+std::string set_method(ResolvedHints& hints, const std::string& text) {
+  for (Method method : {Method::kAutomatic, Method::kMultiple, Method::kListIo, Method::kDatatypeIo, Method::kDataSieving,
+                        Method::kHybrid, Method::kTwoPhase}) {
+    if (text == method_name(method)) {
+      hints.method = method;
+      return "";
+    }
+  }
+  return "automatic, multiple, list_io, datatype_io, data_sieving, hybrid or two_phase";
+}
+
+std::string set_domains(ResolvedHints& hints, const std::string& text) {
+  using Domains = ResolvedHints::Domains;
+  for (Domains domains : {Domains::kAutomatic, Domains::kEven, Domains::kAligned, Domains::kStriped}) {
+    if (text == domains_name(domains)) {
+      hints.domains = domains;
+      return "";
+    }
+  }
+  return "automatic, even, aligned or striped";
+}
+
+std::string set_striping_factor(ResolvedHints& hints, const std::string& text) {
+  auto value = parse_number(text);
+  if (!value || *value < 1 || *value > kMostStripes) {
+    return "a number of servers, at least 1";
+  }
+  hints.striping_factor = static_cast<int>(*value);
+  return "";
+}
+
+std::string set_first_server(ResolvedHints& hints, const std::string& text) {
+  auto value = parse_number(text);
+  if (!value || *value < -1 || *value > kMostStripes) {
+    return "the number of a server, or -1 for any";
+  }
+  hints.first_server = static_cast<int>(*value);
+  return "";
+}
+
+std::string set_mimic_stripe(ResolvedHints& hints, const std::string& text) {
+  size_t comma = text.find(',');
+  auto count = parse_number(text.substr(0, comma));
+  auto bytes = comma == std::string::npos ? std::nullopt : parse_number(text.substr(comma + 1));
+  if (!count || !bytes || *count < 1 || *count > kMostStripes || *bytes < 1 || *bytes > kMaxBufferBytes) {
+    return "a number of servers and a size in bytes, as in 4,1048576";
+  }
+  hints.mimic_stripe_count = static_cast<int>(*count);
+  hints.mimic_stripe_bytes = *bytes;
+  return "";
+}
+
+std::string set_aggregator_places(ResolvedHints& hints, const std::string& text) {
+  auto places = parse_aggregator_places(text);
+  if (!places) {
+    return "entries host:N or *:N divided by commas, N a number or *, as in host1:2,*:1";
+  }
+  hints.aggregator_places = std::move(*places);
+  return "";
+}
+
+std::string set_driver(ResolvedHints& hints, const std::string& text) {
+  if (text != "posix" && text != "uring" && text != "memory") {
+    return "posix, uring or memory";
+  }
+  hints.driver = text;
+  return "";
+}
+
+const std::map<std::string, Setter>& setters() {
+  static const std::map<std::string, Setter> table = {
+      {"cb_nodes", set_aggregators},
+      {"cb_buffer_size", number(&ResolvedHints::collective_buffer_bytes, 64 << 10, kMaxBufferBytes)},
+      {"romio_cb_write", choice(&ResolvedHints::collective_write)},
+      {"romio_cb_read", choice(&ResolvedHints::collective_read)},
+      {"romio_no_indep_rw", set_no_independent_calls},
+      {"romio_ds_write", choice(&ResolvedHints::sieve_writes)},
+      {"romio_ds_read", choice(&ResolvedHints::sieve_reads)},
+      {"ind_rd_buffer_size", number(&ResolvedHints::read_window_bytes, 1, kMaxBufferBytes)},
+      {"ind_wr_buffer_size", number(&ResolvedHints::write_window_bytes, 1, kMaxBufferBytes)},
+      {"cb_config_list", set_aggregator_places},
+      {"striping_factor", set_striping_factor},
+      {"start_iodevice", set_first_server},
+      {"stria_mimic_stripe", set_mimic_stripe},
+      {"stria_file_domains", set_domains},
+      {"striping_unit", number(&ResolvedHints::striping_unit_bytes, 0, kMaxBufferBytes)},
+      {"stria_method", set_method},
+      {"stria_staging_size", number(&ResolvedHints::staging_bytes, 64 << 10, kMaxBufferBytes)},
+      {"stria_direct", choice(&ResolvedHints::direct)},
+      {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
+      {"stria_driver", set_driver},
+      {"stria_alignment", number(&ResolvedHints::alignment_bytes, 1, 1 << 30)},
+      {"stria_wait_warning_s", number(&ResolvedHints::wait_warning_s, 0, kMostSeconds)},
+      {"stria_wait_deadline_s", number(&ResolvedHints::wait_deadline_s, 0, kMostSeconds)},
+  };
+  return table;
+}
+
+const char* switch_name(Switch value) {
+  return value == Switch::kAutomatic ? "automatic" : value == Switch::kEnable ? "enable" : "disable";
+}
+
+}  // namespace
+
+const char* method_name(Method method) {
+  switch (method) {
+    case Method::kMultiple:
+      return "multiple";
+    case Method::kDatatypeIo:
+      return "datatype_io";
+    case Method::kDataSieving:
+      return "data_sieving";
+    case Method::kHybrid:
+      return "hybrid";
+    case Method::kListIo:
+      return "list_io";
+    case Method::kTwoPhase:
+      return "two_phase";
+    default:
+      return "automatic";
+  }
+}
+
+const char* domains_name(ResolvedHints::Domains domains) {
+  switch (domains) {
+    case ResolvedHints::Domains::kEven:
+      return "even";
+    case ResolvedHints::Domains::kAligned:
+      return "aligned";
+    case ResolvedHints::Domains::kStriped:
+      return "striped";
+    default:
+      return "automatic";
+  }
+}
+
+ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings) {
+  ResolvedHints resolved;
+  for (const auto& [name, value] : hints) {
+    auto found = setters().find(name);
+    if (found == setters().end()) {
+      warnings.push_back(fmt::format("hint '{}' is not known and has no effect", name));
+      continue;
+    }
+    if (std::string expected = found->second(resolved, value); !expected.empty()) {
+      warnings.push_back(fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected));
+    }
+  }
+  if (resolved.no_independent_calls) {
+    resolved.collective_write = Switch::kEnable;
+    resolved.collective_read = Switch::kEnable;
+  }
+  return resolved;
+}
+
+Hints effective_hints(const ResolvedHints& hints) {
+  Hints effective = {
+      {"cb_config_list", hints.aggregator_places.empty() ? "*:*" : text_of(hints.aggregator_places)},
+      {"romio_no_indep_rw", hints.no_independent_calls ? "true" : "false"},
+      {"romio_ds_write", switch_name(hints.sieve_writes)},
+      {"romio_ds_read", switch_name(hints.sieve_reads)},
+      {"ind_rd_buffer_size", std::to_string(hints.read_window_bytes)},
+      {"ind_wr_buffer_size", std::to_string(hints.write_window_bytes)},
+      {"striping_factor", std::to_string(hints.striping_factor)},
+      {"stria_file_domains", domains_name(hints.domains)},
+      {"cb_nodes", std::to_string(hints.aggregator_count)},
+      {"cb_buffer_size", std::to_string(hints.collective_buffer_bytes)},
+      {"romio_cb_write", switch_name(hints.collective_write)},
+      {"romio_cb_read", switch_name(hints.collective_read)},
+      {"striping_unit", std::to_string(hints.striping_unit_bytes)},
+      {"stria_method", method_name(hints.method)},
+      {"stria_staging_size", std::to_string(hints.staging_bytes)},
+      {"stria_direct", switch_name(hints.direct)},
+      {"stria_shared_memory", switch_name(hints.shared_memory)},
+      {"stria_driver", hints.driver},
+      {"stria_alignment", std::to_string(hints.alignment_bytes)},
+  };
+  if (hints.first_server >= 0) {
+    effective["start_iodevice"] = std::to_string(hints.first_server);
+  }
+  if (hints.mimic_stripe_count > 0) {
+    effective["stria_mimic_stripe"] = fmt::format("{},{}", hints.mimic_stripe_count, hints.mimic_stripe_bytes);
+  }
+  for (const auto& [name, seconds] :
+       {std::pair("stria_wait_warning_s", hints.wait_warning_s), std::pair("stria_wait_deadline_s", hints.wait_deadline_s)}) {
+    if (seconds >= 0) {
+      effective[name] = std::to_string(seconds);
+    }
+  }
+  return effective;
+}
+
+}  // namespace stria::access

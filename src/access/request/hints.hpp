@@ -1,0 +1,65 @@
+// The hints as the engine uses them: parsed, checked and with their defaults.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/hints.hpp"
+
+namespace stria::access {
+
+/// A choice that the planner makes unless the user did.
+enum class Switch { kAutomatic, kEnable, kDisable };
+enum class Method { kAutomatic, kMultiple, kListIo, kDatatypeIo, kDataSieving, kHybrid, kTwoPhase };
+
+/// An entry of cb_config_list.
+struct AggregatorPlace {
+  static constexpr int64_t kAll = INT64_MAX;
+  std::string host;  ///< or "*": every node that no entry before names
+  int64_t most = 1;  ///< aggregators on such a node
+};
+
+struct ResolvedHints {
+  /// stria_file_domains: what the file domains of aggregators are aligned to.
+  enum class Domains { kAutomatic, kEven, kAligned, kStriped };
+
+  int aggregator_count = 0;                      ///< cb_nodes; 0: the planner's choice
+  int64_t collective_buffer_bytes = 32 << 20;    ///< cb_buffer_size: all collective buffers of one aggregator together
+  Switch collective_write = Switch::kAutomatic;  ///< romio_cb_write
+  Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
+  bool no_independent_calls = false;             ///< romio_no_indep_rw: the program makes none; two-phase both ways
+  Switch sieve_reads = Switch::kAutomatic;       ///< romio_ds_read
+  Switch sieve_writes = Switch::kAutomatic;      ///< romio_ds_write
+  int64_t read_window_bytes = 4 << 20;           ///< ind_rd_buffer_size: what data sieving reads at once
+  int64_t write_window_bytes = 512 << 10;        ///< ind_wr_buffer_size: what it locks, reads and writes back at once
+  /// cb_config_list: a node takes the first entry that names it; no list: any ranks.
+  std::vector<AggregatorPlace> aggregator_places;
+  /// By node, what hosts_of_nodes() tells (aggregator_places.hpp); empty: not known, and only * names a node.
+  std::vector<uint64_t> node_hosts;
+  int64_t striping_unit_bytes = 0;  ///< striping_unit; 0: what the storage says
+  int striping_factor = 0;          ///< striping_factor; 0: what the storage says
+  int first_server = -1;            ///< start_iodevice: the server of a new file's first stripe; -1: the storage's choice
+  int mimic_stripe_count = 0;       ///< stria_mimic_stripe=count,size: plan as if the storage were striped so
+  int64_t mimic_stripe_bytes = 0;
+  Domains domains = Domains::kAutomatic;
+  Method method = Method::kAutomatic;  ///< stria_method
+  int64_t staging_bytes = 4 << 20;     ///< stria_staging_size: the buffer through which a rank packs and writes by itself
+  Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
+  Switch shared_memory = Switch::kAutomatic;  ///< stria_shared_memory: ranks of a node pack into the aggregator's buffer
+  std::string driver = "posix";               ///< stria_driver
+  int64_t alignment_bytes = 4096;             ///< stria_alignment: where datasets of at least this size begin
+  int64_t wait_warning_s = -1;   ///< stria_wait_warning_s: when a wait is said to last; 0: never, -1: the environment's
+  int64_t wait_deadline_s = -1;  ///< stria_wait_deadline_s: when it ends the job; likewise
+};
+
+/// Parses the hints; what can't be used keeps its default and adds a line to `warnings`.
+ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings);
+
+/// The values in effect, under the names that set them.
+Hints effective_hints(const ResolvedHints& hints);
+
+const char* method_name(Method method);
+const char* domains_name(ResolvedHints::Domains domains);
+
+}  // namespace stria::access

@@ -1,0 +1,133 @@
+// What an access method is asked to move: streams of bytes, each with its place in the file, grouped into lanes.
+//
+// A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's part of a lane. Lanes of one
+// group are advanced in lockstep, so that variables which lie interleaved in memory are packed in one pass however far apart
+// the file keeps them: a round takes the same fraction of every lane of the group. One lane is the classic case.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "access/request/hints.hpp"
+#include "base/byte_range.hpp"
+#include "comm/comm.hpp"
+#include "comm/node_locks.hpp"
+#include "storage/driver.hpp"
+#include "stria/datatype.hpp"
+#include "stria/phases.hpp"
+
+namespace stria::access {
+
+/// One rank's bytes within a lane. The packed stream `stream_id` has size() bytes, in the order of file_type's pieces.
+struct Stream {
+  static constexpr int64_t kToTheEnd = -1;
+
+  int stream_id = 0;          ///< names the packed stream to the StreamSource or StreamSink
+  Datatype file_type;         ///< \pre file_type.is_sorted()
+  int64_t displacement = 0;   ///< file offset of file_type's origin
+  int64_t granule_bytes = 1;  ///< parts are cut at multiples of this where the method is free to choose
+  int64_t skip_bytes = 0;     ///< of file_type's stream, before the first byte that belongs to the packed stream
+  int64_t bytes = kToTheEnd;  ///< of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size()
+
+  /// Bytes of the packed stream.
+  int64_t size() const { return bytes == kToTheEnd ? file_type.size() - skip_bytes : bytes; }
+};
+
+struct Lane {
+  ByteRange extent;             ///< file bytes that hold all ranks' streams of this lane; the same on every rank
+  int group = 0;                ///< lanes of one group have extents of the same size; the same on every rank
+  std::vector<Stream> streams;  ///< this rank's, by increasing first offset
+};
+
+/// A range of one packed stream, and where in a buffer its first byte goes or comes from.
+struct StreamPart {
+  int stream_id = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+  std::byte* packed = nullptr;
+};
+
+/// Where the bytes of a write come from.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;
+  /// Fills the parts. Parts of different streams with equal [begin, end) in one call are cheapest.
+  virtual void pack(std::span<const StreamPart> parts) = 0;
+  /// The whole stream, when memory holds it just as the file wants it, else null; spares the copy.
+  virtual const std::byte* direct_source(int /*stream_id*/) { return nullptr; }
+  /// Tells that [begin, end) of a stream was written straight from direct_source().
+  virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
+};
+
+/// Where the bytes of a read go.
+class StreamSink {
+ public:
+  virtual ~StreamSink() = default;
+  /// Takes the bytes of the parts.
+  virtual void unpack(std::span<const StreamPart> parts) = 0;
+  /// Where the whole stream may be read straight into memory, or null.
+  virtual std::byte* direct_target(int /*stream_id*/) { return nullptr; }
+  /// Tells that [begin, end) of a stream was read straight into direct_target().
+  virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
+};
+
+class NodeWindows;
+class Writers;
+
+/// Collective buffers that stay from one operation to the next: one of these an open file.
+struct KeptBuffers {
+  std::shared_ptr<SharedBuffer> memory;
+  int64_t bytes = 0;                             ///< of each aggregator's buffer for one round
+  std::vector<int> aggregators;                  ///< their ranks
+  std::shared_ptr<SharedBuffer> board, staging;  ///< of delegates (node_delegates.hpp)
+  std::shared_ptr<NodeWindows> windows;
+  bool no_windows = false;  ///< they could not be had
+};
+
+/// What a method works with.
+struct Context {
+  Comm& comm;
+  storage::File* file;         ///< this rank's handle; null only where the method needs none
+  storage::File* direct_file;  ///< the same file past the page cache, or null
+  const ResolvedHints& hints;
+  PhaseTimes& times;
+  NodeTurn* turn = nullptr;  ///< to be held while writing to cached pages; null: no need
+  /// Called once by a list I/O write, unless it has nothing to write: all bytes of this rank's streams are packed, the last are
+  /// not yet written. Gives more to write together with them, which must stay until the method ends.
+  std::function<std::span<const storage::WriteSegment>()> packed = {};
+  /// Keeps writers of this node out of each other's windows; null: none.
+  NodeLocks* locks = nullptr;
+  /// How this node's ranks stand to other writers of the file; null: only a sole writer sieves its writes.
+  Writers* writers = nullptr;
+  /// For operations whose outcome is agreed on before the next begins (those of transfer.hpp); null: allocated for each.
+  KeptBuffers* kept = nullptr;
+  bool sole_writer = false;   ///< nobody but the ranks of `comm` knows the file, and they do nothing else with it meanwhile
+  bool range_locked = false;  ///< the caller has locked the file exclusively from the first byte of a write to the last
+  /// Whether another rank of a collective operation has failed, for methods by which each moves its bytes alone: they stop
+  /// then. Never blocks. Null: nobody tells.
+  std::function<bool()> failed_elsewhere = {};
+};
+
+/// What a transfer did on this rank.
+struct Moved {
+  Status status;
+  /// Bytes of this rank's streams before the first that is not known to have been moved (moved_prefix.hpp): all without an
+  /// error, unless a read found the end of the file before them. What lies behind that byte may have been moved too.
+  int64_t bytes = 0;
+};
+
+/// Where the file must have ended when a read of `segments` moved `read_bytes` in all; kNoEnd when it moved everything.
+int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
+inline constexpr int64_t kNoEnd = INT64_MAX;
+
+/// The sum of the sizes of this rank's streams.
+int64_t total_bytes(std::span<const Lane> lanes);
+
+/// kCorrupted where a read without an error found less than all bytes of `lanes`: for files that must have them.
+Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes);
+
+}  // namespace stria::access

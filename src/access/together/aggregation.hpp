@@ -1,0 +1,189 @@
+// What collective writes and reads have in common: who meets whom, the aggregator's shared buffers, the tokens that pace the
+// rounds.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "access/failure/memory_reserve.hpp"
+#include "access/failure/moved_prefix.hpp"
+#include "access/request/request.hpp"
+#include "access/together/delegates.hpp"
+#include "access/together/description.hpp"
+#include "access/together/file_domain.hpp"
+#include "access/together/two_phase.hpp"
+#include "comm/private_memory.hpp"
+
+namespace stria::access {
+
+/// One rank's side of a collective operation. Built collectively; then both methods walk the rounds in order.
+class Aggregation {
+ public:
+  static constexpr int kTwins = 2;  ///< buffers an aggregator: one is packed while the other is written
+
+  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool reads);
+
+  /// Exchanges the descriptions and allocates the buffers. Collective: yes; the outcome is the same everywhere.
+  Status prepare();
+
+  int round_count() const { return domains_->round_count(); }
+  bool is_aggregator() const { return my_index_ >= 0; }
+
+  /// To be called first in each round: exchanges the lists of pieces that come with it, but for those between this rank and the
+  /// aggregators and contributors that are done with it (their ranks). An error of receiving them.
+  Status begin_round(int round, const std::set<int>& gone_aggregators = {}, const std::set<int>& gone_contributors = {});
+
+  /// What this rank brings to, or wants from, an aggregator in a round.
+  struct Share {
+    int rank = 0;          ///< the other side: the aggregator, or among contributors() the contributor
+    int speaker = 0;       ///< the rank that speaks for the contributor
+    bool repeats = false;  ///< among contributors(): those of the contributor before, with the same speaker
+    bool own = false;      ///< the aggregator and the contributor are this rank
+    bool shared = false;   ///< the aggregator's buffer can be addressed by the contributor
+    std::vector<Window> windows;
+    std::vector<std::pair<size_t, Overlap>> parts;  ///< window number and overlap
+    int64_t bytes = 0;
+  };
+  /// The shares of this rank in `round`, aggregators in order; those without bytes are left out.
+  std::vector<Share> my_shares(int round);
+  /// The shares that other ranks (and this one) have of this aggregator in `round`; those with one speaker follow each other,
+  /// by rank.
+  std::vector<Share> contributors(int round);
+  /// Calls `visit(speaker, shares)` for the shares of each speaker among those of contributors(), but for this rank's own.
+  template <typename Visit>
+  void for_each_speaker(std::span<const Share> contributors, Visit&& visit) const;
+  /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes for this aggregator.
+  std::vector<int> met_ranks() const;
+  std::vector<int> contributor_ranks() const;
+  /// What this rank carries for others of its node in `round`, its own bytes for the same aggregators among it.
+  std::vector<Load> loads(int round);
+  int rank_of(const Load& load) const { return plan_.aggregators[static_cast<size_t>(load.aggregator)]; }
+  std::byte* staging(int delegate_rank, int64_t offset) const { return delegates_.staging(delegate_rank, offset); }
+  /// Pairs of an aggregator's rank and that of a contributor for which this rank speaks to it.
+  using Spoken = std::set<std::pair<int, int>>;
+  /// True once this rank has nothing more to do with any other: all aggregators that it meets are among the first, all who
+  /// speak for contributors among the second, all for whom it speaks among the third.
+  bool is_parted(const std::set<int>& gone_aggregators, const std::set<int>& gone_speakers, const Spoken& closed) const;
+  /// Of what this rank has in the aggregator's rounds, what it may have lost: all from round `done_rounds` on. Cost: O(rounds).
+  void miss_rounds(int aggregator_rank, int done_rounds, MovedPrefix& moved);
+  /// The windows of this aggregator in `round`.
+  std::vector<Window> my_windows(int round);
+
+  /// What fails for want of memory between prepare() and the end goes through this.
+  MemoryReserve& memory() { return memory_; }
+  const MemoryReserve& memory() const { return memory_; }
+
+  /// The buffer of an aggregator of this node for a round.
+  std::byte* buffer(int aggregator_rank, int round);
+
+  /// Begins to send; the message is kept until drain(). Nobody waits for a send within a round, so that two aggregators
+  /// that feed each other can't lock up.
+  void post_token(int to, int tag, int64_t value) { post_numbers(to, tag, {&value, 1}); }
+  void post_numbers(int to, int tag, std::span<const int64_t> values);
+  /// The same for a token that is received only in a later round: kept until finish().
+  void post_lasting_token(int to, int tag, int64_t value);
+  void post_bytes(std::vector<std::byte> data, int to, int tag);
+  /// The same for bytes that the caller keeps until drain().
+  void post_kept_bytes(std::span<const std::byte> data, int to, int tag);
+  /// Waits until everything posted was sent, but for lasting tokens; ends a round.
+  void drain();
+  /// Waits for the lasting tokens too; ends the operation.
+  void finish();
+  int64_t receive_token(int from, int tag);
+  /// Receives a message from another node; its bytes stay until the next call. \pre a share of a round
+  std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
+  void receive(std::span<std::byte> data, int from, int tag);
+
+ private:
+  void choose_description();
+  int64_t asked_bytes() const;
+  int64_t kept_bytes() const;
+  Status allocate_buffers();
+  void number_node_ranks();
+  Status allocate_incoming();
+  bool shares_memory(int other_rank) const;
+  /// A rank that has bytes for this aggregator, or wants them.
+  struct Contributor {
+    int rank = 0;
+    int speaker = 0;
+    bool repeats = false;                 ///< has what the one before has
+    bool by_round = false;                ///< `lanes` only says where the streams begin and end; pieces come with each round
+    std::vector<LaneDescription> lanes;   ///< else all that the rank has sent
+    std::vector<LaneDescription> pieces;  ///< by_round: of the present round
+    int64_t bytes = 0;                    ///< by_round: of the present round
+  };
+  static constexpr int64_t kWhole = -1;  // the first number of a description, or else the pieces to come in all rounds
+
+  void find_met();
+  Status gather_on_node();
+  std::vector<int> met_lanes(int aggregator, std::span<const LaneDescription> lanes) const;
+  std::vector<std::byte> describe(int aggregator);
+  void describe_to_aggregators(Comm::Messages& outgoing);
+  Status decode_contributors(int speaker, std::span<const std::byte> message);
+  void send_pieces(int aggregator, int round);
+  Status receive_pieces(Contributor& contributor, const std::vector<Window>& windows);
+  std::vector<std::byte> encode_pieces(const Share& share) const;
+  void collect(std::span<const LaneDescription> description, int other_rank, Share& share);
+  Status exchange_descriptions();
+
+  Context& context_;
+  const TwoPhasePlan& plan_;
+  std::span<const Lane> lanes_;
+  MemoryReserve memory_;
+  NodeDelegates delegates_;
+  std::optional<FileDomains> domains_;
+  int my_index_ = -1;
+  std::vector<LaneDescription> mine_;
+  std::vector<int> met_;                // aggregators that this rank meets
+  bool by_round_ = false;               // this rank's pieces are sent with each round
+  std::vector<LaneDescription> hulls_;  // then: mine_ without its pieces
+  std::set<int> withheld_;              // and the aggregators that could not be told of this round's
+  std::map<int, int> withheld_from_;    // by rank, of these: the first round of which they could not
+  std::vector<Contributor> others_;     // contributors of this aggregator, by speaker and rank
+  int64_t most_pieces_ = 0;             // of any of them that come by round
+  PrivateMemory incoming_pieces_;
+  std::shared_ptr<SharedBuffer> shared_;
+  std::map<int, int> node_rank_;  // by rank, of the aggregators
+  PrivateMemory incoming_;        // for messages from other nodes
+  struct Posted {
+    std::vector<std::byte> data;
+    std::unique_ptr<CommRequest> request;
+  };
+  std::vector<std::byte> token_bytes(std::span<const int64_t> values);
+  void post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag);
+  void wait_for(std::vector<Posted>& list);
+  std::vector<Posted> posted_;
+  std::vector<Posted> lasting_;
+};
+
+/// True for file pieces so short that they are moved through a dense copy: handing the packer a part a piece would cost more.
+bool has_short_pieces(const Stream& stream);
+
+/// What the dense copy may hold: as much as stays in the second-level cache.
+inline constexpr int64_t kDenseBytes = 256 << 10;
+
+/// Calls `visit(part, buffer)` for parts of an overlap of at most `most_bytes`, with room for one.
+void for_each_part(const Overlap& overlap, int64_t most_bytes,
+                   const std::function<void(const Overlap& part, std::byte* buffer)>& visit);
+
+/// Copies packed bytes of an overlap to their places in a window's buffer, and back.
+void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Window& window, std::byte* buffer);
+void gather_from_window(const Overlap& overlap, const Window& window, const std::byte* buffer, std::byte* packed);
+
+}  // namespace stria::access
+
+template <typename Visit>
+void stria::access::Aggregation::for_each_speaker(std::span<const Share> contributors, Visit&& visit) const {
+  for (size_t first = 0, end = 0; first < contributors.size(); first = end) {
+    while (end < contributors.size() && contributors[end].speaker == contributors[first].speaker) {
+      ++end;
+    }
+    if (!contributors[first].own) {
+      visit(contributors[first].speaker, contributors.subspan(first, end - first));
+    }
+  }
+}

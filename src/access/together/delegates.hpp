@@ -1,0 +1,98 @@
+// Which rank of a node speaks for its neighbours to an aggregator on another node.
+//
+// Problem: with many ranks a node, each of which sends its own description, tokens and bytes to every aggregator that it meets,
+// messages between nodes grow with the ranks although their bytes lie side by side in one memory. Method (intra-node
+// aggregation: Kang et al. 2020, "Improving MPI Collective I/O for High Volume Non-Contiguous Requests With Intra-Node
+// Aggregation", IEEE TPDS 31(11); PnetCDF 1.14 has it above MPI-IO): of the ranks of a node that meet the same aggregator
+// elsewhere one is the delegate; different aggregators get different ones. The ranks leave their descriptions in memory that
+// the node shares; delegates read them and send them on as one message. In each round the ranks pack into the delegate's
+// staging buffer, one behind the other, and it sends all of it at once; nothing is copied more often than without it. An
+// aggregator that only one rank of the node meets is spoken to as if there were no delegates. Cost: between nodes one
+// description and three messages a round for each node and aggregator that meet; within a node some 3 log2(ranks) short
+// messages an operation and two tokens a round for each rank that doesn't speak itself; memory: delegates hold the descriptions
+// of the ranks that they speak for, and what those bring to, or want of, their aggregators in one round, which is what the
+// ranks' own messages would take.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "access/failure/memory_reserve.hpp"
+#include "access/together/description.hpp"
+#include "access/together/file_domain.hpp"
+#include "comm/comm.hpp"
+
+namespace stria::access {
+
+/// What a delegate carries to an aggregator in a round, or from it: the parts lie one behind the other in its staging buffer.
+struct Load {
+  struct Part {
+    int rank = 0;  ///< who has, or wants, the bytes; parts come by increasing rank
+    int64_t bytes = 0;
+    int64_t offset = 0;  ///< in the delegate's staging buffer
+  };
+  int aggregator = 0;  ///< its index
+  std::vector<Part> parts;
+  int64_t offset = 0;
+  int64_t bytes = 0;  ///< of all parts, shared ones once
+};
+
+class NodeDelegates {
+ public:
+  /// A rank of this node and what it has told the others.
+  struct Member {
+    int rank = 0;
+    std::vector<LaneDescription> lanes;
+  };
+  /// An aggregator to which this rank speaks for others.
+  struct Served {
+    int aggregator = 0;                  ///< its index
+    std::vector<const Member*> members;  ///< by rank, this one among them
+    std::vector<bool> repeats;           ///< of each: it has there just what the one before has; set by who describes them
+  };
+
+  /// Reading, members with the same bytes share them.
+  NodeDelegates(const Context& context, MemoryReserve& memory, bool reads)
+      : comm_(context.comm), kept_(context.kept), memory_(memory), reads_(reads) {}
+
+  /// Tells the ranks of this node which aggregators elsewhere this rank meets (`met`, their indices, each below `aggregators`)
+  /// and what it has there; learns the same of the others and settles who speaks. Collective: over the node; the error is
+  /// local, and allocate() is to be called all the same.
+  Status meet(std::span<const int> met, int aggregators, std::span<const Lane> mine);
+  /// Allocates the staging buffers, for the most that this rank will carry in a round of `domains` (null: nothing). Collective:
+  /// over the node; the error is the same on the node.
+  Status allocate(const FileDomains* domains);
+
+  /// The rank that speaks for this one to an aggregator: itself, unless another one does.
+  int speaker(int aggregator) const;
+  std::vector<Served>& served() { return served_; }
+  const std::vector<Served>& served() const { return served_; }
+  /// What this rank carries in a round, by aggregator; only where others than itself have bytes. May throw std::bad_alloc.
+  std::vector<Load> loads(const FileDomains& domains, int round) const;
+  /// A place in the staging buffer of this rank or of another delegate of the node.
+  std::byte* staging(int rank, int64_t offset) const;
+
+ private:
+  struct Board;
+  Status read_board(const Board& board, std::span<const int> met, int lane_count);
+  Result<const Member*> member(const Board& board, size_t node_rank, int lane_count);
+  void find_node();
+  Result<std::shared_ptr<SharedBuffer>> share(std::shared_ptr<SharedBuffer>* kept, size_t bytes);
+  int64_t node_maximum(int64_t value);
+
+  Comm& comm_;
+  KeptBuffers* kept_;
+  MemoryReserve& memory_;
+  bool reads_;
+  std::vector<int> node_ranks_;  // the ranks of this node
+  std::map<int, int> speakers_;  // by aggregator, where it isn't this rank
+  std::map<int, Member> members_;
+  std::vector<Served> served_;
+  bool gathers_ = false;  // somebody of this node speaks for somebody else
+  std::shared_ptr<SharedBuffer> staging_;
+};
+
+}  // namespace stria::access

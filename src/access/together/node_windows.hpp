@@ -1,0 +1,122 @@
+// Two-phase I/O among the ranks of one node, without messages and without aggregators.
+//
+// Problem: where all ranks share memory, sending descriptions, tokens and rounds of messages costs more than copying some
+// megabytes, and ranks that wait for messages keep the processor from those that pack. Method: the file is walked in windows of
+// some hundred kilobytes that stay in the processor's cache; all ranks put their bytes of a window into one shared buffer, and
+// the rank that comes last writes it with one request while the others fill the next. Reading, whoever comes first reads a
+// window, and all pick out their bytes. Ranks wait on words in shared memory. Which bytes of a window are covered is kept as a
+// bit for each granule, the largest power of two that divides every piece's place and size (granule.hpp); each rank marks its
+// own and merges them word by word, so that a full window is known by a count. Holes stay what they are, as in
+// window_writer.hpp. Cost a rank and window: one atomic addition, a copy between memory and window; memory: kWindows windows a
+// node, made once an open file.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "access/request/request.hpp"
+#include "access/together/description.hpp"
+#include "comm/node_meeting.hpp"
+
+namespace stria::access {
+
+/// The windows of one operation: a grid laid over the file, and the slots that its rounds use in turn.
+struct NodeRounds {
+  static constexpr int kSlots = 4;
+  struct Place {
+    int64_t origin = 0;  ///< the file offset of the buffer's first byte
+    ByteRange file;      ///< what of the window lies in the extent
+  };
+  /// `first_round` rounds have been walked by earlier operations.
+  NodeRounds(ByteRange whole, int64_t bytes, int64_t first_round)
+      : extent(whole), window_bytes(bytes), grid_begin(align_down(whole.begin, bytes)), first(first_round) {}
+
+  int64_t count() const { return extent.empty() ? 0 : (extent.end - grid_begin + window_bytes - 1) / window_bytes; }
+  Place place(int64_t round) const {
+    const int64_t origin = grid_begin + round * window_bytes;
+    return {origin, intersect({origin, origin + window_bytes}, extent)};
+  }
+  /// The round's number over all operations, its slot, and how often that was used before.
+  int64_t absolute(int64_t round) const { return first + round; }
+  int slot(int64_t round) const { return static_cast<int>(absolute(round) % kSlots); }
+  int64_t use(int64_t round) const { return absolute(round) / kSlots; }
+
+  ByteRange extent;
+  int64_t window_bytes;
+  int64_t grid_begin;
+  int64_t first;
+};
+
+class NodeWindows {
+ public:
+  static constexpr int kWindows = NodeRounds::kSlots;
+
+  /// \pre all of comm's ranks are on one node. Collective: yes; the outcome is the same everywhere.
+  static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);
+
+  NodeMeeting& meeting() { return *meeting_; }
+  /// Whether any rank says so. One meeting. Collective: yes.
+  bool is_true_anywhere(Comm& comm, bool mine);
+  int64_t window_bytes() const { return window_bytes_; }
+
+  /// Writes all ranks' streams of a lane, whose extent and granule were agreed on in a meeting. The outcome is as in
+  /// write_two_phase_agreed(). Collective: yes.
+  Moved write(Context& context, const Lane& lane, int64_t granule_bytes, StreamSource& source);
+  /// Reads all ranks' streams of a lane as far as the file goes; its extent was agreed on in a meeting. The status is the same
+  /// everywhere. Collective: yes.
+  Moved read(Context& context, const Lane& lane, StreamSink& sink);
+
+  /// Begins an operation in which ranks may move bytes before they meet; in it a rank tells that it has failed to, and asks
+  /// whether one has. Every rank calls the first; the others are local and never block.
+  void begin_early() { ++early_operations_; }
+  void fail_early() { state_->failed_early.store(early_operations_); }
+  bool early_failed() const { return state_->failed_early.load(std::memory_order_relaxed) == early_operations_; }
+
+  /// One window's state, in shared memory. Numbers of uses count from the beginning, not from that of the operation.
+  struct Slot {
+    alignas(64) std::atomic<uint64_t> packed;  ///< ranks that have put their bytes in, over all uses
+    std::atomic<int64_t> covered;              ///< granules that somebody has put in
+    std::atomic<uint32_t> written;             ///< uses that have ended
+    alignas(64) std::atomic<uint64_t> taken;   ///< ranks that have taken their bytes out, over all uses
+    std::atomic<uint32_t> filled;              ///< the last use that was read, plus one
+    int64_t file_end;                          ///< where the file was found to end; kNoEnd; kFailed
+  };
+  /// What the node shares, followed by the windows and their bits.
+  struct State {
+    Slot slots[kWindows];
+    alignas(64) std::atomic<uint32_t> writing;  ///< 1 while a rank writes
+    int64_t next_write;                         ///< the round to be written next; for the rank that writes
+    int64_t written_rounds;                     ///< rounds of which all bytes are in the file
+    std::atomic<int64_t> failed_operation;      ///< the last write that failed
+    std::atomic<int64_t> failed_read;           ///< likewise of reads, which are told apart by the rounds before them, plus one
+    std::atomic<int64_t> failed_early;          ///< and of what ranks move before they meet
+    alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
+    std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
+  };
+  static constexpr int64_t kFailed = -1;
+  /// File pieces shorter than this go through a dense copy: handing the packer a part a piece would cost more than that.
+  static constexpr int64_t kShortPieceBytes = 4 << 10;
+
+ private:
+  friend class NodeWrite;
+  friend class NodeRead;
+  NodeWindows() = default;
+  std::byte* buffer(int slot) const { return buffers_ + slot * window_bytes_; }
+  std::atomic<uint64_t>* bits(int slot) const;
+
+  std::unique_ptr<NodeMeeting> meeting_;
+  std::shared_ptr<SharedBuffer> memory_;
+  State* state_ = nullptr;
+  std::byte* buffers_ = nullptr;
+  std::byte* bits_ = nullptr;
+  int64_t window_bytes_ = 0;
+  int64_t rank_count_ = 0;
+  int64_t write_operations_ = 0;
+  int64_t write_rounds_ = 0;  ///< of earlier operations
+  int64_t read_rounds_ = 0;
+  int64_t early_operations_ = 0;
+};
+
+}  // namespace stria::access

@@ -1,0 +1,447 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "access/failure/failure_news.hpp"
+#include "access/together/aggregation.hpp"
+#include "access/together/two_phase.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::access {
+
+namespace {
+
+using Share = Aggregation::Share;
+
+// Aggregator to contributor: the round's bytes are there up to this end of the file, or kFailed: the last token between them.
+constexpr int kFilledTag = 32020;
+constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffer may be used again
+constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the packed bytes, unless it failed
+constexpr int64_t kFailed = -1;
+
+// The same between the delegate of a node (node_delegates.hpp) and those for whom it speaks: the end of the file, or kFailed,
+// and where in its staging buffer their bytes are; and that they have taken them.
+constexpr int kPlaceTag = 32043;
+constexpr int kEmptiedTag = 32044;
+
+class TwoPhaseRead {
+ public:
+  TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
+      : context_(context), plan_(plan), lanes_(lanes), sink_(sink), aggregation_(context, plan, lanes, true) {}
+
+  Moved run() {
+    moved_.status = aggregation_.prepare();
+    if (!moved_.status.ok()) {
+      return moved_;
+    }
+    if (aggregation_.is_aggregator()) {
+      news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
+    }
+    for (; round_ < aggregation_.round_count() && !is_over(); ++round_) {
+      begin(round_);
+      if (aggregation_.is_aggregator()) {
+        serve(round_);
+      }
+      take(round_);
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.drain();
+      exchange_news();
+    }
+    for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
+      collect_taken(twin);
+    }
+    wait_for_members();
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    aggregation_.finish();
+    if (news_) {
+      moved_.status = news_->end(moved_.status);
+    }
+    bool cause_known = !moved_.status.ok() && moved_.status.code() != ErrorCode::kAborted;
+    if (aggregation_.memory().ran_out() && !cause_known) {
+      moved_.status = aggregation_.memory().status();
+    }
+    if (!moved_.status.ok()) {
+      miss_after_failures();
+    }
+    moved_.bytes = taken_.bytes(lanes_);
+    return moved_;
+  }
+
+ private:
+  void miss_after_failures() {
+    for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
+      const auto lost = lost_rounds_.find(rank);
+      aggregation_.miss_rounds(rank, lost == lost_rounds_.end() ? round_ : lost->second, taken_);
+    }
+  }
+
+  void begin(int round) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    if (Status received = aggregation_.begin_round(round, failed_, dismissed_); !received.ok()) {
+      moved_.status = moved_.status.ok() ? received : moved_.status;
+      own_end_ = kFailed;
+    }
+  }
+
+  // Aggregator: tells the others of a failure here, and learns of theirs.
+  void exchange_news() {
+    if (!news_) {
+      return;
+    }
+    if (own_end_ == kFailed) {
+      news_->tell();
+    } else if (news_->heard()) {
+      own_end_ = kFailed;
+      note_failure_elsewhere();
+    }
+  }
+
+  void note_failure_elsewhere() {
+    if (moved_.status.ok()) {
+      moved_.status = aggregation_.memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not read"); });
+    }
+  }
+
+  // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
+  bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_, closed_); }
+
+  // Aggregator: reads the round's windows and hands them out.
+  void serve(int round) {
+    std::vector<Share> wanted = aggregation_.contributors(round);
+    collect_taken(round);
+    std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
+    own_end_ = own_end_ == kFailed ? kFailed : read_windows(round, wanted, buffer);
+    auto& taken_from = readers_[round % Aggregation::kTwins];
+    aggregation_.memory().surely([&] { taken_from.reserve(wanted.size()); });
+    aggregation_.for_each_speaker(wanted, [&](int speaker, std::span<const Share> shares) {
+      if (!dismissed_.contains(speaker)) {
+        hand_out(speaker, shares, buffer, taken_from);
+      }
+    });
+  }
+
+  void hand_out(int speaker, std::span<const Share> shares, const std::byte* buffer, std::vector<int>& taken_from) {
+    const bool shared = shares.front().shared;
+    int64_t end = own_end_;
+    std::vector<std::byte> message;
+    if (shared && end != kFailed) {
+      taken_from.push_back(speaker);
+    } else if (end != kFailed) {
+      end = kFailed;
+      aggregation_.memory().attempt([&] {
+        message = message_for(shares, buffer);
+        end = own_end_;
+      });
+    }
+    aggregation_.post_token(speaker, kFilledTag, end);
+    if (end == kFailed) {
+      aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
+    } else if (!shared) {
+      aggregation_.post_bytes(std::move(message), speaker, kDataTag);
+    }
+  }
+
+  // Waits until the buffer that `round` will use was read by everybody on the node.
+  void collect_taken(int round) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    auto& taken_from = readers_[round % Aggregation::kTwins];
+    for (int rank : taken_from) {
+      aggregation_.receive_token(rank, kTakenTag);
+    }
+    taken_from.clear();
+  }
+
+  // One read a window: from the first to the last byte that anybody wants; what lies between comes along. Returns where the
+  // file was found to end (kNoEnd: not before these bytes), or kFailed.
+  int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
+    int64_t end = kFailed;
+    aggregation_.memory().attempt([&] {
+      std::vector<Window> windows = aggregation_.my_windows(round);
+      std::vector<storage::ReadSegment> segments;
+      for (size_t w = 0; w < windows.size(); ++w) {
+        ByteRange hull = wanted_hull(w, windows[w], wanted);
+        if (!hull.empty()) {
+          std::byte* at = buffer + windows[w].buffer_offset + (hull.begin - windows[w].file.begin);
+          segments.push_back({hull.begin, at, hull.size()});
+        }
+      }
+      end = segments.empty() ? kNoEnd : read(segments);
+    });
+    return end;
+  }
+
+  int64_t read(const std::vector<storage::ReadSegment>& segments) {
+    PhaseTimer timer(context_.times, Phase::kRead);
+    auto read_bytes = context_.file->read(segments);
+    if (!read_bytes.ok()) {
+      moved_.status = read_bytes.status();  // the cause goes before what others report
+    }
+    return read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
+  }
+
+  static ByteRange wanted_hull(size_t w, const Window& window, const std::vector<Share>& wanted) {
+    ByteRange hull{window.file.end, window.file.begin};
+    for (const Share& share : wanted) {
+      for (const auto& [number, overlap] : share.parts) {
+        if (number == w) {
+          ByteRange part = intersect(hull_of(*overlap.stream), window.file);
+          hull = {std::min(hull.begin, part.begin), std::max(hull.end, part.end)};
+        }
+      }
+    }
+    return hull;
+  }
+
+  // The bytes of those who want the same come once.
+  static std::vector<std::byte> message_for(std::span<const Share> shares, const std::byte* buffer) {
+    int64_t bytes = 0;
+    for (const Share& share : shares) {
+      bytes += share.repeats ? 0 : share.bytes;
+    }
+    std::vector<std::byte> message(static_cast<size_t>(bytes));
+    std::byte* packed = message.data();
+    for (const Share& share : shares) {
+      if (share.repeats) {
+        continue;
+      }
+      for (const auto& [w, overlap] : share.parts) {
+        gather_from_window(overlap, share.windows[w], buffer, packed);
+        packed += overlap.end - overlap.begin;
+      }
+    }
+    return message;
+  }
+
+  // Contributor: takes its bytes of the round from every aggregator that it meets. Delegates first fetch what they carry, for
+  // which they wait for aggregators of this round alone.
+  void take(int round) {
+    const std::vector<Share> shares = aggregation_.my_shares(round);
+    const std::vector<Load> loads = aggregation_.loads(round);
+    if (!loads.empty()) {
+      wait_for_members();
+    }
+    for (const Load& load : loads) {
+      fetch(load, shares);
+    }
+    for (const Share& share : shares) {
+      if (share.speaker != context_.comm.rank()) {
+        take_from_delegate(share);
+      } else if (!is_carried(share, loads)) {
+        take_directly(share, round);
+      }
+    }
+  }
+
+  bool is_carried(const Share& share, const std::vector<Load>& loads) const {
+    return std::any_of(loads.begin(), loads.end(), [&](const Load& load) { return aggregation_.rank_of(load) == share.rank; });
+  }
+
+  // Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
+  void wait_for_members() {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    for (int rank : members_) {
+      aggregation_.receive_token(rank, kEmptiedTag);
+    }
+    members_.clear();
+  }
+
+  // Delegate: receives what its node wants of an aggregator, tells the others, and takes its own part.
+  void fetch(const Load& load, const std::vector<Share>& shares) {
+    const int me = context_.comm.rank();
+    const int aggregator_rank = aggregation_.rank_of(load);
+    const int64_t end = failed_.contains(aggregator_rank) ? kFailed : arrived(aggregator_rank);
+    if (end == kFailed) {
+      fail(aggregator_rank);
+    } else {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.receive({aggregation_.staging(me, load.offset), static_cast<size_t>(load.bytes)}, aggregator_rank, kDataTag);
+    }
+    for (const Load::Part& part : load.parts) {
+      if (part.rank != me) {
+        send_place(aggregator_rank, part, end);
+      }
+    }
+    for (const Load::Part& part : load.parts) {
+      if (part.rank == me && end != kFailed) {
+        const auto share =
+            std::find_if(shares.begin(), shares.end(), [=](const Share& mine) { return mine.rank == aggregator_rank; });
+        take_packed(*share, aggregation_.staging(me, part.offset), end);
+      }
+    }
+  }
+
+  void send_place(int aggregator_rank, const Load::Part& part, int64_t end) {
+    const std::pair pair{aggregator_rank, part.rank};
+    if (!closed_.contains(pair)) {
+      const int64_t place[] = {end, part.offset};
+      aggregation_.post_numbers(part.rank, kPlaceTag, place);
+    }
+    if (end == kFailed) {
+      aggregation_.memory().surely([&] { closed_.insert(pair); });
+    } else {
+      aggregation_.memory().surely([&] { members_.push_back(part.rank); });
+    }
+  }
+
+  void take_from_delegate(const Share& share) {
+    if (failed_.contains(share.rank)) {
+      return;
+    }
+    int64_t place[] = {0, 0};  // the end of the file, and the offset
+    {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.receive(std::as_writable_bytes(std::span(place)), share.speaker, kPlaceTag);
+    }
+    if (place[0] == kFailed) {
+      fail(share.rank);
+      return;
+    }
+    take_packed(share, aggregation_.staging(share.speaker, place[1]), place[0]);
+    aggregation_.post_lasting_token(share.speaker, kEmptiedTag, share.bytes);
+  }
+
+  void fail(int aggregator_rank) {
+    note_failure_elsewhere();
+    aggregation_.memory().surely([&] {
+      failed_.insert(aggregator_rank);
+      lost_rounds_.emplace(aggregator_rank, round_);
+    });
+  }
+
+  void take_directly(const Share& share, int round) {
+    if (failed_.contains(share.rank)) {
+      return;
+    }
+    int64_t end = share.own ? own_end_ : arrived(share.rank);
+    if (end == kFailed) {
+      fail(share.rank);
+      return;
+    }
+    if (share.shared) {
+      attempt_to_take(share, [&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
+    } else {
+      take_message(share, end);
+    }
+    if (share.shared && !share.own) {
+      aggregation_.post_lasting_token(share.rank, kTakenTag, share.bytes);
+    }
+  }
+
+  int64_t arrived(int from) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    return aggregation_.receive_token(from, kFilledTag);
+  }
+
+  // Unpacks straight from the aggregator's buffer; all streams of the round in one call.
+  void take_shared(const Share& share, std::byte* buffer, int64_t file_end) {
+    PhaseTimer timer(context_.times, Phase::kUnpack);
+    parts_.clear();
+    for (const auto& [w, whole] : share.parts) {
+      const Window& window = share.windows[w];
+      Overlap overlap = before(whole, file_end);
+      if (overlap.begin >= overlap.end) {
+        continue;
+      }
+      if (has_short_pieces(*overlap.stream)) {
+        take_short_pieces(overlap, window, buffer);
+        continue;
+      }
+      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
+        parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
+                          buffer + window.buffer_offset + (piece.begin - window.file.begin)});
+      });
+    }
+    sink_.unpack(parts_);
+  }
+
+  // Straight into memory where it is packed, else through a buffer that stays in the cache.
+  void take_short_pieces(const Overlap& overlap, const Window& window, const std::byte* buffer) {
+    const int id = overlap.stream->stream_id;
+    if (std::byte* memory = sink_.direct_target(id)) {
+      gather_from_window(overlap, window, buffer, memory + overlap.begin);
+      sink_.passed_direct(id, overlap.begin, overlap.end);
+      return;
+    }
+    for_each_part(overlap, kDenseBytes, [&](const Overlap& part, std::byte* dense) {
+      gather_from_window(part, window, buffer, dense);
+      StreamPart packed{id, part.begin, part.end, dense};
+      sink_.unpack(std::span(&packed, 1));
+    });
+  }
+
+  void take_message(const Share& share, int64_t file_end) {
+    std::byte* packed = nullptr;
+    {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      packed = aggregation_.receive_bytes(share.bytes, share.rank, kDataTag).data();
+    }
+    take_packed(share, packed, file_end);
+  }
+
+  void take_packed(const Share& share, std::byte* packed, int64_t file_end) {
+    PhaseTimer timer(context_.times, Phase::kUnpack);
+    attempt_to_take(share, [&] {
+      parts_.clear();
+      for (const auto& [w, whole] : share.parts) {
+        Overlap overlap = before(whole, file_end);
+        if (overlap.begin < overlap.end) {
+          parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, packed});
+        }
+        packed += whole.end - whole.begin;
+      }
+      sink_.unpack(parts_);
+    });
+  }
+
+  template <typename Work>
+  void attempt_to_take(const Share& share, Work&& work) {
+    bool done = false;
+    aggregation_.memory().attempt([&] {
+      work();
+      done = true;
+    });
+    if (done) {
+      return;
+    }
+    for (const auto& [w, overlap] : share.parts) {
+      taken_.miss(*overlap.stream, overlap.begin);
+    }
+  }
+
+  // What lies past the end of the file stays as it is in memory.
+  Overlap before(Overlap overlap, int64_t file_end) {
+    const int64_t end = file_end == kNoEnd ? overlap.end : position_of(*overlap.stream, file_end);
+    if (end < overlap.end) {
+      overlap.end = end;
+      taken_.miss(*overlap.stream, std::max(overlap.begin, end));
+    }
+    return overlap;
+  }
+
+  Context& context_;
+  const TwoPhasePlan& plan_;
+  std::span<const Lane> lanes_;
+  StreamSink& sink_;
+  Aggregation aggregation_;
+  std::optional<FailureNews> news_;  // of an aggregator
+  std::set<int> failed_;             // aggregators that this rank met and that could not read
+  std::set<int> dismissed_;          // speakers of contributors whom this aggregator has told so
+  Aggregation::Spoken closed_;       // aggregators, and ranks that this one speaks for and has told so
+  std::vector<int> members_;         // who still has to take bytes out of the staging buffer
+  int round_ = 0;
+  std::map<int, int> lost_rounds_;  // of aggregators that failed: the first that this rank did not get
+  MovedPrefix taken_;
+  Moved moved_;
+  std::vector<StreamPart> parts_;
+  int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed
+  std::vector<int> readers_[Aggregation::kTwins];  // who still has to say that it took the buffer's bytes
+};
+
+}  // namespace
+
+Moved read_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink) {
+  return TwoPhaseRead(context, plan, lanes, sink).run();
+}
+
+}  // namespace stria::access

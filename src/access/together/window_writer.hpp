@@ -1,0 +1,46 @@
+// Puts an aggregator's filled windows into the file.
+//
+// Problem: a window may have holes that nobody fills and that must stay what they are in the file. Method: a window without
+// holes is one request; one with few, long stretches is a list of them; one with many short ones is completed from the file
+// under a lock and written as a whole (data sieving). Which is cheaper is told by what a request costs. Cost: a bit a byte of a
+// window with several contributors, a list of at most kMostSegments and kOldBytes of the file, however many pieces there are.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "access/together/aggregation.hpp"
+#include "access/together/coverage.hpp"
+
+namespace stria::access {
+
+class WindowWriter {
+ public:
+  explicit WindowWriter(Context& context) : context_(context) {}
+
+  /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay until finish().
+  void start(std::span<const Window> windows, std::span<const Aggregation::Share> contributors, std::byte* buffer);
+  /// Waits for what was started; its outcome.
+  Status finish();
+  /// Writes the covered bytes of a window at once; `base` is the place of its first byte.
+  Status write_covered(ByteRange window, const Coverage& coverage, std::byte* base);
+
+ private:
+  static constexpr size_t kMostSegments = 16 << 10;  ///< of one request; longer lists are written in parts
+  static constexpr int64_t kOldBytes = 256 << 10;    ///< of the file that a sieved window reads at a time
+  void start_lists();
+  Result<std::unique_ptr<storage::RangeLock>> stay_out_of_windows(ByteRange range);
+  Status write_now(storage::File& file, std::vector<storage::WriteSegment>& segments);
+  Status put(const Window& window, size_t number, std::span<const Aggregation::Share> contributors, std::byte* buffer);
+  Status put_covered(ByteRange window, const Coverage& coverage, std::byte* base);
+  bool sieving_is_cheaper(const Coverage::Stretches& stretches) const;
+  Status sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base);
+  Status add_segment(ByteRange range, const std::byte* data);
+
+  Context& context_;
+  std::vector<storage::WriteSegment> cached_, direct_;
+  std::unique_ptr<storage::PendingWrite> cached_pending_, direct_pending_;
+  Status status_;
+};
+
+}  // namespace stria::access

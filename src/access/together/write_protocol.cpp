@@ -1,0 +1,423 @@
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <optional>
+#include <set>
+
+#include "access/failure/failure_news.hpp"
+#include "access/together/aggregation.hpp"
+#include "access/together/two_phase.hpp"
+#include "access/together/window_writer.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::access {
+
+namespace {
+
+using Share = Aggregation::Share;
+
+// Aggregator to contributor: the buffer for this round is free (1), or the write has failed (0): the last token between them.
+constexpr int kGoTag = 32010;
+constexpr int kDoneTag = 32011;     // contributor to aggregator: its share is packed (1), or it could not (0)
+constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes, if it could
+constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its rounds were written
+
+// The same between a rank and the one of its node that speaks for it: where its share goes, or kClosed, the last one between
+// the two for this aggregator; and whether it is there.
+constexpr int kPlaceTag = 32041;
+constexpr int kPlacedTag = 32042;
+constexpr int64_t kClosed = -1;
+
+class TwoPhaseWrite {
+ public:
+  TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
+      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes, false) {}
+
+  Status run() {
+    STRIA_RETURN_IF_ERROR(aggregation_.prepare());
+    prepared_ = true;
+    if (aggregation_.is_aggregator()) {
+      news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
+    }
+    for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
+      begin(round);
+      std::vector<Share> contributors = aggregation_.is_aggregator() ? aggregation_.contributors(round) : std::vector<Share>();
+      offer_buffer(round, contributors);
+      contribute(round);
+      if (aggregation_.is_aggregator()) {
+        collect(round, contributors);
+        if (status_.ok()) {
+          attempt([&] { start_write(round, contributors); });
+        }
+      }
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      aggregation_.drain();
+      exchange_news();
+    }
+    for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
+      finish_write(twin);
+    }
+    if (news_) {
+      PhaseTimer timer(context_.times, Phase::kExchange);
+      exchange_news();
+      status_ = news_->end(status_);
+    }
+    if (aggregation_.memory().ran_out() && (status_.ok() || status_.code() == ErrorCode::kAborted)) {
+      status_ = aggregation_.memory().status();
+    }
+    if (status_.ok() && !failed_.empty()) {
+      return another_failed();
+    }
+    return status_;
+  }
+
+  /// After a failure: tells every contributor how far this aggregator came. Returns how many bytes of this rank's are in the
+  /// file, counted from its first to the first that an aggregator may not have written. Collective: yes.
+  int64_t settle(std::span<const Lane> lanes) {
+    if (!prepared_) {
+      return 0;
+    }
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    int me = context_.comm.rank();
+    for (int rank : aggregation_.memory().surely([&] { return aggregation_.contributor_ranks(); })) {
+      if (rank != me) {
+        aggregation_.post_token(rank, kWrittenTag, written_rounds());
+      }
+    }
+    MovedPrefix written;
+    for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
+      const int64_t rounds = rank == me ? written_rounds() : aggregation_.receive_token(rank, kWrittenTag);
+      aggregation_.miss_rounds(rank, static_cast<int>(rounds), written);
+    }
+    aggregation_.drain();
+    return written.bytes(lanes);
+  }
+
+ private:
+  struct Flight {
+    explicit Flight(Context& context) : writer(context) {}
+    WindowWriter writer;
+    int round = 0;
+  };
+
+  void begin(int round) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    Status received = aggregation_.begin_round(round, failed_, dismissed_);
+    status_ = status_.ok() ? received : status_;
+  }
+
+  // Aggregator: waits for the write that used this round's buffer, then lets the contributors in.
+  void offer_buffer(int round, const std::vector<Share>& contributors) {
+    if (round < Aggregation::kTwins) {
+      return;  // fresh buffers need no leave
+    }
+    if (aggregation_.is_aggregator()) {
+      finish_write(round % Aggregation::kTwins);
+    }
+    aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share>) {
+      if (!dismissed_.contains(speaker)) {
+        aggregation_.post_token(speaker, kGoTag, status_.ok() ? 1 : 0);
+        if (!status_.ok()) {
+          aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
+        }
+      }
+    });
+  }
+
+  // Whoever is carried waits for a delegate, which waits for an aggregator of this round alone; delegates wait for those whom
+  // they carry when all have been told where to pack.
+  void contribute(int round) {
+    const int me = context_.comm.rank();
+    const std::vector<Share> shares = aggregation_.my_shares(round);
+    const std::vector<Load> loads = aggregation_.loads(round);
+    carried_.clear();
+    for (const Load& load : loads) {
+      take_up(load, shares, round);
+    }
+    for (const Share& share : shares) {
+      if (share.speaker != me) {
+        hand_over(share);
+      } else if (!is_carried(share, loads)) {
+        bring(share, round);
+      }
+    }
+    for (const auto& [load, packed] : carried_) {
+      deliver(*load, packed);
+    }
+  }
+
+  bool is_carried(const Share& share, const std::vector<Load>& loads) const {
+    return std::any_of(loads.begin(), loads.end(), [&](const Load& load) { return aggregation_.rank_of(load) == share.rank; });
+  }
+
+  void bring(const Share& share, int round) {
+    if (!share.own && !is_let_in(share.rank, round)) {
+      return;
+    }
+    std::vector<std::byte> message;
+    bool packed = pack_unless_failed([&] {
+      if (share.shared) {
+        pack_into(share, aggregation_.buffer(share.rank, round));
+      } else {
+        message.resize(static_cast<size_t>(share.bytes));
+        pack_behind(share, message.data());
+      }
+    });
+    if (!share.own) {
+      aggregation_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
+    } else if (!packed && status_.ok()) {
+      status_ = another_failed();
+    }
+    if (!share.shared && packed) {
+      aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
+    }
+  }
+
+  // Delegate: tells those whom it speaks for where to pack, and packs its own bytes among theirs.
+  void take_up(const Load& load, const std::vector<Share>& shares, int round) {
+    const int me = context_.comm.rank();
+    const int aggregator_rank = aggregation_.rank_of(load);
+    const bool open = is_let_in(aggregator_rank, round);
+    bool packed = true;
+    for (const Load::Part& part : load.parts) {
+      if (part.rank != me) {
+        send_place(aggregator_rank, part, open);
+      } else if (open) {
+        const auto share =
+            std::find_if(shares.begin(), shares.end(), [=](const Share& mine) { return mine.rank == aggregator_rank; });
+        packed = pack_unless_failed([&] { pack_behind(*share, aggregation_.staging(me, part.offset)); });
+      }
+    }
+    if (open) {
+      aggregation_.memory().surely([&] { carried_.emplace_back(&load, packed); });
+    }
+  }
+
+  void send_place(int aggregator_rank, const Load::Part& part, bool open) {
+    const std::pair pair{aggregator_rank, part.rank};
+    if (!closed_.contains(pair)) {
+      aggregation_.post_token(part.rank, kPlaceTag, open ? part.offset : kClosed);
+    }
+    if (!open) {
+      aggregation_.memory().surely([&] { closed_.insert(pair); });
+    }
+  }
+
+  // To the rank that speaks for this one.
+  void hand_over(const Share& share) {
+    if (failed_.contains(share.rank)) {
+      return;
+    }
+    const int64_t offset = receive(share.speaker, kPlaceTag);
+    if (offset == kClosed) {
+      aggregation_.memory().surely([&] { failed_.insert(share.rank); });
+      return;
+    }
+    bool packed = pack_unless_failed([&] { pack_behind(share, aggregation_.staging(share.speaker, offset)); });
+    aggregation_.post_token(share.speaker, kPlacedTag, packed ? 1 : 0);
+  }
+
+  // Delegate: sends what lies packed in its staging buffer.
+  void deliver(const Load& load, bool packed) {
+    for (const Load::Part& part : load.parts) {
+      if (part.rank != context_.comm.rank()) {
+        packed = receive(part.rank, kPlacedTag) != 0 && packed;
+      }
+    }
+    const int aggregator_rank = aggregation_.rank_of(load);
+    aggregation_.post_token(aggregator_rank, kDoneTag, packed ? 1 : 0);
+    if (packed) {
+      const std::byte* bytes = aggregation_.staging(context_.comm.rank(), load.parts.front().offset);
+      aggregation_.post_kept_bytes({bytes, static_cast<size_t>(load.bytes)}, aggregator_rank, kDataTag);
+    }
+  }
+
+  // False when the aggregator has failed: the two have nothing more to say to each other.
+  bool is_let_in(int aggregator_rank, int round) {
+    if (failed_.contains(aggregator_rank)) {
+      return false;
+    }
+    bool let_in = round < Aggregation::kTwins || receive(aggregator_rank, kGoTag) != 0;
+    if (!let_in) {
+      aggregation_.memory().surely([&] { failed_.insert(aggregator_rank); });
+    }
+    return let_in;
+  }
+
+  int64_t receive(int from, int tag) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    return aggregation_.receive_token(from, tag);
+  }
+
+  template <typename Work>
+  bool pack_unless_failed(Work&& work) {
+    return !knows_of_failure() && attempt(work);
+  }
+
+  // False, and the end of this rank's writing, where memory runs out.
+  template <typename Work>
+  bool attempt(Work&& work) {
+    bool done = false;
+    aggregation_.memory().attempt([&] {
+      work();
+      done = true;
+    });
+    if (!done && status_.ok()) {
+      status_ = aggregation_.memory().status();
+    }
+    return done;
+  }
+
+  // Aggregator: tells the others of a failure here, and learns of theirs.
+  void exchange_news() {
+    if (!news_) {
+      return;
+    }
+    if (knows_of_failure()) {
+      news_->tell();
+    } else if (news_->heard()) {
+      status_ = another_failed();
+    }
+  }
+
+  Status another_failed() {
+    return aggregation_.memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not write"); });
+  }
+
+  // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
+  bool is_over() const { return knows_of_failure() && aggregation_.is_parted(failed_, dismissed_, closed_); }
+
+  // From then on a rank brings nothing to anybody, so that those who have not heard of it stop within two rounds.
+  bool knows_of_failure() const { return !status_.ok() || !failed_.empty(); }
+
+  // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
+  void pack_into(const Share& share, std::byte* buffer) {
+    PhaseTimer timer(context_.times, Phase::kPack);
+    parts_.clear();
+    for (const auto& [w, overlap] : share.parts) {
+      const Window& window = share.windows[w];
+      if (has_short_pieces(*overlap.stream)) {
+        pack_short_pieces(overlap, window, buffer);
+        continue;
+      }
+      for_each_piece(overlap, [&, &overlap = overlap](ByteRange piece, int64_t at) {
+        parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
+                          buffer + window.buffer_offset + (piece.begin - window.file.begin)});
+      });
+    }
+    source_.pack(parts_);
+  }
+
+  // Straight out of memory where it is packed, else through a buffer that stays in the cache.
+  void pack_short_pieces(const Overlap& overlap, const Window& window, std::byte* buffer) {
+    const int id = overlap.stream->stream_id;
+    if (const std::byte* memory = source_.direct_source(id)) {
+      scatter_to_window(overlap, memory + overlap.begin, window, buffer);
+      source_.passed_direct(id, overlap.begin, overlap.end);
+      return;
+    }
+    for_each_part(overlap, kDenseBytes, [&](const Overlap& part, std::byte* dense) {
+      StreamPart packed{id, part.begin, part.end, dense};
+      source_.pack(std::span(&packed, 1));
+      scatter_to_window(part, dense, window, buffer);
+    });
+  }
+
+  // One part behind the other, as a message has them.
+  void pack_behind(const Share& share, std::byte* at) {
+    PhaseTimer timer(context_.times, Phase::kPack);
+    parts_.clear();
+    for (const auto& [w, overlap] : share.parts) {
+      parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, at});
+      at += overlap.end - overlap.begin;
+    }
+    source_.pack(parts_);
+  }
+
+  // Aggregator: takes in what the contributors bring, in their order.
+  void collect(int round, const std::vector<Share>& contributors) {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
+    aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share> shares) {
+      if (dismissed_.contains(speaker)) {
+        return;
+      }
+      if (aggregation_.receive_token(speaker, kDoneTag) == 0) {
+        status_ = status_.ok() ? Status(ErrorCode::kAborted, "another rank could not pack") : status_;
+      } else if (!shares.front().shared) {
+        int64_t bytes = 0;
+        for (const Share& share : shares) {
+          bytes += share.bytes;
+        }
+        const std::byte* packed = aggregation_.receive_bytes(bytes, speaker, kDataTag).data();
+        attempt([&] {
+          for (const Share& share : shares) {
+            scatter(share, packed, buffer);
+            packed += share.bytes;
+          }
+        });
+      }
+    });
+  }
+
+  static void scatter(const Share& share, const std::byte* packed, std::byte* buffer) {
+    for (const auto& [w, overlap] : share.parts) {
+      scatter_to_window(overlap, packed, share.windows[w], buffer);
+      packed += overlap.end - overlap.begin;
+    }
+  }
+
+  void start_write(int round, const std::vector<Share>& contributors) {
+    Flight& flight = flights_[static_cast<size_t>(round % Aggregation::kTwins)];
+    flight.round = round;
+    flight.writer.start(aggregation_.my_windows(round), contributors, aggregation_.buffer(context_.comm.rank(), round));
+    begun_rounds_ = round + 1;
+  }
+
+  // So many rounds of this aggregator, the first ones, are in the file.
+  int written_rounds() const { return std::min(begun_rounds_, lost_round_); }
+
+  void finish_write(int twin) {
+    Flight& flight = flights_[static_cast<size_t>(twin)];
+    Status outcome;
+    if (!attempt([&] { outcome = flight.writer.finish(); })) {
+      outcome = aggregation_.memory().status();
+    }
+    if (!outcome.ok()) {
+      lost_round_ = std::min(lost_round_, flight.round);
+    }
+    status_ = status_.ok() ? outcome : status_;
+  }
+
+  Context& context_;
+  const TwoPhasePlan& plan_;
+  StreamSource& source_;
+  Aggregation aggregation_;
+  std::optional<FailureNews> news_;  // of an aggregator
+  bool prepared_ = false;
+  Status status_;                                      // of this aggregator's writing
+  std::set<int> failed_;                               // aggregators that this rank met and that could not write
+  std::set<int> dismissed_;                            // speakers of contributors whom this aggregator has told so
+  Aggregation::Spoken closed_;                         // aggregators, and ranks that this one speaks for and has told so
+  std::vector<std::pair<const Load*, bool>> carried_;  // of this round, and whether this rank's own bytes are in it
+  int begun_rounds_ = 0;                               // of this aggregator, that it began to write
+  int lost_round_ = INT_MAX;                           // the first of them that failed
+  std::vector<StreamPart> parts_;
+  std::array<Flight, Aggregation::kTwins> flights_{Flight(context_), Flight(context_)};
+};
+
+}  // namespace
+
+Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
+  return TwoPhaseWrite(context, plan, lanes, source).run();
+}
+
+Moved write_two_phase_agreed(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
+  TwoPhaseWrite write(context, plan, lanes, source);
+  Moved moved;
+  moved.status = context.comm.agree(write.run());
+  moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle(lanes);
+  return moved;
+}
+
+}  // namespace stria::access

@@ -1,0 +1,51 @@
+#include "container/hdf5/hdf5_format.hpp"
+
+#include "base/checked.hpp"
+#include "container/hdf5/read/reader.hpp"
+#include "container/hdf5/write/writer.hpp"
+
+namespace stria::container {
+
+namespace {
+
+/// Raw data lie one dataset behind the other.
+class InOrder : public Layout {
+ public:
+  Result<int64_t> place(const DatasetSpec& spec) override {
+    STRIA_ASSIGN_OR_RETURN(const int64_t bytes, dataset_bytes(spec));
+    if (bytes == 0) {
+      return int64_t{-1};
+    }
+    int64_t begin = 0;
+    int64_t end = 0;
+    if (!checked_add(end_, spec.alignment_bytes - 1, &begin) ||
+        !checked_add(align_down(begin, spec.alignment_bytes), bytes, &end)) {
+      return Status(ErrorCode::kInvalidArgument, "the file would be larger than 2^63 bytes");
+    }
+    end_ = end;
+    return align_down(begin, spec.alignment_bytes);
+  }
+  int64_t end() const override { return end_; }
+
+ private:
+  int64_t end_ = Hdf5Writer::first_raw_offset();
+};
+
+}  // namespace
+
+std::unique_ptr<Layout> Hdf5Format::make_layout() const {
+  return std::make_unique<InOrder>();
+}
+
+Result<std::unique_ptr<Writer>> Hdf5Format::make_writer(const Layout& layout) const {
+  auto writer = std::make_unique<Hdf5Writer>();
+  STRIA_RETURN_IF_ERROR(writer->plan(layout.end()));
+  return std::unique_ptr<Writer>(std::move(writer));
+}
+
+Result<std::unique_ptr<Reader>> Hdf5Format::open(storage::File& file) const {
+  STRIA_ASSIGN_OR_RETURN(auto reader, Hdf5Reader::open(file));
+  return std::unique_ptr<Reader>(std::move(reader));
+}
+
+}  // namespace stria::container

@@ -1,0 +1,16 @@
+// HDF5 as a container: docs/formats/hdf5.md.
+#pragma once
+
+#include "container/container.hpp"
+
+namespace stria::container {
+
+class Hdf5Format : public FileFormat {
+ public:
+  const char* name() const override { return "hdf5"; }
+  std::unique_ptr<Layout> make_layout() const override;
+  Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
+  Result<std::unique_ptr<Reader>> open(storage::File& file) const override;
+};
+
+}  // namespace stria::container

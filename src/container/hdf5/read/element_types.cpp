@@ -1,0 +1,249 @@
+#include "container/hdf5/read/element_types.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+namespace stria::container::h5 {
+
+namespace {
+
+constexpr bool kMachineIsBig = std::endian::native == std::endian::big;
+
+struct FreeByLibrary {
+  void operator()(char* text) const { H5free_memory(text); }
+};
+using LibraryText = std::unique_ptr<char, FreeByLibrary>;
+
+Status failed(const char* what) {
+  return last_error(ErrorCode::kInternal, what);
+}
+
+ElementSpec other(int64_t bytes) {
+  ElementSpec spec;
+  spec.kind = ElementSpec::Kind::kOther;
+  spec.bytes = bytes;
+  return spec;
+}
+
+// True when every bit of the number counts, which is what the conversions of the engine and plain C++ types mean by it.
+bool is_plain(hid_t type, size_t bytes) {
+  return H5Tget_precision(type) == 8 * bytes && H5Tget_offset(type) == 0;
+}
+
+ElementSpec describe_integer(hid_t type, size_t bytes) {
+  const bool has_sign = H5Tget_sign(type) == H5T_SGN_2;
+  const H5T_order_t order = H5Tget_order(type);
+  if (!is_plain(type, bytes) || (order != H5T_ORDER_LE && order != H5T_ORDER_BE)) {
+    return other(static_cast<int64_t>(bytes));
+  }
+  ElementSpec spec;
+  switch (bytes) {
+    case 1:
+      spec = ElementSpec::of_number(has_sign ? ElementType::kInt8 : ElementType::kUint8);
+      break;
+    case 2:
+      spec = ElementSpec::of_number(has_sign ? ElementType::kInt16 : ElementType::kUint16);
+      break;
+    case 4:
+      spec = ElementSpec::of_number(has_sign ? ElementType::kInt32 : ElementType::kUint32);
+      break;
+    case 8:
+      spec = ElementSpec::of_number(has_sign ? ElementType::kInt64 : ElementType::kUint64);
+      break;
+    default:
+      return other(static_cast<int64_t>(bytes));
+  }
+  spec.big_endian = order == H5T_ORDER_BE && bytes > 1;
+  return spec;
+}
+
+ElementSpec describe_float(hid_t type, size_t bytes) {
+  const H5T_order_t order = H5Tget_order(type);
+  const bool big = order == H5T_ORDER_BE;
+  const bool is_float = H5Tequal(type, big ? H5T_IEEE_F32BE : H5T_IEEE_F32LE) > 0;
+  const bool is_double = H5Tequal(type, big ? H5T_IEEE_F64BE : H5T_IEEE_F64LE) > 0;
+  if (!is_float && !is_double) {
+    return other(static_cast<int64_t>(bytes));
+  }
+  ElementSpec spec = ElementSpec::of_number(is_float ? ElementType::kFloat32 : ElementType::kFloat64);
+  spec.big_endian = big;
+  return spec;
+}
+
+Result<ElementSpec> describe(hid_t type, int depth);
+
+Result<ElementSpec> describe_compound(hid_t type, size_t bytes, int depth) {
+  const int count = H5Tget_nmembers(type);
+  if (count < 0) {
+    return last_error(ErrorCode::kCorrupted, "a compound type can't be read");
+  }
+  std::vector<ElementSpec::Member> members;
+  members.reserve(static_cast<size_t>(count));
+  for (unsigned index = 0; index < static_cast<unsigned>(count); ++index) {
+    const Id member(H5Tget_member_type(type, index));
+    const LibraryText name(H5Tget_member_name(type, index));
+    if (!member.valid() || name == nullptr) {
+      return last_error(ErrorCode::kCorrupted, "a compound type's member can't be read");
+    }
+    STRIA_ASSIGN_OR_RETURN(ElementSpec element, describe(member.get(), depth + 1));
+    members.push_back({name.get(), static_cast<int64_t>(H5Tget_member_offset(type, index)), std::move(element)});
+  }
+  return ElementSpec::of_compound(static_cast<int64_t>(bytes), std::move(members));
+}
+
+Result<ElementSpec> describe_string(hid_t type, size_t bytes) {
+  if (H5Tis_variable_str(type) > 0) {
+    return ElementSpec::of_string(0, false);
+  }
+  return ElementSpec::of_string(static_cast<int64_t>(bytes), H5Tget_strpad(type) == H5T_STR_SPACEPAD);
+}
+
+Result<ElementSpec> describe(hid_t type, int depth) {
+  const size_t bytes = H5Tget_size(type);
+  if (bytes == 0 || bytes > static_cast<size_t>(INT64_MAX)) {
+    return last_error(ErrorCode::kCorrupted, "a type's size can't be read");
+  }
+  if (depth > ElementSpec::kMostNested) {
+    return other(static_cast<int64_t>(bytes));
+  }
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return describe_integer(type, bytes);
+    case H5T_FLOAT:
+      return describe_float(type, bytes);
+    case H5T_STRING:
+      return describe_string(type, bytes);
+    case H5T_COMPOUND:
+      return describe_compound(type, bytes, depth);
+    case H5T_ENUM: {
+      const Id base(H5Tget_super(type));
+      return base.valid() ? describe(base.get(), depth + 1) : Result<ElementSpec>(other(static_cast<int64_t>(bytes)));
+    }
+    case H5T_OPAQUE:
+      return bytes == 1 ? ElementSpec::of_number(ElementType::kByte) : other(static_cast<int64_t>(bytes));
+    default:
+      return other(static_cast<int64_t>(bytes));
+  }
+}
+
+Result<Id> copy_of(hid_t type) {
+  Id copy(H5Tcopy(type));
+  if (!copy.valid()) {
+    return last_error(ErrorCode::kCorrupted, "a type can't be read");
+  }
+  return copy;
+}
+
+Result<Id> native(hid_t type, int depth);
+
+Result<Id> native_number(hid_t type) {
+  STRIA_ASSIGN_OR_RETURN(Id copy, copy_of(type));
+  const H5T_order_t order = H5Tget_order(type);
+  const H5T_order_t machine = kMachineIsBig ? H5T_ORDER_BE : H5T_ORDER_LE;
+  if ((order == H5T_ORDER_LE || order == H5T_ORDER_BE) && H5Tset_order(copy.get(), machine) < 0) {
+    return failed("cannot make a number type");
+  }
+  return copy;
+}
+
+Result<Id> native_compound(hid_t type, int depth) {
+  Id compound(H5Tcreate(H5T_COMPOUND, H5Tget_size(type)));
+  const int count = H5Tget_nmembers(type);
+  if (!compound.valid() || count < 0) {
+    return last_error(ErrorCode::kCorrupted, "a compound type can't be read");
+  }
+  for (unsigned index = 0; index < static_cast<unsigned>(count); ++index) {
+    const Id member(H5Tget_member_type(type, index));
+    const LibraryText name(H5Tget_member_name(type, index));
+    if (!member.valid() || name == nullptr) {
+      return last_error(ErrorCode::kCorrupted, "a compound type's member can't be read");
+    }
+    STRIA_ASSIGN_OR_RETURN(const Id inner, native(member.get(), depth + 1));
+    if (H5Tinsert(compound.get(), name.get(), H5Tget_member_offset(type, index), inner.get()) < 0) {
+      return last_error(ErrorCode::kCorrupted, "a compound type's members overlap");
+    }
+  }
+  return compound;
+}
+
+Result<Id> native_array(hid_t type, int depth) {
+  hsize_t dims[H5S_MAX_RANK] = {};
+  const int rank = H5Tget_array_dims2(type, dims);
+  const Id base(H5Tget_super(type));
+  if (rank < 1 || rank > H5S_MAX_RANK || !base.valid()) {
+    return last_error(ErrorCode::kCorrupted, "an array type can't be read");
+  }
+  STRIA_ASSIGN_OR_RETURN(const Id inner, native(base.get(), depth + 1));
+  Id array(H5Tarray_create2(inner.get(), static_cast<unsigned>(rank), dims));
+  if (!array.valid()) {
+    return last_error(ErrorCode::kCorrupted, "an array type can't be read");
+  }
+  return array;
+}
+
+Result<Id> native(hid_t type, int depth) {
+  if (depth > ElementSpec::kMostNested) {
+    return copy_of(type);
+  }
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+    case H5T_BITFIELD:
+      return native_number(type);
+    case H5T_COMPOUND:
+      return native_compound(type, depth);
+    case H5T_ARRAY:
+      return native_array(type, depth);
+    case H5T_ENUM: {
+      const Id base(H5Tget_super(type));
+      if (!base.valid()) {
+        return last_error(ErrorCode::kCorrupted, "an enumeration can't be read");
+      }
+      return native(base.get(), depth + 1);
+    }
+    default:
+      return copy_of(type);
+  }
+}
+
+bool has_pointers(hid_t type, int depth) {
+  switch (H5Tget_class(type)) {
+    case H5T_VLEN:
+    case H5T_REFERENCE:
+    case H5T_NO_CLASS:
+      return true;
+    case H5T_STRING:
+      return H5Tis_variable_str(type) != 0;
+    case H5T_ARRAY: {
+      const Id base(H5Tget_super(type));
+      return depth > ElementSpec::kMostNested || has_pointers(base.get(), depth + 1);
+    }
+    case H5T_COMPOUND: {
+      bool found = depth > ElementSpec::kMostNested;
+      const int count = H5Tget_nmembers(type);
+      for (int index = 0; index < count && !found; ++index) {
+        const Id member(H5Tget_member_type(type, static_cast<unsigned>(index)));
+        found = has_pointers(member.get(), depth + 1);
+      }
+      return found;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool holds_pointers(hid_t file_type) {
+  return has_pointers(file_type, 0);
+}
+
+Result<ElementSpec> describe_type(hid_t file_type) {
+  return describe(file_type, 0);
+}
+Result<Id> memory_type_of(hid_t file_type) {
+  return native(file_type, 0);
+}
+
+}  // namespace stria::container::h5

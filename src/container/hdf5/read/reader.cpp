@@ -1,0 +1,225 @@
+#include "container/hdf5/read/reader.hpp"
+
+#include <utility>
+
+#include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/file_driver.hpp"
+#include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/objects.hpp"
+#include "container/hdf5/read/spaces.hpp"
+#include "container/hdf5/read/storage_file.hpp"
+#include "container/hdf5/read/values.hpp"
+#include "container/hdf5/sizes.hpp"
+#include "container/object_path.hpp"
+
+namespace stria::container {
+
+using h5::Id;
+using h5::last_error;
+using h5::LibraryScope;
+
+namespace {
+
+constexpr int64_t kSignatureBytes = 8;
+
+}  // namespace
+
+struct Hdf5Reader::Impl {
+  Impl(storage::File& storage, int64_t bytes)
+      : name(storage.path()),
+        file_bytes(bytes),
+        source_owner(std::make_unique<h5::StorageFile>(storage, bytes)),
+        source(*source_owner) {}
+  ~Impl() {
+    const LibraryScope scope;
+    if (file.valid() && H5Fclose(file.release()) < 0) {
+      // A damaged file that the library may still have open: what is under it must stay for as long as the process.
+      source.detach();
+      static_cast<void>(source_owner.release());
+    }
+  }
+
+  Status open();
+  /// The library's error as a status that names the file; what the storage said comes first.
+  Status failure(ErrorCode code, const std::string& what);
+  Result<Id> open_dataset(const std::string& path);
+  Result<Id> open_object(const std::string& path);
+  Status locate(hid_t dataset, DatasetInfo* info);
+
+  std::string name;
+  int64_t file_bytes;
+  std::unique_ptr<h5::StorageFile> source_owner;
+  h5::StorageFile& source;
+  Id file;
+};
+
+Status Hdf5Reader::Impl::failure(ErrorCode code, const std::string& what) {
+  const Status cause = source.take_error();
+  const Status library = last_error(code, what);
+  return (cause.ok() ? library : cause.with_context(what)).with_context(name);
+}
+
+Status Hdf5Reader::Impl::open() {
+  if (file_bytes < kSignatureBytes) {
+    return Status(ErrorCode::kFormat, name + ": not an HDF5 file: it has only " + std::to_string(file_bytes) + " bytes");
+  }
+  STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(source));
+  file = Id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()));
+  return file.valid() ? Status() : failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
+}
+
+Result<Id> Hdf5Reader::Impl::open_object(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const std::string normal, normal_path(path));
+  Id object(H5Oopen(file.get(), normal.empty() ? "/" : normal.c_str(), H5P_DEFAULT));
+  if (!object.valid()) {
+    return failure(ErrorCode::kCorrupted, "object '" + path + "'");
+  }
+  return object;
+}
+
+Result<Id> Hdf5Reader::Impl::open_dataset(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(Id object, open_object(path));
+  if (H5Iget_type(object.get()) != H5I_DATASET) {
+    return Status(ErrorCode::kInvalidArgument, name + ": '" + path + "' is not a dataset");
+  }
+  return object;
+}
+
+// Sets the layout, and the place of data that can be read without the library.
+Status Hdf5Reader::Impl::locate(hid_t dataset, DatasetInfo* info) {
+  const Id creation(H5Dget_create_plist(dataset));
+  const H5D_layout_t layout = creation.valid() ? H5Pget_layout(creation.get()) : H5D_LAYOUT_ERROR;
+  if (layout == H5D_CHUNKED || layout == H5D_COMPACT || layout == H5D_VIRTUAL) {
+    info->layout = layout == H5D_CHUNKED   ? DatasetInfo::Layout::kChunked
+                   : layout == H5D_COMPACT ? DatasetInfo::Layout::kCompact
+                                           : DatasetInfo::Layout::kVirtual;
+    return Status();
+  }
+  if (layout != H5D_CONTIGUOUS) {
+    return last_error(ErrorCode::kCorrupted, "its layout can't be read");
+  }
+  info->layout = DatasetInfo::Layout::kContiguous;
+  H5D_space_status_t allocation = H5D_SPACE_STATUS_ERROR;
+  int64_t bytes = 0;
+  STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
+  if (H5Pget_external_count(creation.get()) > 0 || bytes == 0) {
+    return Status();
+  }
+  if (H5Dget_space_status(dataset, &allocation) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its storage can't be read");
+  }
+  if (allocation == H5D_SPACE_STATUS_NOT_ALLOCATED) {
+    info->layout = DatasetInfo::Layout::kUnallocated;
+    return Status();
+  }
+  const haddr_t offset = H5Dget_offset(dataset);
+  const bool inside =
+      offset != HADDR_UNDEF && offset <= static_cast<haddr_t>(file_bytes) && bytes <= file_bytes - static_cast<int64_t>(offset);
+  if (!inside || static_cast<hsize_t>(bytes) > H5Dget_storage_size(dataset)) {
+    return Status(ErrorCode::kCorrupted, "the file is cut short: " + std::to_string(bytes) + " bytes should lie at offset " +
+                                             std::to_string(offset) + ", the file has " + std::to_string(file_bytes));
+  }
+  info->data_offset = static_cast<int64_t>(offset);
+  return Status();
+}
+
+Hdf5Reader::Hdf5Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Hdf5Reader::~Hdf5Reader() = default;
+
+Result<std::unique_ptr<Hdf5Reader>> Hdf5Reader::open(storage::File& file) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, file.size());
+  auto impl = std::make_unique<Impl>(file, bytes);
+  {
+    const LibraryScope scope;
+    STRIA_RETURN_IF_ERROR(impl->open());
+  }
+  return std::unique_ptr<Hdf5Reader>(new Hdf5Reader(std::move(impl)));
+}
+
+// Of what Stria itself has written.
+ByteRange Hdf5Reader::superblock() const {
+  return {0, h5::kSuperblockBytes};
+}
+
+Result<std::vector<std::string>> Hdf5Reader::list() const {
+  const LibraryScope scope;
+  auto paths = h5::list_objects(impl_->file.get());
+  const Status cause = impl_->source.take_error();
+  if (!paths.ok()) {
+    return (cause.ok() ? paths.status() : cause).with_context(impl_->name);
+  }
+  return paths;
+}
+
+Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
+  const Id type(H5Dget_type(dataset.get()));
+  const Id space(H5Dget_space(dataset.get()));
+  if (!type.valid() || !space.valid()) {
+    return impl_->failure(ErrorCode::kCorrupted, "dataset '" + path + "'");
+  }
+  DatasetInfo info;
+  info.spec.path = path;
+  const std::string what = impl_->name + ": dataset '" + path + "'";
+  auto element = h5::describe_type(type.get());
+  auto dims = h5::dims_of(space.get());
+  if (!element.ok() || !dims.ok()) {
+    return (element.ok() ? dims.status() : element.status()).with_context(what);
+  }
+  info.spec.element = std::move(*element);
+  info.spec.dims = std::move(*dims);
+  STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
+  if (H5Tis_variable_str(type.get()) > 0) {
+    info.data_offset = -1;
+    auto longest = h5::longest_text(dataset.get());
+    if (!longest.ok()) {
+      return longest.status().with_context(what);
+    }
+    info.spec.element.bytes = *longest;
+  }
+  return info;
+}
+
+Result<std::vector<std::string>> Hdf5Reader::attribute_names(const std::string& object_path) const {
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(object_path));
+  auto names = h5::list_attributes(object.get());
+  return names.ok() ? std::move(names) : names.status().with_context(impl_->name + ": object '" + object_path + "'");
+}
+
+Result<AttributeSpec> Hdf5Reader::attribute(const std::string& object_path, const std::string& name) const {
+  const LibraryScope scope;
+  const std::string what = "attribute '" + name + "' of '" + object_path + "'";
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(object_path));
+  const htri_t exists = name.find('\0') == std::string::npos ? H5Aexists(object.get(), name.c_str()) : 0;
+  if (exists < 0) {
+    return impl_->failure(ErrorCode::kCorrupted, what);
+  }
+  if (exists == 0) {
+    return Status(ErrorCode::kNotFound, impl_->name + ": no " + what);
+  }
+  const Id attribute(H5Aopen(object.get(), name.c_str(), H5P_DEFAULT));
+  if (!attribute.valid()) {
+    return impl_->failure(ErrorCode::kCorrupted, what);
+  }
+  auto value = h5::read_attribute(attribute.get(), impl_->file_bytes);
+  if (!value.ok()) {
+    return value.status().with_context(impl_->name + ": " + what);
+  }
+  value->object_path = object_path;
+  value->name = name;
+  return value;
+}
+
+Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
+                                  std::span<std::byte> out) const {
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
+  const Status status = h5::read_selection(dataset.get(), start, count, out);
+  const Status cause = impl_->source.take_error();
+  const std::string what = impl_->name + ": dataset '" + path + "'";
+  return status.ok() ? status : (cause.ok() ? status : cause).with_context(what);
+}
+
+}  // namespace stria::container

@@ -1,0 +1,42 @@
+// Reads what an HDF5 file says of itself, with serial libhdf5 over a storage::File; raw data of plain contiguous datasets is
+// left to the engine, everything else (chunked, filtered, compact, virtual) is read through the library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/container.hpp"
+#include "stria/status.hpp"
+
+namespace stria::container {
+
+class Hdf5Reader : public Reader {
+ public:
+  /// Opens through `file`, which must outlive the reader. kFormat when it isn't an HDF5 file, kCorrupted when it is cut short
+  /// or damaged; errors of the storage keep their code. External links are not followed.
+  static Result<std::unique_ptr<Hdf5Reader>> open(storage::File& file);
+  ~Hdf5Reader() override;
+
+  Result<std::vector<std::string>> list() const override;
+  /// Enumerations count as the integers that they are stored as; strings of variable length as fixed ones as long as the
+  /// longest (0 bytes, and not readable, when there are more than 65,536). A null dataspace has the dims {0}.
+  Result<DatasetInfo> dataset(const std::string& path) const override;
+  Result<std::vector<std::string>> attribute_names(const std::string& object_path) const override;
+  Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const override;
+  /// Through libhdf5. kUnsupported names the filter that is missing, the other file of a virtual dataset, or elements of
+  /// variable length.
+  Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
+                        std::span<std::byte> out) const override;
+  ByteRange superblock() const override;
+
+ private:
+  struct Impl;
+  explicit Hdf5Reader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stria::container

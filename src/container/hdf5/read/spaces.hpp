@@ -1,0 +1,17 @@
+// Shapes: dimensions as the container has them, and libhdf5's dataspaces.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "container/hdf5/read/library.hpp"
+
+namespace stria::container::h5 {
+
+/// A dataspace of these dimensions; a scalar without any.
+Result<Id> make_space(const std::vector<int64_t>& dims);
+
+/// The dimensions of a dataspace; {0} for a null dataspace. kUnsupported when one is 2^63 or more.
+Result<std::vector<int64_t>> dims_of(hid_t space);
+
+}  // namespace stria::container::h5

@@ -1,0 +1,308 @@
+#include "container/hdf5/read/values.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/spaces.hpp"
+#include "container/hdf5/sizes.hpp"
+
+namespace stria::container::h5 {
+
+namespace {
+
+constexpr int64_t kTextsMax = 65536;
+constexpr unsigned kFilterNameMax = 64;
+
+// Strings of variable length as the library returns them, given back to it at the end.
+class Texts {
+ public:
+  Texts(hid_t type, int64_t count) : type_(type), pointers_(static_cast<size_t>(count), nullptr) {
+    const hsize_t extent = static_cast<hsize_t>(count);
+    space_ = Id(H5Screate_simple(1, &extent, nullptr));
+  }
+  ~Texts() { H5Dvlen_reclaim(type_, space_.get(), H5P_DEFAULT, pointers_.data()); }
+  Texts(const Texts&) = delete;
+  Texts& operator=(const Texts&) = delete;
+
+  hid_t space() const { return space_.get(); }
+  void* data() { return pointers_.data(); }
+  int64_t longest() const {
+    size_t longest = 1;
+    for (const char* text : pointers_) {
+      longest = std::max(longest, text != nullptr ? std::strlen(text) : 0);
+    }
+    return static_cast<int64_t>(longest);
+  }
+  /// Copies each into `bytes` bytes of `to`, padded by NULs; false when one is longer.
+  bool copy(std::byte* to, size_t bytes) const {
+    for (const char* text : pointers_) {
+      const size_t length = text != nullptr ? std::strlen(text) : 0;
+      if (length > bytes) {
+        return false;
+      }
+      std::memset(to, 0, bytes);
+      std::copy_n(reinterpret_cast<const std::byte*>(text), length, to);
+      to += bytes;
+    }
+    return true;
+  }
+
+ private:
+  hid_t type_;
+  Id space_;
+  std::vector<char*> pointers_;
+};
+
+Status check_filters(hid_t creation) {
+  const int count = H5Pget_nfilters(creation);
+  for (int index = 0; index < count; ++index) {
+    unsigned flags = 0;
+    unsigned config = 0;
+    size_t values = 0;
+    char name[kFilterNameMax] = {};
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(index), &flags, &values, nullptr, sizeof(name), name, &config);
+    if (filter < 0) {
+      return last_error(ErrorCode::kCorrupted, "its filters can't be read");
+    }
+    if (H5Zfilter_avail(filter) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return Status(ErrorCode::kUnsupported, "it needs HDF5 filter " + std::to_string(filter) + " (" +
+                                                 std::string(name, strnlen(name, sizeof(name))) + "), which is not installed");
+    }
+  }
+  return Status();
+}
+
+// libhdf5 reads sources that it doesn't find as fill values: better no data than wrong data.
+Status check_sources(hid_t creation) {
+  size_t count = 0;
+  if (H5Pget_virtual_count(creation, &count) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its mappings can't be read");
+  }
+  for (size_t index = 0; index < count; ++index) {
+    char name[256] = {};
+    if (H5Pget_virtual_filename(creation, index, name, sizeof(name)) < 0) {
+      return last_error(ErrorCode::kCorrupted, "its mappings can't be read");
+    }
+    if (std::string(name) != ".") {
+      return Status(ErrorCode::kUnsupported, "it is virtual and has its data in another file, '" + std::string(name) + "'");
+    }
+  }
+  return Status();
+}
+
+// Bytes of one element in the file: a string of variable length is a length and a place there.
+int64_t stored_element_bytes(hid_t dataset, hid_t type) {
+  if (H5Tis_variable_str(type) <= 0) {
+    return static_cast<int64_t>(H5Tget_size(type));
+  }
+  const Id file(H5Iget_file_id(dataset));
+  const Id creation(H5Fget_create_plist(file.get()));
+  size_t address_bytes = 8;
+  size_t length_bytes = 8;
+  H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
+  return static_cast<int64_t>(address_bytes) + 8;
+}
+
+// libhdf5 1.10 reads past its buffer when the stored size of a dataset is less than its type and shape make.
+Status check_stored_size(hid_t dataset) {
+  const Id type(H5Dget_type(dataset));
+  const Id space(H5Dget_space(dataset));
+  const hssize_t elements = H5Sget_simple_extent_npoints(space.get());
+  const int64_t stored_bytes = static_cast<int64_t>(H5Dget_storage_size(dataset));
+  int64_t bytes = 0;
+  if (elements < 0 || !checked_multiply(elements, stored_element_bytes(dataset, type.get()), &bytes) || stored_bytes < bytes) {
+    return Status(ErrorCode::kCorrupted,
+                  "it is cut short: " + std::to_string(stored_bytes) + " bytes for " + std::to_string(elements) + " elements");
+  }
+  return Status();
+}
+
+Status check_contiguous(hid_t dataset, hid_t creation) {
+  H5D_space_status_t allocation = H5D_SPACE_STATUS_ERROR;
+  if (H5Dget_space_status(dataset, &allocation) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its storage can't be read");
+  }
+  const bool elsewhere = H5Pget_external_count(creation) > 0 || allocation == H5D_SPACE_STATUS_NOT_ALLOCATED;
+  return elsewhere ? Status() : check_stored_size(dataset);
+}
+
+Status check_layout(hid_t dataset) {
+  const Id creation(H5Dget_create_plist(dataset));
+  const H5D_layout_t layout = creation.valid() ? H5Pget_layout(creation.get()) : H5D_LAYOUT_ERROR;
+  if (layout == H5D_LAYOUT_ERROR) {
+    return last_error(ErrorCode::kCorrupted, "its layout can't be read");
+  }
+  switch (layout) {
+    case H5D_VIRTUAL:
+      return check_sources(creation.get());
+    case H5D_CHUNKED:
+      return check_filters(creation.get());
+    case H5D_COMPACT:
+      return check_stored_size(dataset);
+    default:
+      return check_contiguous(dataset, creation.get());
+  }
+}
+
+Status check_selection(std::span<const int64_t> dims, std::span<const int64_t> start, std::span<const int64_t> count) {
+  if (start.size() != dims.size() || count.size() != dims.size()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "a selection of " + std::to_string(start.size()) + " dimensions out of " + std::to_string(dims.size()));
+  }
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (start[axis] < 0 || count[axis] < 0 || start[axis] > dims[axis] || count[axis] > dims[axis] - start[axis]) {
+      return Status(ErrorCode::kInvalidArgument, "[" + std::to_string(start[axis]) + ", +" + std::to_string(count[axis]) +
+                                                     ") is not within dimension " + std::to_string(axis) + " of " +
+                                                     std::to_string(dims[axis]));
+    }
+  }
+  return Status();
+}
+
+Status select(hid_t space, std::span<const int64_t> start, std::span<const int64_t> count) {
+  const std::vector<hsize_t> begin(start.begin(), start.end());
+  const std::vector<hsize_t> extent(count.begin(), count.end());
+  if (!begin.empty() && H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, extent.data(), nullptr) < 0) {
+    return last_error(ErrorCode::kInternal, "cannot select");
+  }
+  return Status();
+}
+
+Status read_texts(hid_t dataset, hid_t type, hid_t space, int64_t elements, std::span<std::byte> out) {
+  const size_t width = out.size() / static_cast<size_t>(elements);
+  if (width == 0 || width * static_cast<size_t>(elements) != out.size()) {
+    return Status(ErrorCode::kInvalidArgument, "the buffer doesn't hold as many strings as are selected");
+  }
+  Texts texts(type, elements);
+  if (H5Dread(dataset, type, texts.space(), space, H5P_DEFAULT, texts.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  if (!texts.copy(out.data(), width)) {
+    return Status(ErrorCode::kInvalidArgument, "a string is longer than " + std::to_string(width) + " bytes");
+  }
+  return Status();
+}
+
+Status read_fixed(hid_t dataset, hid_t type, hid_t space, int64_t elements, std::span<std::byte> out) {
+  if (holds_pointers(type)) {
+    return Status(ErrorCode::kUnsupported, "its elements have variable length or refer to other places");
+  }
+  STRIA_ASSIGN_OR_RETURN(const Id memory_type, memory_type_of(type));
+  const size_t element_bytes = H5Tget_size(memory_type.get());
+  if (out.size() / static_cast<size_t>(elements) != element_bytes || out.size() % element_bytes != 0) {
+    return Status(ErrorCode::kInvalidArgument, "the buffer has " + std::to_string(out.size()) + " bytes for " +
+                                                   std::to_string(elements) + " elements of " + std::to_string(element_bytes));
+  }
+  STRIA_ASSIGN_OR_RETURN(const Id memory_space, make_space({elements}));
+  if (H5Dread(dataset, memory_type.get(), memory_space.get(), space, H5P_DEFAULT, out.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count, std::span<std::byte> out) {
+  const Id type(H5Dget_type(dataset));
+  const Id space(H5Dget_space(dataset));
+  if (!type.valid() || !space.valid()) {
+    return last_error(ErrorCode::kCorrupted, "its type or shape can't be read");
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(space.get()));
+  STRIA_RETURN_IF_ERROR(check_selection(dims, start, count));
+  int64_t elements = 0;
+  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &elements));
+  if (elements == 0) {
+    return out.empty() ? Status() : Status(ErrorCode::kInvalidArgument, "a buffer for an empty selection");
+  }
+  STRIA_RETURN_IF_ERROR(check_layout(dataset));
+  STRIA_RETURN_IF_ERROR(select(space.get(), start, count));
+  return H5Tis_variable_str(type.get()) > 0 ? read_texts(dataset, type.get(), space.get(), elements, out)
+                                            : read_fixed(dataset, type.get(), space.get(), elements, out);
+}
+
+Result<int64_t> longest_text(hid_t dataset) {
+  const Id type(H5Dget_type(dataset));
+  const Id space(H5Dget_space(dataset));
+  const hssize_t elements = H5Sget_simple_extent_npoints(space.get());
+  if (!type.valid() || elements < 0) {
+    return last_error(ErrorCode::kCorrupted, "its shape can't be read");
+  }
+  if (elements == 0) {
+    return int64_t{1};
+  }
+  if (elements > kTextsMax) {
+    return int64_t{0};
+  }
+  STRIA_RETURN_IF_ERROR(check_layout(dataset));
+  Texts texts(type.get(), elements);
+  if (H5Dread(dataset, type.get(), texts.space(), H5S_ALL, H5P_DEFAULT, texts.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its strings can't be read");
+  }
+  return texts.longest();
+}
+
+namespace {
+
+Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, AttributeSpec* spec) {
+  if (elements > kTextsMax) {
+    return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kTextsMax) + " strings of variable length");
+  }
+  Texts texts(type, elements);
+  if (H5Aread(attribute, type, texts.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  spec->element.bytes = texts.longest();
+  spec->value.resize(static_cast<size_t>(elements * spec->element.bytes));
+  texts.copy(spec->value.data(), static_cast<size_t>(spec->element.bytes));
+  return Status();
+}
+
+Status read_attribute_value(hid_t attribute, hid_t type, int64_t elements, int64_t file_bytes, AttributeSpec* spec) {
+  if (holds_pointers(type)) {
+    return Status(ErrorCode::kUnsupported, "its elements have variable length or refer to other places");
+  }
+  int64_t bytes = 0;
+  if (!checked_multiply(elements, spec->element.bytes, &bytes) || bytes > file_bytes) {
+    return Status(ErrorCode::kCorrupted, "it would be larger than the file");
+  }
+  STRIA_ASSIGN_OR_RETURN(const Id memory_type, memory_type_of(type));
+  spec->value.resize(static_cast<size_t>(bytes));
+  if (H5Aread(attribute, memory_type.get(), spec->value.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes) {
+  const Id type(H5Aget_type(attribute));
+  const Id space(H5Aget_space(attribute));
+  if (!type.valid() || !space.valid()) {
+    return last_error(ErrorCode::kCorrupted, "its type or shape can't be read");
+  }
+  AttributeSpec spec;
+  STRIA_ASSIGN_OR_RETURN(spec.element, describe_type(type.get()));
+  STRIA_ASSIGN_OR_RETURN(spec.dims, dims_of(space.get()));
+  int64_t elements = 0;
+  STRIA_RETURN_IF_ERROR(total_bytes(spec.dims, 1, &elements));
+  const bool is_text = H5Tis_variable_str(type.get()) > 0;
+  if (elements == 0) {
+    spec.element.bytes = std::max(spec.element.bytes, int64_t{1});
+    return spec;
+  }
+  STRIA_RETURN_IF_ERROR(is_text ? read_attribute_texts(attribute, type.get(), elements, &spec)
+                                : read_attribute_value(attribute, type.get(), elements, file_bytes, &spec));
+  return spec;
+}
+
+}  // namespace stria::container::h5

@@ -1,0 +1,197 @@
+#include "container/hdf5/write/element_format.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "base/checked.hpp"
+
+namespace stria::container::h5 {
+
+namespace {
+
+constexpr size_t kMembersMax = 65535;
+
+// Class and version in one byte, 24 bits that depend on the class, and the size.
+void head(Encoder& message, int64_t type_class, int64_t version, int64_t bits, int64_t bytes) {
+  message.number(version << 4 | type_class, 1).number(bits, 3).number(bytes, 4);
+}
+
+void encode_integer(Encoder& message, int64_t bytes, bool has_sign, int64_t order) {
+  head(message, 0, 1, order | (has_sign ? 8 : 0), bytes);
+  message.number(0, 2).number(8 * bytes, 2);
+}
+
+// IEEE 754: the sign first, then the exponent, then the mantissa without its leading one.
+void encode_float(Encoder& message, int64_t bytes, int64_t order) {
+  constexpr int64_t kLeadingOneImplied = 2 << 4;
+  const int64_t bits = 8 * bytes;
+  const int64_t exponent_bits = bytes == 4 ? 8 : 11;
+  const int64_t mantissa_bits = bits - 1 - exponent_bits;
+  head(message, 1, 1, (bits - 1) << 8 | kLeadingOneImplied | order, bytes);
+  message.number(0, 2).number(bits, 2).number(mantissa_bits, 1).number(exponent_bits, 1).number(0, 1).number(mantissa_bits, 1);
+  message.number((int64_t{1} << (exponent_bits - 1)) - 1, 4);
+}
+
+Status encode_number(const ElementSpec& element, Encoder& message) {
+  if (element.bytes != element_bytes(element.number)) {
+    return Status(ErrorCode::kInvalidArgument, "an element of type " + std::string(element_type_name(element.number)) +
+                                                   " can't have " + std::to_string(element.bytes) + " bytes");
+  }
+  const int64_t order = element.big_endian && element.bytes > 1 ? 1 : 0;
+  switch (element.number) {
+    case ElementType::kByte:
+      head(message, 5, 1, 0, 1);  // opaque, its tag empty
+      break;
+    case ElementType::kFloat32:
+    case ElementType::kFloat64:
+      encode_float(message, element.bytes, order);
+      break;
+    case ElementType::kInt8:
+    case ElementType::kInt16:
+    case ElementType::kInt32:
+    case ElementType::kInt64:
+      encode_integer(message, element.bytes, true, order);
+      break;
+    case ElementType::kUint8:
+    case ElementType::kUint16:
+    case ElementType::kUint32:
+    case ElementType::kUint64:
+      encode_integer(message, element.bytes, false, order);
+      break;
+  }
+  return Status();
+}
+
+Status encode_string(const ElementSpec& element, Encoder& message) {
+  if (element.bytes < 1 || element.bytes > UINT32_MAX) {
+    return Status(ErrorCode::kInvalidArgument, "a string can't have " + std::to_string(element.bytes) + " bytes");
+  }
+  constexpr int64_t kTerminated = 0, kPadded = 1, kPaddedByBlanks = 2;
+  const int64_t padding = element.space_padded ? kPaddedByBlanks : element.c_declared ? kTerminated : kPadded;
+  head(message, 3, 1, padding | (element.utf8 ? kUtf8 : kAscii) << 4, element.bytes);
+  return Status();
+}
+
+Status check_members(const ElementSpec& element) {
+  if (element.bytes < 1 || element.bytes > UINT32_MAX || element.members.empty() || element.members.size() > kMembersMax) {
+    return Status(ErrorCode::kInvalidArgument, "a compound needs members and a size");
+  }
+  std::vector<const ElementSpec::Member*> by_place;
+  std::vector<std::string> names;
+  for (const ElementSpec::Member& member : element.members) {
+    int64_t end = 0;
+    const bool fits =
+        member.offset_bytes >= 0 && checked_add(member.offset_bytes, member.element.bytes, &end) && end <= element.bytes;
+    if (!fits) {
+      return Status(ErrorCode::kInvalidArgument, "member '" + member.name + "' lies outside its compound");
+    }
+    by_place.push_back(&member);
+    names.push_back(member.name);
+  }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) {
+    return Status(ErrorCode::kInvalidArgument, "member '" + *twice + "' is twice in its compound");
+  }
+  std::sort(by_place.begin(), by_place.end(), [](auto* a, auto* b) { return a->offset_bytes < b->offset_bytes; });
+  const auto overlap = std::adjacent_find(
+      by_place.begin(), by_place.end(), [](auto* a, auto* b) { return a->offset_bytes + a->element.bytes > b->offset_bytes; });
+  if (overlap != by_place.end()) {
+    return Status(ErrorCode::kInvalidArgument, "member '" + (*overlap)->name + "' overlaps another of its compound");
+  }
+  return Status();
+}
+
+Status encode(const ElementSpec& element, int depth, Encoder& message);
+
+Status encode_compound(const ElementSpec& element, int depth, Encoder& message) {
+  STRIA_RETURN_IF_ERROR(check_members(element));
+  head(message, 6, 3, static_cast<int64_t>(element.members.size()), element.bytes);
+  const auto offset_bytes = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(element.bytes)) + 7) / 8;
+  for (const ElementSpec::Member& member : element.members) {
+    if (member.name.empty() || member.name.find('\0') != std::string::npos) {
+      return Status(ErrorCode::kInvalidArgument, "a member of a compound needs a name");
+    }
+    message.text(member.name).zeros(1).number(member.offset_bytes, offset_bytes);
+    STRIA_RETURN_IF_ERROR(encode(member.element, depth + 1, message));
+  }
+  return Status();
+}
+
+Status encode(const ElementSpec& element, int depth, Encoder& message) {
+  if (depth > ElementSpec::kMostNested) {
+    return Status(ErrorCode::kUnsupported, "a compound nested more than " + std::to_string(ElementSpec::kMostNested) + " deep");
+  }
+  switch (element.kind) {
+    case ElementSpec::Kind::kNumber:
+      return encode_number(element, message);
+    case ElementSpec::Kind::kString:
+      return encode_string(element, message);
+    case ElementSpec::Kind::kCompound:
+      return encode_compound(element, depth, message);
+    case ElementSpec::Kind::kOther:
+      break;
+  }
+  return Status(ErrorCode::kUnsupported, "elements of this kind can be read but not made");
+}
+
+bool is_turned(const ElementSpec& element) {
+  if (element.kind == ElementSpec::Kind::kCompound) {
+    return std::any_of(element.members.begin(), element.members.end(),
+                       [](const ElementSpec::Member& member) { return is_turned(member.element); });
+  }
+  return element.kind == ElementSpec::Kind::kNumber && element.big_endian != (std::endian::native == std::endian::big);
+}
+
+void turn_one(const ElementSpec& element, std::span<std::byte> bytes) {
+  if (element.kind == ElementSpec::Kind::kNumber) {
+    std::reverse(bytes.begin(), bytes.end());
+  }
+  for (const ElementSpec::Member& member : element.members) {
+    if (is_turned(member.element)) {
+      turn_one(member.element,
+               bytes.subspan(static_cast<size_t>(member.offset_bytes), static_cast<size_t>(member.element.bytes)));
+    }
+  }
+}
+
+}  // namespace
+
+Result<size_t> datatype_bytes(const ElementSpec& element) {
+  Encoder message;
+  STRIA_RETURN_IF_ERROR(encode(element, 0, message));
+  if (message.size() > kMessageBytesMax) {
+    return Status(ErrorCode::kUnsupported, "a compound with too many members");
+  }
+  return message.size();
+}
+
+void put_datatype(Encoder& to, const ElementSpec& element) {
+  static_cast<void>(encode(element, 0, to));
+}
+
+void declare_utf8(ElementSpec& element, std::span<const std::byte> elements) {
+  if (element.kind == ElementSpec::Kind::kString) {
+    element.utf8 = element.utf8 || !is_ascii(elements);
+  }
+  const auto bytes = static_cast<size_t>(element.bytes);
+  for (ElementSpec::Member& member : element.members) {
+    const auto offset = static_cast<size_t>(member.offset_bytes);
+    for (size_t at = 0; at + bytes <= elements.size(); at += bytes) {
+      declare_utf8(member.element, elements.subspan(at + offset, static_cast<size_t>(member.element.bytes)));
+    }
+  }
+}
+
+void turn_to_file_order(const ElementSpec& element, std::span<std::byte> elements) {
+  if (!is_turned(element)) {
+    return;
+  }
+  const auto bytes = static_cast<size_t>(element.bytes);
+  for (size_t at = 0; at + bytes <= elements.size(); at += bytes) {
+    turn_one(element, elements.subspan(at, bytes));
+  }
+}
+
+}  // namespace stria::container::h5

@@ -1,0 +1,101 @@
+// The bytes of an HDF5 file's metadata, as far as a writer of new files needs them: format of release 1.8.
+//
+// Source: "HDF5 File Format Specification Version 3.0", The HDF Group; sections are named beside each structure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stria::container::h5 {
+
+/// "Undefined address" of the specification.
+inline constexpr int64_t kNowhere = -1;
+
+/// Little-endian numbers and text, one behind the other.
+class Encoder {
+ public:
+  /// `expected_bytes`: what is worth to be set aside at once.
+  explicit Encoder(size_t expected_bytes = 64) { bytes_.reserve(expected_bytes); }
+
+  /// The low `count` bytes, at most 8, of a number; -1 gives all ones.
+  Encoder& number(int64_t value, size_t count);
+  Encoder& bytes(std::span<const std::byte> value);
+  /// Without a terminator.
+  Encoder& text(std::string_view value) { return bytes(std::as_bytes(std::span(value.data(), value.size()))); }
+  Encoder& zeros(size_t count);
+  /// The checksum of everything so far.
+  Encoder& checksum();
+  /// Writes a number over one that is there.
+  void overwrite(size_t at, int64_t value, size_t count);
+  size_t size() const { return bytes_.size(); }
+  const std::vector<std::byte>& view() const { return bytes_; }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Character sets of names and strings. A name or string without a byte beyond ASCII is declared as ASCII.
+inline constexpr int64_t kAscii = 0;
+inline constexpr int64_t kUtf8 = 1;
+bool is_ascii(std::span<const std::byte> text);
+
+/// Bob Jenkins' lookup3 (hashlittle, 2006), with which all metadata of the format are summed.
+uint32_t lookup3(std::span<const std::byte> key);
+
+/// Superblock, version 2 (II.A): no extension, not marked as open.
+std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address);
+
+/// Messages of an object header (IV.A.2), by their type.
+enum class Message : uint8_t {
+  kDataspace = 0x01,
+  kLinkInfo = 0x02,
+  kDatatype = 0x03,
+  kFillValue = 0x05,
+  kLink = 0x06,
+  kLayout = 0x08,
+  kGroupInfo = 0x0a,
+  kAttribute = 0x0c,
+  kSymbolTable = 0x11,
+  kAttributeInfo = 0x15,
+};
+/// What fits into one.
+inline constexpr size_t kMessageBytesMax = 65535;
+
+/// An object header, version 2 (IV.A.1.b), in one piece; no times, the order in which attributes were made isn't kept.
+class ObjectHeader {
+ public:
+  /// Begins a message; what it says is to be put into the encoder, at most kMessageBytesMax, before end().
+  Encoder& begin(Message type);
+  void end();
+  /// The whole header. From how many attributes on other programs make a B-tree of them it does not say: not every reader knows
+  /// such headers.
+  std::vector<std::byte> finish() const;
+
+ private:
+  Encoder messages_{1024};
+  size_t begun_ = 0;
+};
+
+/// Dataspace message, version 2 (IV.A.2.b): simple, of fixed size, or a scalar without dimensions.
+void put_dataspace(Encoder& to, std::span<const int64_t> dims);
+/// Fill value message, version 3 (IV.A.2.f): allocated at once, never filled.
+void put_no_fill_value(Encoder& to);
+/// Data layout message, version 3 (IV.A.2.i): contiguous.
+void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
+/// Link info and attribute info message (IV.A.2.c, IV.A.2.v): the header itself has the links or attributes.
+void put_no_index(Encoder& to);
+/// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace and value follow.
+void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes);
+/// Group info message (IV.A.2.k) that says nothing: from how many links on other programs make a B-tree of them is theirs to
+/// say.
+void put_group_info(Encoder& to);
+/// Link message (IV.A.2.g): a hard link.
+void put_link(Encoder& to, std::string_view name, int64_t header_address);
+/// Symbol table message (IV.A.2.r).
+void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address);
+
+}  // namespace stria::container::h5

@@ -1,0 +1,15 @@
+#include "container/image.hpp"
+
+namespace stria::container {
+
+std::span<std::byte> SparseImage::at(ByteRange range) {
+  for (Extent& extent : extents) {
+    const int64_t begin = range.begin - extent.offset;
+    if (begin >= 0 && begin + range.size() <= static_cast<int64_t>(extent.bytes.size())) {
+      return std::span(extent.bytes).subspan(static_cast<size_t>(begin), static_cast<size_t>(range.size()));
+    }
+  }
+  return {};
+}
+
+}  // namespace stria::container

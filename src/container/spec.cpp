@@ -1,0 +1,66 @@
+#include "container/spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checked.hpp"
+
+namespace stria::container {
+
+namespace {
+
+constexpr int64_t kMaxBytes = int64_t{1} << 62;  // below it, sizes and offsets add up without overflow
+
+}  // namespace
+
+ElementSpec ElementSpec::of_number(ElementType type) {
+  ElementSpec spec;
+  spec.kind = Kind::kNumber;
+  spec.number = type;
+  spec.bytes = element_bytes(type);
+  return spec;
+}
+
+ElementSpec ElementSpec::of_filled_string(int64_t bytes) {
+  ElementSpec spec = of_string(bytes, false);
+  spec.c_declared = true;
+  return spec;
+}
+
+ElementSpec ElementSpec::of_string(int64_t bytes, bool space_padded) {
+  ElementSpec spec;
+  spec.kind = Kind::kString;
+  spec.bytes = bytes;
+  spec.space_padded = space_padded;
+  return spec;
+}
+
+ElementSpec ElementSpec::of_compound(int64_t bytes, std::vector<Member> members) {
+  ElementSpec spec;
+  spec.kind = Kind::kCompound;
+  spec.bytes = bytes;
+  spec.members = std::move(members);
+  return spec;
+}
+
+Result<int64_t> dataset_bytes(const DatasetSpec& spec) {
+  int64_t bytes = spec.element.bytes;
+  if (bytes < 0) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': elements of {} bytes", spec.path, bytes));
+  }
+  int64_t most = std::max<int64_t>(bytes, 1);  // as if no dimension were empty: rows have a size even where there are none
+  for (int64_t size : spec.dims) {
+    if (size < 0) {
+      return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': a dimension of {} is negative", spec.path, size));
+    }
+    if (!checked_multiply(most, std::max<int64_t>(size, 1), &most) || most >= kMaxBytes) {
+      return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': its size passes 2^62 bytes", spec.path));
+    }
+    bytes *= size;
+  }
+  return bytes;
+}
+
+}  // namespace stria::container

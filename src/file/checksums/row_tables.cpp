@@ -1,0 +1,142 @@
+#include "file/checksums/row_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "base/hash.hpp"
+#include "file/define/names.hpp"
+
+namespace stria::file {
+
+std::string RowTable::path(size_t number) {
+  return fmt::format("{}/rows_{}", kOwnGroup, number);
+}
+
+container::DatasetSpec RowTable::spec(size_t number) const {
+  container::DatasetSpec spec;
+  spec.path = path(number);
+  spec.element = container::ElementSpec::of_number(ElementType::kUint64);
+  spec.dims = {row_count, static_cast<int64_t>(datasets.size())};
+  spec.alignment_bytes = sizeof(uint64_t);
+  spec.data_offset = data_offset;
+  return spec;
+}
+
+std::vector<RowTable> place_row_sums(std::span<DatasetEntry> datasets) {
+  std::vector<RowTable> tables;
+  std::map<int64_t, int> table_of_rows;
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    DatasetEntry& dataset = datasets[i];
+    dataset.checksum_group = -1;
+    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0) {
+      continue;
+    }
+    auto [found, added] = table_of_rows.emplace(dataset.row_count(), static_cast<int>(tables.size()));
+    if (added) {
+      tables.push_back({dataset.row_count(), {}, -1});
+    }
+    RowTable& table = tables[static_cast<size_t>(found->second)];
+    dataset.checksum_group = found->second;
+    dataset.checksum_column = static_cast<int>(table.datasets.size());
+    table.datasets.push_back(static_cast<int>(i));
+  }
+  return tables;
+}
+
+namespace {
+
+constexpr int64_t kSparsestPart = 4;
+
+// In the order of the table, each once. A rank's rows of most datasets make a dense part of one table: no need to compare.
+bool put_in_order_densely(std::vector<RowSum>& sums) {
+  auto [least, most] =
+      std::minmax_element(sums.begin(), sums.end(), [](const RowSum& a, const RowSum& b) { return a.index < b.index; });
+  const int64_t first = least->index;
+  const int64_t places = most->index - first + 1;
+  const int table = sums.front().table;
+  bool is_dense = places / kSparsestPart <= static_cast<int64_t>(sums.size()) &&
+                  std::all_of(sums.begin(), sums.end(), [&](const RowSum& sum) { return sum.table == table; });
+  if (!is_dense) {
+    return false;
+  }
+  std::vector<uint64_t> dense(static_cast<size_t>(places), 0);  // no sum is 0
+  for (const RowSum& sum : sums) {
+    dense[static_cast<size_t>(sum.index - first)] = sum.sum;
+  }
+  sums.clear();
+  for (int64_t i = 0; i < places; ++i) {
+    if (dense[static_cast<size_t>(i)] != 0) {
+      sums.push_back({table, first + i, dense[static_cast<size_t>(i)]});
+    }
+  }
+  return true;
+}
+
+// A row that was put again counts as it was put last.
+void put_in_order(std::vector<RowSum>& sums) {
+  if (sums.empty() || put_in_order_densely(sums)) {
+    return;
+  }
+  const auto place = [](const RowSum& sum) { return std::tie(sum.table, sum.index); };
+  std::stable_sort(sums.begin(), sums.end(), [&](const RowSum& a, const RowSum& b) { return place(a) < place(b); });
+  size_t kept = 0;
+  for (const RowSum& sum : sums) {
+    kept += kept == 0 || place(sums[kept - 1]) != place(sum) ? 1 : 0;
+    sums[kept - 1] = sum;
+  }
+  sums.resize(kept);
+}
+
+}  // namespace
+
+uint64_t place_term(int64_t place, uint64_t sum) {
+  const std::array<uint64_t, 2> both = {static_cast<uint64_t>(place), sum};
+  return sum == 0 ? 0 : hash_bytes(std::as_bytes(std::span(both)));
+}
+
+RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums) {
+  constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
+  put_in_order(sums);
+  RowSumBytes bytes;
+  bytes.values.reserve(sums.size());  // segments point into it
+  bytes.shares.resize(tables.size());
+  int last_table = -1;
+  for (const RowSum& sum : sums) {
+    bytes.values.push_back(sum.sum);
+    TableShare& share = bytes.shares[static_cast<size_t>(sum.table)];
+    share.sum += place_term(sum.index, sum.sum);
+    if (sum.table == last_table && share.places.back().end == sum.index) {
+      ++share.places.back().end;
+      bytes.segments.back().bytes += kSumBytes;
+    } else {
+      share.places.push_back({sum.index, sum.index + 1});
+      const int64_t offset = tables[static_cast<size_t>(sum.table)].data_offset + sum.index * kSumBytes;
+      bytes.segments.push_back({offset, reinterpret_cast<const std::byte*>(&bytes.values.back()), kSumBytes});
+    }
+    last_table = sum.table;
+  }
+  return bytes;
+}
+
+TableSeal unite(std::vector<TableShare> shares) {
+  TableSeal seal;
+  std::vector<ByteRange> places;
+  for (TableShare& share : shares) {
+    seal.sum += share.sum;
+    places.insert(places.end(), share.places.begin(), share.places.end());
+  }
+  std::sort(places.begin(), places.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (i > 0 && places[i].begin < places[i - 1].end) {
+      return {TableSeal::kUnknown, 0};
+    }
+    seal.count += places[i].size();
+  }
+  return seal;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,71 @@
+// Where the sums of rows lie, and what each rank puts there.
+//
+// Problem: a file of many small blocks has a sum per block and variable, and every rank knows some of them. Method: datasets of
+// as many rows share a table, a column each, which the ranks write themselves, each its own part in one piece where it can. A
+// table's own sum is one of a hash per place and value, which doesn't depend on who wrote what: each rank sends rank 0 its part
+// of it. Cost: 8 bytes and a hash of 16 per row.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "file/define/catalog.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+inline constexpr int64_t kLeastRowBytes = 512;
+
+/// Datasets whose rows are summed in one table: they have the same number of rows.
+struct RowTable {
+  int64_t row_count = 0;
+  std::vector<int> datasets;
+  int64_t data_offset = -1;
+
+  static std::string path(size_t number);
+  /// The table with that number, as a dataset.
+  container::DatasetSpec spec(size_t number) const;
+};
+
+/// Groups the datasets into row tables and notes each one's place in its entry. Deterministic.
+std::vector<RowTable> place_row_sums(std::span<DatasetEntry> datasets);
+
+/// A sum of a row, with its table and its place there.
+struct RowSum {
+  int table = 0;
+  int64_t index = 0;
+  uint64_t sum = 0;
+};
+
+/// What a rank puts into a row table: at which places, and the sum over them of place_term().
+struct TableShare {
+  std::vector<ByteRange> places;  ///< counted in sums, not in bytes
+  uint64_t sum = 0;
+};
+
+/// What a place of a row table adds to the table's own sum. One without a sum, which holds 0, adds nothing.
+uint64_t place_term(int64_t place, uint64_t sum);
+
+/// Row sums as they go into their tables: `segments` say where, and point into `values`.
+struct RowSumBytes {
+  std::vector<uint64_t> values;
+  std::vector<storage::WriteSegment> segments;
+  std::vector<TableShare> shares;  ///< one per table
+};
+/// Puts row sums at their places, neighbours together; of a row that was put again, the last.
+RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums);
+
+/// A whole row table, however many ranks wrote it.
+struct TableSeal {
+  static constexpr int64_t kUnknown = -1;
+
+  int64_t count = 0;  ///< of the places that hold a sum; kUnknown when some were written twice, so that either may stand there
+  uint64_t sum = 0;   ///< of place_term() over all of them
+};
+/// Puts together what the ranks have put into a table.
+TableSeal unite(std::vector<TableShare> shares);
+
+}  // namespace stria::file

@@ -1,0 +1,22 @@
+// Values of attributes, and types, as the public interface tells them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "container/spec.hpp"
+#include "stria/element_type.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// The numbers of an attribute, converted. kInvalidArgument when it has none.
+Result<std::vector<std::byte>> numbers_of(const container::AttributeSpec& attribute, ElementType wanted);
+/// The one number of an attribute. kInvalidArgument when it isn't one.
+Result<double> number_of(const container::AttributeSpec& attribute);
+
+/// As the public interface names an element's type.
+std::string type_name_of(const container::ElementSpec& element);
+
+}  // namespace stria::file

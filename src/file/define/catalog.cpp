@@ -1,0 +1,34 @@
+#include "file/define/catalog.hpp"
+
+namespace stria::file {
+
+namespace {
+
+std::string without_leading_slash(const std::string& path) {
+  const size_t first = path.find_first_not_of('/');
+  return first == std::string::npos ? "" : path.substr(first);
+}
+
+}  // namespace
+
+int64_t DatasetEntry::row_bytes() const {
+  int64_t bytes = spec.element.bytes;
+  for (size_t dim = 1; dim < spec.dims.size(); ++dim) {
+    bytes *= spec.dims[dim];
+  }
+  return bytes;
+}
+
+int Catalog::add(DatasetEntry entry) {
+  const auto number = static_cast<int>(datasets_.size());
+  number_of_path_.emplace(entry.spec.path, number);
+  datasets_.push_back(std::move(entry));
+  return number;
+}
+
+std::optional<int> Catalog::find(const std::string& path) const {
+  const auto found = number_of_path_.find(without_leading_slash(path));
+  return found == number_of_path_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace stria::file

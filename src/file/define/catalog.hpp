@@ -1,0 +1,50 @@
+// What a session knows of the datasets of its file, the same on every rank.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "container/spec.hpp"
+#include "stria/element_type.hpp"
+
+namespace stria::file {
+
+struct DatasetEntry {
+  container::DatasetSpec spec;
+  int64_t data_offset = -1;  ///< of the raw data; -1: none yet, or only libhdf5 can read it
+  bool value_range = false;
+  int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
+  int checksum_column = 0;
+
+  ElementType stored_element() const { return spec.element.number; }
+  int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
+  int64_t row_bytes() const;  ///< of one index of the first dimension
+  int64_t data_bytes() const { return row_count() * row_bytes(); }
+  ByteRange extent() const { return {data_offset, data_offset + data_bytes()}; }
+};
+
+/// The datasets of a file by number, in the order in which they came, and by path.
+class Catalog {
+ public:
+  /// Returns the dataset's number.
+  int add(DatasetEntry entry);
+  /// The number of the dataset at a path, with or without a slash before it.
+  std::optional<int> find(const std::string& path) const;
+
+  DatasetEntry& operator[](int number) { return datasets_[static_cast<size_t>(number)]; }
+  const DatasetEntry& operator[](int number) const { return datasets_[static_cast<size_t>(number)]; }
+  int size() const { return static_cast<int>(datasets_.size()); }
+  std::span<DatasetEntry> datasets() { return datasets_; }
+  std::span<const DatasetEntry> datasets() const { return datasets_; }
+
+ private:
+  std::vector<DatasetEntry> datasets_;
+  std::unordered_map<std::string, int> number_of_path_;
+};
+
+}  // namespace stria::file

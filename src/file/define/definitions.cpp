@@ -1,0 +1,163 @@
+#include "file/define/definitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "container/object_path.hpp"
+#include "datatype/convert.hpp"
+#include "file/define/attribute_values.hpp"
+#include "file/define/names.hpp"
+
+namespace stria::file {
+
+namespace {
+
+uint64_t hash_text(const std::string& text) {
+  return hash_bytes(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+uint64_t hash_of(const container::ElementSpec& element) {
+  uint64_t hash = static_cast<uint64_t>(element.kind) * 64 + static_cast<uint64_t>(element.number);
+  hash = combine_hashes(hash, static_cast<uint64_t>(element.bytes) * 2 + (element.big_endian ? 1 : 0));
+  for (const auto& member : element.members) {
+    hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.offset_bytes));
+    hash = combine_hashes(hash, hash_of(member.element));
+  }
+  return hash;
+}
+
+uint64_t hash_of(const container::DatasetSpec& spec) {
+  uint64_t hash = combine_hashes(hash_text(spec.path), hash_of(spec.element));
+  hash = combine_hashes(hash, static_cast<uint64_t>(spec.alignment_bytes));
+  for (const int64_t size : spec.dims) {
+    hash = combine_hashes(hash, static_cast<uint64_t>(size));
+  }
+  return hash;
+}
+
+// 0 is for what a rank leaves out.
+uint64_t content_hash(std::span<const std::byte> content) {
+  return std::max<uint64_t>(hash_bytes(content), 1);
+}
+
+std::string text_of(const container::ElementSpec& element) {
+  std::string text = type_name_of(element);
+  for (const auto& member : element.members) {
+    text += fmt::format(", '{}' at {}: {}", member.name, member.offset_bytes, text_of(member.element));
+  }
+  return text;
+}
+
+std::string text_of(const std::vector<int64_t>& dims) {
+  return fmt::format("{{{}}}", fmt::join(dims, ", "));
+}
+
+// A short value itself, of a long one what tells it from another.
+std::string text_of(const container::ElementSpec& element, std::span<const std::byte> value) {
+  constexpr size_t kShortBytes = 60;
+  if (element.kind == container::ElementSpec::Kind::kString && value.size() <= kShortBytes) {
+    return fmt::format("'{}'", std::string_view(reinterpret_cast<const char*>(value.data()), value.size()));
+  }
+  if (element.kind == container::ElementSpec::Kind::kNumber && value.size() == static_cast<size_t>(element.bytes)) {
+    double number = 0;
+    convert_elements(element.number, value.data(), ElementType::kFloat64, reinterpret_cast<std::byte*>(&number), 1);
+    return fmt::format("{}", number);
+  }
+  return fmt::format("{} bytes of hash {:016x}", value.size(), hash_bytes(value));
+}
+
+DefinitionText describe_dataset(const DatasetEntry& entry) {
+  const container::DatasetSpec& spec = entry.spec;
+  return {fmt::format("create_dataset('{}')", spec.path),
+          {{"the element type", text_of(spec.element)},
+           {"the shape", text_of(spec.dims)},
+           {"value_range", entry.value_range ? "true" : "false"},
+           {"the alignment", std::to_string(spec.alignment_bytes)}}};
+}
+
+DefinitionText describe_table(const container::DatasetSpec& spec, uint64_t content) {
+  if (spec.path.starts_with(std::string(kOwnGroup) + "/")) {
+    return {};  // the library's own, when all calls are through
+  }
+  const bool strings = spec.element.kind == container::ElementSpec::Kind::kString;
+  return {fmt::format("{}('{}')", strings ? "create_strings" : "create_table", spec.path),
+          {{strings ? "the strings' size" : "the columns", text_of(spec.element)},
+           {"the shape", text_of(spec.dims)},
+           {strings ? "the strings" : "the rows", content == 0 ? "left out" : fmt::format("data of hash {:016x}", content)}}};
+}
+
+DefinitionText describe_attribute(const container::AttributeSpec& attribute) {
+  return {fmt::format("set_attribute('{}', '{}')", attribute.object_path, attribute.name),
+          {{"the value's type", text_of(attribute.element)},
+           {"the value's shape", text_of(attribute.dims)},
+           {"the value", text_of(attribute.element, attribute.value)}}};
+}
+
+}  // namespace
+
+Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_dataset_name(given.path));
+  DatasetEntry entry;
+  entry.spec = given;
+  entry.spec.element.big_endian = options.big_endian;
+  entry.value_range = options.value_range;
+  STRIA_ASSIGN_OR_RETURN(entry.spec.path, container::normal_path(given.path));
+  STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
+  if (target_.catalog.find(entry.spec.path)) {
+    return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
+  }
+  const int64_t by_hint = entry.data_bytes() >= alignment_bytes_ ? alignment_bytes_ : 8;
+  entry.spec.alignment_bytes = options.alignment_bytes > 0 ? options.alignment_bytes : by_hint;
+  STRIA_ASSIGN_OR_RETURN(entry.data_offset, target_.layout.place(entry.spec));
+  entry.spec.data_offset = entry.data_offset;
+  const uint64_t hash = combine_hashes(hash_of(entry.spec), entry.value_range ? 1 : 0);
+  const int number = target_.catalog.add(std::move(entry));
+  target_.log.add(hash, 1, [this, number] { return describe_dataset(target_.catalog[number]); });
+  return number;
+}
+
+Status Definitions::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+  STRIA_RETURN_IF_ERROR(check_dataset_name(spec.path));
+  for (const auto& member : spec.element.members) {
+    STRIA_RETURN_IF_ERROR(check_attribute_name("", member.name));
+  }
+  add_table(std::move(spec), content);
+  return Status();
+}
+
+void Definitions::add_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+  auto path = container::normal_path(spec.path);
+  spec.path = path.ok() ? *path : spec.path;  // the writer says what is wrong with it
+  const auto bytes = container::dataset_bytes(spec);
+  const uint64_t hash = content.empty() && bytes.ok() && *bytes > 0 ? 0 : content_hash(content);
+  target_.log.add(hash_of(spec), hash,
+                  [this, number = tables_.size(), hash] { return describe_table(tables_[number].spec, hash); });
+  const auto kept = carries_out_ ? content : std::span<const std::byte>();
+  tables_.push_back({.spec = std::move(spec), .content = {kept.begin(), kept.end()}});
+}
+
+Status Definitions::set_attribute(container::AttributeSpec attribute) {
+  STRIA_RETURN_IF_ERROR(check_attribute_name(attribute.object_path, attribute.name));
+  uint64_t hash = combine_hashes(hash_text(attribute.object_path), hash_text(attribute.name));
+  hash = combine_hashes(combine_hashes(hash, hash_of(attribute.element)), hash_bytes(attribute.value));
+  for (const int64_t size : attribute.dims) {
+    hash = combine_hashes(hash, static_cast<uint64_t>(size));
+  }
+  target_.log.add(hash, 1, [this, number = attributes_.size()] { return describe_attribute(attributes_[number]); });
+  attributes_.push_back(std::move(attribute));
+  return Status();
+}
+
+Status Definitions::carry_out(container::Writer& writer) const {
+  for (const Table& table : tables_) {
+    STRIA_RETURN_IF_ERROR(writer.create_table(table.spec, table.content));
+  }
+  for (const container::AttributeSpec& attribute : attributes_) {
+    STRIA_RETURN_IF_ERROR(writer.write_attribute(attribute));
+  }
+  return Status();
+}
+
+}  // namespace stria::file

@@ -1,0 +1,59 @@
+// What a new file is to hold, as the program has said so far on this rank: datasets, tables, attributes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "container/container.hpp"
+#include "file/define/catalog.hpp"
+#include "file/meet/definition_log.hpp"
+#include "stria/file.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// All ranks define the same; the log tells where they don't. Errors are local: kInvalidArgument, kAlreadyExists.
+class Definitions {
+ public:
+  /// A small dataset that is made whole.
+  struct Table {
+    container::DatasetSpec spec;
+    std::vector<std::byte> content;  ///< on rank 0, whose content counts
+  };
+  /// What definitions change, besides being kept.
+  struct Target {
+    Catalog& catalog;
+    container::Layout& layout;
+    DefinitionLog& log;
+  };
+
+  /// `alignment_bytes` is for datasets of at least that size which ask for none; `carries_out` on the rank that will.
+  Definitions(const Target& target, int64_t alignment_bytes, bool carries_out)
+      : target_(target), alignment_bytes_(alignment_bytes), carries_out_(carries_out) {}
+  Definitions(const Definitions&) = delete;
+  Definitions& operator=(const Definitions&) = delete;
+
+  /// Gives the dataset its number and its place.
+  Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
+  /// `content` is empty on a rank that leaves it out.
+  Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
+  Status set_attribute(container::AttributeSpec attribute);
+  /// Likewise without a look at the name: for tables of the library's own.
+  void add_table(container::DatasetSpec spec, std::span<const std::byte> content);
+
+  /// In the order in which they were made; the same on every rank but for the contents.
+  std::span<const Table> tables() const { return tables_; }
+  /// Makes tables and attributes, when all datasets are made. On the rank that carries out.
+  Status carry_out(container::Writer& writer) const;
+
+ private:
+  Target target_;
+  int64_t alignment_bytes_;
+  bool carries_out_;
+  std::vector<Table> tables_;
+  std::vector<container::AttributeSpec> attributes_;
+};
+
+}  // namespace stria::file

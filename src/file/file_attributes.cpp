@@ -1,0 +1,112 @@
+// The attributes of File: numbers and strings, one or a list.
+#include <fmt/format.h>
+
+#include "file/define/attribute_values.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
+#include "stria/file.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria {
+
+namespace {
+
+template <typename Direction>
+Direction& directed(file::Session& session, const char* call) {
+  auto* directed = dynamic_cast<Direction*>(&session);
+  if (directed == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
+  }
+  return *directed;
+}
+
+container::AttributeSpec strings_attribute(const std::string& object, const std::string& name,
+                                           const std::vector<std::string_view>& values) {
+  size_t longest = 1;
+  for (const std::string_view value : values) {
+    longest = std::max(longest, value.size());
+  }
+  container::AttributeSpec attribute{
+      object, name, container::ElementSpec::of_string(static_cast<int64_t>(longest), false), {}, {}};
+  attribute.value.resize(longest * values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].empty()) {
+      std::memcpy(attribute.value.data() + i * longest, values[i].data(), values[i].size());
+    }
+  }
+  return attribute;
+}
+
+container::AttributeSpec read(file::Session& session, const std::string& object, const std::string& name) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session.trace_id());
+  const CallNote noted = session.note("attribute()");
+  return directed<file::ReadSession>(session, "attribute()").read_attribute(object, name).value();
+}
+
+}  // namespace
+
+void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values,
+                       int64_t count) {
+  const auto* bytes = static_cast<const std::byte*>(values);
+  const int64_t size = (count < 0 ? 1 : count) * element_bytes(type);
+  container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), {}, {bytes, bytes + size}};
+  if (count >= 0) {
+    attribute.dims = {count};
+  }
+  directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, std::string_view value) {
+  directed<file::WriteSession>(session(), "set_attribute()")
+      .set_attribute(strings_attribute(object, name, {value}))
+      .throw_if_error();
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
+  container::AttributeSpec attribute = strings_attribute(object, name, {values.begin(), values.end()});
+  attribute.dims = {static_cast<int64_t>(values.size())};
+  directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
+}
+
+std::vector<AttributeInfo> File::attributes(const std::string& object) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session().trace_id());
+  const CallNote noted = session().note("attributes()");
+  return directed<file::ReadSession>(session(), "attributes()").list_attributes(object).value();
+}
+
+double File::attribute(const std::string& object, const std::string& name) {
+  return attribute<double>(object, name);
+}
+
+void File::require_one(const std::string& object, const std::string& name, size_t count) {
+  if (count != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("attribute '{}' of '{}' is not one value but a list of {}", name, object, count));
+  }
+}
+
+std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted) {
+  const container::AttributeSpec found = read(session(), object, name);
+  return file::numbers_of(found, wanted).value();
+}
+
+std::vector<std::string> File::string_values(const std::string& object, const std::string& name) {
+  const container::AttributeSpec found = read(session(), object, name);
+  if (found.element.kind != container::ElementSpec::Kind::kString) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("attribute '{}' of '{}' is {}, not a string", name, object, file::type_name_of(found.element)));
+  }
+  std::vector<std::string> values;
+  const auto width = static_cast<size_t>(found.element.bytes);
+  for (size_t at = 0; width > 0 && at + width <= found.value.size(); at += width) {
+    std::string text(reinterpret_cast<const char*>(found.value.data()) + at, width);
+    text.resize(std::min(text.find('\0'), text.size()));
+    const size_t last = found.element.space_padded ? text.find_last_not_of(' ') + 1 : text.size();
+    values.push_back(text.substr(0, last));
+  }
+  return values;
+}
+
+}  // namespace stria

@@ -1,0 +1,118 @@
+#include "file/meet/definition_log.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "base/hash.hpp"
+#include "file/meet/message_fields.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
+
+/// As a rank tells it; no call when it made fewer.
+DefinitionText decode(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  DefinitionText text;
+  text.call = fields.text();
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    std::string name = fields.text();
+    text.arguments.emplace_back(std::move(name), fields.text());
+  }
+  return text;
+}
+
+std::string compare(const DefinitionText& first, const DefinitionText& other, int rank) {
+  if (first.call.empty() || other.call.empty()) {
+    const bool by_first = other.call.empty();
+    return fmt::format("{} is called by rank {} and not by rank {}", by_first ? first.call : other.call, by_first ? 0 : rank,
+                       by_first ? rank : 0);
+  }
+  if (first.call != other.call) {
+    return fmt::format("rank 0 calls {} where rank {} calls {}", first.call, rank, other.call);
+  }
+  for (size_t i = 0; i < first.arguments.size() && i < other.arguments.size(); ++i) {
+    const auto& [name, value] = first.arguments[i];
+    if (value != other.arguments[i].second) {
+      return fmt::format("{}: {} is {} on rank 0 and {} on rank {}", first.call, name, value, other.arguments[i].second, rank);
+    }
+  }
+  return fmt::format("{}: ranks 0 and {} differ", first.call, rank);
+}
+
+}  // namespace
+
+uint64_t combine_hashes(uint64_t seed, uint64_t value) {
+  const std::array<uint64_t, 2> both = {seed, value};
+  return hash_bytes(std::as_bytes(std::span(both)));
+}
+
+void DefinitionLog::add(uint64_t arguments, uint64_t content, Describe describe) {
+  entries_.push_back({arguments, content});
+  descriptions_.push_back(std::move(describe));
+  hash_ = combine_hashes(hash_, arguments);
+  content_hash_ = combine_hashes(content_hash_, content);
+  has_all_contents_ = has_all_contents_ && content != 0;
+}
+
+int64_t DefinitionLog::first_difference(const std::vector<Entry>& expected) const {
+  const size_t both = std::min(expected.size(), entries_.size());
+  for (size_t i = 0; i < both; ++i) {
+    const Entry &mine = entries_[i], &other = expected[i];
+    const bool other_content = mine.content != 0 && other.content != 0 && mine.content != other.content;
+    if (mine.arguments != other.arguments || other_content) {
+      return static_cast<int64_t>(i);
+    }
+  }
+  return expected.size() == entries_.size() ? kNowhere : static_cast<int64_t>(both);
+}
+
+std::vector<std::byte> DefinitionLog::told(int64_t number) const {
+  DefinitionText text;
+  if (number < static_cast<int64_t>(descriptions_.size())) {
+    text = descriptions_[static_cast<size_t>(number)]();
+  }
+  FieldWriter fields;
+  fields.text(text.call);
+  fields.number(static_cast<int64_t>(text.arguments.size()));
+  for (const auto& [name, value] : text.arguments) {
+    fields.text(name);
+    fields.text(value);
+  }
+  return fields.take();
+}
+
+Status DefinitionLog::explain(Comm& comm) const {
+  const auto own = std::as_bytes(std::span(entries_));
+  std::vector<std::byte> message;
+  if (comm.rank() == 0) {
+    message.assign(own.begin(), own.end());
+  }
+  comm.broadcast_bytes(message, 0);
+  std::vector<Entry> expected(message.size() / sizeof(Entry));
+  if (!expected.empty()) {
+    std::memcpy(expected.data(), message.data(), message.size());
+  }
+  std::array<int64_t, 1> number = {first_difference(expected)};
+  const int64_t mine = number[0];
+  comm.all_reduce(std::span<int64_t>(number), ReduceOp::kMin);
+  if (number[0] == kNowhere) {
+    return Status();
+  }
+  std::array<int64_t, 1> rank = {mine == number[0] ? comm.rank() : kNowhere};
+  comm.all_reduce(std::span<int64_t>(rank), ReduceOp::kMin);
+  const auto other = static_cast<int>(rank[0]);
+  std::vector<std::byte> first_words = comm.rank() == 0 ? told(number[0]) : std::vector<std::byte>();
+  comm.broadcast_bytes(first_words, 0);
+  std::vector<std::byte> other_words = comm.rank() == other ? told(number[0]) : std::vector<std::byte>();
+  comm.broadcast_bytes(other_words, other);
+  return Status(ErrorCode::kInvalidArgument, compare(decode(first_words), decode(other_words), other));
+}
+
+}  // namespace stria::file

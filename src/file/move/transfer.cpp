@@ -1,0 +1,123 @@
+#include "file/move/transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+
+namespace stria::file {
+
+namespace {
+
+Status invalid(const DatasetEntry& dataset, const std::string& what) {
+  return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': {}", dataset.spec.path, what));
+}
+
+// One dimension of a hyperslab, with its defaults filled in.
+struct Span {
+  int64_t start = 0, count = 0, stride = 1, block = 1;
+};
+
+Status check_span(const DatasetEntry& dataset, size_t dim, const Span& span) {
+  int64_t size = dataset.spec.dims[dim];
+  if (span.start < 0 || span.count < 0 || span.stride < 1 || span.block < 1 || span.stride < span.block) {
+    return invalid(dataset,
+                   fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) is not a region", dim,
+                               span.start, span.count, span.stride, span.block));
+  }
+  int64_t reach = 0;
+  bool fits = span.count == 0
+                  ? span.start <= size
+                  : (checked_multiply(span.count - 1, span.stride, &reach) && checked_add(reach, span.start, &reach) &&
+                     checked_add(reach, span.block, &reach) && reach <= size);
+  if (!fits) {
+    return invalid(dataset,
+                   fmt::format("dimension {} of the hyperslab (start {}, count {}, stride {}, block {}) passes the end at {}",
+                               dim, span.start, span.count, span.stride, span.block, size));
+  }
+  return Status();
+}
+
+Result<std::vector<Span>> resolve_spans(const DatasetEntry& dataset, const Hyperslab& slab) {
+  size_t rank = dataset.spec.dims.size();
+  auto wrong = [&](const std::vector<int64_t>& values) { return !values.empty() && values.size() != rank; };
+  if (slab.start.size() != rank || slab.count.size() != rank || wrong(slab.stride) || wrong(slab.block)) {
+    return invalid(dataset, fmt::format("the hyperslab must have {} dimensions", rank));
+  }
+  std::vector<Span> spans(rank);
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t block = slab.block.empty() ? 1 : slab.block[dim];
+    spans[dim] = {slab.start[dim], slab.count[dim], slab.stride.empty() ? block : slab.stride[dim], block};
+    STRIA_RETURN_IF_ERROR(check_span(dataset, dim, spans[dim]));
+    // What no element depends on is not carried along: it may be out of all bounds.
+    spans[dim].block = spans[dim].count == 0 ? 1 : spans[dim].block;
+    spans[dim].stride = spans[dim].count <= 1 ? spans[dim].block : spans[dim].stride;
+  }
+  return spans;
+}
+
+// The region as nested vectors, innermost dimension first; normalisation joins what is contiguous.
+Status describe_region(const DatasetEntry& dataset, const std::vector<Span>& spans, Transfer& transfer) {
+  int64_t extent_bytes = dataset.spec.element.bytes;
+  transfer.region = Datatype::bytes(extent_bytes);
+  for (size_t dim = spans.size(); dim-- > 0;) {
+    const Span& span = spans[dim];
+    STRIA_ASSIGN_OR_RETURN(Datatype block, Datatype::hvector(span.block, 1, extent_bytes, transfer.region));
+    STRIA_ASSIGN_OR_RETURN(transfer.region, Datatype::hvector(span.count, 1, span.stride * extent_bytes, block));
+    transfer.displacement += span.start * extent_bytes;
+    extent_bytes *= dataset.spec.dims[dim];
+  }
+  return Status();
+}
+
+void note_shape(const DatasetEntry& dataset, const std::vector<Span>& spans, Transfer& transfer) {
+  bool plain = true;
+  bool whole_rows = true;
+  for (size_t dim = 0; dim < spans.size(); ++dim) {
+    plain = plain && (spans[dim].stride == spans[dim].block || spans[dim].count <= 1);
+    whole_rows = whole_rows && (dim == 0 || spans[dim].count * spans[dim].block == dataset.spec.dims[dim]);
+  }
+  transfer.whole_rows = plain && whole_rows;
+  transfer.first_row = spans.empty() ? 0 : spans[0].start;
+  bool no_rows = !spans.empty() && spans[0].count == 0;
+  transfer.row_count = spans.empty() ? 1 : no_rows ? 0 : (spans[0].count - 1) * spans[0].stride + spans[0].block;
+  if (plain) {
+    for (const Span& span : spans) {
+      transfer.start.push_back(span.start);
+      transfer.count.push_back(span.count * span.block);
+    }
+  }
+}
+
+Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {
+  if (dataset.spec.element.kind != container::ElementSpec::Kind::kNumber) {
+    return invalid(dataset, "holds no numbers; use the calls for tables or strings");
+  }
+  int64_t stored_bytes = element_bytes(dataset.stored_element());
+  int64_t memory_bytes = element_bytes(memory.element);
+  int64_t elements = transfer.region.size() / stored_bytes;
+  if (memory.type.size() % memory_bytes != 0 || memory.type.size() / memory_bytes != elements) {
+    return invalid(dataset, fmt::format("the hyperslab has {} elements, but the memory region has {} bytes of {}", elements,
+                                        memory.type.size(), element_type_name(memory.element)));
+  }
+  if (memory.data == nullptr && elements > 0) {
+    return invalid(dataset, "the memory address is null");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyperslab& slab, const Memory& memory) {
+  STRIA_ASSIGN_OR_RETURN(std::vector<Span> spans, resolve_spans(dataset, slab));
+  Transfer transfer;
+  transfer.dataset = index;
+  STRIA_RETURN_IF_ERROR(describe_region(dataset, spans, transfer));
+  note_shape(dataset, spans, transfer);
+  STRIA_RETURN_IF_ERROR(check_memory(dataset, transfer, memory));
+  transfer.memory = memory;
+  return transfer;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,30 @@
+// One put or get, checked and described.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "file/define/catalog.hpp"
+#include "stria/datatype.hpp"
+#include "stria/file.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// One put or get: a region of a dataset's raw data and the memory that goes there or comes from there.
+struct Transfer {
+  int dataset = 0;
+  Datatype region;           ///< bytes of the raw data, in file order
+  int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
+  bool whole_rows = false;   ///< the region is all of the rows below, else they are those that it touches or steps over
+  int64_t first_row = 0;
+  int64_t row_count = 0;
+  std::vector<int64_t> start, count;  ///< the hyperslab where it is without strides, else empty
+  std::vector<std::byte> kept;        ///< small data that the session itself holds
+  Memory memory{nullptr, Datatype(), ElementType::kByte};
+};
+
+/// Checks a hyperslab and memory against a dataset and describes the region. kInvalidArgument names dataset and dimension.
+Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyperslab& slab, const Memory& memory);
+
+}  // namespace stria::file

@@ -1,0 +1,213 @@
+#include "file/move/transfer_set.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kRepackBytes = 1 << 20;
+constexpr int64_t kHashedAtOnceBytes = 512 << 10;
+constexpr int64_t kSliceUnitBytes = 4096;             // where no unit is hashed
+constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
+
+bool needs_swap(const DatasetEntry& dataset) {
+  return dataset.spec.element.big_endian != (std::endian::native == std::endian::big) && dataset.spec.element.bytes > 1;
+}
+
+PackOperand operand_of(const Transfer& transfer, const DatasetEntry& dataset) {
+  PackOperand operand;
+  operand.memory = static_cast<std::byte*>(transfer.memory.data);
+  operand.type = transfer.memory.type;
+  operand.memory_element = transfer.memory.element;
+  operand.stored_element = dataset.stored_element();
+  operand.swap_bytes = needs_swap(dataset);
+  return operand;
+}
+
+}  // namespace
+
+bool summed_by_rows(const Transfer& transfer, const DatasetEntry& dataset) {
+  return transfer.whole_rows && dataset.checksum_group >= 0;
+}
+
+int64_t hash_unit_bytes(const Transfer& transfer, const DatasetEntry& dataset) {
+  int64_t bytes = summed_by_rows(transfer, dataset) ? dataset.row_bytes() : transfer.region.size();
+  return std::max<int64_t>(bytes, 1);
+}
+
+Result<std::unique_ptr<TransferSet>> TransferSet::create(std::span<const Transfer> transfers,
+                                                         std::span<const DatasetEntry> datasets, const Options& options) {
+  std::vector<PackOperand> operands;
+  for (const Transfer& transfer : transfers) {
+    operands.push_back(operand_of(transfer, datasets[static_cast<size_t>(transfer.dataset)]));
+  }
+  STRIA_ASSIGN_OR_RETURN(Packer packer, Packer::create(std::move(operands)));
+  return std::unique_ptr<TransferSet>(new TransferSet(transfers, datasets, options, std::move(packer)));
+}
+
+TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options,
+                         Packer packer)
+    : transfers_(transfers), packer_(std::move(packer)), hashers_(transfers.size()), directs_(transfers.size(), nullptr) {
+  bool wanted = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& transfer) {
+    return datasets[static_cast<size_t>(transfer.dataset)].value_range;
+  });
+  if (options.value_ranges && wanted) {
+    ranges_.resize(transfers.size());
+  }
+  if (options.checksums) {
+    for (size_t i = 0; i < transfers.size(); ++i) {
+      const DatasetEntry& dataset = datasets[static_cast<size_t>(transfers[i].dataset)];
+      hashers_[i].emplace(transfers[i].region.size(), hash_unit_bytes(transfers[i], dataset));
+    }
+  }
+  make_lanes(datasets);
+  prepare_directs(datasets);
+}
+
+void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
+  std::map<std::pair<int64_t, int64_t>, int> groups;  // datasets of equal rows and size are advanced together
+  for (const DatasetEntry& dataset : datasets) {
+    access::Lane lane;
+    if (dataset.data_offset >= 0) {
+      lane.extent = dataset.extent();
+      auto key = std::pair(dataset.row_count(), dataset.data_bytes());
+      lane.group = groups.emplace(key, static_cast<int>(groups.size())).first->second;
+    } else {
+      lane.group = -1;
+    }
+    lanes_.push_back(std::move(lane));
+  }
+  for (size_t i = 0; i < transfers_.size(); ++i) {
+    const Transfer& transfer = transfers_[i];
+    const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
+    if (transfer.region.size() > 0) {
+      int64_t granule = transfer.whole_rows ? dataset.row_bytes() : dataset.spec.element.bytes;
+      lanes_[static_cast<size_t>(transfer.dataset)].streams.push_back(
+          {static_cast<int>(i), transfer.region, dataset.data_offset + transfer.displacement, granule});
+    }
+  }
+  for (access::Lane& lane : lanes_) {
+    std::stable_sort(lane.streams.begin(), lane.streams.end(), [](const access::Stream& a, const access::Stream& b) {
+      return a.displacement + a.file_type.true_lower_bound() < b.displacement + b.file_type.true_lower_bound();
+    });
+  }
+}
+
+// Memory that is already what the file wants is moved without packing, unless its values must be looked at.
+void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
+  for (size_t i = 0; i < transfers_.size(); ++i) {
+    const Transfer& transfer = transfers_[i];
+    const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
+    bool as_it_is = transfer.memory.type.is_contiguous() && transfer.memory.element == dataset.stored_element() &&
+                    !needs_swap(dataset) && (ranges_.empty() || !dataset.value_range);
+    if (as_it_is) {
+      directs_[i] = static_cast<std::byte*>(transfer.memory.data);
+    }
+  }
+}
+
+int64_t TransferSet::piece_count() const {
+  int64_t sum = 0;
+  for (const Transfer& transfer : transfers_) {
+    sum += transfer.region.piece_count();
+  }
+  return sum;
+}
+
+void TransferSet::to_pack_parts(std::span<const access::StreamPart> parts) {
+  pack_parts_.clear();
+  for (const access::StreamPart& part : parts) {
+    pack_parts_.push_back({part.stream_id, part.begin, part.end, part.packed});
+  }
+}
+
+void TransferSet::observe(const access::StreamPart& part) {
+  auto& hasher = hashers_[static_cast<size_t>(part.stream_id)];
+  if (hasher) {
+    hasher->observe(part.begin, {part.packed, static_cast<size_t>(part.end - part.begin)});
+  }
+}
+
+// Packs and hashes a little at a time, so that the hash finds the bytes in the nearest cache.
+void TransferSet::pack(std::span<const access::StreamPart> parts) {
+  int64_t longest = 0;
+  int64_t total_bytes = 0;
+  for (const access::StreamPart& part : parts) {
+    longest = std::max(longest, part.end - part.begin);
+    total_bytes += part.end - part.begin;
+  }
+  int64_t slices = std::max<int64_t>((total_bytes + kHashedAtOnceBytes - 1) / kHashedAtOnceBytes, 1);
+  int64_t unit_bytes = parts.empty() || !hashers_[static_cast<size_t>(parts[0].stream_id)]
+                           ? kSliceUnitBytes
+                           : std::min(hashers_[static_cast<size_t>(parts[0].stream_id)]->unit_end(0), kLargestSliceUnitBytes);
+  int64_t step = std::max(align_up((longest + slices - 1) / slices, unit_bytes), unit_bytes);
+  for (int64_t at = 0; at < longest; at += step) {
+    pack_slice(parts, {at, at + step});
+  }
+}
+
+// The same bytes of every part, counted from its begin.
+void TransferSet::pack_slice(std::span<const access::StreamPart> parts, ByteRange slice) {
+  slice_.clear();
+  for (const access::StreamPart& part : parts) {
+    int64_t begin = std::min(part.begin + slice.begin, part.end);
+    int64_t end = std::min(part.begin + slice.end, part.end);
+    if (begin < end) {
+      slice_.push_back({part.stream_id, begin, end, part.packed + (begin - part.begin)});
+    }
+  }
+  to_pack_parts(slice_);
+  packer_.pack(pack_parts_, ranges_);
+  for (const access::StreamPart& part : slice_) {
+    observe(part);
+  }
+}
+
+void TransferSet::unpack(std::span<const access::StreamPart> parts) {
+  for (const access::StreamPart& part : parts) {
+    observe(part);
+  }
+  to_pack_parts(parts);
+  packer_.unpack(pack_parts_);
+}
+
+const std::byte* TransferSet::direct_source(int stream_id) {
+  return directs_[static_cast<size_t>(stream_id)];
+}
+std::byte* TransferSet::direct_target(int stream_id) {
+  return directs_[static_cast<size_t>(stream_id)];
+}
+
+void TransferSet::passed_direct(int stream_id, int64_t begin, int64_t end) {
+  observe({stream_id, begin, end, directs_[static_cast<size_t>(stream_id)] + begin});
+}
+
+void TransferSet::finish_sums() {
+  std::vector<std::byte> scratch;
+  for (size_t i = 0; i < hashers_.size(); ++i) {
+    if (!hashers_[i]) {
+      continue;
+    }
+    UnitHasher& hasher = *hashers_[i];
+    for (int64_t unit : hasher.torn_units()) {
+      StreamingHash hash;
+      for (int64_t begin = hasher.unit_begin(unit); begin < hasher.unit_end(unit); begin += kRepackBytes) {
+        int64_t end = std::min(begin + kRepackBytes, hasher.unit_end(unit));
+        scratch.resize(static_cast<size_t>(end - begin));
+        PackPart part{static_cast<int>(i), begin, end, scratch.data()};
+        packer_.pack(std::span(&part, 1));
+        hash.update(scratch);
+      }
+      hasher.set_sum(unit, hash.digest());
+    }
+  }
+}
+
+const UnitHasher* TransferSet::sums(size_t transfer) const {
+  return hashers_[transfer] ? &*hashers_[transfer] : nullptr;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,91 @@
+// Files of one process: MPI is neither initialised nor, in the library without it, loaded.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "stria/file.hpp"
+
+namespace stria {
+namespace {
+
+const std::string kDirectory = std::filesystem::temp_directory_path() / ("stria_one_process." + std::to_string(getpid()));
+
+class OneProcess : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(kDirectory); }
+  void TearDown() override { std::filesystem::remove_all(kDirectory); }
+};
+
+int files_in(const std::string& directory) {
+  int count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST_F(OneProcess, WritesAndReads) {
+  std::vector<double> written(6 * 5);
+  std::iota(written.begin(), written.end(), 0.5);
+  const std::string path = kDirectory + "/a.h5";
+  File file = File::create(path);
+  file.create_dataset("x", ElementType::kFloat32, {6, 5}).put({{0, 0}, {6, 5}}, Memory(written.data(), 30));
+  file.set_attribute("x", "unit", "cm");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  file.commit();
+
+  std::vector<double> read(4, -1);
+  File again = File::open(path, {.verify = true});
+  again.dataset("x").get({{2, 1}, {2, 2}}, Memory(read.data(), 4));
+  EXPECT_EQ(again.attribute<std::string>("x", "unit"), "cm");
+  again.commit();
+  EXPECT_EQ(read, (std::vector<double>{11.5, 12.5, 16.5, 17.5}));
+  EXPECT_TRUE(again.verify().empty());
+}
+
+TEST_F(OneProcess, SeveralFilesAtOnce) {
+  const int32_t one = 1;
+  std::vector<File> files;
+  for (int i = 0; i < 5; ++i) {
+    files.push_back(File::create(kDirectory + "/" + std::to_string(i)));
+    files.back().create_dataset("n", ElementType::kInt32, {1}).put({{0}, {1}}, Memory(&one, 1));
+  }
+  for (File& file : files) {
+    file.commit();
+  }
+  EXPECT_EQ(files_in(kDirectory), 5);
+}
+
+TEST_F(OneProcess, NothingIsLeftOfAFileGivenUp) {
+  { File file = File::create(kDirectory + "/lost"); }
+  EXPECT_EQ(files_in(kDirectory), 0);
+  EXPECT_THROW(File::open(kDirectory + "/lost"), Error);
+}
+
+// exit() leaves the file as a destructor would.
+TEST_F(OneProcess, NothingIsLeftWhenTheProgramEnds) {
+  EXPECT_EXIT(
+      {
+        new File(File::create(kDirectory + "/open_at_the_end"));
+        exit(3);
+      },
+      ::testing::ExitedWithCode(3), "was not written");
+  EXPECT_EQ(files_in(kDirectory), 0);
+}
+
+#ifdef STRIA_NO_MPI
+TEST_F(OneProcess, LoadsNoMpi) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    EXPECT_EQ(line.find("libmpi"), std::string::npos) << line;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace stria

@@ -1,0 +1,87 @@
+#include "file/open_files.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "comm/mpi/end_of_mpi.hpp"
+#include "file/write/write_session.hpp"
+
+namespace stria::file {
+
+namespace {
+
+// mpiexec may kill the others as soon as this rank is gone without MPI_Finalize: those that wait for it get so long to come and
+// hear why, and then a moment to pass it on.
+constexpr double kFarewellSeconds = 1;
+constexpr std::chrono::milliseconds kPassingOn{100};
+
+struct OpenFiles {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Session>> sessions;
+};
+
+// Never destroyed: it is asked for when everything else is.
+OpenFiles& open_files() {
+  static OpenFiles* instance = new OpenFiles;
+  return *instance;
+}
+
+// True when there was a file to leave.
+bool leave_all() {
+  std::vector<std::weak_ptr<Session>> sessions;
+  {
+    const std::lock_guard lock(open_files().mutex);
+    sessions.swap(open_files().sessions);
+  }
+  bool any = false;
+  for (const auto& one : sessions) {
+    if (const std::shared_ptr<Session> session = one.lock()) {
+      any = session->is_open() || any;
+      tell_of_loss(*session);
+      session->leave("ended its program");
+    }
+  }
+  return any;
+}
+
+void leave_at_finalize() {
+  leave_all();
+}
+
+void leave_at_exit() {
+  if (leave_all() && is_mpi_running()) {
+    wait_for_parked_messages(kFarewellSeconds);
+    std::this_thread::sleep_for(kPassingOn);
+  }
+}
+
+}  // namespace
+
+void tell_of_loss(const Session& session) {
+  const char* verbose = std::getenv("STRIA_VERBOSE");
+  const bool silent = verbose != nullptr && std::string_view(verbose) == "0";
+  const bool meant = !session.is_open() || !session.failure().ok() || std::uncaught_exceptions() > 0;
+  if (!silent && !meant && session.comm().rank() == 0 && dynamic_cast<const WriteSession*>(&session) != nullptr) {
+    std::fprintf(stderr, "stria: warning: '%s' was not written: it ended without commit() or abandon()\n",
+                 session.path().c_str());
+  }
+}
+
+void leave_at_end(const std::shared_ptr<Session>& session) {
+  static const int registered = std::atexit(leave_at_exit);
+  static_cast<void>(registered);
+  if (is_mpi_running()) {
+    at_end_of_mpi(MpiEnd::kFiles, leave_at_finalize);
+  }
+  const std::lock_guard lock(open_files().mutex);
+  std::erase_if(open_files().sessions, [](const std::weak_ptr<Session>& one) { return one.expired(); });
+  open_files().sessions.push_back(session);
+}
+
+}  // namespace stria::file

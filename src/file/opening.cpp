@@ -1,0 +1,85 @@
+#include "file/opening.hpp"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "access/plan/aggregators.hpp"
+#include "file/open_files.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
+#include "storage/registry.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria::file {
+
+namespace {
+
+/// Takes up the hints, and the driver that they name.
+Status equip(Environment& environment, const Hints& hints, std::vector<uint64_t> node_hosts) {
+  environment.hints = access::resolve_hints(hints, environment.hint_warnings);
+  environment.hints.node_hosts = std::move(node_hosts);
+  if (!access::names_a_node(environment.hints, *environment.comm)) {
+    environment.hint_warnings.emplace_back(access::kNoPlaceForAggregators);
+  }
+  auto driver = storage::make_driver(environment.hints.driver, environment.comm->rank());
+  if (!driver.ok() && driver.status().code() == ErrorCode::kUnsupported) {
+    environment.hint_warnings.push_back("stria_driver: " + driver.status().message() + "; posix is used");
+    environment.hints.driver = "posix";
+    driver = storage::make_driver("posix", environment.comm->rank());
+  }
+  STRIA_RETURN_IF_ERROR(driver.status());
+  environment.driver = *driver;
+  if (environment.hints.driver == "posix") {
+    // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
+    environment.make_direct_driver = [rank = environment.comm->rank(), cached = *driver] {
+      auto ring = storage::make_driver("uring", rank);
+      return ring.ok() ? *ring : cached;
+    };
+  }
+  return Status();
+}
+
+Environment make_environment(std::shared_ptr<Comm> comm, const Hints& hints) {
+  Environment environment;
+  environment.comm = std::move(comm);
+  environment.absolute_paths = true;
+  char host[HOST_NAME_MAX + 1] = "";
+  static_cast<void>(gethostname(host, sizeof host - 1));
+  auto node_hosts = access::hosts_of_nodes(*environment.comm, host);
+  environment.problem = or_out_of_memory([&] { return equip(environment, hints, std::move(node_hosts)); });
+  return environment;
+}
+
+}  // namespace
+
+CallNote note_opening(const char* call, const std::string& path, const Hints& hints) {
+  WaitLimits limits;
+  for (const auto& [name, value] : hints) {
+    double* limit = name == "stria_wait_warning_s"    ? &limits.warning_s
+                    : name == "stria_wait_deadline_s" ? &limits.deadline_s
+                                                      : nullptr;
+    int64_t seconds = 0;
+    if (limit != nullptr && std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc()) {
+      *limit = static_cast<double>(seconds);
+    }
+  }
+  return CallNote(call, path, limits);
+}
+
+std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::string& path, const CreateOptions& options) {
+  std::shared_ptr<Session> session =
+      WriteSession::create(make_environment(std::move(comm), options.hints), path, options).value();
+  leave_at_end(session);
+  return session;
+}
+
+std::shared_ptr<Session> open_session(std::shared_ptr<Comm> comm, const std::string& path, const OpenOptions& options) {
+  std::shared_ptr<Session> session = ReadSession::open(make_environment(std::move(comm), options.hints), path, options).value();
+  leave_at_end(session);
+  return session;
+}
+
+}  // namespace stria::file

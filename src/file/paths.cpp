@@ -1,0 +1,24 @@
+#include "stria/paths.hpp"
+
+#include "storage/registry.hpp"
+#include "wire/address.hpp"
+
+namespace stria {
+
+bool is_store_path(const std::string& path) {
+  return wire::is_store_path(path);
+}
+
+bool path_exists(const std::string& path) {
+  return storage::make_driver("posix").value()->exists(path).value();
+}
+
+std::vector<std::string> list_directory(const std::string& directory) {
+  return storage::make_driver("posix").value()->list_directory(directory).value();
+}
+
+void remove_file(const std::string& path) {
+  storage::make_driver("posix").value()->remove(path).throw_if_error();
+}
+
+}  // namespace stria

@@ -1,0 +1,168 @@
+#include "file/read/catalog_message.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "file/meet/message_fields.hpp"
+
+namespace stria::file {
+
+namespace {
+
+// Members of compounds stay with rank 0: whoever needs them asks it.
+void encode_element(const container::ElementSpec& element, FieldWriter& fields) {
+  fields.number(static_cast<int64_t>(element.kind));
+  fields.number(static_cast<int64_t>(element.number));
+  fields.number(element.big_endian ? 1 : 0);
+  fields.number(element.bytes);
+}
+
+void decode_element(FieldReader& fields, container::ElementSpec& element) {
+  element.kind = static_cast<container::ElementSpec::Kind>(fields.number());
+  element.number = static_cast<ElementType>(fields.number());
+  element.big_endian = fields.number() != 0;
+  element.bytes = fields.number();
+}
+
+std::vector<int64_t> decode_dims(FieldReader& fields) {
+  const auto bytes = fields.bytes();
+  std::vector<int64_t> dims(bytes.size() / sizeof(int64_t));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(dims.data()));
+  return dims;
+}
+
+void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
+  fields.text(entry.spec.path);
+  encode_element(entry.spec.element, fields);
+  fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
+  fields.number(entry.data_offset);
+}
+
+DatasetEntry decode_dataset(FieldReader& fields) {
+  DatasetEntry entry;
+  entry.spec.path = fields.text();
+  decode_element(fields, entry.spec.element);
+  entry.spec.dims = decode_dims(fields);
+  entry.data_offset = fields.number();
+  return entry;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_catalog(std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums) {
+  FieldWriter fields;
+  fields.number(static_cast<int64_t>(datasets.size()));
+  for (const DatasetEntry& entry : datasets) {
+    encode_dataset(entry, fields);
+  }
+  fields.bytes(encode_index(checksums));
+  return fields.take();
+}
+
+Result<CatalogMessage> decode_catalog(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  CatalogMessage catalog;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    catalog.datasets.push_back(decode_dataset(fields));
+  }
+  const auto index = fields.bytes();
+  if (!fields.well()) {
+    return Status(ErrorCode::kInternal, "the catalog was garbled on its way");
+  }
+  STRIA_ASSIGN_OR_RETURN(catalog.checksums, decode_index(index));
+  return catalog;
+}
+
+Status list_columns(const container::DatasetSpec& spec, std::vector<Column>& columns) {
+  using Kind = container::ElementSpec::Kind;
+  if (spec.element.kind != Kind::kCompound) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' is not a table", spec.path));
+  }
+  for (const auto& member : spec.element.members) {
+    if (member.element.kind != Kind::kNumber && member.element.kind != Kind::kString) {
+      return Status(ErrorCode::kUnsupported,
+                    fmt::format("table '{}': column '{}' is neither number nor string", spec.path, member.name));
+    }
+    bool string = member.element.kind == Kind::kString;
+    columns.push_back({member.name, member.offset_bytes, string ? ElementType::kByte : member.element.number,
+                       string ? member.element.bytes : 0});
+  }
+  return Status();
+}
+
+std::vector<std::byte> encode_columns(const std::vector<Column>& columns) {
+  FieldWriter fields;
+  fields.number(static_cast<int64_t>(columns.size()));
+  for (const Column& column : columns) {
+    fields.text(column.name);
+    fields.number(column.offset_bytes);
+    fields.number(static_cast<int64_t>(column.number));
+    fields.number(column.string_bytes);
+  }
+  return fields.take();
+}
+
+std::vector<Column> decode_columns(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  std::vector<Column> columns;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    Column column;
+    column.name = fields.text();
+    column.offset_bytes = fields.number();
+    column.number = static_cast<ElementType>(fields.number());
+    column.string_bytes = fields.number();
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute) {
+  FieldWriter fields;
+  fields.text(attribute.object_path);
+  fields.text(attribute.name);
+  encode_element(attribute.element, fields);
+  fields.number(attribute.element.space_padded ? 1 : 0);
+  fields.bytes(std::as_bytes(std::span(attribute.dims)));
+  fields.bytes(attribute.value);
+  return fields.take();
+}
+
+container::AttributeSpec decode_attribute(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  container::AttributeSpec attribute;
+  attribute.object_path = fields.text();
+  attribute.name = fields.text();
+  decode_element(fields, attribute.element);
+  attribute.element.space_padded = fields.number() != 0;
+  attribute.dims = decode_dims(fields);
+  const auto value = fields.bytes();
+  attribute.value.assign(value.begin(), value.end());
+  return attribute;
+}
+
+std::vector<std::byte> encode_attribute_list(const std::vector<AttributeInfo>& attributes) {
+  FieldWriter fields;
+  fields.number(static_cast<int64_t>(attributes.size()));
+  for (const AttributeInfo& attribute : attributes) {
+    fields.text(attribute.name);
+    fields.text(attribute.type_name);
+    fields.bytes(std::as_bytes(std::span(attribute.dims)));
+  }
+  return fields.take();
+}
+
+std::vector<AttributeInfo> decode_attribute_list(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  std::vector<AttributeInfo> attributes;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    AttributeInfo attribute;
+    attribute.name = fields.text();
+    attribute.type_name = fields.text();
+    attribute.dims = decode_dims(fields);
+    attributes.push_back(std::move(attribute));
+  }
+  return attributes;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,36 @@
+// The catalog of an existing file as rank 0 tells it to the others.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "file/checksums/checksum_index.hpp"
+#include "file/define/attribute_values.hpp"
+#include "file/define/catalog.hpp"
+#include "stria/file.hpp"
+
+namespace stria::file {
+
+struct CatalogMessage {
+  std::vector<DatasetEntry> datasets;
+  ChecksumIndex checksums;
+};
+
+std::vector<std::byte> encode_catalog(std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums);
+Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
+
+/// The columns of a compound dataset. kInvalidArgument when it isn't one of numbers and strings.
+Status list_columns(const container::DatasetSpec& spec, std::vector<Column>& columns);
+std::vector<std::byte> encode_columns(const std::vector<Column>& columns);
+/// \pre message is from encode_columns()
+std::vector<Column> decode_columns(std::span<const std::byte> message);
+
+/// An attribute's element, without members, its shape and value.
+std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute);
+/// \pre message is from encode_attribute()
+container::AttributeSpec decode_attribute(std::span<const std::byte> message);
+std::vector<std::byte> encode_attribute_list(const std::vector<AttributeInfo>& attributes);
+/// \pre message is from encode_attribute_list()
+std::vector<AttributeInfo> decode_attribute_list(std::span<const std::byte> message);
+
+}  // namespace stria::file

@@ -1,0 +1,423 @@
+#include "file/read/read_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "access/alone/batches.hpp"
+#include "access/move.hpp"
+#include "access/together/two_phase.hpp"
+#include "file/define/names.hpp"
+#include "file/meet/outcome_message.hpp"
+#include "file/read/catalog_message.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kLibraryReadBytes = 16 << 20;
+// What is broadcast whole; a damaged or hostile header may claim anything.
+constexpr int64_t kSmallBytesMax = 256 << 20;
+
+}  // namespace
+
+ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
+                         std::shared_ptr<RollCall> roll_call)
+    : Session(std::move(environment), path, std::move(roll_call)), options_(options) {
+  log_.add(combine_hashes(hash_of_opening(), options.verify ? 1 : 0), 1, [this] {
+    DefinitionText text = describe_opening("open");
+    text.arguments.emplace_back("verify", options_.verify ? "true" : "false");
+    return text;
+  });
+}
+
+ReadSession::~ReadSession() {
+  Session::leave("closed the file");
+}
+
+Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, const std::string& path,
+                                                       const OpenOptions& options) {
+  const std::shared_ptr<Comm> comm = environment.comm;
+  const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
+  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<ReadSession>> {
+    return std::shared_ptr<ReadSession>(new ReadSession(std::move(environment), path, options, roll_call));
+  });
+  if (!made.ok()) {
+    return give_up_opening(*comm, *roll_call, Call::kOpen, made.status());
+  }
+  ReadSession& session = **made;
+  session.finished_ = false;
+  const Status status = session.begin();
+  session.finished_ = !status.ok();
+  session.note_time();
+  return status.ok() ? made : status;
+}
+
+// Rank 0 reads the catalog, the others hear it.
+Status ReadSession::begin() {
+  std::vector<std::byte> catalog;
+  Status status = environment_.problem;
+  if (status.ok() && is_root()) {
+    status = or_out_of_memory([&]() -> Status {
+      STRIA_RETURN_IF_ERROR(open_root());
+      catalog = encode_catalog(datasets(), checksums_);
+      return Status();
+    });
+  }
+  STRIA_RETURN_IF_ERROR(meet_and_share(Call::kOpen, status, catalog));
+  status = or_out_of_memory([&] { return take_catalog(catalog); });
+  return agree_on_open(Call::kOpen, status, file_.get());
+}
+
+Status ReadSession::open_handle() {
+  if (file_ == nullptr) {
+    PhaseTimer timer(report_.phases, Phase::kOpen);
+    storage::OpenOptions options;
+    options.expected_number = identity_.expected_number();
+    STRIA_ASSIGN_OR_RETURN(auto opened, environment_.driver->open(stored_path_, options));
+    if (!is_root()) {
+      STRIA_RETURN_IF_ERROR(identity_.check(*opened));
+    }
+    file_ = std::move(opened);
+  }
+  return Status();
+}
+
+Status ReadSession::open_root() {
+  STRIA_RETURN_IF_ERROR(open_handle());
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::string> paths, reader_->list());
+  for (const std::string& path : paths) {
+    if (path.empty() || path.back() == '/') {
+      continue;
+    }
+    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader_->dataset(path));
+    DatasetEntry entry;
+    entry.spec = info.spec;
+    entry.spec.path = path;
+    entry.data_offset = info.data_offset;
+    STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
+    catalog_.add(std::move(entry));
+  }
+  STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
+  auto index = read_checksum_index(*reader_, report_.file_bytes);
+  if (!index.ok()) {
+    return without_index(index.status());
+  }
+  checksums_ = std::move(*index);
+  return Status();
+}
+
+// Data can be read without sums by who wants them so; verify() then says what is wrong with the sums.
+Status ReadSession::without_index(const Status& problem) {
+  if (options_.verify) {
+    return problem.with_context(fmt::format("'{}' (to read it all the same, open it with verify off)", path_));
+  }
+  checksums_ = {};
+  checksums_.present = true;
+  checksums_.problem = problem.with_context(fmt::format("'{}'", path_));
+  return Status();
+}
+
+Status ReadSession::take_catalog(std::span<const std::byte> message) {
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  if (!is_root()) {
+    STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(message));
+    for (DatasetEntry& entry : catalog.datasets) {
+      catalog_.add(std::move(entry));
+    }
+    checksums_ = std::move(catalog.checksums);
+  }
+  if (const Status attached = attach_row_sums(); !attached.ok()) {
+    STRIA_RETURN_IF_ERROR(without_index(attached));
+  }
+  slabs_of_.resize(datasets().size());
+  for (size_t i = 0; i < checksums_.slabs.size(); ++i) {
+    if (const int number = entry_of(checksums_.slabs[i].dataset); number >= 0) {
+      slabs_of_[static_cast<size_t>(number)].push_back(static_cast<int>(i));
+    }
+  }
+  return Status();
+}
+
+// Tells the datasets of their rows' sums. The same on every rank.
+Status ReadSession::attach_row_sums() {
+  for (size_t i = 0; i < checksums_.paths.size(); ++i) {
+    auto [table, column] = checksums_.placement[i];
+    auto found = find(checksums_.paths[i]);
+    if (!found.ok() || table < 0) {
+      continue;
+    }
+    DatasetEntry& entry = catalog_[*found];
+    if (entry.row_count() != checksums_.tables[static_cast<size_t>(table)][1]) {
+      return Status(ErrorCode::kFormat, fmt::format("dataset '{}' and its table of checksums differ in rows", entry.spec.path));
+    }
+    entry.checksum_group = static_cast<int>(table);
+    entry.checksum_column = static_cast<int>(column);
+  }
+  return Status();
+}
+
+std::vector<std::string> ReadSession::dataset_paths() const {
+  std::vector<std::string> paths;
+  std::string own = std::string(kOwnGroup) + "/";
+  for (const DatasetEntry& entry : catalog_.datasets()) {
+    if (entry.spec.path.compare(0, own.size(), own) != 0) {
+      paths.push_back(entry.spec.path);
+    }
+  }
+  return paths;
+}
+
+Status ReadSession::move_pending(Call call) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  poison(set_reserve_aside());
+  auto shape = agree_on_request(call, false, false);
+  Status status = shape.ok() ? move(*shape) : shape.status();
+  pending_.clear();
+  poisoned_ = Status();
+  note_time();
+  return status;
+}
+
+Status ReadSession::move(const access::RequestShape& shape) {
+  // Without a plan this rank would not know what the others expect of it.
+  const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
+  reserve_.attempt([&] { note_plan(plan); });
+  if (plan.method == access::Method::kTwoPhase || shape.total_bytes < access::kWorthTellingBytes) {
+    return comm().agree(move_all(plan));
+  }
+  return together([&] { return move_all(plan); });
+}
+
+// Every rank's work, which stops where another has failed.
+Status ReadSession::together(const std::function<Status()>& work) {
+  access::FailureNews news(comm(), reserve_);
+  news_ = &news;
+  const Status outcome = news.end(work());
+  news_ = nullptr;
+  return comm().agree(outcome);
+}
+
+Status ReadSession::failure_elsewhere() const {
+  return news_ != nullptr && news_->heard() ? Status(ErrorCode::kAborted, "another rank could not read") : Status();
+}
+
+// The outcome is this rank's own.
+Status ReadSession::move_all(const access::Plan& plan) {
+  std::vector<Transfer> direct;
+  std::vector<Transfer> through_library;
+  const bool sums = checks();
+  auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
+    STRIA_RETURN_IF_ERROR(reserve_.status());
+    for (Transfer& transfer : pending_) {
+      const bool raw = catalog_[transfer.dataset].data_offset >= 0;
+      (raw ? direct : through_library).push_back(std::move(transfer));
+    }
+    STRIA_RETURN_IF_ERROR(open_handle());
+    return TransferSet::create(direct, catalog_.datasets(), {sums, false});
+  });
+  if (plan.method == access::Method::kTwoPhase && !comm().agree(set.status()).ok() && set.ok()) {
+    return Status(ErrorCode::kAborted, "another rank could not begin to read");  // the exchange needs everybody
+  }
+  STRIA_RETURN_IF_ERROR(set.status());
+  access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
+  if (news_ != nullptr) {
+    context.failed_elsewhere = [this] { return news_->heard(); };
+  }
+  return or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(read_engine(plan, **set, context));
+    for (const Transfer& transfer : through_library) {
+      STRIA_RETURN_IF_ERROR(read_through_library(transfer, context));
+    }
+    return sums ? check_sums(direct, **set) : Status();
+  });
+}
+
+Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set, access::Context& context) {
+  access::Moved moved;
+  if (plan.method == access::Method::kTwoPhase) {
+    moved = access::read_two_phase(context, plan.two_phase, set.lanes(), set);
+  } else if (plan.method == access::Method::kListIo) {
+    moved = access::read_list_io(context, set.lanes(), set);
+  } else {
+    access::Outcome outcome = access::read_independent(context, set.lanes(), set);
+    moved = {outcome.status, outcome.bytes};
+  }
+  return access::require_all(moved, context, set.lanes());
+}
+
+// Chunked, filtered, compact: libhdf5 reads rows into a buffer, the packer converts from there.
+Status ReadSession::read_through_library(const Transfer& transfer, const access::Context& context) {
+  if (transfer.start.empty() && !catalog_[transfer.dataset].spec.dims.empty()) {
+    return Status(ErrorCode::kUnsupported, fmt::format("dataset '{}' is chunked or filtered: read it without strides",
+                                                       catalog_[transfer.dataset].spec.path));
+  }
+  if (reader_ == nullptr) {
+    STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
+  }
+  DatasetEntry entry = catalog_[transfer.dataset];
+  entry.spec.element.big_endian = false;  // the library has turned the numbers
+  entry.data_offset = 0;
+  std::vector<Transfer> one = {transfer};
+  one[0].dataset = 0;
+  STRIA_ASSIGN_OR_RETURN(auto set, TransferSet::create(one, std::span(&entry, 1), {}));
+  int64_t rows = transfer.count.empty() ? 1 : transfer.count[0];
+  int64_t row_bytes = transfer.region.size() / std::max<int64_t>(rows, 1);
+  int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);
+  std::vector<std::byte> buffer;
+  for (int64_t row = 0; row < rows; row += step) {
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(context));
+    int64_t step_rows = std::min(step, rows - row);
+    std::vector<int64_t> start = transfer.start;
+    std::vector<int64_t> count = transfer.count;
+    if (!start.empty()) {
+      start[0] += row;
+      count[0] = step_rows;
+    }
+    buffer.resize(static_cast<size_t>(step_rows * row_bytes));
+    {
+      PhaseTimer timer(report_.phases, Phase::kRead);
+      STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, count, buffer));
+    }
+    PhaseTimer timer(report_.phases, Phase::kUnpack);
+    access::StreamPart part{0, row * row_bytes, (row + step_rows) * row_bytes, buffer.data()};
+    set->unpack(std::span(&part, 1));
+  }
+  return Status();
+}
+
+Status ReadSession::abandon() {
+  if (finished_) {
+    return Status();
+  }
+  const Status status = meet(Call::kAbandon, Status());
+  finished_ = true;
+  return status;
+}
+
+// Rank 0's whole content of a small dataset, on every rank, unless one of them has failed `before`. `call` when it begins here.
+Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before,
+                                                       std::optional<Call> call) {
+  const auto number = or_out_of_memory([&] { return find(dataset_path); });
+  Status status = before.ok() ? number.status() : before;
+  std::vector<std::byte> content;
+  if (status.ok() && is_root()) {
+    status = or_out_of_memory([&] { return read_whole(*number, content); });
+  }
+  STRIA_RETURN_IF_ERROR(call ? meet_and_share(*call, status, content) : share_bytes(comm(), status, content));
+  return content;
+}
+
+// Rank 0 alone.
+Status ReadSession::read_whole(int number, std::vector<std::byte>& content) {
+  PhaseTimer timer(report_.phases, Phase::kRead);
+  const DatasetEntry& entry = dataset(number);
+  if (entry.data_bytes() > kSmallBytesMax) {
+    return Status(ErrorCode::kFormat, fmt::format("'{}': dataset '{}' is too large for a list", path_, entry.spec.path));
+  }
+  content.resize(static_cast<size_t>(entry.data_bytes()));
+  const std::vector<int64_t> start(entry.spec.dims.size(), 0);
+  STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content));
+  return checks() ? check_table(number) : Status();
+}
+
+Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {
+  size_t width = 0;
+  const Status strings_there = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
+    const container::DatasetSpec& spec = dataset(number).spec;
+    width = static_cast<size_t>(spec.element.bytes);
+    return spec.element.kind == container::ElementSpec::Kind::kString
+               ? Status()
+               : Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' holds no strings of fixed length", spec.path));
+  });
+  STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> content, read_small(dataset_path, strings_there, Call::kReadStrings));
+  std::vector<std::string> strings;
+  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] {
+    for (size_t at = 0; width > 0 && at + width <= content.size(); at += width) {
+      std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
+      strings.push_back(text.substr(0, text.find_last_not_of(std::string(" \0", 2)) + 1));
+    }
+    return Status();
+  })));
+  return strings;
+}
+
+Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
+                                                       int64_t& row_bytes) {
+  // The columns are known to rank 0 alone: they go first.
+  std::vector<std::byte> encoded;
+  Status status = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
+    row_bytes = dataset(number).spec.element.bytes;
+    if (!is_root()) {
+      return Status();
+    }
+    std::vector<Column> own;
+    STRIA_ASSIGN_OR_RETURN(const container::DatasetInfo info, reader_->dataset(dataset(number).spec.path));
+    STRIA_RETURN_IF_ERROR(list_columns(info.spec, own));
+    encoded = encode_columns(own);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(meet_and_share(Call::kReadTable, status, encoded));
+  status = or_out_of_memory([&] {
+    columns = decode_columns(encoded);
+    return Status();
+  });
+  return read_small(dataset_path, status, std::nullopt);
+}
+
+// Rank 0's answer on every rank. What decoding takes may be lacking on one rank: the others hear of it.
+template <typename Value, typename Ask, typename Decode>
+Result<Value> ReadSession::ask_root(Ask&& ask, Decode&& decode) {
+  std::vector<std::byte> answer;
+  const Status status = is_root() ? or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(answer, ask());
+    return Status();
+  })
+                                  : Status();
+  STRIA_RETURN_IF_ERROR(meet_and_share(Call::kAttribute, status, answer));
+  Value value;
+  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] {
+    value = decode(answer);
+    return Status();
+  })));
+  return value;
+}
+
+Result<container::AttributeSpec> ReadSession::read_attribute(const std::string& object, const std::string& name) {
+  const auto ask = [&]() -> Result<std::vector<std::byte>> {
+    STRIA_ASSIGN_OR_RETURN(const auto attribute, reader_->attribute(object, name));
+    return encode_attribute(attribute);
+  };
+  return ask_root<container::AttributeSpec>(ask, decode_attribute);
+}
+
+Result<double> ReadSession::read_number_attribute(const std::string& object, const std::string& name) {
+  STRIA_ASSIGN_OR_RETURN(const auto attribute, read_attribute(object, name));
+  return number_of(attribute);
+}
+
+Result<std::vector<AttributeInfo>> ReadSession::list_attributes(const std::string& object) {
+  const auto ask = [&]() -> Result<std::vector<std::byte>> {
+    STRIA_ASSIGN_OR_RETURN(const auto names, reader_->attribute_names(object));
+    std::vector<AttributeInfo> infos;
+    for (const std::string& name : names) {
+      auto attribute = reader_->attribute(object, name);
+      if (attribute.status().code() == ErrorCode::kUnsupported) {
+        infos.push_back({name, "other", {}});  // one of references or the like doesn't hide the rest
+        continue;
+      }
+      STRIA_RETURN_IF_ERROR(attribute.status());
+      infos.push_back({name, type_name_of(attribute->element), std::move(attribute->dims)});
+    }
+    return encode_attribute_list(infos);
+  };
+  return ask_root<std::vector<AttributeInfo>>(ask, decode_attribute_list);
+}
+
+}  // namespace stria::file

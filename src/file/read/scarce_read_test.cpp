@@ -1,0 +1,68 @@
+// Memory that runs out on one rank while a file is opened, read or verified: every rank ends, with the same outcome.
+#include <gtest/gtest.h>
+
+#include "file/session/scarce_case_test.hpp"
+
+namespace stria::file::test {
+namespace {
+
+using access::test::Counting;
+
+/// Reads all datasets on every rank, the lists and an attribute, and verifies; the first failure. Only the session's own work
+/// counts.
+Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver& memory) {
+  OpenOptions options;
+  options.verify = true;
+  Environment environment = environment_of(comm, borrow(memory), setting.hints);
+  const std::vector<Content> all = contents(setting.only_whole_rows);
+  std::vector<std::vector<double>> values;
+  for (const Content& content : all) {
+    values.emplace_back(static_cast<size_t>(content.element_count()));
+  }
+  Counting on(true);
+  STRIA_ASSIGN_OR_RETURN(auto session, ReadSession::open(std::move(environment), setting.path, options));
+  for (size_t i = 0; i < all.size(); ++i) {
+    Counting off(false);
+    const auto number = session->find(all[i].path);
+    const Memory target(values[i].data(), all[i].element_count());
+    const Hyperslab slab{std::vector<int64_t>(all[i].dims.size(), 0), all[i].dims};
+    Counting on_again(true);
+    static_cast<void>(session->record(*number, slab, target));  // its failure is that of the commit
+  }
+  STRIA_RETURN_IF_ERROR(session->commit());
+  std::vector<Column> columns;
+  int64_t row_bytes = 0;
+  STRIA_RETURN_IF_ERROR(session->read_table("lists/scalars", columns, row_bytes).status());
+  STRIA_RETURN_IF_ERROR(session->read_strings("unknown names").status());
+  STRIA_RETURN_IF_ERROR(session->read_number_attribute("/", "time").status());
+  STRIA_ASSIGN_OR_RETURN(const std::vector<Damage> damage, session->verify());
+  return damage.empty() ? Status() : Status(ErrorCode::kInternal, "intact data are called damaged");
+}
+
+void check_every_moment(const Setting& setting) {
+  storage::MemoryDriver memory;
+  on_ranks(setting, [&](Comm& comm) { ASSERT_TRUE(write_file(setting, comm, borrow(memory)).ok()); });
+  fail_at_every_moment(
+      [&](int64_t failing) {
+        return run_once(setting, failing, [&](Comm& comm) { return read_everything(setting, comm, memory); });
+      },
+      [](const Status& status) { ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message(); });
+}
+
+TEST(ScarceRead, EndsListReadsEverywhere) {
+  Setting setting;
+  setting.ranks = 3;
+  setting.hints.method = access::Method::kListIo;
+  check_every_moment(setting);
+}
+
+TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) {
+  Setting setting;
+  setting.ranks = 3;
+  setting.ranks_per_node = 2;
+  setting.hints.method = access::Method::kTwoPhase;
+  check_every_moment(setting);
+}
+
+}  // namespace
+}  // namespace stria::file::test

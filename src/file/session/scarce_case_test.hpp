@@ -1,0 +1,59 @@
+// What the tests of sessions share in which memory runs out on one rank.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "access/failing_new_test.hpp"
+#include "access/random_case_test.hpp"
+#include "file/session/session_case_test.hpp"
+
+namespace stria::file::test {
+
+struct Outcome {
+  std::vector<Status> statuses;
+  int64_t allocations = 0;
+};
+
+/// Runs `body`, which counts its allocations, on all ranks; allocation number `failing` fails, none if negative.
+template <typename Body>
+Outcome run_once(const Setting& setting, int64_t failing, Body&& body) {
+  Outcome outcome;
+  outcome.statuses.resize(static_cast<size_t>(setting.ranks));
+  access::test::fail_allocation(failing);
+  on_ranks(setting, [&](Comm& inner) {
+    access::test::SureComm comm(inner);
+    outcome.statuses[static_cast<size_t>(comm.rank())] = body(comm);
+  });
+  outcome.allocations = access::test::allocation_count();
+  return outcome;
+}
+
+/// Lets allocations of `once` fail in turn: every rank ends with the same outcome, and `check_failure` looks at each failure.
+template <typename Once, typename Check>
+void fail_at_every_moment(Once&& once, Check&& check_failure) {
+  const Outcome whole = once(-1);
+  ASSERT_TRUE(whole.statuses[0].ok()) << whole.statuses[0].message();
+  int64_t failures = 0;
+  const int64_t step = std::max<int64_t>(whole.allocations / access::test::case_count(60), 1);
+  for (int64_t failing = 0; failing < whole.allocations; failing += step) {
+    SCOPED_TRACE("allocation " + std::to_string(failing) + " of " + std::to_string(whole.allocations));
+    const Outcome outcome = once(failing);
+    ASSERT_FALSE(testing::Test::HasFailure());  // a deadlock
+    for (const Status& status : outcome.statuses) {
+      ASSERT_EQ(status.code(), outcome.statuses[0].code()) << status.message();
+      ASSERT_EQ(status.message(), outcome.statuses[0].message());
+    }
+    if (!outcome.statuses[0].ok()) {
+      check_failure(outcome.statuses[0]);
+      ASSERT_FALSE(testing::Test::HasFailure());
+      ++failures;
+    }
+  }
+  EXPECT_GT(failures, whole.allocations / step / 2);
+}
+
+}  // namespace stria::file::test

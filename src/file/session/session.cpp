@@ -1,0 +1,245 @@
+#include "file/session/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "access/plan/facts.hpp"
+#include "base/hash.hpp"
+#include "file/meet/outcome_message.hpp"
+#include "storage/path.hpp"
+#include "trace/recorder.hpp"
+#include "trace/span.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr size_t kReserveBytes = 64 << 10;
+constexpr size_t kReserveBytesARank = 64;
+
+std::string without_leading_slash(const std::string& path) {
+  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
+
+// Those that all ranks must share: a node's kernel may lack a driver.
+Hints shared_hints(const access::ResolvedHints& hints) {
+  Hints shared = access::effective_hints(hints);
+  shared.erase("stria_driver");
+  return shared;
+}
+
+}  // namespace
+
+Session::Session(Environment environment, std::string path, std::shared_ptr<RollCall> roll_call)
+    : environment_(std::move(environment)),
+      path_(std::move(path)),
+      stored_path_(environment_.absolute_paths ? storage::absolute_path(path_) : path_),
+      identity_(*environment_.comm),
+      roll_call_(std::move(roll_call)),
+      trace_id_(trace::Recorder::instance().file(path_)),
+      counters_(&trace::Recorder::instance().counters(trace_id_)) {}
+
+CallNote Session::note(const char* call) const {
+  const access::ResolvedHints& hints = environment_.hints;
+  return CallNote(call, path_, {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)});
+}
+
+// Too little memory for so little, twice, is more than can be told the others.
+std::shared_ptr<RollCall> Session::begin_roll_call(Comm& comm) {
+  access::MemoryReserve none;
+  const int number = comm.innermost().count_file();
+  return none.surely([&] { return std::make_shared<RollCall>(comm, number); });
+}
+
+Status Session::give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why) {
+  std::array<int64_t, 1> failures = {1};
+  access::MemoryReserve none;
+  STRIA_RETURN_IF_ERROR(roll_call.meet(call, failures, none));
+  return comm.agree(why);
+}
+
+uint64_t Session::hash_of_opening() const {
+  std::string text = path_ + "\n";
+  for (const auto& [name, value] : shared_hints(environment_.hints)) {
+    text += name + "=" + value + "\n";
+  }
+  return hash_bytes(std::as_bytes(std::span(text)));
+}
+
+DefinitionText Session::describe_opening(const char* call) const {
+  DefinitionText text{call + std::string("()"), {{"the path", "'" + path_ + "'"}}};
+  for (const auto& [name, value] : shared_hints(environment_.hints)) {
+    text.arguments.emplace_back("the hint " + name, "'" + value + "'");
+  }
+  return text;
+}
+
+void Session::poison(const Status& status) {
+  if (poisoned_.ok() && !status.ok()) {
+    poisoned_ = status;
+  }
+}
+
+Status Session::set_reserve_aside() {
+  return or_out_of_memory([&] {
+    reserve_.set_aside(kReserveBytes + kReserveBytesARank * static_cast<size_t>(comm().size()));
+    return Status();
+  });
+}
+
+Status Session::check_open() const {
+  if (!roll_call_->ended().ok()) {
+    return roll_call_->ended().with_context(fmt::format("'{}'", path_));
+  }
+  return finished_ ? Status(ErrorCode::kInvalidArgument, fmt::format("'{}' was committed or abandoned before", path_))
+                   : Status();
+}
+
+void Session::leave(std::string_view reason) noexcept {
+  if (!finished_) {
+    finished_ = true;
+    roll_call_->leave(reason);
+  }
+}
+
+Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  std::array<int64_t, RollCall::kMostSums> words{};
+  const std::span<int64_t> all = std::span(words).first(1 + sums.size());
+  all[0] = mine.ok() ? 0 : 1;
+  std::copy(sums.begin(), sums.end(), all.begin() + 1);
+  STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_));
+  if (all[0] != 0) {
+    return comm().agree(mine);
+  }
+  std::copy(all.begin() + 1, all.end(), sums.begin());
+  return Status();
+}
+
+Status Session::meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes) {
+  std::array<int64_t, 1> size = {is_root() ? static_cast<int64_t>(bytes.size()) : 0};
+  STRIA_RETURN_IF_ERROR(meet(call, mine, size));
+  return share_bytes(comm(), size[0], bytes);
+}
+
+Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  Status status = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(Transfer transfer, make_transfer(dataset, catalog_[dataset], slab, memory));
+    if (transfer.region.size() > 0) {
+      pending_.push_back(std::move(transfer));
+    }
+    return Status();
+  });
+  poison(status);
+  return status;
+}
+
+Result<int> Session::find(const std::string& dataset_path) const {
+  const auto found = catalog_.find(dataset_path);
+  if (!found) {
+    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no dataset '{}'", path_, without_leading_slash(dataset_path)));
+  }
+  return *found;
+}
+
+Result<access::RequestShape> Session::agree_on_request(Call call, bool write, bool durable) {
+  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
+  int64_t bytes = 0;
+  int64_t pieces = 0;
+  for (const Transfer& transfer : pending_) {
+    bytes += transfer.region.size();
+    pieces += transfer.region.piece_count();
+  }
+  // One sum tells all.
+  const auto terms = log_terms();
+  std::array<int64_t, 2 + terms.size()> sums = {bytes, pieces};
+  std::copy(terms.begin(), terms.end(), sums.begin() + 2);
+  STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
+  STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
+  report_.useful_bytes += sums[0];
+  return access::RequestShape{sums[0], sums[1], write, durable};
+}
+
+// The hash of the calls, that of the contents where this rank has given all, and how many ranks have.
+std::array<int64_t, 2 * kEqualityTerms + 1> Session::log_terms() const {
+  std::array<int64_t, 2 * kEqualityTerms + 1> terms{};
+  const auto calls = equality_terms(log_.hash());
+  std::copy(calls.begin(), calls.end(), terms.begin());
+  if (log_.has_all_contents()) {
+    const auto contents = equality_terms(log_.content_hash());
+    std::copy(contents.begin(), contents.end(), terms.begin() + kEqualityTerms);
+    terms.back() = 1;
+  }
+  return terms;
+}
+
+Status Session::check_log_terms(std::span<const int64_t, 2 * kEqualityTerms + 1> sums) {
+  const auto giving = static_cast<int>(sums.back());
+  if (all_equal(sums.first<kEqualityTerms>(), comm().size()) &&
+      all_equal(sums.subspan<kEqualityTerms, kEqualityTerms>(), giving)) {
+    return Status();
+  }
+  const Status difference = log_.explain(comm());
+  return Status(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the ranks don't define the same datasets, attributes and tables, or differ in options or hints: {}",
+                  difference.message()));
+}
+
+Status Session::agree_on_open(Call call, const Status& mine, storage::File* file) {
+  struct Opened {
+    storage::Capabilities capabilities;
+    storage::Identity identity;
+  };
+  static_assert(std::is_trivially_copyable_v<Opened>);
+  constexpr size_t kWords = (sizeof(Opened) + sizeof(int64_t) - 1) / sizeof(int64_t);
+  const auto terms = log_terms();
+  std::array<int64_t, kWords + terms.size()> words{};  // the sum of the first ones is rank 0's
+  std::copy(terms.begin(), terms.end(), words.begin() + kWords);
+  Opened opened;
+  if (is_root() && file != nullptr) {
+    const auto identity = file->identity();
+    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity()};
+    std::memcpy(words.data(), &opened, sizeof opened);
+  }
+  STRIA_RETURN_IF_ERROR(meet(call, mine, words));
+  STRIA_RETURN_IF_ERROR(check_log_terms(std::span(words).last<terms.size()>()));
+  std::memcpy(static_cast<void*>(&opened), words.data(), sizeof opened);
+  capabilities_ = opened.capabilities;
+  identity_.set(opened.identity);
+  return Status();
+}
+
+void Session::note_time() {
+  report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
+  counters_->add_phases(report_.phases, counted_phases_);
+  counted_phases_ = report_.phases;
+}
+
+void Session::count_transfer(bool put, int64_t bytes) {
+  counters_->call(put ? trace::Direction::kWrite : trace::Direction::kRead, bytes);
+}
+
+void Session::note_plan(const access::Plan& plan) {
+  report_.method = access::method_name(plan.method);
+  report_.reason = plan.reason;
+  counters_->add(trace::Counter::kCommits);
+  const std::vector<int>& aggregators = plan.two_phase.aggregators;
+  access::count_transfer(trace_id_, plan.method, aggregators, comm().rank());
+  if (!is_root() || !trace::is_counting()) {
+    return;  // the same is true on every rank
+  }
+  access::state_method(trace_id_, plan.method, report_.reason, aggregators);
+  access::state_hints(trace_id_, environment_.hints);
+  if (!environment_.hint_warnings.empty()) {
+    trace::Recorder::instance().set_fact(trace_id_, "hint warnings",
+                                         fmt::format("{}", fmt::join(environment_.hint_warnings, "; ")));
+  }
+}
+
+}  // namespace stria::file

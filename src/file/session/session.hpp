@@ -1,0 +1,153 @@
+// One open file as all ranks see it: the only place that strings the layers together.
+//
+// State is the same on every rank but for the pending transfers. Every collective member validates locally, agrees, and returns
+// the same outcome on all ranks. The life of a write: put() → Transfer; flush(): TransferSet → planner → access method;
+// commit(): the same while rank 0 makes the HDF5 objects, row sums, one message a rank to rank 0, metadata image, sync, rename,
+// outcome.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "access/failure/memory_reserve.hpp"
+#include "access/plan/planner.hpp"
+#include "access/request/hints.hpp"
+#include "comm/comm.hpp"
+#include "comm/waiting.hpp"
+#include "container/formats.hpp"
+#include "file/define/catalog.hpp"
+#include "file/meet/definition_log.hpp"
+#include "file/meet/equality_sums.hpp"
+#include "file/meet/roll_call.hpp"
+#include "file/move/transfer.hpp"
+#include "file/session/file_identity.hpp"
+#include "storage/driver.hpp"
+#include "stria/file.hpp"
+#include "trace/file_counters.hpp"
+
+namespace stria::file {
+
+/// Where a session runs and on what; a test can bring its own.
+struct Environment {
+  std::shared_ptr<Comm> comm;
+  std::shared_ptr<storage::Driver> driver;
+  /// Makes the driver for handles past the page cache when one is first wanted; null: `driver` it is.
+  std::function<std::shared_ptr<storage::Driver>()> make_direct_driver;
+  access::ResolvedHints hints;
+  std::vector<std::string> hint_warnings;
+  const container::FileFormat* format = &container::default_format();  ///< of new files
+  bool absolute_paths = false;  ///< the program may leave its directory while the file is open
+  Status problem;  ///< why this rank can't take part, there being no driver; every rank hears of it at the first agreement
+};
+
+/// What `make` returns, or kResourceExhausted where it runs out of memory: an exception would leave the other ranks waiting.
+template <typename Make>
+auto or_out_of_memory(Make&& make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kResourceExhausted, "out of memory");
+  }
+}
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Moves what is pending. Collective: yes.
+  virtual Status flush() = 0;
+  /// Moves what is pending and completes. Collective: yes.
+  virtual Status commit() = 0;
+  /// Gives up what is pending, and the file. Collective: yes.
+  virtual Status abandon() = 0;
+  /// Ends this rank's part, after which its calls are refused, and fails the next collective call of the others, unless the
+  /// file has ended everywhere. `reason` completes "rank N …". Waits for nobody. Collective: no.
+  virtual void leave(std::string_view reason) noexcept;
+
+  /// Records a transfer; an error poisons the next flush. Collective: no.
+  Status record(int dataset, const Hyperslab& slab, const Memory& memory);
+
+  const std::string& path() const { return path_; }
+  bool is_open() const { return !finished_; }
+  /// Why a call failed on this rank before, and the next collective one will fail; success otherwise.
+  const Status& failure() const { return poisoned_; }
+  const DatasetEntry& dataset(int index) const { return catalog_[index]; }
+  Result<int> find(const std::string& dataset_path) const;
+  std::span<const DatasetEntry> datasets() const { return catalog_.datasets(); }
+  Comm& comm() const { return *environment_.comm; }
+  const Report& report() const { return report_; }
+  const Environment& environment() const { return environment_; }
+  /// What this rank says while it waits for others in that call, which lives as long as the program.
+  CallNote note(const char* call) const;
+  /// Counts a call of put() or get().
+  void count_transfer(bool put, int64_t bytes);
+  /// The recorder's number of this file.
+  uint16_t trace_id() const { return trace_id_; }
+
+ protected:
+  Session(Environment environment, std::string path, std::shared_ptr<RollCall> roll_call);
+
+  // How every file begins: with a roll call, so that ranks which can't even make a session are heard, and those that make
+  // another call.
+  /// The roll call of the next file of `comm`. Collective: yes, without communication.
+  static std::shared_ptr<RollCall> begin_roll_call(Comm& comm);
+  /// Takes part in the first meeting for a rank that has no session. Returns the error that all ranks return. Collective: with
+  /// the meet() of the others.
+  static Status give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why);
+
+  bool is_root() const { return comm().rank() == 0; }
+  /// Of the path and of the hints that all ranks must share, because they decide which collective operations follow.
+  uint64_t hash_of_opening() const;
+  /// `call` of this file, with those.
+  DefinitionText describe_opening(const char* call) const;
+  /// Sets memory aside for what a collective operation can't do without once the ranks have agreed to move.
+  Status set_reserve_aside();
+  /// Says that a pending call failed on this rank.
+  void poison(const Status& status);
+  /// Begins every collective call: the same error everywhere where a rank has left, another call is made elsewhere, or `mine`
+  /// is an error somewhere; else the `sums` are those over all ranks. Collective: yes.
+  Status meet(Call call, const Status& mine, std::span<int64_t> sums = {});
+  /// Likewise, and gives rank 0's bytes to all. Collective: yes.
+  Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
+  /// Refuses a call after the end of the file on this rank.
+  Status check_open() const;
+  /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log differs. Collective: yes.
+  Result<access::RequestShape> agree_on_request(Call call, bool write, bool durable);
+  /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what it can do. Collective: yes.
+  Status agree_on_open(Call call, const Status& mine, storage::File* file);
+  /// This rank's part of the sums of which check_log_terms() tells whether all have the same log.
+  std::array<int64_t, 2 * kEqualityTerms + 1> log_terms() const;
+  /// Success, or what differs. Collective: yes, where something does.
+  Status check_log_terms(std::span<const int64_t, 2 * kEqualityTerms + 1> sums);
+  void note_time();
+  /// Keeps what was planned, in the report and for the trace.
+  void note_plan(const access::Plan& plan);
+
+  Environment environment_;
+  std::string path_;                    // as the program gave it
+  std::string stored_path_;             // as the storage knows it
+  storage::Capabilities capabilities_;  // of rank 0's file
+  FileIdentity identity_;               // of the same
+  Catalog catalog_;
+  std::vector<Transfer> pending_;
+  Status poisoned_;
+  bool finished_ = true;  ///< not begun, ended on all ranks, or left by this one
+  access::MemoryReserve reserve_;
+  std::shared_ptr<RollCall> roll_call_;
+  DefinitionLog log_;
+  Report report_;
+  uint16_t trace_id_ = 0;
+  trace::FileCounters* counters_ = nullptr;
+  PhaseTimes counted_phases_;  ///< what the counters know of report_.phases
+  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace stria::file

@@ -1,0 +1,62 @@
+// A file with datasets of every kind, written and read by simulated ranks over a driver in memory: what the tests of sessions
+// share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/simulated/simulated_comm.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
+#include "storage/memory/memory_driver.hpp"
+
+namespace stria::file::test {
+
+using Bytes = std::vector<std::byte>;
+
+/// How the file is written: by whom, with what method, in how many flushes.
+struct Setting {
+  int ranks = 1;
+  int ranks_per_node = 1;
+  uint64_t seed = 1;
+  access::ResolvedHints hints{};
+  bool checksums = true;
+  int flushes = 0;               ///< before the commit; each moves another part of the data
+  bool only_whole_rows = false;  ///< leaves out what is not put by whole, long rows
+  std::string path = "run.h5";
+};
+
+/// One dataset: its values are a function of the element's number.
+struct Content {
+  std::string path;
+  ElementType stored;
+  std::vector<int64_t> dims;
+  DatasetOptions options{};
+  enum class Split { kRows, kColumns, kStrided, kRoot } split = Split::kRows;
+
+  int64_t element_count() const;
+  double value(int64_t element) const;  ///< one that every element type of the case holds exactly
+};
+
+std::vector<Content> contents(bool only_whole_rows);
+
+/// A session's surroundings for a simulated rank. The comm must outlive it.
+Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, const access::ResolvedHints& hints);
+
+/// Writes the file on one rank of many, and ends it with `commit`; the status is the agreed one.
+Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
+                  const std::function<Status(WriteSession&)>& commit = &WriteSession::commit);
+/// Reads the whole file on one rank of many, each rank its part and all of it by the first, and compares; empty when all is as
+/// it should be.
+std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
+                         const OpenOptions& options);
+
+/// Runs the body on the setting's ranks. Fails the test on a deadlock.
+void on_ranks(const Setting& setting, const std::function<void(Comm&)>& body);
+
+/// A handle on a driver that a test keeps.
+std::shared_ptr<storage::Driver> borrow(storage::Driver& driver);
+
+}  // namespace stria::file::test

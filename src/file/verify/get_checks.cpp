@@ -1,0 +1,137 @@
+// Checks on the way of a read: rows that are got whole are hashed as they pass by; of those that are got in part, and of puts
+// that are not got as they were put, the rest is read as well.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "file/read/read_session.hpp"
+
+namespace stria::file {
+
+namespace {
+
+uint64_t sum_of_zeros(int64_t bytes) {
+  constexpr int64_t kAtOnceBytes = 64 << 10;
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min(bytes, kAtOnceBytes)));
+  StreamingHash hash;
+  for (int64_t left = bytes; left > 0; left -= kAtOnceBytes) {
+    hash.update(std::span(zeros).first(static_cast<size_t>(std::min(left, kAtOnceBytes))));
+  }
+  return std::max<uint64_t>(hash.digest(), 1);
+}
+
+// Whether the transfer is just what the record sums, in one piece.
+bool is_same(const Transfer& transfer, const SlabSum& slab) {
+  return transfer.region.is_contiguous() && slab.region.is_contiguous() && transfer.region.size() == slab.region.size() &&
+         transfer.displacement + transfer.region.true_lower_bound() == slab.displacement + slab.region.true_lower_bound();
+}
+
+}  // namespace
+
+bool ReadSession::checks() const {
+  return checksums_.present && options_.verify;
+}
+
+Status ReadSession::table_damaged(int table) const {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', which holds checksums, is damaged", path_,
+                                                   RowTable::path(static_cast<size_t>(table))));
+}
+
+// A sum of 0 means that nobody put the row; where that can't be, or the table isn't what it was, the sum is lost.
+Status ReadSession::trust_table(int table) {
+  if (checksums_.is_full(table)) {
+    return table_damaged(table);
+  }
+  if (trusted_tables_.count(table) == 0) {
+    STRIA_ASSIGN_OR_RETURN(const bool is_right, table_is_right(table));
+    if (!is_right) {
+      return table_damaged(table);
+    }
+    trusted_tables_.insert(table);
+  }
+  return Status();
+}
+
+// Whole rows that have passed by. Those that did so out of order are few, and read again. Sets `all_known` to false when some
+// have no sum of their own.
+Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found,
+                               bool& all_known) {
+  const DatasetEntry& entry = dataset(transfer.dataset);
+  STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
+  const bool is_zero = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();  // where it has no sum
+  for (int64_t i = 0; i < transfer.row_count; ++i) {
+    const int64_t row = transfer.first_row + i;
+    uint64_t expected = stored[static_cast<size_t>(i)];
+    uint64_t seen = hasher.sums()[static_cast<size_t>(i)];
+    if (expected == 0) {
+      STRIA_RETURN_IF_ERROR(trust_table(entry.checksum_group));
+      all_known = all_known && is_zero;
+      if (!is_zero) {
+        continue;
+      }
+      expected = sum_of_zeros(entry.row_bytes());
+    }
+    if (seen == 0) {
+      STRIA_ASSIGN_OR_RETURN(const auto again, hash_rows(entry, row, 1));
+      seen = again[0];
+    }
+    if (seen != expected) {
+      add_damage(found, entry.spec.path, row, row + 1);
+    }
+  }
+  return Status();
+}
+
+// Everything put that the transfer touches, read once more, whole, unless just that has passed by; and what nobody put.
+Status ReadSession::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
+  const uint64_t seen = hasher.unit_count() == 1 ? hasher.sums()[0] : 0;
+  const ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(),
+                          transfer.displacement + transfer.region.true_upper_bound()};
+  for (int number : slabs_of_[static_cast<size_t>(transfer.dataset)]) {
+    const SlabSum& slab = checksums_.slabs[static_cast<size_t>(number)];
+    const ByteRange hull{slab.displacement + slab.region.true_lower_bound(),
+                         slab.displacement + slab.region.true_upper_bound()};
+    if (!intersect(hull, touched).empty() && !(is_same(transfer, slab) && seen == slab.sum)) {
+      STRIA_RETURN_IF_ERROR(verify_slab(slab, found));
+    }
+  }
+  return verify_unwritten(transfer.dataset, touched, found);
+}
+
+Status ReadSession::check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
+  const DatasetEntry& entry = dataset(transfer.dataset);
+  const bool by_rows = entry.checksum_group >= 0;
+  bool all_known = by_rows;
+  if (summed_by_rows(transfer, entry)) {
+    STRIA_RETURN_IF_ERROR(check_rows(transfer, hasher, found, all_known));
+  } else if (by_rows) {
+    bool any_sum = false;
+    const ByteRange rows{transfer.first_row, transfer.first_row + transfer.row_count};
+    STRIA_RETURN_IF_ERROR(verify_rows(transfer.dataset, rows, found, any_sum));
+    all_known = checksums_.is_full(entry.checksum_group);
+  }
+  return all_known ? Status() : check_touched(transfer, hasher, found);
+}
+
+Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    std::vector<Damage> found;
+    STRIA_RETURN_IF_ERROR(check_transfer(transfers[i], *set.sums(i), found));
+    if (!found.empty()) {
+      return damaged(found[0]);
+    }
+  }
+  return Status();
+}
+
+// Local: for the rank that reads the table.
+Status ReadSession::check_table(int number) {
+  std::vector<Damage> found;
+  for (int slab : slabs_of_[static_cast<size_t>(number)]) {
+    STRIA_RETURN_IF_ERROR(verify_slab(checksums_.slabs[static_cast<size_t>(slab)], found));
+  }
+  return found.empty() ? Status() : damaged(found[0]);
+}
+
+}  // namespace stria::file

@@ -1,0 +1,270 @@
+// Data against the sums that are stored of them: what the checks on the way of a read and those of a whole file share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "datatype/cursor.hpp"
+#include "file/read/read_session.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kVerifyBytes = 4 << 20;
+constexpr size_t kVerifySegments = 16 << 10;
+constexpr int64_t kWindowBytes = 1 << 20;
+constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
+
+uint64_t known(uint64_t sum) {
+  return sum == 0 ? 1 : sum;
+}
+
+// Where a record's region lies in its dataset, from the first byte to the last.
+ByteRange hull_of(const SlabSum& slab) {
+  return {slab.displacement + slab.region.true_lower_bound(), slab.displacement + slab.region.true_upper_bound()};
+}
+
+}  // namespace
+
+void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row) {
+  const bool follows = !found.empty() && found.back().dataset == dataset && found.back().first_row <= first_row &&
+                       first_row <= found.back().last_row;
+  if (follows) {
+    found.back().last_row = std::max(found.back().last_row, last_row);
+  } else {
+    found.push_back({dataset, first_row, last_row});
+  }
+}
+
+Status ReadSession::damaged(const Damage& damage) const {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum",
+                                                   path_, damage.dataset, damage.first_row, damage.last_row - 1));
+}
+
+Status ReadSession::not_raw(int number) const {
+  return Status(ErrorCode::kUnsupported,
+                fmt::format("'{}': dataset '{}' has a checksum of its raw data, but was packed or filtered since", path_,
+                            dataset(number).spec.path));
+}
+
+Status ReadSession::cut_short(const char* before_what) const {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends before its {}: the file is cut short", path_, before_what));
+}
+
+int ReadSession::entry_of(int checksum_dataset) const {
+  auto found = find(checksums_.paths[static_cast<size_t>(checksum_dataset)]);
+  return found.ok() ? *found : -1;
+}
+
+// The rows that were read last are kept: many datasets share a table, and most often the same of its rows are wanted of all.
+Status ReadSession::read_table_rows(int table, int64_t first_row, int64_t row_count) {
+  if (table_rows_.table == table && table_rows_.first_row == first_row && table_rows_.row_count == row_count) {
+    return Status();
+  }
+  auto [offset, rows, columns] = checksums_.tables[static_cast<size_t>(table)];
+  table_rows_.table = -1;
+  table_rows_.sums.resize(static_cast<size_t>(row_count * columns));
+  storage::ReadSegment segment{offset + first_row * columns * kSumBytes, reinterpret_cast<std::byte*>(table_rows_.sums.data()),
+                               static_cast<int64_t>(table_rows_.sums.size()) * kSumBytes};
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
+  if (read_bytes < segment.bytes) {
+    return cut_short("checksums");
+  }
+  table_rows_.table = table;
+  table_rows_.first_row = first_row;
+  table_rows_.row_count = row_count;
+  return Status();
+}
+
+Result<std::vector<uint64_t>> ReadSession::read_row_sums(int number, int64_t first_row, int64_t row_count) {
+  const DatasetEntry& entry = dataset(number);
+  const int64_t columns = checksums_.tables[static_cast<size_t>(entry.checksum_group)][2];
+  STRIA_RETURN_IF_ERROR(read_table_rows(entry.checksum_group, first_row, row_count));
+  std::vector<uint64_t> sums;
+  for (int64_t row = 0; row < row_count; ++row) {
+    sums.push_back(table_rows_.sums[static_cast<size_t>(row * columns + entry.checksum_column)]);
+  }
+  return sums;
+}
+
+// Local. A table of which nothing is known counts as right.
+Result<bool> ReadSession::table_is_right(int table) {
+  if (!checksums_.is_sealed || checksums_.seal.tables[static_cast<size_t>(table)].count == TableSeal::kUnknown) {
+    return true;
+  }
+  const auto [offset, rows, columns] = checksums_.tables[static_cast<size_t>(table)];
+  const int64_t step = std::max<int64_t>(kVerifyBytes / std::max<int64_t>(columns * kSumBytes, 1), 1);
+  TableSeal seen;
+  for (int64_t row = 0; row < rows; row += step) {
+    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    STRIA_RETURN_IF_ERROR(read_table_rows(table, row, std::min(step, rows - row)));
+    for (size_t i = 0; i < table_rows_.sums.size(); ++i) {
+      seen.count += table_rows_.sums[i] != 0 ? 1 : 0;
+      seen.sum += place_term(row * columns + static_cast<int64_t>(i), table_rows_.sums[i]);
+    }
+  }
+  const TableSeal& sealed = checksums_.seal.tables[static_cast<size_t>(table)];
+  return seen.count == sealed.count && seen.sum == sealed.sum;
+}
+
+Status ReadSession::hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash) {
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(kVerifyBytes, std::max<int64_t>(region.size(), 1))));
+  Cursor cursor(region, displacement);
+  std::vector<storage::ReadSegment> segments;
+  while (!cursor.done()) {
+    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    segments.clear();
+    int64_t filled = 0;
+    while (!cursor.done() && filled < static_cast<int64_t>(buffer.size()) && segments.size() < kVerifySegments) {
+      ByteRange piece = cursor.piece();
+      int64_t bytes = std::min(piece.size(), static_cast<int64_t>(buffer.size()) - filled);
+      segments.push_back({piece.begin, buffer.data() + filled, bytes});
+      filled += bytes;
+      cursor.advance(bytes);
+    }
+    STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(segments));
+    if (read_bytes < filled) {
+      return cut_short("data");
+    }
+    hash.update({buffer.data(), static_cast<size_t>(filled)});
+  }
+  return Status();
+}
+
+Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displacement) {
+  StreamingHash hash;
+  STRIA_RETURN_IF_ERROR(hash_into(region, displacement, hash));
+  return known(hash.digest());
+}
+
+Result<uint64_t> ReadSession::hash_range(ByteRange range) {
+  return hash_region(Datatype::bytes(range.size()), range.begin);
+}
+
+Status ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found) {
+  int number = entry_of(slab.dataset);
+  if (number < 0) {
+    return Status();  // verify_names() has it
+  }
+  if (dataset(number).data_offset < 0) {
+    return not_raw(number);
+  }
+  const DatasetEntry& entry = dataset(number);
+  const ByteRange hull = hull_of(slab);
+  if (hull.end > entry.data_bytes() || hull.begin < 0) {
+    return Status(ErrorCode::kFormat,
+                  fmt::format("'{}': a checksum record lies outside of dataset '{}'", path_, entry.spec.path));
+  }
+  STRIA_ASSIGN_OR_RETURN(const uint64_t seen, hash_region(slab.region, entry.data_offset + slab.displacement));
+  if (seen != slab.sum) {
+    int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
+    add_damage(found, entry.spec.path, hull.begin / row_bytes, (hull.end + row_bytes - 1) / row_bytes);
+  }
+  return Status();
+}
+
+// As many rows at a time as a buffer takes of them and of the sums' table.
+Status ReadSession::verify_rows(int number, ByteRange rows, std::vector<Damage>& found, bool& any_sum) {
+  const DatasetEntry& entry = dataset(number);
+  int64_t sums_bytes = checksums_.tables[static_cast<size_t>(entry.checksum_group)][2] * kSumBytes;
+  int64_t step = std::max<int64_t>(kVerifyBytes / std::max(entry.row_bytes(), sums_bytes), 1);
+  for (int64_t begin = rows.begin; begin < rows.end; begin += step) {
+    int64_t count = std::min(step, rows.end - begin);
+    STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(number, begin, count));
+    STRIA_ASSIGN_OR_RETURN(const auto seen, hash_rows(entry, begin, count));
+    for (int64_t row = 0; row < count; ++row) {
+      const uint64_t expected = stored[static_cast<size_t>(row)];
+      any_sum = any_sum || expected != 0;
+      if (expected != 0 && expected != seen[static_cast<size_t>(row)]) {
+        add_damage(found, entry.spec.path, begin + row, begin + row + 1);
+      }
+    }
+  }
+  return Status();
+}
+
+Result<std::vector<uint64_t>> ReadSession::hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count) {
+  int64_t row_bytes = entry.row_bytes();
+  int64_t offset = entry.data_offset + first_row * row_bytes;
+  if (row_count == 1) {
+    STRIA_ASSIGN_OR_RETURN(uint64_t sum, hash_range({offset, offset + row_bytes}));
+    return std::vector<uint64_t>{sum};
+  }
+  STRIA_RETURN_IF_ERROR(failure_elsewhere());
+  std::vector<std::byte> rows(static_cast<size_t>(row_count * row_bytes));
+  storage::ReadSegment segment{offset, rows.data(), static_cast<int64_t>(rows.size())};
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
+  if (read_bytes < segment.bytes) {
+    return cut_short("data");
+  }
+  std::vector<uint64_t> sums;
+  for (int64_t row = 0; row < row_count; ++row) {
+    sums.push_back(sum_of({rows.data() + row * row_bytes, static_cast<size_t>(row_bytes)}));
+  }
+  return sums;
+}
+
+// Marks the bytes of the window, which is one of the dataset's raw data, that have a sum.
+Status ReadSession::mark_summed(int number, ByteRange window, std::vector<char>& marks) {
+  const DatasetEntry& entry = dataset(number);
+  const auto mark = [&](ByteRange range) {
+    const ByteRange inside = intersect(range, window);
+    std::fill_n(marks.begin() + (inside.begin - window.begin), inside.size(), 1);
+  };
+  if (entry.checksum_group >= 0) {
+    const int64_t row_bytes = entry.row_bytes();
+    const int64_t first = window.begin / row_bytes;
+    STRIA_ASSIGN_OR_RETURN(const auto sums, read_row_sums(number, first, (window.end + row_bytes - 1) / row_bytes - first));
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const int64_t row = first + static_cast<int64_t>(i);
+      if (sums[i] != 0) {
+        mark({row * row_bytes, (row + 1) * row_bytes});
+      }
+    }
+  }
+  for (int slab_number : slabs_of_[static_cast<size_t>(number)]) {
+    const SlabSum& slab = checksums_.slabs[static_cast<size_t>(slab_number)];
+    if (intersect(hull_of(slab), window).empty()) {
+      continue;
+    }
+    Cursor cursor(slab.region, slab.displacement);
+    for (cursor.seek_offset(window.begin); !cursor.done() && cursor.piece().begin < window.end;
+         cursor.advance(cursor.piece().size())) {
+      mark(cursor.piece());
+    }
+  }
+  return Status();
+}
+
+// What nobody put reads as zero: so must everything in `range` of the raw data that has no sum.
+Status ReadSession::verify_unwritten(int number, ByteRange range, std::vector<Damage>& found) {
+  const DatasetEntry& entry = dataset(number);
+  const int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
+  std::vector<char> marks;
+  std::vector<std::byte> data;
+  for (int64_t begin = range.begin; begin < range.end; begin += kWindowBytes) {
+    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    const ByteRange window{begin, std::min(begin + kWindowBytes, range.end)};
+    marks.assign(static_cast<size_t>(window.size()), 0);
+    STRIA_RETURN_IF_ERROR(mark_summed(number, window, marks));
+    if (std::find(marks.begin(), marks.end(), 0) == marks.end()) {
+      continue;
+    }
+    data.resize(marks.size());
+    storage::ReadSegment segment{entry.data_offset + begin, data.data(), window.size()};
+    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, file_->read(std::span(&segment, 1)));
+    if (read_bytes < window.size()) {
+      return cut_short("data");
+    }
+    for (size_t i = 0; i < data.size(); ++i) {
+      if (marks[i] == 0 && data[i] != std::byte{0}) {
+        const int64_t row = (begin + static_cast<int64_t>(i)) / row_bytes;
+        add_damage(found, entry.spec.path, row, row + 1);
+      }
+    }
+  }
+  return Status();
+}
+
+}  // namespace stria::file

@@ -1,0 +1,259 @@
+// A whole file against its sums: rows, slabs, what nobody put, the row tables, the metadata.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <set>
+
+#include "file/meet/message_fields.hpp"
+#include "file/meet/outcome_message.hpp"
+#include "file/meet/part_exchange.hpp"
+#include "file/read/read_session.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+std::vector<std::byte> encode_findings(const Findings& findings) {
+  FieldWriter fields;
+  fields.number(static_cast<int64_t>(findings.damages.size()));
+  for (const Damage& damage : findings.damages) {
+    fields.text(damage.dataset);
+    fields.number(damage.first_row);
+    fields.number(damage.last_row);
+  }
+  fields.bytes(std::as_bytes(std::span(findings.summed)));
+  for (const std::string& remark : findings.remarks) {
+    fields.text(remark);
+  }
+  return fields.take();
+}
+
+// Adds them to those that are there.
+void decode_findings(std::span<const std::byte> message, Findings& findings) {
+  FieldReader fields(message);
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    std::string dataset = fields.text();
+    const int64_t first_row = fields.number();
+    findings.damages.push_back({std::move(dataset), first_row, fields.number()});
+  }
+  const auto summed = fields.bytes();
+  const size_t before = findings.summed.size();
+  findings.summed.resize(before + summed.size() / sizeof(int64_t));
+  std::copy(summed.begin(), summed.end(), reinterpret_cast<std::byte*>(findings.summed.data() + before));
+  while (!fields.done()) {
+    findings.remarks.push_back(fields.text());
+  }
+}
+
+// In order, neighbours as one.
+void tidy(std::vector<Damage>& damages) {
+  std::stable_sort(damages.begin(), damages.end(), [](const Damage& a, const Damage& b) {
+    return std::tie(a.dataset, a.first_row) < std::tie(b.dataset, b.first_row);
+  });
+  std::vector<Damage> merged;
+  for (const Damage& damage : damages) {
+    add_damage(merged, damage.dataset, damage.first_row, damage.last_row);
+  }
+  damages = std::move(merged);
+}
+
+ByteRange share_of(int64_t total, const Comm& comm) {
+  const int64_t each = total / comm.size();
+  const int64_t more = total % comm.size();
+  const int64_t begin = each * comm.rank() + std::min<int64_t>(more, comm.rank());
+  return {begin, begin + each + (comm.rank() < more ? 1 : 0)};
+}
+
+}  // namespace
+
+// This rank's share of a dataset: its rows where they are summed, and what nobody put.
+Status ReadSession::verify_dataset(int number, Findings& findings) {
+  const DatasetEntry& entry = dataset(number);
+  const bool by_rows = entry.checksum_group >= 0;
+  if (entry.data_offset < 0) {
+    return by_rows ? not_raw(number) : Status();
+  }
+  if (by_rows) {
+    const ByteRange rows = share_of(entry.row_count(), comm());
+    bool any_sum = false;
+    STRIA_RETURN_IF_ERROR(verify_rows(number, rows, findings.damages, any_sum));
+    if (any_sum) {
+      findings.summed.push_back(number);
+    }
+    if (checksums_.is_full(entry.checksum_group)) {
+      return Status();
+    }
+  }
+  return verify_unwritten(number, share_of(entry.data_bytes(), comm()), findings.damages);
+}
+
+Status ReadSession::verify_tables(std::vector<Damage>& found) {
+  for (size_t i = 0; checksums_.is_sealed && i < checksums_.tables.size(); ++i) {
+    if (static_cast<int>(i % static_cast<size_t>(comm().size())) == comm().rank()) {
+      STRIA_ASSIGN_OR_RETURN(const bool is_right, table_is_right(static_cast<int>(i)));
+      if (!is_right) {
+        add_damage(found, RowTable::path(i), 0, checksums_.tables[i][1]);
+      }
+    }
+  }
+  return Status();
+}
+
+// Rank 0. Other programs may go on with a file, and then rewrite its superblock: nobody can tell any more what the metadata
+// were.
+Status ReadSession::verify_metadata(Findings& findings) {
+  const Seal& seal = checksums_.seal;
+  if (!checksums_.is_sealed) {
+    findings.remarks.emplace_back(
+        "an older version of Stria wrote it: a sum that was lost looks like one that never was, and only HDF5's own sums "
+        "guard its metadata");
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
+  STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, hash_range(reader_->superblock()));
+  if (superblock != seal.superblock_sum || checksums_.seal_offset < 0) {
+    findings.remarks.emplace_back(
+        "another program has changed it since: only HDF5's own sums guard its names, types and attributes");
+    return Status();
+  }
+  if (size_bytes > seal.file_bytes) {
+    findings.remarks.push_back(fmt::format("{} bytes follow its end, and mean nothing", size_bytes - seal.file_bytes));
+  }
+  std::vector<ByteRange> extents;
+  for (const DatasetEntry& entry : catalog_.datasets()) {
+    if (entry.data_offset >= 0) {
+      extents.push_back(entry.extent());
+    }
+  }
+  StreamingHash hash;
+  for (const ByteRange& range : sealed_ranges(seal, std::move(extents))) {
+    STRIA_RETURN_IF_ERROR(hash_into(Datatype::bytes(range.size()), range.begin, hash));
+  }
+  if (hash.digest() != seal.metadata_sum) {
+    add_damage(findings.damages, "", 0, 0);
+  }
+  return Status();
+}
+
+// Rank 0: names that are in the list of sums but not in the file, and the other way round.
+void ReadSession::verify_names(Findings& findings) {
+  const std::set<std::string> listed(checksums_.paths.begin(), checksums_.paths.end());
+  for (const std::string& path : listed) {
+    if (!find(path).ok()) {
+      add_damage(findings.damages, path, 0, 0);
+    }
+  }
+  for (const std::string& path : dataset_paths()) {
+    if (listed.count(path) == 0) {
+      findings.remarks.push_back(fmt::format("dataset '{}' has no checksum: another program has added it", path));
+    }
+  }
+}
+
+// Rank 0, when it knows what all have found.
+void ReadSession::remark_on_datasets(Findings& findings) {
+  const std::set<int64_t> summed(findings.summed.begin(), findings.summed.end());
+  for (const std::string& path : checksums_.paths) {
+    const auto number = find(path);
+    if (!number.ok() || path == kSealPath || dataset(*number).data_bytes() == 0) {
+      continue;
+    }
+    if (slabs_of_[static_cast<size_t>(*number)].empty() && summed.count(*number) == 0) {
+      findings.remarks.push_back(
+          dataset(*number).data_offset >= 0
+              ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must be zero throughout", path)
+              : fmt::format("dataset '{}' has no checksum: nobody put it", path));
+    }
+  }
+  for (size_t i = 0; checksums_.is_sealed && i < checksums_.tables.size(); ++i) {
+    if (checksums_.seal.tables[i].count == TableSeal::kUnknown) {
+      findings.remarks.push_back(
+          fmt::format("dataset '{}', which holds checksums, has none itself: two ranks put the same rows", RowTable::path(i)));
+    }
+  }
+}
+
+// What all ranks have found, on every rank.
+Status ReadSession::share_findings(Findings& findings) {
+  std::vector<std::byte> encoded;
+  Status status = or_out_of_memory([&] {
+    encoded = encode_findings(findings);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(comm().agree(status));
+  PartExchange exchange;
+  exchange.start(comm(), std::move(encoded));
+  exchange.finish();
+  std::vector<std::byte> message;
+  status = or_out_of_memory([&]() -> Status {
+    if (!is_root()) {
+      return Status();
+    }
+    STRIA_ASSIGN_OR_RETURN(const auto parts, exchange.take());
+    Findings all;
+    for (const auto& part : parts) {
+      decode_findings(part, all);
+    }
+    tidy(all.damages);
+    remark_on_datasets(all);
+    message = encode_findings(all);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(share_bytes(comm(), status, message));
+  findings = {};
+  status = or_out_of_memory([&] {
+    decode_findings(message, findings);
+    return Status();
+  });
+  return comm().agree(status);
+}
+
+// This rank's share of the data.
+Status ReadSession::verify_share(const std::vector<std::string>& except, Findings& findings) {
+  const std::set<std::string> left_out(except.begin(), except.end());
+  STRIA_RETURN_IF_ERROR(open_handle());
+  PhaseTimer timer(report_.phases, Phase::kRead);
+  for (const std::string& path : checksums_.paths) {
+    const auto number = find(path);
+    if (number.ok() && path != kSealPath && left_out.count(path) == 0) {
+      STRIA_RETURN_IF_ERROR(verify_dataset(*number, findings));
+    }
+  }
+  for (size_t i = 0; i < checksums_.slabs.size(); ++i) {
+    const SlabSum& slab = checksums_.slabs[i];
+    if (static_cast<int>(i % static_cast<size_t>(comm().size())) == comm().rank() &&
+        left_out.count(checksums_.paths[static_cast<size_t>(slab.dataset)]) == 0) {
+      STRIA_RETURN_IF_ERROR(verify_slab(slab, findings.damages));
+    }
+  }
+  STRIA_RETURN_IF_ERROR(verify_tables(findings.damages));
+  if (is_root()) {
+    verify_names(findings);
+    STRIA_RETURN_IF_ERROR(verify_metadata(findings));
+  }
+  return Status();
+}
+
+Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
+  if (!checksums_.present) {
+    return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
+  }
+  STRIA_RETURN_IF_ERROR(checksums_.problem);
+  STRIA_RETURN_IF_ERROR(meet(Call::kVerify, set_reserve_aside()));
+  Findings findings;
+  // By reference: a std::function would take memory for what the lambda captures, on one rank perhaps in vain.
+  auto share = [&] { return or_out_of_memory([&] { return verify_share(except, findings); }); };
+  STRIA_RETURN_IF_ERROR(together(std::ref(share)));
+  STRIA_RETURN_IF_ERROR(share_findings(findings));
+  if (remarks != nullptr) {
+    *remarks = std::move(findings.remarks);
+  }
+  return std::move(findings.damages);
+}
+
+}  // namespace stria::file

@@ -1,0 +1,111 @@
+#include "file/write/gathered.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "file/checksums/checksum_index.hpp"
+#include "file/meet/message_fields.hpp"
+
+namespace stria::file {
+
+namespace {
+
+void unite_with(ValueRange& total, const ValueRange& more) {
+  total.minimum = std::min(total.minimum, more.minimum);
+  total.maximum = std::max(total.maximum, more.maximum);
+}
+
+}  // namespace
+
+void Gathered::keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
+  set.finish_sums();
+  value_ranges_.resize(static_cast<size_t>(catalog.size()));
+  keep_value_ranges(set, transfers);
+  keep_sums(set, transfers, catalog);
+}
+
+void Gathered::keep_value_ranges(const TransferSet& set, std::span<const Transfer> transfers) {
+  for (size_t i = 0; i < set.value_ranges().size(); ++i) {
+    unite_with(value_ranges_[static_cast<size_t>(transfers[i].dataset)], set.value_ranges()[i]);
+  }
+}
+
+void Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    const UnitHasher* hasher = set.sums(i);
+    if (hasher == nullptr) {
+      continue;
+    }
+    const Transfer& transfer = transfers[i];
+    if (summed_by_rows(transfer, catalog[transfer.dataset])) {
+      for (int64_t row = 0; row < hasher->unit_count(); ++row) {
+        row_sums_.push_back(
+            {.table = transfer.dataset, .index = transfer.first_row + row, .sum = hasher->sums()[static_cast<size_t>(row)]});
+      }
+    } else if (hasher->unit_count() == 1) {
+      encode_slab_sum({.dataset = transfer.dataset,
+                       .displacement = transfer.displacement,
+                       .region = transfer.region,
+                       .sum = hasher->sums()[0]},
+                      slab_records_);
+    }
+  }
+}
+
+void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog) {
+  for (RowSum& sum : row_sums_) {
+    const DatasetEntry& dataset = catalog[sum.table];
+    const auto columns = static_cast<int64_t>(tables[static_cast<size_t>(dataset.checksum_group)].datasets.size());
+    sum.index = sum.index * columns + dataset.checksum_column;
+    sum.table = dataset.checksum_group;
+  }
+  row_sum_bytes_ = lay_out_row_sums(tables, std::move(row_sums_));
+  value_ranges_.resize(static_cast<size_t>(catalog.size()));
+}
+
+std::vector<std::byte> Gathered::encode(const Catalog& catalog) const {
+  std::vector<ValueRange> ranges;
+  for (size_t i = 0; i < value_ranges_.size(); ++i) {
+    if (catalog[static_cast<int>(i)].value_range) {
+      ranges.push_back(value_ranges_[i]);
+    }
+  }
+  FieldWriter fields;
+  fields.bytes(std::as_bytes(std::span(ranges)));
+  for (const TableShare& share : row_sum_bytes_.shares) {
+    fields.bytes(std::as_bytes(std::span(share.places)));
+    fields.number(static_cast<int64_t>(share.sum));
+  }
+  fields.bytes(slab_records_);
+  return fields.take();
+}
+
+std::vector<storage::WriteSegment> Gathered::take_row_sums() {
+  return std::exchange(row_sum_bytes_.segments, {});
+}
+
+Status GatheredByAll::add(std::span<const std::byte> message, const Catalog& catalog) {
+  FieldReader fields(message);
+  std::span<const std::byte> ranges = fields.bytes();
+  for (size_t i = 0; i < value_ranges.size(); ++i) {
+    if (catalog[static_cast<int>(i)].value_range && ranges.size() >= sizeof(ValueRange)) {
+      ValueRange range;
+      std::memcpy(&range, ranges.data(), sizeof range);
+      ranges = ranges.subspan(sizeof range);
+      unite_with(value_ranges[i], range);
+    }
+  }
+  for (std::vector<TableShare>& shares : table_shares) {
+    const auto places = fields.bytes();
+    TableShare& share = shares.emplace_back();
+    share.places.resize(places.size() / sizeof(ByteRange));
+    std::copy(places.begin(), places.end(), reinterpret_cast<std::byte*>(share.places.data()));
+    share.sum = static_cast<uint64_t>(fields.number());
+  }
+  const auto records = fields.bytes();
+  slab_records.insert(slab_records.end(), records.begin(), records.end());
+  return fields.well() ? Status() : Status(ErrorCode::kInternal, "what a rank gathered was garbled on its way");
+}
+
+}  // namespace stria::file

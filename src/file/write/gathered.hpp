@@ -1,0 +1,51 @@
+// What the ranks learn of their data while packing: the smallest and the largest values, and checksums.
+//
+// Gathered is what one rank has learnt; it travels to rank 0 as one message, which adds it to a GatheredByAll. Sums of whole
+// rows don't travel: each rank writes its own into their tables.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "datatype/pack.hpp"
+#include "file/checksums/row_tables.hpp"
+#include "file/define/catalog.hpp"
+#include "file/move/transfer_set.hpp"
+
+namespace stria::file {
+
+class Gathered {
+ public:
+  /// Adds what a set has gathered of its transfers, and hashes again what could not be hashed on the way.
+  void keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+  /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
+  void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
+  /// The message for rank 0. \pre lay_out()
+  std::vector<std::byte> encode(const Catalog& catalog) const;
+  /// The sums of rows that are still to be written, for the caller to write; they point into this.
+  std::vector<storage::WriteSegment> take_row_sums();
+
+ private:
+  void keep_value_ranges(const TransferSet& set, std::span<const Transfer> transfers);
+  void keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+
+  std::vector<ValueRange> value_ranges_;  // of each dataset
+  std::vector<RowSum> row_sums_;          // .table holds the dataset and .index the row until they are laid out
+  RowSumBytes row_sum_bytes_;
+  std::vector<std::byte> slab_records_;  // of what was not put by whole rows
+};
+
+/// On rank 0.
+struct GatheredByAll {
+  std::vector<ValueRange> value_ranges;               ///< of each dataset
+  std::vector<std::vector<TableShare>> table_shares;  ///< what all ranks put into each row table
+  std::vector<std::byte> slab_records;
+
+  GatheredByAll(const Catalog& catalog, size_t table_count)
+      : value_ranges(static_cast<size_t>(catalog.size())), table_shares(table_count) {}
+  /// Adds a rank's message.
+  Status add(std::span<const std::byte> message, const Catalog& catalog);
+};
+
+}  // namespace stria::file

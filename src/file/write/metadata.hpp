@@ -1,0 +1,49 @@
+// The metadata of a new file, on rank 0: objects made while the ranks pack, values that are known last, checksums and seal.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "container/container.hpp"
+#include "file/checksums/row_tables.hpp"
+#include "file/define/definitions.hpp"
+#include "file/write/gathered.hpp"
+
+namespace stria::file {
+
+class Metadata {
+ public:
+  /// What there is to be made. Must outlive the metadata.
+  struct Content {
+    const Catalog& catalog;
+    std::span<const RowTable> row_tables;
+    const Definitions& definitions;
+  };
+
+  /// Makes all objects; what the ranks gather while packing comes later.
+  static Result<std::unique_ptr<Metadata>> build(const container::FileFormat& format, const container::Layout& layout,
+                                                 const Content& content);
+  /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
+  Status finish(GatheredByAll gathered, bool checksums);
+  /// \pre finish() was well
+  const container::SparseImage& image() const { return image_; }
+
+ private:
+  Metadata(std::unique_ptr<container::Writer> writer, const Content& content) : writer_(std::move(writer)), content_(content) {}
+
+  Status build_all();
+  Status reserve_value_range(const DatasetEntry& dataset);
+  Status fill_value_ranges(std::span<const ValueRange> ranges);
+  Status create_slabs(std::vector<std::byte> records);
+  Status create_room_for_seal();
+  void seal(std::vector<std::vector<TableShare>> table_shares);
+
+  std::unique_ptr<container::Writer> writer_;
+  Content content_;
+  std::vector<std::array<int, 2>> range_attributes_;  // minimum and maximum of each dataset that wants them
+  container::SparseImage image_;
+};
+
+}  // namespace stria::file

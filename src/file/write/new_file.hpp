@@ -1,0 +1,83 @@
+// A new file under its temporary name: this rank's handles of it, and on rank 0 how it gets its name.
+//
+// Until the rename a file of that name stays as it was. Nothing here communicates.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "container/image.hpp"
+#include "file/session/file_identity.hpp"
+#include "file/session/session.hpp"
+#include "storage/driver.hpp"
+#include "stria/phases.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// The name under which the file at `path` is written until its commit.
+std::string partial_path(const std::string& path);
+
+class NewFile {
+ public:
+  /// What a transfer wants of this rank.
+  struct Use {
+    bool writes = false;  ///< the rank writes to the file itself
+    bool has_data = false;
+    bool direct = false;  ///< aligned stretches go past the page cache
+  };
+
+  /// `path` as the storage knows it. What is passed must outlive this.
+  NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  /// Rank 0: makes the file. `given_path` is the name that the program knows.
+  Status create(const std::string& given_path);
+  /// Rank 0's handle; null before create() and on other ranks.
+  storage::File* created() const { return created_.get(); }
+
+  /// Opens the handles that a transfer needs and that are not open.
+  Status open(const Use& use);
+  /// This rank's handle, null where none was needed.
+  storage::File* cached() const { return file_; }
+  /// The same file past the page cache, or null.
+  storage::File* direct() const { return direct_file_.get(); }
+
+  /// Rank 0: reserves the file's space up to `end` where the storage can. A full device is found before anything is moved, and
+  /// direct writes into space that is there already run side by side.
+  Status reserve_space(int64_t end);
+  /// Makes what this node has written durable.
+  Status sync();
+  /// All but rank 0's first handle, under whose lock the file is.
+  Status close_handles();
+  /// Rank 0.
+  Status write(const container::SparseImage& image);
+  /// Rank 0, when all ranks have written: size, sync, name, sync of the directory.
+  Status publish(int64_t file_bytes, bool sync);
+  /// Whether the file has its name. The other ranks are told.
+  bool is_published() const { return published_; }
+  void note_published(bool published) { published_ = published; }
+  /// Lets go of everything that nobody needs any more, once all ranks know the outcome.
+  void release();
+  /// Leaves nothing behind. On rank 0 the temporary file is removed, which other ranks may still have open.
+  void discard() noexcept;
+
+ private:
+  bool has_partial_name() const;
+  Status settle(bool sync);
+
+  const Environment& environment_;
+  const FileIdentity& of_rank_0_;
+  PhaseTimes& times_;
+  std::string path_;
+  std::string partial_path_;
+  bool published_ = false;
+  std::unique_ptr<storage::File> created_;  // rank 0
+  std::unique_ptr<storage::File> opened_;   // other ranks, when the first transfer needs it
+  std::shared_ptr<storage::Driver> direct_driver_;
+  std::unique_ptr<storage::File> direct_file_;
+  storage::File* file_ = nullptr;  // one of the first two
+};
+
+}  // namespace stria::file

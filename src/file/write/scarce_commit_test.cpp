@@ -1,0 +1,71 @@
+// Memory that runs out on one rank during a commit: every rank ends, with the same outcome, and no file has the name.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "file/session/scarce_case_test.hpp"
+
+namespace stria::file::test {
+namespace {
+
+using access::test::Counting;
+
+void check_every_moment(const Setting& setting) {
+  std::unique_ptr<storage::MemoryDriver> memory;  // a new one each time
+  fail_at_every_moment(
+      [&](int64_t failing) {
+        memory = std::make_unique<storage::MemoryDriver>();
+        return run_once(setting, failing, [&](Comm& comm) {
+          return write_file(setting, comm, borrow(*memory), [](WriteSession& session) {
+            Counting on(true);
+            return session.commit();
+          });
+        });
+      },
+      [&](const Status& status) {
+        // The driver keeps files in memory: where it runs out the device is full.
+        const ErrorCode code = status.code();
+        ASSERT_TRUE(code == ErrorCode::kResourceExhausted || code == ErrorCode::kNoSpace) << status.message();
+        ASSERT_FALSE(*memory->exists(setting.path));
+      });
+}
+
+TEST(ScarceCommit, EndsACreationEverywhere) {
+  Setting setting;
+  setting.ranks = 3;
+  std::unique_ptr<storage::MemoryDriver> memory;
+  const auto create = [&](Comm& comm) -> Status {
+    Environment environment = environment_of(comm, borrow(*memory), setting.hints);
+    Counting on(true);
+    auto session = WriteSession::create(std::move(environment), setting.path, {});
+    Counting off(false);
+    return session.ok() ? (*session)->abandon() : session.status();
+  };
+  fail_at_every_moment(
+      [&](int64_t failing) {
+        memory = std::make_unique<storage::MemoryDriver>();
+        return run_once(setting, failing, create);
+      },
+      [&](const Status& status) {
+        ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message();
+        ASSERT_TRUE(memory->list_directory(".")->empty());
+      });
+}
+
+TEST(ScarceCommit, EndsAListWriteEverywhere) {
+  Setting setting;
+  setting.ranks = 3;
+  setting.hints.method = access::Method::kListIo;
+  check_every_moment(setting);
+}
+
+TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
+  Setting setting;
+  setting.ranks = 3;
+  setting.ranks_per_node = 2;
+  setting.hints.method = access::Method::kTwoPhase;
+  check_every_moment(setting);
+}
+
+}  // namespace
+}  // namespace stria::file::test

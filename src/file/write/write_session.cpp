@@ -1,0 +1,405 @@
+#include "file/write/write_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "access/alone/batches.hpp"
+#include "access/failure/failure_news.hpp"
+#include "access/move.hpp"
+#include "access/together/two_phase.hpp"
+#include "file/checksums/row_tables.hpp"
+#include "file/meet/outcome_message.hpp"
+#include "file/write/checksum_tables.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kWorthTurnsBytes = 1 << 20;
+
+// The failure of the lowest rank; one that gave up because of another speaks only when nobody knows more.
+void keep_first(Status& first, const Status& status, int rank, int ranks) {
+  if (!status.ok() && (first.ok() || (first.code() == ErrorCode::kAborted && status.code() != ErrorCode::kAborted))) {
+    first = ranks == 1 ? status : status.with_context(fmt::format("rank {}", rank));
+  }
+}
+
+// The parts of all ranks, or the first failure.
+Result<std::vector<std::vector<std::byte>>> open_parts(std::span<const std::vector<std::byte>> messages) {
+  std::vector<std::vector<std::byte>> parts;
+  Status failure;
+  for (size_t rank = 0; rank < messages.size(); ++rank) {
+    auto part = decode_outcome(messages[rank]);
+    keep_first(failure, part.status(), static_cast<int>(rank), static_cast<int>(messages.size()));
+    if (part.ok()) {
+      parts.push_back(std::move(*part));
+    }
+  }
+  STRIA_RETURN_IF_ERROR(failure);
+  return parts;
+}
+
+}  // namespace
+
+WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
+                           std::shared_ptr<RollCall> roll_call)
+    : Session(std::move(environment), path, std::move(roll_call)),
+      options_(options),
+      layout_(environment_.format->make_layout()),
+      definitions_({.catalog = catalog_, .layout = *layout_, .log = log_}, environment_.hints.alignment_bytes, is_root()),
+      file_(environment_, stored_path_, identity_, report_.phases) {
+  const uint64_t hash = combine_hashes(hash_of_opening(), (options.sync ? 2 : 0) + (options.checksums ? 1 : 0));
+  log_.add(hash, 1, [this] {
+    DefinitionText text = describe_opening("create");
+    text.arguments.emplace_back("sync", options_.sync ? "true" : "false");
+    text.arguments.emplace_back("checksums", options_.checksums ? "true" : "false");
+    return text;
+  });
+}
+
+WriteSession::~WriteSession() {
+  WriteSession::leave("dropped the file");
+}
+
+Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
+                                                           const CreateOptions& options) {
+  const std::shared_ptr<Comm> comm = environment.comm;
+  const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
+  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
+    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call));
+  });
+  if (!made.ok()) {
+    return give_up_opening(*comm, *roll_call, Call::kCreate, made.status())
+        .with_context(fmt::format("'{}' was not written", path));
+  }
+  WriteSession& session = **made;
+  session.finished_ = false;
+  Status status = session.environment_.problem;
+  if (session.is_root() && status.ok()) {
+    status = or_out_of_memory([&] { return session.file_.create(session.path_); });
+  }
+  status = session.agree_on_open(Call::kCreate, status, session.file_.created());
+  if (!status.ok()) {
+    return session.fail(status);
+  }
+  return made;
+}
+
+Result<int> WriteSession::create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  auto number = definitions_.create_dataset(spec, options);
+  return number.ok() ? number : refuse(number.status());
+}
+
+Status WriteSession::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.create_table(std::move(spec), content));
+}
+
+Status WriteSession::set_attribute(container::AttributeSpec attribute) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.set_attribute(std::move(attribute)));
+}
+
+Status WriteSession::refuse(const Status& status) {
+  const Status why = status.with_context(fmt::format("'{}'", path_));
+  poison(why);
+  return why;
+}
+
+Status WriteSession::flush() {
+  STRIA_RETURN_IF_ERROR(check_open());
+  auto shape = agree_on_pending(Call::kFlush);
+  const Status status = shape.ok() ? comm().agree(move(*shape, false)) : shape.status();
+  note_time();
+  return status.ok() ? status : fail(status);
+}
+
+Status WriteSession::commit() {
+  STRIA_RETURN_IF_ERROR(check_open());
+  poison(or_out_of_memory([&] { return define_checksums(); }));
+  auto shape = agree_on_pending(Call::kCommit);
+  const Status status = shape.ok() ? complete(move(*shape, true)) : shape.status();
+  note_time();
+  if (!status.ok()) {
+    return fail(status);
+  }
+  finished_ = true;
+  return Status();
+}
+
+Status WriteSession::define_checksums() {
+  if (!options_.checksums) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(row_tables_, define_checksum_tables(catalog_, *layout_, definitions_));
+  return Status();
+}
+
+Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
+  poison(set_reserve_aside());
+  return agree_on_request(call, true, options_.sync);
+}
+
+Status WriteSession::move(const access::RequestShape& shape, bool last) {
+  // Without a plan this rank would not know what the others expect of it.
+  const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
+  bool by_themselves = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
+                       shape.total_bytes >= kWorthTurnsBytes;
+  NodeTurn* node = by_themselves ? comm().node_turn() : nullptr;  // whose memory tells of failures too
+  if (node != nullptr) {
+    node->begin_operation();
+  }
+  NodeTurn* turn = capabilities_.parallel_writes ? nullptr : node;
+  reserve_.attempt([&] { note_plan(plan); });
+  std::optional<access::FailureNews> news;
+  const bool all_on_node = node != nullptr && comm().node_size() == comm().size();
+  if (plan.method != access::Method::kTwoPhase && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
+    news.emplace(comm(), reserve_);
+  }
+  const Status ready = or_out_of_memory([&] { return prepare(plan, last); });
+  auto set = or_out_of_memory([&] {
+    if (options_.checksums) {
+      place_row_sums(catalog_.datasets());
+    }
+    return TransferSet::create(pending_, catalog_.datasets(), {.checksums = options_.checksums, .value_ranges = true});
+  });
+  Status status = ready.ok() ? set.status() : ready;
+  if (plan.method == access::Method::kTwoPhase && !comm().agree(status).ok() && status.ok()) {
+    // The exchange needs everybody.
+    status = Status(ErrorCode::kAborted, "another rank could not begin to write");
+  }
+  if (status.ok()) {
+    access::Context context{.comm = comm(),
+                            .file = file_.cached(),
+                            .direct_file = file_.direct(),
+                            .hints = environment_.hints,
+                            .times = report_.phases,
+                            .turn = turn};
+    context.sole_writer = true;  // under its temporary name
+    if (news) {
+      context.failed_elsewhere = [&news] { return news->heard(); };
+    } else if (node != nullptr) {
+      context.failed_elsewhere = [node] { return node->was_given_up(); };
+    }
+    status = transfer(plan, **set, context, last);
+  }
+  if (!status.ok() && node != nullptr) {
+    node->give_up();
+  }
+  if (news) {
+    status = news->end(status);
+  }
+  if (status.ok()) {
+    pending_.clear();
+  }
+  return status;
+}
+
+// What this rank needs before anything is moved. Rank 0 makes the metadata already, while the others pack.
+Status WriteSession::prepare(const access::Plan& plan, bool last) {
+  STRIA_RETURN_IF_ERROR(reserve_.status());
+  if (is_root() && plan.reserve) {
+    int64_t end = 0;
+    for (const DatasetEntry& dataset : catalog_.datasets()) {
+      end = std::max(end, dataset.extent().end);
+    }
+    STRIA_RETURN_IF_ERROR(file_.reserve_space(end));
+  }
+  if (is_root() && last) {
+    PhaseTimer timer(report_.phases, Phase::kMetadata);
+    const Metadata::Content content{.catalog = catalog_, .row_tables = row_tables_, .definitions = definitions_};
+    STRIA_ASSIGN_OR_RETURN(metadata_, Metadata::build(*environment_.format, *layout_, content));
+  }
+  const auto& aggregators = plan.two_phase.aggregators;
+  const bool aggregates = std::find(aggregators.begin(), aggregators.end(), comm().rank()) != aggregators.end();
+  const bool writes = plan.method == access::Method::kTwoPhase ? aggregates : !pending_.empty();
+  return file_.open({.writes = writes, .has_data = !pending_.empty(), .direct = plan.direct});
+}
+
+Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, access::Context& context, bool last) {
+  if (file_.cached() == nullptr && plan.method != access::Method::kTwoPhase) {
+    return Status();  // nothing to write here
+  }
+  try {
+    std::optional<Status> kept;
+    std::vector<storage::WriteSegment> sums;
+    if (last && plan.method == access::Method::kListIo) {
+      context.packed = [&]() -> std::span<const storage::WriteSegment> {
+        kept = hand_in(keep(set));
+        sums = gathered_.take_row_sums();
+        return sums;
+      };
+    }
+    Status status;
+    if (plan.method == access::Method::kTwoPhase) {
+      status = access::write_two_phase(context, plan.two_phase, set.lanes(), set);
+    } else if (plan.method == access::Method::kListIo) {
+      status = access::write_list_io(context, set.lanes(), set);
+    } else {
+      status = access::write_independent(context, set.lanes(), set).status;
+    }
+    if (status.ok()) {
+      status = kept ? *kept : keep(set);
+    }
+    return status;
+  } catch (const std::bad_alloc&) {
+    return Status(ErrorCode::kResourceExhausted, fmt::format("writing '{}': out of memory", path_));
+  }
+}
+
+// What was gathered while packing.
+Status WriteSession::keep(TransferSet& set) {
+  PhaseTimer timer(report_.phases, Phase::kPack);
+  return or_out_of_memory([&] {
+    gathered_.keep(set, pending_, catalog_);
+    return Status();
+  });
+}
+
+// Sends rank 0 what was gathered, or why there is nothing. Returns what this rank's outcome is now.
+Status WriteSession::hand_in(const Status& mine) {
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  auto message = or_out_of_memory([&]() -> Result<std::vector<std::byte>> {
+    if (!mine.ok()) {
+      return encode_outcome(mine, {});
+    }
+    gathered_.lay_out(row_tables_, catalog_);
+    return encode_outcome(mine, gathered_.encode(catalog_));
+  });
+  parts_.start(comm(), message.ok() ? std::move(*message) : encode_outcome(message.status(), {}));
+  return mine.ok() ? message.status() : mine;
+}
+
+// After this rank's data were moved, or failed to be. What a method of several ranks gathers is handed in only now.
+Status WriteSession::complete(Status mine) {
+  if (!parts_.started()) {
+    mine = hand_in(mine);
+  }
+  if (mine.ok()) {
+    mine = write_row_sums();
+  }
+  if (options_.sync && comm().node_size() < comm().size()) {
+    mine = sync_other_nodes(mine);
+  }
+  mine.update(file_.close_handles());
+  finish_parts();
+  const Status made = is_root() && mine.ok() ? or_out_of_memory([&] { return write_metadata(); }) : Status();
+  Status outcome = collect(mine);
+  if (is_root() && outcome.ok()) {
+    outcome = made.ok() ? or_out_of_memory([&] { return publish(); }) : made;
+    outcome = comm().size() == 1 ? outcome : outcome.with_context("rank 0");
+  }
+  outcome = share_outcome(outcome);
+  file_.release();  // nobody waits for their memory any more
+  return outcome;
+}
+
+// Those that were not written together with the last of the data.
+Status WriteSession::write_row_sums() {
+  return or_out_of_memory([&]() -> Status {
+    const std::vector<storage::WriteSegment> sums = gathered_.take_row_sums();
+    if (sums.empty()) {
+      return Status();
+    }
+    PhaseTimer timer(report_.phases, Phase::kCommit);
+    return file_.cached()->write(sums);
+  });
+}
+
+// One rank a node makes the node's writes durable; on rank 0's own node that is rank 0, when the metadata are written too.
+Status WriteSession::sync_other_nodes(const Status& mine) {
+  PhaseTimer timer(report_.phases, Phase::kSync);
+  if (!comm().agree(mine).ok()) {
+    return mine.ok() ? Status(ErrorCode::kAborted, "another rank could not write") : mine;
+  }
+  return comm().node_rank() == 0 && !is_root() ? file_.sync() : Status();
+}
+
+void WriteSession::finish_parts() {
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  parts_.finish();
+}
+
+// Rank 0, while others may still write their last bytes: the metadata with what all ranks gathered.
+Status WriteSession::write_metadata() {
+  {
+    PhaseTimer timer(report_.phases, Phase::kMetadata);
+    STRIA_ASSIGN_OR_RETURN(const auto messages, parts_.take());
+    STRIA_ASSIGN_OR_RETURN(const auto parts, open_parts(messages));
+    GatheredByAll gathered(catalog_, row_tables_.size());
+    for (const std::vector<std::byte>& part : parts) {
+      STRIA_RETURN_IF_ERROR(gathered.add(part, catalog_));
+    }
+    STRIA_RETURN_IF_ERROR(metadata_->finish(std::move(gathered), options_.checksums));
+  }
+  return file_.write(metadata_->image());
+}
+
+Status WriteSession::collect(const Status& mine) {
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  const auto message = reserve_.surely([&] { return encode_outcome(mine, {}); });
+  Status failure;
+  comm().gather(message, 0, [&](int rank, std::span<const std::byte> piece) {
+    reserve_.surely([&] { keep_first(failure, decode_outcome(piece).status(), rank, comm().size()); });
+  });
+  return failure;
+}
+
+// Rank 0, when everything is written.
+Status WriteSession::publish() {
+  report_.file_bytes = metadata_->image().file_bytes;
+  return file_.publish(report_.file_bytes, options_.sync);
+}
+
+Status WriteSession::share_outcome(const Status& mine) {
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  int64_t outcome[2] = {mine.ok() ? 0 : 1, file_.is_published() ? 1 : 0};
+  comm().broadcast(std::as_writable_bytes(std::span(outcome)), 0);
+  file_.note_published(outcome[1] != 0);
+  if (outcome[0] == 0) {
+    return Status();
+  }
+  std::vector<std::byte> message;
+  if (is_root()) {
+    message = encode_outcome(mine, {});
+  }
+  comm().broadcast_bytes(message, 0);
+  return decode_outcome(message).status();
+}
+
+Status WriteSession::abandon() {
+  if (finished_) {
+    return Status();  // there is nothing left of it, on any rank
+  }
+  const Status status = meet(Call::kAbandon, Status());
+  discard();
+  return status;
+}
+
+void WriteSession::leave(std::string_view reason) noexcept {
+  if (!finished_) {
+    Session::leave(reason);
+    discard();
+  }
+}
+
+Status WriteSession::fail(const Status& status) {
+  discard();
+  const char* state =
+      file_.is_published() ? "is complete and has its name, but may not survive a power loss" : "was not written";
+  return status.with_context(fmt::format("'{}' {}", path_, state));
+}
+
+// Local.
+void WriteSession::discard() noexcept {
+  finished_ = true;
+  file_.discard();
+}
+
+}  // namespace stria::file

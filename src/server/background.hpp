@@ -1,0 +1,68 @@
+// Work that waits for the disk, done by a thread of its own while a coroutine lets others go on.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/thread_pool.hpp>
+#include <asio/use_awaitable.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace stria::server {
+
+/// A thing that a coroutine sleeps on and that any thread may ring once.
+class Bell : public std::enable_shared_from_this<Bell> {
+ public:
+  explicit Bell(asio::any_io_executor executor) : timer_(std::move(executor)) {}
+
+  /// From any thread.
+  void ring() {
+    asio::post(timer_.get_executor(), [self = shared_from_this()] {
+      self->rung_ = true;
+      self->timer_.cancel();
+    });
+  }
+  /// Waits until it is rung, at most so long; true when it was.
+  asio::awaitable<bool> wait(std::chrono::milliseconds time) {
+    if (!rung_) {
+      asio::error_code ignored;
+      timer_.expires_after(time);
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+    co_return rung_;
+  }
+
+ private:
+  asio::steady_timer timer_;
+  bool rung_ = false;  // on the coroutine's strand
+};
+
+/// What work() returns, done on a thread of `pool`. Every `patience` until then tell() is awaited.
+template <typename Outcome, typename Tell>
+asio::awaitable<Outcome> in_background(asio::thread_pool& pool, std::function<Outcome()> work,
+                                       std::chrono::milliseconds patience, Tell tell) {
+  struct Job {
+    Outcome outcome;
+    std::shared_ptr<Bell> bell;
+  };
+  auto job = std::make_shared<Job>();
+  job->bell = std::make_shared<Bell>(co_await asio::this_coro::executor);
+  asio::post(pool, [job, work = std::move(work)] {
+    job->outcome = work();
+    job->bell->ring();
+  });
+  while (true) {
+    const bool done = co_await job->bell->wait(patience);
+    if (done) {
+      break;
+    }
+    co_await tell();
+  }
+  co_return std::move(job->outcome);
+}
+
+}  // namespace stria::server

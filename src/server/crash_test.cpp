@@ -1,0 +1,288 @@
+// What was acknowledged survives: writes a kill of the server, synced ones a loss of power; and
+// what was not synced is old, new, or told to be in between.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "server/cluster_test.hpp"
+#include "server/server_processes_test.hpp"
+#include "storage/conformance_test.hpp"
+#include "storage/striped/striped_driver.hpp"
+
+namespace stria::server {
+namespace {
+
+using storage::OpenOptions;
+using storage::ReadSegment;
+using storage::StripedDriver;
+using storage::WriteSegment;
+using Bytes = std::vector<std::byte>;
+using Mode = OpenOptions::Mode;
+
+std::string make_directory(const std::string& parent) {
+  std::string pattern = parent + "/stria-crash-XXXXXX";
+  return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
+}
+
+void fill(Bytes& bytes, std::mt19937_64& random) {
+  for (size_t i = 0; i < bytes.size(); i += sizeof(uint64_t)) {
+    const uint64_t word = random();
+    std::memcpy(bytes.data() + i, &word, std::min(sizeof word, bytes.size() - i));
+  }
+}
+
+/// Some pieces of one write, without overlap.
+struct Pieces {
+  std::vector<int64_t> offsets;
+  Bytes data;
+  int64_t piece_bytes = 0;
+
+  Pieces() = default;
+  Pieces(std::mt19937_64& random, int64_t file_bytes) {
+    piece_bytes = random() % 2 == 0 ? 1 + static_cast<int64_t>(random() % 200) : 1 + static_cast<int64_t>(random() % 40000);
+    const auto stride = piece_bytes + static_cast<int64_t>(random() % 3000);
+    auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(file_bytes));
+    for (size_t i = 1 + random() % 30; i > 0; --i, at += stride) {
+      offsets.push_back(at);
+    }
+    data.resize(offsets.size() * static_cast<size_t>(piece_bytes));
+    fill(data, random);
+  }
+  /// Long pieces that end within blocks: a kill in the middle meets the write of one most likely.
+  static Pieces long_ones(std::mt19937_64& random) {
+    Pieces pieces;
+    pieces.piece_bytes = 50001 + static_cast<int64_t>(random() % 100000);
+    auto at = static_cast<int64_t>(random() % 4096);
+    for (int i = 0; i < 30; ++i, at += 200000) {
+      pieces.offsets.push_back(at);
+    }
+    pieces.data.resize(pieces.offsets.size() * static_cast<size_t>(pieces.piece_bytes));
+    fill(pieces.data, random);
+    return pieces;
+  }
+  const std::byte* piece(size_t i) const { return data.data() + i * static_cast<size_t>(piece_bytes); }
+  std::vector<WriteSegment> segments() const {
+    std::vector<WriteSegment> segments;
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      segments.push_back({offsets[i], piece(i), piece_bytes});
+    }
+    return segments;
+  }
+  int64_t end() const { return offsets.back() + piece_bytes; }
+};
+
+TEST(Crash, WhatWasAnsweredSurvivesKills) {
+  const std::string directory = make_directory(testing::scratch_directory());
+  {
+    testing::ServerProcess server(directory);
+    server.start();
+    StripedDriver driver;
+    const auto file = driver.open("stria://" + server.address() + "/f", {.mode = Mode::kCreate}).value();
+    std::atomic<bool> ending = false;
+    std::atomic<int> kills = 0;
+    std::thread killer([&] {
+      std::mt19937_64 random(1);
+      while (!ending) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 15000));
+        server.kill_server();
+        server.start();
+        ++kills;
+      }
+    });
+    std::mt19937_64 random(2);
+    Bytes model;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (std::chrono::steady_clock::now() < end || kills < 10) {
+      const Pieces pieces = random() % 3 == 0 ? Pieces(random, 300000) : Pieces::long_ones(random);
+      STRIA_EXPECT_OK(file->write(pieces.segments()));
+      model.resize(std::max(model.size(), static_cast<size_t>(pieces.end())));
+      for (size_t i = 0; i < pieces.offsets.size(); ++i) {
+        std::memcpy(model.data() + pieces.offsets[i], pieces.piece(i), static_cast<size_t>(pieces.piece_bytes));
+      }
+      if (random() % 16 == 0) {
+        Bytes back(model.size());
+        const ReadSegment all{0, back.data(), static_cast<int64_t>(back.size())};
+        const auto bytes = file->read({&all, 1});
+        ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+        ASSERT_EQ(*bytes, all.bytes);
+        if (back != model) {
+          ADD_FAILURE() << "after " << kills << " kills";
+          break;
+        }
+      }
+    }
+    ending = true;
+    killer.join();
+    STRIA_EXPECT_OK(file->close());
+  }
+  std::filesystem::remove_all(directory);
+}
+
+/// A small file system of its own, in a file, which can lose its power.
+class Disk {
+ public:
+  explicit Disk(const std::string& kind) : kind_(kind), directory_(make_directory(testing::scratch_directory())) {
+    const int image = ::open(image_path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int64_t bytes = int64_t{kind == "xfs" ? 320 : 48} << 20;
+    ok_ = ftruncate(image, bytes) == 0;
+    ::close(image);
+    std::filesystem::create_directory(path());
+    ok_ = ok_ && shell((kind == "xfs" ? "mkfs.xfs -q -f " : "mkfs.ext4 -q -F -m 0 ") + image_path()) && mount_it();
+  }
+  Disk(const Disk&) = delete;
+  Disk& operator=(const Disk&) = delete;
+  ~Disk() {
+    unmount();
+    std::filesystem::remove_all(directory_);
+  }
+
+  bool ok() const { return ok_; }
+  std::string path() const { return directory_ + "/mount"; }
+  /// From now on nothing reaches the disk; what had not is lost when it is mounted again.
+  bool lose_power() const {
+    const int root = ::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint32_t without_log = 2;  // XFS_FSOP_GOING_FLAGS_NOLOGFLUSH, which ext4 knows by the same number
+    const bool done = ioctl(root, _IOR('X', 125, uint32_t), &without_log) == 0;
+    ::close(root);
+    return done;
+  }
+  /// Some of the files, as the system does when it likes: data without their sums, and sums without
+  /// their data.
+  void write_back(std::mt19937_64& random) const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
+      if (entry.is_regular_file() && random() % 3 == 0) {
+        const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+        fsync(file);
+        ::close(file);
+      }
+    }
+  }
+  bool mount_again() {
+    unmount();
+    return mount_it();
+  }
+
+ private:
+  std::string image_path() const { return directory_ + "/image"; }
+  static bool shell(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
+  bool mount_it() const { return shell("mount -o loop " + image_path() + " " + path()); }
+  void unmount() const { shell("umount " + path()); }
+
+  std::string kind_;
+  std::string directory_;
+  bool ok_ = false;
+};
+
+/// A file's bytes as far as they are known: synced ones, and those that others may have replaced.
+struct Known {
+  Bytes synced;
+  Bytes newest;
+  std::map<int64_t, int64_t> touched;  // begin to end, since the last sync
+
+  void write(const Pieces& pieces) {
+    newest.resize(std::max(newest.size(), static_cast<size_t>(pieces.end())));
+    for (size_t i = 0; i < pieces.offsets.size(); ++i) {
+      std::memcpy(newest.data() + pieces.offsets[i], pieces.piece(i), static_cast<size_t>(pieces.piece_bytes));
+      touched[pieces.offsets[i]] = std::max(touched[pieces.offsets[i]], pieces.offsets[i] + pieces.piece_bytes);
+    }
+  }
+  void sync() {
+    synced = newest;
+    touched.clear();
+  }
+  bool is_touched(ByteRange range) const {
+    return std::any_of(touched.begin(), touched.end(), [&](const auto& each) {
+      return !intersect(range, {each.first, each.second}).empty();
+    });
+  }
+};
+
+class PowerLoss : public ::testing::TestWithParam<const char*> {};
+
+/// Compares block by block; counts those that are told to be in flight.
+void compare(storage::File& file, const Known& known, int* in_flight) {
+  const int64_t size = file.size().value();
+  ASSERT_GE(size, static_cast<int64_t>(known.synced.size()));
+  for (int64_t at = 0; at < static_cast<int64_t>(known.synced.size()); at += 4096) {
+    const ByteRange block{at, std::min<int64_t>(at + 4096, static_cast<int64_t>(known.synced.size()))};
+    Bytes bytes(static_cast<size_t>(block.size()));
+    const ReadSegment segment{at, bytes.data(), block.size()};
+    const auto got = file.read({&segment, 1});
+    const bool touched = known.is_touched({at, at + 4096});
+    if (touched && !got.ok()) {
+      ASSERT_NE(got.status().message().find("--accept"), std::string::npos) << got.status().message();
+      ++*in_flight;
+      continue;
+    }
+    ASSERT_TRUE(got.ok()) << "block at " << at << ": " << got.status().message();
+    if (!touched) {
+      ASSERT_EQ(std::memcmp(bytes.data(), known.synced.data() + at, bytes.size()), 0) << "block at " << at;
+    }
+  }
+}
+
+TEST_P(PowerLoss, WhatWasSyncedIsThere) {
+  int in_flight = 0;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    Disk disk(GetParam());
+    if (!disk.ok()) {
+      GTEST_SKIP() << GetParam() << " can't be made and mounted here: a loss of power is not tried";
+    }
+    testing::Cluster cluster(2, disk.path());
+    StripedDriver driver;
+    const OpenOptions options{.mode = Mode::kCreate};
+    std::map<std::string, Known> files;
+    std::map<std::string, std::unique_ptr<storage::File>> open;
+    for (const std::string name : {"a", "b", "c"}) {
+      open[name] = driver.open(cluster.url() + "/runs/" + name, options).value();
+    }
+    for (size_t step = 10 + random() % 60; step > 0; --step) {
+      const std::string name(1, static_cast<char>('a' + random() % 3));
+      const Pieces pieces(random, 400000);
+      STRIA_EXPECT_OK(open[name]->write(pieces.segments()));
+      files[name].write(pieces);
+      if (random() % 5 == 0) {
+        STRIA_EXPECT_OK(open[name]->sync());
+        files[name].sync();
+      }
+      if (random() % 8 == 0) {
+        disk.write_back(random);
+      }
+    }
+    ASSERT_TRUE(disk.lose_power());
+    cluster.stop(1);
+    cluster.stop(0);
+    ASSERT_TRUE(disk.mount_again());
+    cluster.start(0);
+    cluster.start(1);
+    for (const auto& [name, known] : files) {
+      if (known.synced.empty()) {
+        continue;
+      }
+      SCOPED_TRACE("file " + name);
+      const auto file = driver.open(cluster.url() + "/runs/" + name, {});
+      ASSERT_TRUE(file.ok()) << file.status().message();
+      compare(**file, known, &in_flight);
+    }
+    open.clear();
+    cluster.stop(1);
+    cluster.stop(0);
+  }
+  EXPECT_GT(in_flight, 0) << "blocks that are cut off must be met";
+}
+
+INSTANTIATE_TEST_SUITE_P(Crash, PowerLoss, ::testing::Values("ext4", "xfs"),
+                         [](const auto& kind) { return std::string(kind.param); });
+
+}  // namespace
+}  // namespace stria::server

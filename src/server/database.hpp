@@ -1,0 +1,106 @@
+// A thin cover over SQLite: statements that are prepared once, arguments by type, errors as Status.
+// For one thread.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stria/status.hpp"
+
+namespace stria::server {
+
+/// A statement under way; goes back to its beginning when it is destroyed.
+class Query {
+ public:
+  explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
+  Query(Query&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)), status_(std::move(other.status_)) {}
+  Query& operator=(Query&&) = delete;
+  ~Query();
+
+  /// True while there is a row.
+  bool next();
+  /// How the statement has gone so far.
+  const Status& status() const { return status_; }
+  int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
+  std::string text(int column) const;
+  std::vector<std::byte> bytes(int column) const;
+
+  void bind(int place, int64_t value) { sqlite3_bind_int64(statement_, place, value); }
+  void bind(int place, std::string_view value);
+  void bind(int place, std::span<const std::byte> value);
+
+ private:
+  sqlite3_stmt* statement_;
+  Status status_;
+};
+
+class Database {
+ public:
+  /// Opens or makes the file, with a write-ahead log: a transaction is atomic always, durable from
+  /// the next durable commit on. Nobody else can open it meanwhile.
+  static Result<std::unique_ptr<Database>> open(const std::string& path);
+  explicit Database(sqlite3* handle) : handle_(handle) {}
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  /// Starts a statement with its arguments. \pre `sql` is a literal
+  template <typename... Arguments>
+  Query query(const char* sql, const Arguments&... arguments) {
+    Query query(prepare(sql));
+    int place = 0;
+    (query.bind(++place, arguments), ...);
+    return query;
+  }
+  /// Runs a statement that gives no rows.
+  template <typename... Arguments>
+  Status run(const char* sql, const Arguments&... arguments) {
+    Query started = query(sql, arguments...);
+    while (started.next()) {
+    }
+    return started.status();
+  }
+  int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }
+  int64_t changes() const { return sqlite3_changes64(handle_); }
+  /// Several statements without arguments.
+  Status script(const char* sql);
+
+ private:
+  sqlite3_stmt* prepare(const char* sql);
+  sqlite3* handle_;
+  std::map<const char*, sqlite3_stmt*> prepared_;
+};
+
+/// Undone by the destructor unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database), status_(database.run("BEGIN IMMEDIATE")) {}
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction() {
+    if (!committed_ && status_.ok()) {
+      static_cast<void>(database_.run("ROLLBACK"));
+    }
+  }
+  const Status& status() const { return status_; }
+  Status commit() {
+    const Status outcome = database_.run("COMMIT");
+    committed_ = outcome.ok();
+    return outcome;
+  }
+
+ private:
+  Database& database_;
+  Status status_;
+  bool committed_ = false;
+};
+
+}  // namespace stria::server

@@ -1,0 +1,293 @@
+#include "server/server.hpp"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <condition_variable>
+#include <future>
+#include <list>
+#include <thread>
+#include <vector>
+
+#include "server/background.hpp"
+#include "server/connection.hpp"
+#include "server/listener.hpp"
+#include "server/store_directory.hpp"
+#include "storage/striped/call.hpp"
+
+namespace stria::server {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{250};
+constexpr int kTicksToPulse = 4;
+// Once the server runs, the next pulse comes soon.
+constexpr milliseconds kPulsePatience{1000};
+constexpr milliseconds kAfterFailedAccept{50};
+
+/// Each connection and each object has a descriptor.
+void raise_descriptor_limit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 1 << 16);
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+}  // namespace
+
+struct Server::State {
+  State(const ServerOptions& given, StoreDirectory taken)
+      : options(given), directory(std::move(taken)), shared(std::make_shared<SharedState>(given.most_buffers)) {}
+
+  Status prepare();
+  asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
+  void welcome(int socket);
+  void start_threads();
+  void stop();
+  void keep_time();
+  void run_connections();
+  void check_connections();
+  Status pulse();
+  Result<wire::PulseAnswer> tell(const wire::Pulse& said);
+
+  ServerOptions options;
+  StoreDirectory directory;
+  std::shared_ptr<SharedState> shared;
+  std::string address;
+  std::string listens_on;
+  asio::io_context io;
+  std::list<asio::posix::stream_descriptor> doors;
+  std::vector<std::thread> threads;
+  std::thread timekeeper;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool ending = false;
+  std::list<std::shared_ptr<Connection>> connections;
+  uint64_t connection_count = 0;
+  std::vector<uint64_t> removed;  // files, of which the manager is to hear
+  std::unique_ptr<storage::ServerLink> manager_link;
+};
+
+Status Server::State::prepare() {
+  raise_descriptor_limit();
+  shared->identity = directory.identity();
+  shared->key = options.key;
+  shared->patience = options.patience;
+  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path()));
+  if (options.join.empty()) {
+    STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path()));
+  } else {
+    STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
+    manager_link = std::make_unique<storage::ServerLink>(manager, options.key);
+  }
+  STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, options.key == nullptr));
+  listens_on = listener.address().text();
+  address = options.advertise.empty() ? listens_on : options.advertise;
+  for (const int socket : listener.release()) {
+    doors.emplace_back(asio::make_strand(io), socket);
+  }
+  return {};
+}
+
+asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door) {
+  asio::error_code error;
+  while (!error) {
+    co_await door.async_wait(asio::posix::stream_descriptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
+    while (!error) {
+      const int socket = accept4(door.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (socket >= 0) {
+        welcome(socket);
+      } else if (errno == EAGAIN) {
+        break;
+      } else if (errno != EINTR && errno != ECONNABORTED) {
+        // No descriptors, no memory: those who are here go on, and make room.
+        asio::steady_timer pause(co_await asio::this_coro::executor, kAfterFailedAccept);
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+        break;
+      }
+    }
+  }
+}
+
+void Server::State::welcome(int socket) {
+  const std::lock_guard lock(mutex);
+  if (ending || connections.size() >= options.most_connections) {
+    ::close(socket);
+    return;
+  }
+  int family = AF_INET;
+  socklen_t bytes = sizeof family;
+  getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
+  Stream::Socket wrapped(asio::make_strand(io), asio::generic::stream_protocol(family, 0), socket);
+  auto connection = std::make_shared<Connection>(shared, std::move(wrapped), ++connection_count);
+  connections.push_back(connection);
+  asio::co_spawn(
+      connection->executor(), [connection] { return connection->run(); }, asio::detached);
+}
+
+void Server::State::start_threads() {
+  for (asio::posix::stream_descriptor& door : doors) {
+    asio::co_spawn(
+        door.get_executor(), [this, &door] { return accept(door); }, asio::detached);
+  }
+  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
+  for (unsigned i = 0; i < count; ++i) {
+    threads.emplace_back([this] { run_connections(); });
+  }
+  timekeeper = std::thread([this] { keep_time(); });
+}
+
+// What a connection can't cope with, out of memory above all, is that connection's end and not the
+// server's.
+void Server::State::run_connections() {
+  while (true) {
+    try {
+      io.run();
+      return;
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
+}
+
+void Server::State::check_connections() {
+  const std::lock_guard lock(mutex);
+  for (auto each = connections.begin(); each != connections.end();) {
+    if ((*each)->finished()) {
+      each = connections.erase(each);
+    } else {
+      (*each)->check_time();
+      ++each;
+    }
+  }
+}
+
+void Server::State::keep_time() {
+  for (int tick = 1;; ++tick) {
+    {
+      std::unique_lock lock(mutex);
+      wake.wait_for(lock, kTick, [this] { return ending; });
+      if (ending) {
+        return;
+      }
+    }
+    check_connections();
+    if (tick % kTicksToPulse == 0) {
+      // The next pulse tells the same; a manager that is away finds us alive when it returns.
+      static_cast<void>(pulse());
+      if (shared->manager != nullptr) {
+        asio::post(shared->manager_thread, [kept = shared] { kept->manager->tidy(); });
+      }
+      if (!shared->resting.exchange(true)) {
+        asio::post(shared->disk_threads, [kept = shared] {
+          kept->objects->rest();
+          kept->resting = false;
+        });
+      }
+    }
+  }
+}
+
+Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
+  if (shared->manager == nullptr) {
+    storage::Call call;
+    call.link = manager_link.get();
+    call.kind = wire::Kind::kPulse;
+    call.body = wire::encode(said);
+    call.patience = threads.empty() ? milliseconds(0) : kPulsePatience;
+    STRIA_RETURN_IF_ERROR(storage::run_calls({&call, 1}));
+    return wire::decode<wire::PulseAnswer>(call.reply);
+  }
+  std::promise<Answer> promise;
+  asio::post(shared->manager_thread, [&] {
+    promise.set_value(shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said)}));
+  });
+  const Answer answer = promise.get_future().get();
+  STRIA_RETURN_IF_ERROR(answer.status);
+  return wire::decode<wire::PulseAnswer>(answer.body);
+}
+
+// Says that this server lives, and removes what nobody names any more.
+Status Server::State::pulse() {
+  wire::Pulse said;
+  said.server = shared->identity;
+  said.address = address;
+  std::tie(said.total_bytes, said.free_bytes) = shared->objects->space();
+  said.removed = removed;
+  STRIA_ASSIGN_OR_RETURN(const wire::PulseAnswer answer, tell(said));
+  removed.clear();
+  for (const uint64_t file : answer.remove) {
+    if (shared->objects->remove(file).ok()) {
+      removed.push_back(file);
+    }
+  }
+  return {};
+}
+
+void Server::State::stop() {
+  shared->stopping = true;
+  {
+    const std::lock_guard lock(mutex);
+    ending = true;
+    for (const auto& connection : connections) {
+      connection->stop();
+    }
+  }
+  wake.notify_all();
+  if (timekeeper.joinable()) {
+    timekeeper.join();
+  }
+  for (asio::posix::stream_descriptor& door : doors) {
+    asio::post(door.get_executor(), [&door] {
+      asio::error_code ignored;
+      door.close(ignored);
+    });
+  }
+  // Without connections and doors nothing is left to wait for, and the threads end by themselves.
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  shared->disk_threads.join();
+  if (shared->manager != nullptr) {
+    asio::post(shared->manager_thread, [kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });
+  }
+  shared->manager_thread.join();
+  if (options.listen.starts_with("unix:")) {
+    unlink(options.listen.substr(5).c_str());
+  }
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() {
+  state_->stop();
+}
+
+const std::string& Server::address() const {
+  return state_->address;
+}
+
+const std::string& Server::listens_on() const {
+  return state_->listens_on;
+}
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
+  STRIA_ASSIGN_OR_RETURN(StoreDirectory directory, StoreDirectory::open(options.directory));
+  auto state = std::make_unique<State>(options, std::move(directory));
+  STRIA_RETURN_IF_ERROR(state->prepare());
+  STRIA_RETURN_IF_ERROR(state->pulse());
+  state->start_threads();
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+}  // namespace stria::server

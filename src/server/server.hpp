@@ -1,0 +1,48 @@
+// A server of a store: an I/O daemon, and the store's manager unless it joins another's.
+//
+// Threads: a few for the connections, which also copy and read what is cached; one for the names;
+// some for what waits for a device; one that tells the manager every second that the server lives.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/shared_state.hpp"
+#include "stria/status.hpp"
+#include "wire/key.hpp"
+
+namespace stria::server {
+
+struct ServerOptions {
+  std::string directory;
+  std::string listen = "127.0.0.1:0";    ///< port 0: one that is free
+  std::string join;                      ///< the manager's address; empty: this server is the manager
+  std::string advertise;                 ///< the address that clients are told; empty: the one listened on
+  std::shared_ptr<const wire::Key> key;  ///< null: no proof is asked for, and only loopback is listened on
+  size_t most_connections = 4096;
+  size_t most_buffers = 256;  ///< of 256 KiB, for all connections together
+  Patience patience;
+};
+
+class Server {
+ public:
+  /// Returns when clients may come; for a server that joins, when the manager knows it.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  /// Ends connections after the request that they are in, and what was done is on its way to the
+  /// disk.
+  ~Server();
+
+  /// Where clients reach it: "host:port" or "unix:/path".
+  const std::string& address() const;
+  /// Where it really listens, whatever it advertises.
+  const std::string& listens_on() const;
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stria::server

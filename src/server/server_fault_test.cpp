@@ -1,0 +1,437 @@
+// What may go wrong between clients and servers: lost and damaged bytes, servers that die, clients
+// that misbehave, full disks.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "server/cluster_test.hpp"
+#include "server/unruly_proxy_test.hpp"
+#include "storage/conformance_test.hpp"
+#include "storage/striped/store.hpp"
+#include "storage/striped/striped_driver.hpp"
+
+namespace stria::server {
+namespace {
+
+using storage::LockMode;
+using storage::OpenOptions;
+using storage::ReadSegment;
+using storage::StripedDriver;
+using storage::WriteSegment;
+using testing::Cluster;
+using testing::scratch_directory;
+using testing::UnrulyProxy;
+using Mode = OpenOptions::Mode;
+
+std::vector<std::byte> noise(size_t size, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> bytes(size);
+  for (std::byte& byte : bytes) {
+    byte = static_cast<std::byte>(random() >> 20);
+  }
+  return bytes;
+}
+
+Status write_all(storage::File& file, const std::vector<std::byte>& bytes) {
+  return file.write(std::vector<WriteSegment>{{0, bytes.data(), static_cast<int64_t>(bytes.size())}});
+}
+
+std::vector<std::byte> read_all(storage::File& file) {
+  std::vector<std::byte> bytes(static_cast<size_t>(file.size().value()));
+  EXPECT_EQ(file.read(std::vector<ReadSegment>{{0, bytes.data(), static_cast<int64_t>(bytes.size())}}).value(),
+            static_cast<int64_t>(bytes.size()));
+  return bytes;
+}
+
+/// The patience of clients, for as long as this lives.
+class Patience {
+ public:
+  explicit Patience(const char* seconds) { setenv("STRIA_SERVER_TIMEOUT", seconds, 1); }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+  ~Patience() { unsetenv("STRIA_SERVER_TIMEOUT"); }
+};
+
+/// A store of one server that is reached through an unruly proxy.
+class Unruly : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = scratch_directory() + "/stria-unruly-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    start();
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+  void start() {
+    ServerOptions options;
+    options.directory = directory_;
+    options.advertise = proxy_.address();
+    auto server = Server::start(options);
+    ASSERT_TRUE(server.ok()) << server.status().message();
+    server_ = std::move(*server);
+    proxy_.connect_to(server_->listens_on());
+  }
+  std::string path(const std::string& name) const { return "stria://" + proxy_.address() + "/" + name; }
+
+  /// Every kind of request once; whatever happens on the way, each must be done, and once.
+  void work(const std::string& name) {
+    const std::vector<std::byte> bytes = noise(600001, 1);
+    auto file = driver_.open(path(name), {.mode = Mode::kCreateNew, .exclusive_lock = true});
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    STRIA_EXPECT_OK(write_all(**file, bytes));
+    STRIA_EXPECT_OK((*file)->write(std::vector<WriteSegment>{{10, bytes.data(), 5}, {70000, bytes.data() + 7, 3}}));
+    STRIA_EXPECT_OK((*file)->sync());
+    STRIA_EXPECT_OK(driver_.rename(path(name), path(name + ".renamed")));
+    std::vector<std::byte> expected = bytes;
+    std::copy_n(bytes.begin(), 5, expected.begin() + 10);
+    std::copy_n(bytes.begin() + 7, 3, expected.begin() + 70000);
+    EXPECT_EQ(read_all(**file), expected);
+    STRIA_EXPECT_OK((*file)->resize(100));
+    EXPECT_EQ((*file)->size().value(), 100);
+    STRIA_EXPECT_OK((*file)->close());
+    EXPECT_FALSE(driver_.exists(path(name)).value());
+    STRIA_EXPECT_OK(driver_.remove(path(name + ".renamed")));
+    EXPECT_FALSE(driver_.exists(path(name + ".renamed")).value());
+  }
+
+  void sweep(UnrulyProxy::Mischief mischief, bool from_server) {
+    const int64_t before = proxy_.bytes(from_server);
+    work("quiet");
+    const int64_t total = proxy_.bytes(from_server) - before;
+    std::mt19937_64 random(7);
+    int met = 0;
+    for (int64_t at = 0; at < total; at += 1 + static_cast<int64_t>(random() % 900) + (at > 4000 ? total / 30 : 0)) {
+      SCOPED_TRACE("after " + std::to_string(at) + " of " + std::to_string(total) + " bytes");
+      proxy_.plan(mischief, from_server, at);
+      work("at" + std::to_string(at));
+      met += proxy_.done() ? 1 : 0;
+      proxy_.plan(UnrulyProxy::Mischief::kNone, from_server, 0);
+    }
+    EXPECT_GT(met, 15);
+  }
+
+  std::string directory_;
+  UnrulyProxy proxy_;
+  std::unique_ptr<Server> server_;
+  StripedDriver driver_;
+};
+
+TEST_F(Unruly, EveryLostAnswerIsHadAgain) {
+  sweep(UnrulyProxy::Mischief::kCut, true);
+}
+
+TEST_F(Unruly, EveryLostRequestIsSentAgain) {
+  sweep(UnrulyProxy::Mischief::kCut, false);
+}
+
+TEST_F(Unruly, EveryDamagedAnswerIsHadAgain) {
+  sweep(UnrulyProxy::Mischief::kFlip, true);
+}
+
+TEST_F(Unruly, EveryDamagedRequestIsSentAgain) {
+  sweep(UnrulyProxy::Mischief::kFlip, false);
+}
+
+TEST(Faults, AServerThatReturnsIsFoundAgain) {
+  Cluster cluster(3);
+  StripedDriver driver;
+  const std::string path = cluster.url() + "/f";
+  const auto file = driver.open(path, {.mode = Mode::kCreate, .exclusive_lock = true}).value();
+  const auto bytes = noise(3 << 20, 2);
+  STRIA_EXPECT_OK(write_all(*file, bytes));
+  for (const int index : {2, 0}) {  // an I/O server, then the manager
+    cluster.stop(index);
+    std::thread back([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      cluster.start(index);
+    });
+    EXPECT_EQ(read_all(*file), bytes) << index;
+    STRIA_EXPECT_OK(write_all(*file, bytes));
+    STRIA_EXPECT_OK(file->sync());
+    back.join();
+  }
+  const auto second = driver.open(path, {.mode = Mode::kReadWrite, .exclusive_lock = true});
+  EXPECT_EQ(second.status().code(), ErrorCode::kAlreadyExists) << "the lock was taken up again";
+  STRIA_EXPECT_OK(file->close());
+  EXPECT_TRUE(driver.open(path, {.mode = Mode::kReadWrite, .exclusive_lock = true}).ok());
+}
+
+TEST(Faults, AServerThatStaysAwayIsNamed) {
+  Cluster cluster(2);
+  const Patience patience("1");
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto bytes = noise(1 << 20, 3);
+  STRIA_EXPECT_OK(write_all(*file, bytes));
+  const std::string away = cluster.address(1);
+  cluster.stop(1);
+  const auto begin = std::chrono::steady_clock::now();
+  const Status lost = write_all(*file, bytes);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(lost.code(), ErrorCode::kIo);
+  EXPECT_NE(lost.message().find("server " + away + " doesn't answer"), std::string::npos) << lost.message();
+  EXPECT_NE(lost.message().find("write 'stria://"), std::string::npos) << lost.message();
+  cluster.start(1);
+  STRIA_EXPECT_OK(write_all(*file, bytes));
+}
+
+TEST(Faults, ALostRangeLockIsTold) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  auto lock = file->lock({0, 10}, LockMode::kExclusive);
+  ASSERT_TRUE(lock.ok());
+  cluster.stop(0);
+  cluster.start(0);
+  *lock = nullptr;
+  const Status told = write_all(*file, noise(10, 1));
+  EXPECT_EQ(told.code(), ErrorCode::kIo);
+  EXPECT_NE(told.message().find("was lost"), std::string::npos) << told.message();
+}
+
+int raw_connection(const std::string& address) {
+  const auto places = wire::resolve(wire::Address::parse(address).value()).value();
+  const int made = socket(places[0].family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(connect(made, places[0].get(), places[0].bytes), 0);
+  return made;
+}
+
+TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  std::vector<int> sockets;
+  for (uint64_t i = 0; i < 60; ++i) {
+    sockets.push_back(raw_connection(cluster.address()));
+    const auto garbage = noise(i % 3 == 0 ? 0 : 17 * i, i);
+    send(sockets.back(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
+    if (i % 2 == 0) {
+      wire::Header header;
+      header.kind = wire::Kind::kWrite;
+      header.payload_bytes = wire::kMaxPayloadBytes;  // which never comes
+      const auto head = wire::encode_head(header, noise(i, i));
+      send(sockets.back(), head.data(), head.size(), MSG_NOSIGNAL);
+    }
+  }
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto bytes = noise(300000, 4);
+  STRIA_EXPECT_OK(write_all(*file, bytes));
+  EXPECT_EQ(read_all(*file), bytes);
+  for (const int each : sockets) {
+    ::close(each);
+  }
+}
+
+/// A connection that has greeted, for what no honest client does.
+int greeted_connection(const std::string& address) {
+  storage::ServerLink link(wire::Address::parse(address).value(), nullptr);
+  STRIA_EXPECT_OK(link.connect(storage::Clock::now() + std::chrono::seconds(10)));
+  return dup(link.socket());
+}
+
+/// Takes what has come; true when the server ended the connection before it had sent `bytes`.
+bool was_cut_before(int socket, int64_t bytes) {
+  std::vector<char> sink(1 << 20);
+  int64_t taken = 0;
+  pollfd entry{socket, POLLIN, 0};
+  while (taken < bytes && poll(&entry, 1, 3000) > 0) {
+    const ssize_t now = recv(socket, sink.data(), sink.size(), 0);
+    if (now <= 0) {
+      return true;
+    }
+    taken += now;
+  }
+  return false;
+}
+
+/// So many buffers that each of these clients can hold one; others have to get theirs in time.
+TEST(Faults, SlowClientsHoldNothingForLong) {
+  std::string directory = scratch_directory() + "/stria-slow-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  ServerOptions options;
+  options.directory = directory;
+  options.most_buffers = 4;
+  options.patience = {std::chrono::milliseconds(400), std::chrono::milliseconds(400)};
+  auto server = Server::start(options).value();
+  StripedDriver driver;
+  const auto file = driver.open("stria://" + server->address() + "/f", {.mode = Mode::kCreate}).value();
+  const auto bytes = noise(4 << 20, 9);
+  STRIA_EXPECT_OK(write_all(*file, bytes));
+  const uint64_t number = file->identity().value().number;
+  std::vector<std::byte> body;
+  wire::Writer writer(body);
+  wire::Transfer{number, {256 << 10, 1}, 0}.put(writer);
+  const std::vector<ByteRange> often(16, {0, 4 << 20});  // more than the sockets' own buffers take
+  wire::encode_list(writer, often);
+  std::vector<int> sockets;
+  for (int i = 0; i < 12; ++i) {
+    sockets.push_back(greeted_connection(server->address()));
+    wire::Header header;
+    header.kind = i % 3 == 0 ? wire::Kind::kRead : wire::Kind::kWrite;  // never reads; drips; stalls
+    header.request = 1000;
+    header.payload_bytes = i % 3 == 0 ? 0 : wire::kMaxPayloadBytes;
+    const auto head = wire::encode_head(header, body);
+    EXPECT_EQ(send(sockets.back(), head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
+  }
+  sockets.push_back(raw_connection(server->address()));  // greets never
+  std::atomic<bool> ending = false;
+  std::thread drip([&] {
+    while (!ending) {
+      for (size_t i = 1; i < 12; i += 3) {
+        send(sockets[i], "x", 1, MSG_NOSIGNAL);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  EXPECT_EQ(read_all(*file), bytes) << "there is a buffer after a while";
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  for (size_t i = 0; i < sockets.size(); ++i) {
+    EXPECT_TRUE(was_cut_before(sockets[i], 60 << 20)) << "client " << i;
+  }
+  ending = true;
+  drip.join();
+  STRIA_EXPECT_OK(file->close());
+  for (const int each : sockets) {
+    ::close(each);
+  }
+  server.reset();
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Faults, AThousandConnectionsLeaveRoomForAnother) {
+  Cluster cluster(1);
+  std::vector<int> sockets;
+  for (int i = 0; i < 1000; ++i) {
+    sockets.push_back(greeted_connection(cluster.address()));
+  }
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto bytes = noise(300000, 4);
+  STRIA_EXPECT_OK(write_all(*file, bytes));
+  EXPECT_EQ(read_all(*file), bytes);
+  for (const int each : sockets) {
+    ::close(each);
+  }
+}
+
+/// Answers of a real server to malformed bodies under each kind: an error, and the connection goes
+/// on.
+TEST(Faults, GreetedClientsThatSendNonsenseGetErrors) {
+  Cluster cluster(1);
+  storage::ServerLink link(wire::Address::parse(cluster.address()).value(), nullptr);
+  const auto soon = [] { return storage::Clock::now() + std::chrono::seconds(10); };
+  STRIA_EXPECT_OK(link.connect(soon()));
+  for (uint16_t kind = 0x10; kind < 0x30; ++kind) {
+    if (kind == 0x18 || kind == 0x19) {
+      continue;  // they read no body
+    }
+    for (const size_t bytes : {0, 3, 40, 1000}) {
+      const Status answer = link.ask(static_cast<wire::Kind>(kind), noise(bytes, kind), soon()).status();
+      EXPECT_FALSE(answer.ok()) << kind;
+      EXPECT_NE(answer.code(), ErrorCode::kIo) << kind << ": " << answer.message();
+    }
+  }
+}
+
+TEST(Faults, WithoutTheKeyNobodyComesIn) {
+  std::string pattern = scratch_directory() + "/stria-key-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const auto write_key = [&](const std::string& name, const std::string& secret, mode_t mode) {
+    const std::string path = pattern + "/" + name;
+    std::ofstream(path) << secret;
+    chmod(path.c_str(), mode);
+    return path;
+  };
+  const std::string good = write_key("good", "this is the key of the cluster", 0600);
+  EXPECT_EQ(wire::Key::load(write_key("open", "this is the key of the cluster", 0644)).status().code(),
+            ErrorCode::kPermissionDenied);
+  EXPECT_FALSE(wire::Key::load(write_key("short", "short", 0600)).ok());
+  ServerOptions options;
+  options.directory = pattern + "/store";
+  options.key = wire::Key::load(good).value();
+  const auto server = Server::start(options);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  const auto address = wire::Address::parse((*server)->address()).value();
+  const auto try_with = [&](std::shared_ptr<const wire::Key> key) {
+    storage::ServerLink link(address, std::move(key));
+    return link.connect(storage::Clock::now() + std::chrono::seconds(10));
+  };
+  STRIA_EXPECT_OK(try_with(options.key));
+  EXPECT_EQ(try_with(nullptr).code(), ErrorCode::kPermissionDenied);
+  EXPECT_EQ(try_with(wire::Key::load(write_key("other", "another key than the other one", 0600)).value()).code(),
+            ErrorCode::kPermissionDenied);
+  ServerOptions open_to_all;
+  open_to_all.directory = pattern + "/second";
+  open_to_all.listen = "0.0.0.0:0";
+  EXPECT_EQ(Server::start(open_to_all).status().code(), ErrorCode::kPermissionDenied);
+  std::filesystem::remove_all(pattern);
+}
+
+TEST(Faults, AFullDiskIsAnErrorOfTheRequest) {
+  std::string pattern = scratch_directory() + "/stria-full-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  if (mount("none", pattern.c_str(), "tmpfs", 0, "size=2m") != 0) {
+    std::filesystem::remove(pattern);
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  {
+    ServerOptions options;
+    options.directory = pattern;
+    const auto server = Server::start(options);
+    ASSERT_TRUE(server.ok()) << server.status().message();
+    StripedDriver driver;
+    const std::string path = "stria://" + (*server)->address() + "/f";
+    const auto file = driver.open(path, {.mode = Mode::kCreate}).value();
+    EXPECT_EQ(write_all(*file, noise(4 << 20, 5)).code(), ErrorCode::kNoSpace);
+    EXPECT_EQ(file->preallocate(8 << 20).code(), ErrorCode::kNoSpace);
+    // Small pieces into a hole go through a mapping, where a full disk is a signal.
+    STRIA_EXPECT_OK(file->resize(0));
+    STRIA_EXPECT_OK(file->resize(8 << 20));
+    const auto byte = noise(1, 1);
+    std::vector<WriteSegment> pieces;
+    for (int64_t offset = 0; offset < 8 << 20; offset += 4096) {
+      pieces.push_back({offset, byte.data(), 1});
+    }
+    EXPECT_EQ(file->write(pieces).code(), ErrorCode::kNoSpace);
+    STRIA_EXPECT_OK(file->resize(0));
+    STRIA_EXPECT_OK(write_all(*file, noise(1000, 6)));
+    EXPECT_EQ(read_all(*file), noise(1000, 6)) << "the server lives on";
+  }
+  umount2(pattern.c_str(), MNT_DETACH);
+  std::filesystem::remove(pattern);
+}
+
+TEST(Faults, WhatNobodyNamesIsRemovedFromTheServers) {
+  Cluster cluster(2);
+  StripedDriver driver;
+  const std::string path = cluster.url() + "/f";
+  const auto objects = [&] {
+    int count = 0;
+    for (const int index : {0, 1}) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(cluster.data(index))) {
+        count += entry.is_regular_file() ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  auto file = driver.open(path, {.mode = Mode::kCreate}).value();
+  STRIA_EXPECT_OK(write_all(*file, noise(1 << 20, 1)));
+  EXPECT_EQ(objects(), 4) << "data and their checksums";
+  STRIA_EXPECT_OK(file->close());
+  STRIA_EXPECT_OK(driver.remove(path));
+  for (int i = 0; i < 100 && objects() > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(objects(), 0);
+}
+
+}  // namespace
+}  // namespace stria::server

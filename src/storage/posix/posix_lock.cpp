@@ -1,0 +1,147 @@
+// Locks of ranges, and leases, of a posix file.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "storage/messages.hpp"
+#include "storage/posix/posix_file.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+struct flock place_of(ByteRange range, short type) {
+  struct flock where = {};  // its process id must be 0
+  where.l_type = type;
+  where.l_whence = SEEK_SET;
+  where.l_start = range.begin;
+  where.l_len = range.size();
+  return where;
+}
+
+class PosixRangeLock : public RangeLock {
+ public:
+  PosixRangeLock(const PosixFile& file, ByteRange range) : file_(file), range_(range) {}
+  PosixRangeLock(const PosixRangeLock&) = delete;
+  PosixRangeLock& operator=(const PosixRangeLock&) = delete;
+  ~PosixRangeLock() override { file_.unlock(range_); }
+
+ private:
+  const PosixFile& file_;
+  ByteRange range_;
+};
+
+bool says_no_locks(int error_number) {
+  return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP || error_number == EINVAL;
+}
+
+short type_of(LockMode mode) {
+  return mode == LockMode::kShared ? F_RDLCK : F_WRLCK;
+}
+
+}  // namespace
+
+Status PosixFile::lock_error(ByteRange range, int error_number) const {
+  Status status = transfer_error("lock", range.begin, range.size(), error_number);
+  return says_no_locks(error_number) ? Status(ErrorCode::kUnsupported, status.message()) : status;
+}
+
+Result<std::unique_ptr<RangeLock>> PosixFile::lock(ByteRange range, LockMode mode) {
+  STRIA_ASSIGN_OR_RETURN(auto held, try_lock(range, mode));
+  if (held != nullptr) {
+    return held;
+  }
+  struct flock holder = place_of(range, type_of(mode));
+  held = std::make_unique<PosixRangeLock>(*this, range);
+  if (calls_.lock_range(descriptor_, F_OFD_GETLK, &holder) == 0 && holder.l_type != F_UNLCK && holder.l_pid == getpid()) {
+    return held;
+  }
+  int result = 0;
+  do {
+    struct flock where = place_of(range, type_of(mode));
+    result = calls_.lock_range(descriptor_, F_OFD_SETLKW, &where);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) {
+    return lock_error(range, errno);
+  }
+  return held;
+}
+
+Result<std::unique_ptr<RangeLock>> PosixFile::try_lock(ByteRange range, LockMode mode) {
+  if (descriptor_ < 0) {
+    return closed_file("lock", path_);
+  }
+  if (range.empty()) {  // a length of zero would mean the rest of the file
+    return std::make_unique<RangeLock>();
+  }
+  // Made first: a lock that nobody holds would stay. Giving back what was never locked is harmless.
+  std::unique_ptr<RangeLock> held = std::make_unique<PosixRangeLock>(*this, range);
+  int result = 0;
+  do {
+    struct flock where = place_of(range, type_of(mode));
+    result = calls_.lock_range(descriptor_, F_OFD_SETLK, &where);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0 && errno != EAGAIN && errno != EACCES) {
+    return lock_error(range, errno);
+  }
+  if (result != 0) {
+    held.reset();
+  }
+  return held;
+}
+
+Result<bool> PosixFile::is_locked_elsewhere(ByteRange range) {
+  if (descriptor_ < 0) {
+    return closed_file("lock", path_);
+  }
+  struct flock holder = place_of(range, F_WRLCK);
+  if (calls_.lock_range(descriptor_, F_OFD_GETLK, &holder) != 0) {
+    return lock_error(range, errno);
+  }
+  return holder.l_type != F_UNLCK;
+}
+
+void PosixFile::unlock(ByteRange range) const {
+  struct flock where = place_of(range, F_UNLCK);
+  if (descriptor_ >= 0) {
+    calls_.lock_range(descriptor_, F_OFD_SETLK, &where);
+  }
+}
+
+namespace {
+
+class PosixOwnership : public RangeLock {
+ public:
+  explicit PosixOwnership(const PosixFile& file) : file_(file) {}
+  PosixOwnership(const PosixOwnership&) = delete;
+  PosixOwnership& operator=(const PosixOwnership&) = delete;
+  ~PosixOwnership() override { file_.disown(); }
+
+ private:
+  const PosixFile& file_;
+};
+
+}  // namespace
+
+// The system refuses a write lease on a file that anybody else has open, and keeps who opens it waiting until it is given back.
+Result<std::unique_ptr<RangeLock>> PosixFile::own() {
+  if (descriptor_ < 0) {
+    return closed_file("own", path_);
+  }
+  std::unique_ptr<RangeLock> held = std::make_unique<PosixOwnership>(*this);
+  if (calls_.set_lease(descriptor_, F_WRLCK) != 0) {
+    return Status(ErrorCode::kUnsupported, error("own", errno).message());
+  }
+  return held;
+}
+
+void PosixFile::disown() const {
+  if (descriptor_ >= 0) {
+    calls_.set_lease(descriptor_, F_UNLCK);
+  }
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,262 @@
+#include "storage/striped/call.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "storage/striped/frame_stream.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause{5};
+constexpr milliseconds kLongestPause{500};
+constexpr milliseconds kConnectPatience{3000};
+// A server that was never reached is more likely misspelt than restarting.
+constexpr milliseconds kFirstPatience{5000};
+// Each time something moves the patience begins anew; a server that fails in the middle each time
+// must not go on for ever.
+constexpr int kMostAttempts = 1000;
+
+/// One call on its way.
+class Conversation {
+ public:
+  explicit Conversation(Call& call) : call_(call), patience_(call.patience.count() > 0 ? call.patience : server_patience()) {
+    const bool known = call.link->surely_there || call.link->generation() > 0;
+    deadline_ = Clock::now() + (known ? patience_ : std::min(patience_, kFirstPatience));
+    request_ = call.link->next_request();
+    due_ = Clock::now();
+    if (call.link->connected() && !call.link->is_stale()) {
+      begin();
+    } else if (call.only_this_connection) {
+      finish(Status(ErrorCode::kIo, "the connection was lost"));
+    }
+  }
+
+  bool done() const { return done_; }
+  Clock::time_point wake() const { return talking_ ? deadline_ : std::min(due_, deadline_); }
+  pollfd interest() const {
+    const short events = static_cast<short>(POLLIN | (sender_.done() ? 0 : POLLOUT));
+    return {talking_ ? call_.link->socket() : -1, events, 0};
+  }
+
+  /// Does what can be done without waiting.
+  void advance() {
+    const auto now = Clock::now();
+    if (!talking_ && now >= due_) {
+      connect(now);
+    }
+    if (talking_) {
+      talk();
+    }
+    if (!done_ && Clock::now() >= deadline_) {
+      give_up();
+    }
+  }
+
+ private:
+  void begin() {
+    wire::Header header;
+    header.kind = call_.kind;
+    header.request = request_;
+    header.deadline_ms = call_.wait_ms;
+    sender_.start(header, call_.body, call_.data);
+    receiver_.restart();
+    received_head_ = false;
+    talking_ = true;
+  }
+
+  void connect(Clock::time_point now) {
+    Status outcome = call_.link->connect(std::min(deadline_, now + kConnectPatience));
+    if (outcome.ok()) {
+      begin();
+    } else if (outcome.code() == ErrorCode::kIo) {
+      try_again(outcome);
+    } else {
+      finish(outcome.with_context("server " + call_.link->server()));
+    }
+  }
+
+  void talk() {
+    bool moved = false;
+    Status outcome = sender_.step(call_.link->socket(), moved);
+    if (outcome.ok()) {
+      outcome = listen(moved);
+    }
+    if (moved) {
+      deadline_ = Clock::now() + patience_;
+    }
+    if (!outcome.ok()) {
+      try_again(outcome);
+    }
+  }
+
+  /// Takes what has come. An error is the connection's.
+  Status listen(bool& moved) {
+    while (!done_) {
+      STRIA_ASSIGN_OR_RETURN(const FrameReceiver::Event event, receiver_.step(call_.link->socket(), moved));
+      if (event == FrameReceiver::Event::kNothing) {
+        return {};
+      }
+      if (event == FrameReceiver::Event::kHead) {
+        STRIA_RETURN_IF_ERROR(take_head());
+      } else {
+        STRIA_RETURN_IF_ERROR(take_payload());
+      }
+    }
+    return {};
+  }
+
+  Status take_head() {
+    const wire::Header& header = receiver_.header();
+    const Status unexpected(ErrorCode::kIo, "its answer fits no question");
+    if (header.request != request_) {
+      return unexpected;
+    }
+    if (header.kind == wire::Kind::kWorking || header.kind == wire::Kind::kError) {
+      if (header.payload_bytes != 0 || header.more) {
+        return unexpected;
+      }
+    } else if (header.kind == wire::reply_to(call_.kind) && !received_head_) {
+      received_head_ = true;
+      call_.reply.assign(receiver_.body().begin(), receiver_.body().end());
+      places_ = {};
+      if (call_.sink != nullptr) {
+        auto places = call_.sink->places(call_.reply);
+        if (!places.ok()) {
+          finish(places.status());
+          call_.link->disconnect();
+          return {};
+        }
+        places_ = IovecCursor(*places);
+      }
+    } else if (header.kind != wire::Kind::kData || !received_head_) {
+      return unexpected;
+    }
+    return places_.left() >= header.payload_bytes ? receiver_.accept_payload(places_) : unexpected;
+  }
+
+  Status take_payload() {
+    const wire::Header& header = receiver_.header();
+    if (header.kind == wire::Kind::kWorking || header.more) {
+      return {};
+    }
+    if (!sender_.done() && header.kind != wire::Kind::kError) {
+      return Status(ErrorCode::kIo, "it answered before the question was asked");
+    }
+    if (header.kind == wire::Kind::kError) {
+      const Status failure = failure_of(receiver_.body());
+      const bool damaged = call_.kind == wire::Kind::kWrite && failure.code() == ErrorCode::kAborted;
+      if (damaged && ++damaged_ < 5) {
+        return Status(ErrorCode::kIo, failure.message());
+      }
+      if (!sender_.done()) {
+        call_.link->disconnect();  // the rest of the request has no taker
+      }
+      finish(call_.kind >= wire::Kind::kWrite ? failure.with_context("server " + call_.link->server()) : failure);
+      return {};
+    }
+    if (places_.left() != 0) {
+      return Status(ErrorCode::kIo, "it sent less than it announced");
+    }
+    finish(Status());
+    return {};
+  }
+
+  void try_again(const Status& why) {
+    call_.link->disconnect();
+    talking_ = false;
+    why_ = why;
+    if (call_.only_this_connection || ++attempts_ > kMostAttempts) {
+      give_up();
+      return;
+    }
+    due_ = Clock::now() + pause_;
+    pause_ = std::min(2 * pause_, kLongestPause);
+  }
+
+  void give_up() {
+    call_.link->disconnect();
+    const std::string why = why_.ok() ? "no answer in time" : why_.message();
+    finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")"));
+  }
+
+  void finish(const Status& outcome) {
+    call_.outcome = outcome;
+    done_ = true;
+    talking_ = false;
+  }
+
+  Call& call_;
+  milliseconds patience_;
+  Clock::time_point deadline_;
+  Clock::time_point due_;
+  milliseconds pause_ = kFirstPause;
+  int attempts_ = 0;
+  int damaged_ = 0;
+  uint64_t request_ = 0;
+  bool talking_ = false;
+  bool done_ = false;
+  bool received_head_ = false;
+  Status why_;
+  FrameSender sender_;
+  FrameReceiver receiver_;
+  IovecCursor places_;
+};
+
+/// Sleeps until a connection is ready or the next is due.
+void wait_for_any(std::span<const std::unique_ptr<Conversation>> conversations) {
+  std::vector<pollfd> entries;
+  Clock::time_point wake = Clock::time_point::max();
+  for (const auto& conversation : conversations) {
+    if (!conversation->done()) {
+      entries.push_back(conversation->interest());
+      wake = std::min(wake, conversation->wake());
+    }
+  }
+  const auto left = std::chrono::ceil<milliseconds>(wake - Clock::now()).count();
+  poll(entries.data(), entries.size(), static_cast<int>(std::clamp<int64_t>(left, 0, 60000)));
+}
+
+}  // namespace
+
+std::chrono::milliseconds server_patience() {
+  const char* text = std::getenv("STRIA_SERVER_TIMEOUT");
+  const double seconds = text == nullptr ? 0 : std::atof(text);
+  return seconds > 0 && seconds < 1e6 ? milliseconds(static_cast<int64_t>(seconds * 1000)) : milliseconds(30000);
+}
+
+Status run_calls(std::span<Call> calls) {
+  std::vector<std::unique_ptr<Conversation>> conversations;
+  for (Call& call : calls) {
+    conversations.push_back(std::make_unique<Conversation>(call));
+  }
+  while (true) {
+    bool all_done = true;
+    for (const auto& conversation : conversations) {
+      if (!conversation->done()) {
+        conversation->advance();
+      }
+      all_done = all_done && conversation->done();
+    }
+    if (all_done) {
+      break;
+    }
+    wait_for_any(conversations);
+  }
+  for (const Call& call : calls) {
+    STRIA_RETURN_IF_ERROR(call.outcome);
+  }
+  return {};
+}
+
+}  // namespace stria::storage

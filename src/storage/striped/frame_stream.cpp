@@ -1,0 +1,235 @@
+#include "storage/striped/frame_stream.hpp"
+
+#include <limits.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "base/hash.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+// With more pieces than this in a payload, copying them together costs less than handing them to
+// the system one by one.
+constexpr size_t kManyPieces = 64;
+constexpr int64_t kPayloadBytes = wire::kMaxPayloadBytes;
+
+struct Traffic {
+  std::atomic<int64_t> requests = 0;
+  std::atomic<int64_t> sent_bytes = 0;
+  std::atomic<int64_t> received_bytes = 0;
+};
+Traffic traffic;
+
+Status lost(int error_number) {
+  return Status(ErrorCode::kIo, std::strerror(error_number));
+}
+
+std::span<const std::byte> bytes_of(const iovec& piece) {
+  return {static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
+}
+
+uint64_t sum_of(std::span<const iovec> pieces) {
+  if (pieces.empty()) {
+    return 0;
+  }
+  if (pieces.size() == 1) {
+    return hash_bytes(bytes_of(pieces[0]));
+  }
+  StreamingHash hash;
+  for (const iovec& piece : pieces) {
+    hash.update(bytes_of(piece));
+  }
+  return hash.digest();
+}
+
+/// Calls `move` (sendmsg or recvmsg) until the pieces are through or it would block; true when they
+/// are through.
+template <typename Move>
+Result<bool> move_all(std::vector<iovec>& pieces, size_t& first, bool& moved, std::atomic<int64_t>& count, Move move) {
+  while (first < pieces.size()) {
+    msghdr message = {};
+    message.msg_iov = &pieces[first];
+    message.msg_iovlen = std::min<size_t>(pieces.size() - first, IOV_MAX);
+    const ssize_t now = move(&message);
+    if (now < 0 && errno == EINTR) {
+      continue;
+    }
+    if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return false;
+    }
+    if (now <= 0) {
+      return now == 0 ? Status(ErrorCode::kIo, "the server closed the connection") : lost(errno);
+    }
+    moved = true;
+    count.fetch_add(now, std::memory_order_relaxed);
+    for (auto done = static_cast<size_t>(now); done > 0;) {
+      iovec& piece = pieces[first];
+      const size_t step = std::min(done, piece.iov_len);
+      piece.iov_base = static_cast<std::byte*>(piece.iov_base) + step;
+      piece.iov_len -= step;
+      done -= step;
+      first += piece.iov_len == 0 ? 1 : 0;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void stria_wire_traffic(int64_t* counts) {
+  counts[0] = traffic.requests;
+  counts[1] = traffic.sent_bytes;
+  counts[2] = traffic.received_bytes;
+}
+
+IovecCursor::IovecCursor(std::span<const iovec> pieces) : pieces_(pieces) {
+  for (const iovec& piece : pieces) {
+    left_ += static_cast<int64_t>(piece.iov_len);
+  }
+}
+
+void IovecCursor::take(int64_t bytes, std::vector<iovec>& to) {
+  left_ -= bytes;
+  while (bytes > 0) {
+    const iovec& piece = pieces_.front();
+    const size_t now = std::min(piece.iov_len - used_, static_cast<size_t>(bytes));
+    if (now > 0) {
+      to.push_back({static_cast<std::byte*>(piece.iov_base) + used_, now});
+    }
+    bytes -= static_cast<int64_t>(now);
+    used_ += now;
+    if (used_ == piece.iov_len) {
+      pieces_ = pieces_.subspan(1);
+      used_ = 0;
+    }
+  }
+}
+
+void FrameSender::start(const wire::Header& header, std::span<const std::byte> body, std::span<const iovec> data) {
+  header_ = header;
+  data_ = IovecCursor(data);
+  done_ = false;
+  traffic.requests.fetch_add(1, std::memory_order_relaxed);
+  next_frame(body);
+}
+
+void FrameSender::next_frame(std::span<const std::byte> body) {
+  std::vector<iovec> payload;
+  const int64_t bytes = std::min(data_.left(), kPayloadBytes);
+  data_.take(bytes, payload);
+  if (payload.size() > kManyPieces) {
+    if (gathered_ == nullptr) {
+      gathered_ = std::make_unique_for_overwrite<std::byte[]>(kPayloadBytes);
+    }
+    std::byte* to = gathered_.get();
+    for (const iovec& piece : payload) {
+      std::memcpy(to, piece.iov_base, piece.iov_len);
+      to += piece.iov_len;
+    }
+    payload.assign(1, {gathered_.get(), static_cast<size_t>(bytes)});
+  }
+  header_.payload_bytes = static_cast<uint32_t>(bytes);
+  header_.payload_sum = sum_of(payload);
+  header_.more = data_.left() > 0;
+  head_ = wire::encode_head(header_, body);
+  pieces_.assign(1, {head_.data(), head_.size()});
+  pieces_.insert(pieces_.end(), payload.begin(), payload.end());
+  first_ = 0;
+}
+
+Status FrameSender::step(int socket, bool& moved) {
+  while (!done_) {
+    STRIA_ASSIGN_OR_RETURN(const bool sent,
+                           move_all(pieces_, first_, moved, traffic.sent_bytes, [socket](const msghdr* message) {
+                             return sendmsg(socket, message, MSG_NOSIGNAL | MSG_DONTWAIT);
+                           }));
+    if (!sent) {
+      return {};
+    }
+    if (header_.more) {
+      header_.kind = wire::Kind::kData;
+      next_frame({});
+    } else {
+      done_ = true;
+    }
+  }
+  return {};
+}
+
+void FrameReceiver::restart() {
+  phase_ = Phase::kHeader;
+  target_.assign(1, {head_.data(), head_.size()});
+  first_ = 0;
+}
+
+Result<FrameReceiver::Event> FrameReceiver::step(int socket, bool& moved) {
+  while (true) {
+    STRIA_ASSIGN_OR_RETURN(const bool here, move_all(target_, first_, moved, traffic.received_bytes, [socket](msghdr* message) {
+                             return recvmsg(socket, message, MSG_DONTWAIT);
+                           }));
+    if (!here) {
+      return Event::kNothing;
+    }
+    if (phase_ == Phase::kHeader) {
+      auto header = wire::decode_header(head_);
+      if (!header.ok()) {
+        return Status(ErrorCode::kIo, header.status().message());
+      }
+      header_ = *header;
+      body_.resize(header_.body_bytes);
+      target_.assign(1, {body_.data(), body_.size()});
+      first_ = body_.empty() ? 1 : 0;
+      phase_ = Phase::kBody;
+    } else if (phase_ == Phase::kBody) {
+      if (!wire::check_head(head_, body_).ok()) {
+        return Status(ErrorCode::kIo, "an answer changed on its way");
+      }
+      phase_ = Phase::kAsked;
+      return Event::kHead;
+    } else {
+      STRIA_RETURN_IF_ERROR(finish_payload());
+      restart();
+      return Event::kPayload;
+    }
+  }
+}
+
+Status FrameReceiver::accept_payload(IovecCursor& places) {
+  places_.clear();
+  places.take(header_.payload_bytes, places_);
+  is_gathered_ = places_.size() > kManyPieces;
+  target_ = places_;
+  if (is_gathered_) {
+    if (gathered_ == nullptr) {
+      gathered_ = std::make_unique_for_overwrite<std::byte[]>(kPayloadBytes);
+    }
+    target_.assign(1, {gathered_.get(), header_.payload_bytes});
+  }
+  first_ = 0;
+  phase_ = Phase::kPayload;
+  return {};
+}
+
+Status FrameReceiver::finish_payload() {
+  const iovec gathered{gathered_.get(), header_.payload_bytes};
+  const auto pieces = is_gathered_ ? std::span(&gathered, 1) : std::span<const iovec>(places_);
+  if (sum_of(pieces) != header_.payload_sum) {
+    return Status(ErrorCode::kIo, "data changed on their way");
+  }
+  if (is_gathered_) {
+    const std::byte* from = gathered_.get();
+    for (const iovec& piece : places_) {
+      std::memcpy(piece.iov_base, from, piece.iov_len);
+      from += piece.iov_len;
+    }
+  }
+  return {};
+}
+
+}  // namespace stria::storage

@@ -1,0 +1,202 @@
+#include "storage/striped/server_link.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace stria::storage {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// A machine that is switched off sends no answer at all: it is noticed after about half a minute of
+// silence.
+constexpr int kKeepAliveIdleSeconds = 10;
+constexpr int kKeepAliveEverySeconds = 5;
+constexpr int kKeepAliveProbes = 4;
+
+void tune(int socket, int family) {
+  const int on = 1;
+  if (family == AF_UNIX) {
+    return;
+  }
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveIdleSeconds, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveEverySeconds, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof on);
+}
+
+Status lost(const std::string& why) {
+  return Status(ErrorCode::kIo, why);
+}
+
+Status lost(int error_number) {
+  return lost(std::strerror(error_number));
+}
+
+}  // namespace
+
+Status failure_of(std::span<const std::byte> body) {
+  STRIA_ASSIGN_OR_RETURN(const wire::Failure failure, wire::decode<wire::Failure>(body));
+  return Status(failure.code, failure.text);
+}
+
+ServerLink::ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key)
+    : address_(std::move(address)), key_(std::move(key)) {
+  wire::randomise(session_);
+}
+
+void ServerLink::disconnect() {
+  if (socket_ >= 0) {
+    ::close(socket_);
+    socket_ = -1;
+  }
+}
+
+bool ServerLink::is_stale() const {
+  char byte = 0;
+  const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  // Nothing is expected: bytes that are there are as bad as the end.
+  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+Status ServerLink::wait_for(short events, Clock::time_point deadline) const {
+  while (true) {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
+    pollfd entry{socket_, events, 0};
+    const int ready = poll(&entry, 1, static_cast<int>(std::clamp<int64_t>(left, 0, INT32_MAX)));
+    if (ready > 0) {
+      return {};
+    }
+    if (ready == 0) {
+      return lost("no answer in time");
+    }
+    if (errno != EINTR) {
+      return lost(errno);
+    }
+  }
+}
+
+Status ServerLink::send_all(std::span<const std::byte> bytes, Clock::time_point deadline) const {
+  while (!bytes.empty()) {
+    const ssize_t now = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (now >= 0) {
+      bytes = bytes.subspan(static_cast<size_t>(now));
+    } else if (errno == EAGAIN) {
+      STRIA_RETURN_IF_ERROR(wait_for(POLLOUT, deadline));
+    } else if (errno != EINTR) {
+      return lost(errno);
+    }
+  }
+  return {};
+}
+
+Status ServerLink::receive_all(std::span<std::byte> bytes, Clock::time_point deadline) const {
+  while (!bytes.empty()) {
+    const ssize_t now = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (now > 0) {
+      bytes = bytes.subspan(static_cast<size_t>(now));
+    } else if (now == 0) {
+      return lost("the server closed the connection");
+    } else if (errno == EAGAIN) {
+      STRIA_RETURN_IF_ERROR(wait_for(POLLIN, deadline));
+    } else if (errno != EINTR) {
+      return lost(errno);
+    }
+  }
+  return {};
+}
+
+Status ServerLink::reach(Clock::time_point deadline) {
+  STRIA_ASSIGN_OR_RETURN(const std::vector<wire::SocketAddress> places, wire::resolve(address_));
+  Status outcome = lost("it has no address");
+  for (const wire::SocketAddress& place : places) {
+    disconnect();
+    socket_ = ::socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket_ < 0) {
+      return Status::from_errno(errno, "make a socket");
+    }
+    tune(socket_, place.family());
+    outcome = {};
+    if (::connect(socket_, place.get(), place.bytes) != 0) {
+      int error_number = errno;
+      socklen_t bytes = sizeof error_number;
+      if (error_number == EINPROGRESS) {
+        outcome = wait_for(POLLOUT, deadline);
+        getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error_number, &bytes);
+      }
+      if (outcome.ok() && error_number != 0) {
+        outcome = lost(error_number);
+      }
+    }
+    if (outcome.ok()) {
+      return outcome;
+    }
+  }
+  return outcome;
+}
+
+Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const std::byte> body, Clock::time_point deadline) {
+  wire::Header header;
+  header.kind = kind;
+  header.request = next_request();
+  STRIA_RETURN_IF_ERROR(send_all(wire::encode_head(header, body), deadline));
+  std::array<std::byte, wire::kHeaderBytes> bytes{};
+  STRIA_RETURN_IF_ERROR(receive_all(bytes, deadline));
+  STRIA_ASSIGN_OR_RETURN(const wire::Header answer, wire::decode_header(bytes));
+  std::vector<std::byte> reply(answer.body_bytes);
+  STRIA_RETURN_IF_ERROR(receive_all(reply, deadline));
+  if (!wire::check_head(bytes, reply).ok()) {
+    return lost("an answer changed on its way");
+  }
+  if (answer.kind == wire::Kind::kError) {
+    return failure_of(reply);
+  }
+  const bool expected = answer.kind == wire::reply_to(kind) && answer.request == header.request && answer.payload_bytes == 0;
+  return expected ? Result<std::vector<std::byte>>(std::move(reply))
+                  : Status(ErrorCode::kFormat, "the server's answer fits no question");
+}
+
+Status ServerLink::greet(Clock::time_point deadline) {
+  wire::Hello hello;
+  hello.session = session_;
+  wire::randomise(hello.nonce);
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask(wire::Kind::kHello, wire::encode(hello), deadline));
+  STRIA_ASSIGN_OR_RETURN(const auto challenge, wire::decode<wire::Challenge>(reply));
+  wire::KeyProof proof;
+  if (key_ != nullptr) {
+    if (challenge.wants_proof && !wire::same_proof(challenge.proof, key_->server_proof(hello, challenge))) {
+      return Status(ErrorCode::kPermissionDenied, "the server has another key than the file that STRIA_KEY_FILE names");
+    }
+    proof.proof = key_->client_proof(hello, challenge);
+  } else if (challenge.wants_proof) {
+    return Status(ErrorCode::kPermissionDenied, "the server wants the cluster's key: set STRIA_KEY_FILE to a file with it");
+  }
+  STRIA_RETURN_IF_ERROR(ask(wire::Kind::kProof, wire::encode(proof), deadline).status());
+  server_identity_ = challenge.server;
+  return after_greeting ? after_greeting(*this, deadline) : Status();
+}
+
+Status ServerLink::connect(Clock::time_point deadline) {
+  disconnect();
+  Status outcome = reach(deadline);
+  outcome = outcome.ok() ? greet(deadline) : outcome;
+  if (!outcome.ok()) {
+    disconnect();
+    return outcome;
+  }
+  ++generation_;
+  return outcome;
+}
+
+}  // namespace stria::storage

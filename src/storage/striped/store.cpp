@@ -1,0 +1,129 @@
+#include "storage/striped/store.hpp"
+
+#include <utility>
+
+namespace stria::storage {
+
+Result<std::shared_ptr<Store>> Store::at(const std::string& address) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<Store>> stores;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Store>& store = stores[address];
+  if (store == nullptr) {
+    STRIA_ASSIGN_OR_RETURN(const wire::Address place, wire::Address::parse(address));
+    STRIA_ASSIGN_OR_RETURN(auto key, wire::Key::from_environment());
+    store = std::make_shared<Store>(place, std::move(key));
+  }
+  return store;
+}
+
+Store::Store(wire::Address manager, std::shared_ptr<const wire::Key> key)
+    : key_(std::move(key)), manager_(std::move(manager), key_) {
+  manager_.after_greeting = [this](ServerLink& link, Clock::time_point deadline) { return take_up_handles(link, deadline); };
+}
+
+// Called while the manager's session is made, under its mutex.
+Status Store::take_up_handles(ServerLink& link, Clock::time_point deadline) {
+  for (auto& [number, open] : handles_) {
+    if (!open.state.ok()) {
+      continue;
+    }
+    const Status answer = link.ask(wire::Kind::kReclaim, wire::encode(open.handle), deadline).status();
+    if (answer.code() == ErrorCode::kIo) {
+      return answer;
+    }
+    open.state = answer;
+  }
+  return {};
+}
+
+Result<std::vector<std::byte>> Store::ask_manager_locked(wire::Kind kind, std::vector<std::byte> body) {
+  Call call;
+  call.link = &manager_;
+  call.kind = kind;
+  call.body = std::move(body);
+  STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
+  return std::move(call.reply);
+}
+
+Result<std::vector<std::byte>> Store::ask_manager(wire::Kind kind, std::vector<std::byte> body) {
+  const std::lock_guard lock(manager_mutex_);
+  return ask_manager_locked(kind, std::move(body));
+}
+
+Result<wire::Opened> Store::open(wire::Open& request) {
+  const std::lock_guard lock(manager_mutex_);
+  request.handle = ++last_handle_;
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager_locked(wire::Kind::kOpen, wire::encode(request)));
+  STRIA_ASSIGN_OR_RETURN(wire::Opened opened, wire::decode<wire::Opened>(reply));
+  const wire::Layout layout{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())};
+  if (!layout.valid()) {
+    return Status(ErrorCode::kFormat, "the manager tells of a file that no server keeps");
+  }
+  handles_[request.handle] = {{request.handle, opened.file, request.exclusive}, Status()};
+  return opened;
+}
+
+Result<uint64_t> Store::open_again(uint64_t file) {
+  const std::lock_guard lock(manager_mutex_);
+  const wire::Handle handle{++last_handle_, file, false};
+  STRIA_RETURN_IF_ERROR(ask_manager_locked(wire::Kind::kReclaim, wire::encode(handle)).status());
+  handles_[handle.handle] = {handle, Status()};
+  return handle.handle;
+}
+
+Result<uint64_t> Store::number() {
+  const std::lock_guard lock(manager_mutex_);
+  if (manager_.generation() == 0) {
+    STRIA_RETURN_IF_ERROR(ask_manager_locked(wire::Kind::kStat, wire::encode(wire::Path{"/"})).status());
+  }
+  wire::Reader reader(manager_.server_identity());
+  return reader.fixed<uint64_t>();
+}
+
+Status Store::handle_state(uint64_t handle) {
+  const std::lock_guard lock(manager_mutex_);
+  const auto found = handles_.find(handle);
+  return found == handles_.end() ? Status(ErrorCode::kInternal, "an unknown handle") : found->second.state;
+}
+
+Status Store::close(uint64_t handle) {
+  const std::lock_guard lock(manager_mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) {
+    return Status(ErrorCode::kInternal, "an unknown handle");
+  }
+  const OpenHandle open = found->second;
+  // Not taken up again while it is given up.
+  handles_.erase(found);
+  const Status closed = ask_manager_locked(wire::Kind::kClose, wire::encode(open.handle)).status();
+  return open.state.ok() ? closed : open.state;
+}
+
+Result<Store::Borrowed> Store::borrow(const std::shared_ptr<Store>& store, const std::string& address) {
+  {
+    const std::lock_guard lock(store->idle_mutex_);
+    if (auto found = store->idle_.find(address); found != store->idle_.end()) {
+      auto link = std::move(found->second);
+      store->idle_.erase(found);
+      return Borrowed(store, address, std::move(link));
+    }
+  }
+  STRIA_ASSIGN_OR_RETURN(const wire::Address place, wire::Address::parse(address));
+  auto link = std::make_unique<ServerLink>(place, store->key_);
+  link->surely_there = true;
+  return Borrowed(store, address, std::move(link));
+}
+
+void Store::give_back(const std::string& address, std::unique_ptr<ServerLink> link) {
+  const std::lock_guard lock(idle_mutex_);
+  idle_.emplace(address, std::move(link));
+}
+
+Store::Borrowed::~Borrowed() {
+  if (link_ != nullptr) {
+    store_->give_back(address_, std::move(link_));
+  }
+}
+
+}  // namespace stria::storage

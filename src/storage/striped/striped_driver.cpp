@@ -1,0 +1,151 @@
+#include "storage/striped/striped_driver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/byte_range.hpp"
+#include "storage/messages.hpp"
+#include "storage/striped/store.hpp"
+#include "storage/striped/striped_file.hpp"
+#include "wire/address.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+/// A path with the store that it is in.
+struct Place {
+  std::shared_ptr<Store> store;
+  std::string path;
+};
+
+Result<Place> find(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const wire::StorePath parsed, wire::StorePath::parse(path));
+  STRIA_ASSIGN_OR_RETURN(auto store, Store::at(parsed.server));
+  return Place{std::move(store), parsed.path};
+}
+
+Result<std::vector<std::byte>> ask_about(const char* operation, const std::string& path, wire::Kind kind) {
+  const std::string what = describe(operation, path);
+  const auto place = find(path);
+  if (!place.ok()) {
+    return place.status().with_context(what);
+  }
+  auto reply = place->store->ask_manager(kind, wire::encode(wire::Path{place->path}));
+  return reply.ok() ? std::move(reply) : reply.status().with_context(what);
+}
+
+// Whole pages, so that no page of a server's file has bytes of two stripes.
+void ask_for(const Striping& striping, wire::Open& request) {
+  if (striping.unit_bytes > 0) {
+    const int64_t wanted = std::clamp(striping.unit_bytes, wire::kMinStripeBytes, wire::kMaxStripeBytes);
+    request.stripe_bytes = align_down(wanted, wire::kMinStripeBytes);
+  }
+  request.server_count = std::max(striping.server_count, 0);
+  request.first_server = std::max(striping.first_server, -1);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const OpenOptions& options) {
+  const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
+  const std::string what = describe(creates ? "create" : "open", path);
+  if (options.direct) {
+    return Status(ErrorCode::kUnsupported, what + ": a store offers no direct I/O");
+  }
+  const auto place = find(path);
+  if (!place.ok()) {
+    return place.status().with_context(what);
+  }
+  wire::Open request;
+  request.path = place->path;
+  request.mode = static_cast<wire::OpenMode>(options.mode);
+  request.exclusive = options.exclusive_lock;
+  ask_for(options.striping, request);
+  const auto opened = place->store->open(request);
+  if (!opened.ok()) {
+    return opened.status().with_context(what);
+  }
+  auto file = std::make_unique<StripedFile>(place->store, path, *opened,
+                                            StripedFile::Opening{request.handle, options.mode != OpenOptions::Mode::kRead});
+  if (options.expected_number != 0 && opened->file != options.expected_number) {
+    // The manager knows names at once: what it says will not change by waiting.
+    return Status(ErrorCode::kIo, what + ": the name means another file than the one that was opened first");
+  }
+  if (opened->cut) {
+    STRIA_RETURN_IF_ERROR(file->resize(0));
+  }
+  return std::unique_ptr<File>(std::move(file));
+}
+
+Result<std::unique_ptr<File>> StripedDriver::open_again(const File& file, const OpenOptions& options) {
+  const auto* open = dynamic_cast<const StripedFile*>(&file.plain());
+  STRIA_RETURN_IF_ERROR(check_open_again(file, open != nullptr, options));
+  return open->open_again(options.mode != OpenOptions::Mode::kRead);
+}
+
+Result<Identity> StripedDriver::identity(const std::string& path) {
+  const auto reply = ask_about("look up", path, wire::Kind::kStat);
+  STRIA_RETURN_IF_ERROR(reply.status());
+  STRIA_ASSIGN_OR_RETURN(const auto attributes, wire::decode<wire::Attributes>(*reply));
+  STRIA_ASSIGN_OR_RETURN(const Place place, find(path));
+  STRIA_ASSIGN_OR_RETURN(const uint64_t store, place.store->number());
+  return Identity{store, attributes.place.file};
+}
+
+Status StripedDriver::rename(const std::string& from, const std::string& to) {
+  const std::string what = describe("rename", from) + " to '" + to + "'";
+  const auto source = find(from);
+  const auto target = find(to);
+  if (!source.ok() || !target.ok()) {
+    return (source.ok() ? target : source).status().with_context(what);
+  }
+  if (source->store != target->store) {
+    return Status(ErrorCode::kUnsupported, what + ": they are in different stores");
+  }
+  return source->store->ask_manager(wire::Kind::kRename, wire::encode(wire::Rename{source->path, target->path}))
+      .status()
+      .with_context(what);
+}
+
+Status StripedDriver::remove(const std::string& path) {
+  return ask_about("remove", path, wire::Kind::kRemove).status();
+}
+
+Result<bool> StripedDriver::exists(const std::string& path) {
+  const Status answer = ask_about("look up", path, wire::Kind::kStat).status();
+  if (answer.ok() || answer.code() == ErrorCode::kNotFound) {
+    return answer.ok();
+  }
+  return answer;
+}
+
+Status StripedDriver::sync_directory(const std::string& path) {
+  return ask_about("sync directory", path, wire::Kind::kSyncNames).status();
+}
+
+Result<std::vector<std::string>> StripedDriver::list_directory(const std::string& directory) {
+  const std::string what = describe("list", directory);
+  const auto place = find(directory);
+  if (!place.ok()) {
+    return place.status().with_context(what);
+  }
+  std::vector<std::string> names;
+  wire::List request{place->path, ""};
+  wire::Listed part;
+  do {
+    const auto reply = place->store->ask_manager(wire::Kind::kList, wire::encode(request));
+    auto decoded = reply.ok() ? wire::decode<wire::Listed>(*reply) : Result<wire::Listed>(reply.status());
+    if (!decoded.ok()) {
+      return decoded.status().with_context(what);
+    }
+    part = std::move(*decoded);
+    for (wire::Listed::Entry& entry : part.entries) {
+      names.push_back(std::move(entry.name));
+    }
+    request.after = names.empty() ? "" : names.back();
+  } while (part.more && !part.entries.empty());
+  return names;
+}
+
+}  // namespace stria::storage

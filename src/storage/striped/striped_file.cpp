@@ -1,0 +1,280 @@
+#include "storage/striped/striped_file.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "storage/messages.hpp"
+#include "storage/striped/transfer_run.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::storage {
+
+namespace {
+
+// A lock that is not free is asked for again after so long, so that a server never keeps a question
+// for ever.
+constexpr uint32_t kLockWaitMs = 2000;
+
+}  // namespace
+
+StripedFile::StripedFile(std::shared_ptr<Store> store, std::string path, const wire::Opened& opened, const Opening& opening)
+    : store_(std::move(store)),
+      path_(std::move(path)),
+      file_(opened.file),
+      layout_{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())},
+      opening_(opening) {
+  wire::randomise(std::as_writable_bytes(std::span(&holder_, 1)));
+  for (const wire::ServerPlace& slot : opened.slots) {
+    servers_.push_back(slot.address);
+  }
+  capabilities_.stripe_bytes = layout_.stripe_bytes;
+  capabilities_.stripe_count = static_cast<int>(layout_.slot_count);
+  capabilities_.striped_as_told = true;
+  capabilities_.native_list = true;
+  capabilities_.native_types = true;
+  capabilities_.node_local_cache = false;
+  capabilities_.asynchronous = true;
+}
+
+StripedFile::~StripedFile() {
+  if (open_) {
+    static_cast<void>(close());
+  }
+}
+
+Status StripedFile::check(const char* operation, bool writes) {
+  if (!open_) {
+    return closed_file(operation, path_);
+  }
+  if (writes && !opening_.writable) {
+    return Status::from_errno(EBADF, describe(operation, path_));
+  }
+  const std::lock_guard lock(lost_mutex_);
+  return lost_lock_.with_context(describe(operation, path_));
+}
+
+Result<Identity> StripedFile::identity() {
+  STRIA_RETURN_IF_ERROR(check("identity", false));
+  STRIA_ASSIGN_OR_RETURN(const uint64_t store, store_->number());
+  return Identity{store, file_};
+}
+
+Result<std::unique_ptr<File>> StripedFile::open_again(bool writable) const {
+  if (!open_) {
+    return closed_file("open again", path_);
+  }
+  const auto handle = store_->open_again(file_);
+  STRIA_RETURN_IF_ERROR(handle.status().with_context(describe("open", path_)));
+  wire::Opened same{file_, layout_.stripe_bytes, false, {}};
+  for (const std::string& server : servers_) {
+    same.slots.push_back({0, server});
+  }
+  return std::unique_ptr<File>(std::make_unique<StripedFile>(store_, path_, same, Opening{*handle, writable}));
+}
+
+Status StripedFile::write(std::span<const WriteSegment> segments) {
+  STRIA_RETURN_IF_ERROR(check("write", true));
+  STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
+  return TransferRun(*this).write(segments);
+}
+
+std::unique_ptr<PendingWrite> StripedFile::queue(std::function<Status()> job) {
+  if (queue_ == nullptr) {
+    queue_ = std::make_unique<WriteQueue>();
+  }
+  return queue_->start(std::move(job));
+}
+
+std::unique_ptr<PendingWrite> StripedFile::start_write(std::span<const WriteSegment> segments) {
+  if (!open_) {
+    return File::start_write(segments);
+  }
+  return queue([this, list = std::vector<WriteSegment>(segments.begin(), segments.end())] { return write(list); });
+}
+
+std::unique_ptr<PendingWrite> StripedFile::start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) {
+  if (!open_) {
+    return File::start_write(segments);
+  }
+  return queue([this, take, list = std::vector<WriteSegment>(segments.begin(), segments.end())]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const auto lock, take());
+    return write(list);
+  });
+}
+
+Result<int64_t> StripedFile::read(std::span<const ReadSegment> segments) {
+  STRIA_RETURN_IF_ERROR(check("read", false));
+  STRIA_RETURN_IF_ERROR(check_segments("read", path_, segments));
+  return TransferRun(*this).read(segments);
+}
+
+Status StripedFile::write_type(const TypeWindow& region, const std::byte* data) {
+  STRIA_RETURN_IF_ERROR(check("write", true));
+  return TransferRun(*this).write_type(region, data);
+}
+
+Result<int64_t> StripedFile::read_type(const TypeWindow& region, std::byte* data) {
+  STRIA_RETURN_IF_ERROR(check("read", false));
+  return TransferRun(*this).read_type(region, data);
+}
+
+Result<std::vector<std::vector<std::byte>>> StripedFile::ask_slots(
+    wire::Kind kind, const std::function<std::vector<std::byte>(int64_t slot)>& body) {
+  std::vector<Store::Borrowed> links;
+  std::vector<Call> calls;
+  for (int64_t slot = 0; slot < layout_.slot_count; ++slot) {
+    STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(store_, servers_[static_cast<size_t>(slot)]));
+    links.push_back(std::move(link));
+    Call& call = calls.emplace_back();
+    call.link = links.back().link();
+    call.kind = kind;
+    call.body = body(slot);
+  }
+  STRIA_RETURN_IF_ERROR(run_calls(calls));
+  std::vector<std::vector<std::byte>> replies;
+  for (Call& call : calls) {
+    replies.push_back(std::move(call.reply));
+  }
+  return replies;
+}
+
+Result<int64_t> StripedFile::file_bytes() {
+  const auto body = wire::encode(wire::LocalFile{file_, 0});
+  STRIA_ASSIGN_OR_RETURN(const auto replies, ask_slots(wire::Kind::kExtent, [&](int64_t) { return body; }));
+  int64_t bytes = 0;
+  for (size_t slot = 0; slot < replies.size(); ++slot) {
+    STRIA_ASSIGN_OR_RETURN(const auto extent, wire::decode<wire::Extent>(replies[slot]));
+    bytes = std::max(bytes, layout_.file_bytes(static_cast<int64_t>(slot), extent.local_bytes));
+  }
+  return bytes;
+}
+
+Result<int64_t> StripedFile::size() {
+  STRIA_RETURN_IF_ERROR(check("size", false));
+  auto bytes = file_bytes();
+  return bytes.ok() ? bytes : bytes.status().with_context(describe("size", path_));
+}
+
+Status StripedFile::resize_slots(wire::Kind kind, int64_t bytes) {
+  const char* operation = kind == wire::Kind::kResize ? "resize" : "preallocate";
+  STRIA_RETURN_IF_ERROR(check(operation, true));
+  if (bytes < 0 || bytes >= int64_t{1} << 62) {
+    return Status::from_errno(EINVAL, describe(operation, path_, bytes, 0));
+  }
+  const auto body = [&](int64_t slot) { return wire::encode(wire::LocalFile{file_, layout_.below(slot, bytes)}); };
+  return ask_slots(kind, body).status().with_context(describe(operation, path_, bytes, 0));
+}
+
+Status StripedFile::resize(int64_t bytes) {
+  return resize_slots(wire::Kind::kResize, bytes);
+}
+
+Status StripedFile::preallocate(int64_t bytes) {
+  return resize_slots(wire::Kind::kReserve, bytes);
+}
+
+Status StripedFile::sync() {
+  STRIA_RETURN_IF_ERROR(check("sync", false));
+  const auto body = wire::encode(wire::LocalFile{file_, 0});
+  Status outcome = ask_slots(wire::Kind::kSync, [&](int64_t) { return body; }).status();
+  if (outcome.ok()) {
+    outcome = store_->ask_manager(wire::Kind::kSyncNames, wire::encode(wire::Path{"/"})).status();
+  }
+  return outcome.with_context(describe("sync", path_));
+}
+
+Status StripedFile::close() {
+  Status outcome = check("close", false);
+  if (open_) {
+    queue_.reset();
+    open_ = false;
+    const Status closed = store_->close(opening_.handle).with_context(describe("close", path_));
+    outcome = outcome.ok() ? closed : outcome;
+  }
+  return outcome;
+}
+
+class StripedRangeLock : public RangeLock {
+ public:
+  StripedRangeLock(StripedFile& file, Store::Borrowed link, ByteRange range)
+      : file_(file), link_(std::move(link)), range_(range), generation_(link_.link()->generation()) {}
+  StripedRangeLock(const StripedRangeLock&) = delete;
+  StripedRangeLock& operator=(const StripedRangeLock&) = delete;
+  ~StripedRangeLock() override { file_.unlock(link_, range_, generation_); }
+
+ private:
+  StripedFile& file_;
+  Store::Borrowed link_;
+  ByteRange range_;
+  int64_t generation_;
+};
+
+Result<bool> StripedFile::ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms) {
+  Call call;
+  call.link = link.link();
+  call.kind = kind;
+  call.body = wire::encode(range);
+  call.wait_ms = wait_ms;
+  STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
+  return answer.yes;
+}
+
+Result<std::unique_ptr<RangeLock>> StripedFile::lock_within(ByteRange range, LockMode mode, uint32_t wait_ms) {
+  STRIA_RETURN_IF_ERROR(check("lock", mode == LockMode::kExclusive));
+  if (range.empty()) {
+    return std::make_unique<RangeLock>();
+  }
+  STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(store_, servers_[0]));
+  const wire::LockRange wanted{file_, range, mode == LockMode::kExclusive, holder_};
+  const auto got = ask_lock(link, wire::Kind::kLock, wanted, wait_ms);
+  STRIA_RETURN_IF_ERROR(got.status().with_context(describe("lock", path_, range.begin, range.size())));
+  std::unique_ptr<RangeLock> held;
+  if (*got) {
+    held = std::make_unique<StripedRangeLock>(*this, std::move(link), range);
+  }
+  return held;
+}
+
+Result<std::unique_ptr<RangeLock>> StripedFile::lock(ByteRange range, LockMode mode) {
+  while (true) {
+    STRIA_ASSIGN_OR_RETURN(std::unique_ptr<RangeLock> held, lock_within(range, mode, kLockWaitMs));
+    if (held != nullptr) {
+      return held;
+    }
+  }
+}
+
+Result<std::unique_ptr<RangeLock>> StripedFile::try_lock(ByteRange range, LockMode mode) {
+  return lock_within(range, mode, 0);
+}
+
+Result<bool> StripedFile::is_locked_elsewhere(ByteRange range) {
+  STRIA_RETURN_IF_ERROR(check("lock", false));
+  STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(store_, servers_[0]));
+  auto answer = ask_lock(link, wire::Kind::kIsLocked, {file_, range, false, holder_}, 0);
+  return answer.ok() ? answer : answer.status().with_context(describe("lock", path_, range.begin, range.size()));
+}
+
+void StripedFile::unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation) {
+  Call call;
+  call.link = borrowed.link();
+  call.kind = wire::Kind::kUnlock;
+  call.body = wire::encode(wire::LockRange{file_, range, false, holder_});
+  call.only_this_connection = true;
+  Status outcome = run_calls({&call, 1});
+  if (outcome.ok()) {
+    const auto answer = wire::decode<wire::Answer>(call.reply);
+    outcome = answer.status();
+    if (answer.ok() && (!answer->yes || call.link->generation() != generation)) {
+      outcome = Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
+    }
+  }
+  if (!outcome.ok()) {
+    const std::lock_guard lock(lost_mutex_);
+    lost_lock_ = Status(ErrorCode::kIo, "a lock on bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end) +
+                                            " was lost, and others may have changed them (" + outcome.message() + ")");
+  }
+}
+
+}  // namespace stria::storage

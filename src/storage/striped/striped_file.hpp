@@ -1,0 +1,83 @@
+// An open file of a store; see striped_driver.hpp.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "storage/driver.hpp"
+#include "storage/posix/write_queue.hpp"
+#include "storage/striped/store.hpp"
+#include "stria/datatype.hpp"
+#include "wire/layout.hpp"
+
+namespace stria::storage {
+
+class StripedFile : public File {
+ public:
+  struct Opening {
+    uint64_t handle = 0;
+    bool writable = false;
+  };
+  StripedFile(std::shared_ptr<Store> store, std::string path, const wire::Opened& opened, const Opening& opening);
+  StripedFile(const StripedFile&) = delete;
+  StripedFile& operator=(const StripedFile&) = delete;
+  ~StripedFile() override;
+
+  const std::string& path() const override { return path_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<Identity> identity() override;
+  Status write(std::span<const WriteSegment> segments) override;
+  std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
+  std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) override;
+  Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  Status write_type(const TypeWindow& region, const std::byte* data) override;
+  Result<int64_t> read_type(const TypeWindow& region, std::byte* data) override;
+  /// By the server of the first slot, for as long as the connection that took it lives. When it was
+  /// lost before it was given up, the next write, sync or close says so.
+  Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
+  Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
+  Result<bool> is_locked_elsewhere(ByteRange range) override;
+  Result<int64_t> size() override;
+  Status resize(int64_t bytes) override;
+  Status preallocate(int64_t bytes) override;
+  Status sync() override;
+  Status close() override;
+
+  /// Another handle on the same file.
+  Result<std::unique_ptr<File>> open_again(bool writable) const;
+
+ private:
+  friend class TransferRun;
+  friend class StripedRangeLock;
+  Status check(const char* operation, bool writes);
+  /// Sends every slot, or those for which `body` gives one, the same kind of request; its replies
+  /// by slot.
+  Result<std::vector<std::vector<std::byte>>> ask_slots(wire::Kind kind,
+                                                        const std::function<std::vector<std::byte>(int64_t slot)>& body);
+  Status resize_slots(wire::Kind kind, int64_t bytes);
+  Result<int64_t> file_bytes();
+  std::unique_ptr<PendingWrite> queue(std::function<Status()> job);
+  /// Asks the server of the first slot about a lock; its answer.
+  Result<bool> ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms);
+  /// Null when it wasn't free within that time.
+  Result<std::unique_ptr<RangeLock>> lock_within(ByteRange range, LockMode mode, uint32_t wait_ms);
+  void unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation);
+
+  std::shared_ptr<Store> store_;
+  std::string path_;
+  uint64_t file_;
+  uint64_t holder_ = 0;  ///< of this handle's locks
+  wire::Layout layout_;
+  std::vector<std::string> servers_;  ///< addresses by slot
+  Opening opening_;
+  Capabilities capabilities_;
+  bool open_ = true;
+  std::mutex lost_mutex_;
+  Status lost_lock_;
+  std::unique_ptr<WriteQueue> queue_;  ///< made by the first start_write()
+};
+
+}  // namespace stria::storage

@@ -1,0 +1,54 @@
+// One read or write of a file of a store: the caller's list or datatype, dealt out to the servers
+// and sent.
+//
+// Method: each slot gets a message with the ranges that touch it, uncut, and a list of the caller's
+// memory cut at the stripes, in the same order; a batch ends where a slot's message is full. A
+// read's reply says where the slot's bytes end: shorter ones are holes or the end of the file,
+// which the size tells apart. Cost: 16 bytes (reads: 32) for each piece of memory in a batch.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "storage/driver.hpp"
+#include "storage/striped/call.hpp"
+#include "storage/striped/striped_file.hpp"
+#include "stria/datatype.hpp"
+
+namespace stria::storage {
+
+class TransferRun {
+ public:
+  explicit TransferRun(StripedFile& file);
+  Status write(std::span<const WriteSegment> segments);
+  Result<int64_t> read(std::span<const ReadSegment> segments);
+  Status write_type(const TypeWindow& region, const std::byte* data);
+  Result<int64_t> read_type(const TypeWindow& region, std::byte* data);
+
+ private:
+  /// What one server is asked for.
+  struct Slot;
+
+  void add(ByteRange range, std::byte* memory);
+  void add_pieces(ByteRange range, std::byte* memory);
+  Status add_window(const TypeWindow& region, std::byte* data);
+  Status flush();
+  Status run_batch();
+  Status settle_short_reads();
+  template <typename Part>
+  Status each_window(const TypeWindow& region, Part part);
+
+  StripedFile& file_;
+  wire::Layout layout_;
+  bool reads_ = false;
+  const TypeWindow* region_ = nullptr;  ///< travels instead of lists
+  std::vector<Slot> slots_;
+  int64_t batch_ranges_ = 0;
+  int64_t known_bytes_ = -1;  ///< of the file, once it had to be asked for
+  int64_t missing_bytes_ = 0;
+
+ public:
+  ~TransferRun();
+};
+
+}  // namespace stria::storage

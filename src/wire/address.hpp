@@ -1,0 +1,56 @@
+// Where a server is, and what a path of a store says: stria://SERVER/PATH, SERVER being host:port,
+// [v6]:port or unix:/socket: (a path of a Unix socket ends at the next colon).
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/status.hpp"
+
+namespace stria::wire {
+
+struct Address {
+  bool is_unix = false;
+  std::string host;  ///< or the socket's path
+  std::string port;
+
+  /// "host:port", "[v6]:port" or "unix:/socket". kInvalidArgument for anything else.
+  static Result<Address> parse(std::string_view text);
+  std::string text() const;
+};
+
+/// What a socket needs to reach, or to listen at, an address.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t bytes = 0;
+  int family() const { return storage.ss_family; }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+/// Every way to reach the address, best first; kNotFound when the name has none.
+Result<std::vector<SocketAddress>> resolve(const Address& address);
+
+/// True when nobody but this machine reaches it.
+bool is_loopback(const SocketAddress& address);
+
+inline constexpr std::string_view kStorePrefix = "stria://";
+
+inline bool is_store_path(std::string_view path) {
+  return path.starts_with(kStorePrefix);
+}
+
+/// A path of a store, taken apart.
+struct StorePath {
+  std::string server;  ///< the manager's address
+  std::string path;    ///< within the store: "/a/b", "/" for its root
+  static Result<StorePath> parse(std::string_view text);
+};
+
+/// The components of a path within a store. kInvalidArgument for "..", for names beyond the
+/// protocol's limits, and for more than 64 of them.
+Result<std::vector<std::string>> split_path(std::string_view path);
+
+}  // namespace stria::wire

@@ -1,0 +1,126 @@
+// Fields of messages, as bytes: fixed numbers little-endian, variable ones seven bits a byte, texts
+// with their length in front.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "stria/status.hpp"
+
+namespace stria::wire {
+
+/// Appends fields to a buffer.
+class Writer {
+ public:
+  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+
+  template <typename Number>
+  void fixed(Number value) {
+    static_assert(std::is_unsigned_v<Number>);
+    for (size_t i = 0; i < sizeof value; ++i) {
+      out_.push_back(static_cast<std::byte>(value >> (8 * i)));
+    }
+  }
+  void natural(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) {
+      out_.push_back(static_cast<std::byte>(value | 0x80));
+    }
+    out_.push_back(static_cast<std::byte>(value));
+  }
+  void integer(int64_t value) { natural((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63)); }
+  void bytes(std::span<const std::byte> data) { out_.insert(out_.end(), data.begin(), data.end()); }
+  void text(std::string_view value) {
+    natural(value.size());
+    bytes(std::as_bytes(std::span(value)));
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+};
+
+/// Takes fields from a buffer that may come from anyone. After the first field that isn't there
+/// every other is 0 or empty, and finish() says so: a message is decoded in one go and judged once.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+
+  template <typename Number>
+  Number fixed() {
+    static_assert(std::is_unsigned_v<Number>);
+    const auto from = bytes(sizeof(Number));
+    Number value = 0;
+    for (size_t i = 0; i < from.size(); ++i) {
+      value = static_cast<Number>(value | static_cast<Number>(from[i]) << (8 * i));
+    }
+    return value;
+  }
+  uint64_t natural() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64 && position_ < in_.size(); shift += 7) {
+      const auto next = static_cast<uint64_t>(in_[position_++]);
+      if (shift == 63 && next > 1) {
+        break;
+      }
+      value |= (next & 0x7f) << shift;
+      if ((next & 0x80) == 0) {
+        return value;
+      }
+    }
+    return fail(), 0;
+  }
+  int64_t integer() {
+    const uint64_t value = natural();
+    return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
+  }
+  /// A number that fits into 62 bits, as offsets and sizes do.
+  int64_t offset() {
+    const uint64_t value = natural();
+    return value >> 62 == 0 ? static_cast<int64_t>(value) : (fail(), 0);
+  }
+  /// A place that only locks have: up to 2^63 - 1.
+  int64_t place() {
+    const uint64_t value = natural();
+    return value >> 63 == 0 ? static_cast<int64_t>(value) : (fail(), 0);
+  }
+  /// A number up to `most`.
+  uint64_t natural_up_to(uint64_t most) {
+    const uint64_t value = natural();
+    return value <= most ? value : (fail(), 0);
+  }
+  std::span<const std::byte> bytes(size_t count) {
+    if (in_.size() - position_ < count) {
+      return fail(), std::span<const std::byte>();
+    }
+    position_ += count;
+    return in_.subspan(position_ - count, count);
+  }
+  std::string text(size_t most_bytes) {
+    const auto from = bytes(natural_up_to(most_bytes));
+    return {reinterpret_cast<const char*>(from.data()), from.size()};
+  }
+  std::span<const std::byte> rest() { return bytes(in_.size() - position_); }
+
+  void fail() {
+    failed_ = true;
+    position_ = in_.size();
+  }
+  bool failed() const { return failed_; }
+  /// Success when every field was there and nothing is left.
+  Status finish(const char* what) const {
+    const bool good = !failed_ && position_ == in_.size();
+    return good ? Status() : Status(ErrorCode::kFormat, std::string("the message '") + what + "' is malformed");
+  }
+
+ private:
+  std::span<const std::byte> in_;
+  size_t position_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace stria::wire

@@ -1,0 +1,82 @@
+// The unit in which both sides speak: a header, a body with the message's fields, a payload with
+// the data (docs/formats/wire.md).
+//
+// Invariant: nobody reserves memory for a length before it is checked against the limits below, and
+// no field is believed before its checksum is. Cost: 48 bytes a frame; one pass of XXH3 over header
+// and body, one over the payload.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stria/status.hpp"
+
+namespace stria::wire {
+
+inline constexpr uint16_t kVersion = 1;
+inline constexpr size_t kHeaderBytes = 48;
+inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
+/// Data travel in payloads of so many bytes: small enough to stay in the second-level cache between
+/// the socket and the file.
+inline constexpr size_t kMaxPayloadBytes = size_t{256} << 10;
+
+/// What a frame is. A reply is its request's kind with the highest bit set.
+enum class Kind : uint16_t {
+  kHello = 0x01,
+  kProof = 0x02,
+  kData = 0x03,
+  kOpen = 0x10,
+  kClose = 0x11,
+  kReclaim = 0x12,
+  kStat = 0x13,
+  kRename = 0x14,
+  kRemove = 0x15,
+  kList = 0x16,
+  kMakeDirectory = 0x17,
+  kSyncNames = 0x18,
+  kServers = 0x19,
+  kPulse = 0x1a,
+  kWrite = 0x20,
+  kRead = 0x21,
+  kExtent = 0x22,
+  kResize = 0x23,
+  kReserve = 0x24,
+  kSync = 0x25,
+  kLock = 0x26,
+  kUnlock = 0x27,
+  kIsLocked = 0x28,
+  kScrub = 0x29,
+  kReply = 0x8000,
+  kError = 0xffff,    ///< instead of a reply
+  kWorking = 0xfffe,  ///< the reply will take longer; the server lives
+};
+
+inline Kind reply_to(Kind request) {
+  return static_cast<Kind>(static_cast<uint16_t>(request) | static_cast<uint16_t>(Kind::kReply));
+}
+
+struct Header {
+  Kind kind = Kind::kError;
+  uint64_t request = 0;      ///< a reply bears its request's
+  uint32_t deadline_ms = 0;  ///< how long the sender waits for the answer; 0: not said
+  uint32_t body_bytes = 0;
+  uint32_t payload_bytes = 0;
+  bool more = false;  ///< the stream of data goes on in another frame
+  uint64_t payload_sum = 0;
+};
+
+/// The header and the body as they travel; body_bytes is set from `body`. \pre body.size() <=
+/// kMaxBodyBytes
+std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body);
+
+/// Reads a header; kFormat when it is none, or beyond a limit. Its checksum covers the body too:
+/// check_head().
+Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes);
+
+/// kCorrupted unless header and body are what was sent.
+Status check_head(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> body);
+
+}  // namespace stria::wire

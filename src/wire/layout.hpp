@@ -1,0 +1,47 @@
+// How a file's bytes are dealt out to servers, and which of them are one server's own.
+//
+// Stripe k of the file lies on slot k modulo the number of slots; a slot keeps its stripes one
+// after another, without gaps. So the bytes of one slot in any range of the file are one range of
+// the slot's: two divisions, no list.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/byte_range.hpp"
+
+namespace stria::wire {
+
+inline constexpr int64_t kMinStripeBytes = 4096;
+inline constexpr int64_t kMaxStripeBytes = int64_t{1} << 30;
+inline constexpr int kMaxSlots = 4096;
+
+struct Layout {
+  int64_t stripe_bytes = 256 << 10;
+  int64_t slot_count = 1;
+
+  bool valid() const {
+    return stripe_bytes >= kMinStripeBytes && stripe_bytes <= kMaxStripeBytes && slot_count >= 1 && slot_count <= kMaxSlots;
+  }
+  int64_t row_bytes() const { return stripe_bytes * slot_count; }
+  int64_t slot_of(int64_t offset) const { return offset / stripe_bytes % slot_count; }
+
+  /// How many of the file's first `offset` bytes lie on the slot: where the slot's next byte at or
+  /// after `offset` is kept.
+  int64_t below(int64_t slot, int64_t offset) const {
+    const int64_t in_row = offset % row_bytes() - slot * stripe_bytes;
+    return offset / row_bytes() * stripe_bytes + std::clamp<int64_t>(in_row, 0, stripe_bytes);
+  }
+  /// The slot's part of a range of the file.
+  ByteRange own(int64_t slot, ByteRange range) const { return {below(slot, range.begin), below(slot, range.end)}; }
+  /// Where the slot's byte at `local` is in the file.
+  int64_t place_of(int64_t slot, int64_t local) const {
+    return local / stripe_bytes * row_bytes() + slot * stripe_bytes + local % stripe_bytes;
+  }
+  /// The least size of a file of which the slot keeps `local_bytes`.
+  int64_t file_bytes(int64_t slot, int64_t local_bytes) const {
+    return local_bytes == 0 ? 0 : place_of(slot, local_bytes - 1) + 1;
+  }
+};
+
+}  // namespace stria::wire

@@ -1,0 +1,291 @@
+// The fields of every message (docs/formats/wire.md). Each has put(), which appends them, and
+// get(), which takes them; encode() and decode() make and judge whole bodies. What get() takes may
+// come from anyone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/status.hpp"
+#include "wire/codec.hpp"
+#include "wire/layout.hpp"
+#include "wire/region.hpp"
+
+namespace stria::wire {
+
+using Identity = std::array<std::byte, 16>;  ///< of a session, a server, a store: random
+using Nonce = std::array<std::byte, 32>;
+using Proof = std::array<std::byte, 32>;
+
+inline constexpr size_t kMaxPathBytes = 4096;
+inline constexpr size_t kMaxNameBytes = 255;
+inline constexpr size_t kMaxTextBytes = 1024;
+inline constexpr uint64_t kMaxListed = 4096;  ///< entries of one answer to kList, and of other lists of small things
+inline constexpr uint64_t kMaxServers = kMaxSlots;
+
+template <typename Message>
+std::vector<std::byte> encode(const Message& message) {
+  std::vector<std::byte> body;
+  Writer writer(body);
+  message.put(writer);
+  return body;
+}
+
+/// kFormat unless the body is exactly one such message.
+template <typename Message>
+Result<Message> decode(std::span<const std::byte> body) {
+  Reader reader(body);
+  Message message;
+  message.get(reader);
+  STRIA_RETURN_IF_ERROR(reader.finish(Message::kName));
+  return message;
+}
+
+/// No fields.
+struct Nothing {
+  static constexpr const char* kName = "nothing";
+  void put(Writer&) const {}
+  void get(Reader&) {}
+};
+
+/// What went wrong, in place of a reply.
+struct Failure {
+  static constexpr const char* kName = "error";
+  ErrorCode code = ErrorCode::kInternal;
+  std::string text;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+// Greeting: hello, challenge; proof, welcome.
+
+struct Hello {
+  static constexpr const char* kName = "hello";
+  Identity session{};
+  Nonce nonce{};
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Challenge {
+  static constexpr const char* kName = "challenge";
+  bool wants_proof = false;
+  Identity server{};
+  Nonce nonce{};
+  Proof proof{};  ///< that the server has the key
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct KeyProof {
+  static constexpr const char* kName = "proof";
+  Proof proof{};
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+// The manager's messages.
+
+enum class OpenMode : uint8_t { kRead = 0, kReadWrite = 1, kCreate = 2, kCreateNew = 3 };
+
+struct Open {
+  static constexpr const char* kName = "open";
+  std::string path;
+  OpenMode mode = OpenMode::kRead;
+  bool exclusive = false;
+  uint64_t handle = 0;        ///< the client's number for it, new in its session
+  int64_t stripe_bytes = 0;   ///< of a new file; 0: the store's default
+  int64_t server_count = 0;   ///< the same
+  int64_t first_server = -1;  ///< the same, by its index; -1: the store's choice
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// A server of a file or of the store.
+struct ServerPlace {
+  int64_t index = 0;
+  std::string address;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Opened {
+  static constexpr const char* kName = "opened";
+  uint64_t file = 0;
+  int64_t stripe_bytes = 0;
+  bool cut = false;  ///< it had content that the client now has to cut
+  std::vector<ServerPlace> slots;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// A handle to give up, or to take up again after a connection was lost.
+struct Handle {
+  static constexpr const char* kName = "handle";
+  uint64_t handle = 0;
+  uint64_t file = 0;
+  bool exclusive = false;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Path {
+  static constexpr const char* kName = "path";
+  std::string path;
+  void put(Writer& writer) const { writer.text(path); }
+  void get(Reader& reader) { path = reader.text(kMaxPathBytes); }
+};
+
+struct Rename {
+  static constexpr const char* kName = "rename";
+  std::string from;
+  std::string to;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Attributes {
+  static constexpr const char* kName = "attributes";
+  bool is_directory = false;
+  int64_t created_ns = 0;  ///< since 1970
+  Opened place;            ///< of a file: where its bytes are
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct List {
+  static constexpr const char* kName = "list";
+  std::string path;
+  std::string after;  ///< the last name of the answer before; empty at first
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Listed {
+  static constexpr const char* kName = "listed";
+  struct Entry {
+    std::string name;
+    bool is_directory = false;
+  };
+  std::vector<Entry> entries;
+  bool more = false;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// What a server tells the manager every second, and what it is told.
+struct Pulse {
+  static constexpr const char* kName = "pulse";
+  Identity server{};
+  std::string address;
+  int64_t total_bytes = 0;
+  int64_t free_bytes = 0;
+  std::vector<uint64_t> removed;  ///< files whose bytes are gone, as asked
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct PulseAnswer {
+  static constexpr const char* kName = "pulse answer";
+  int64_t index = 0;
+  std::vector<uint64_t> remove;  ///< files that nobody names any more
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct StoreServers {
+  static constexpr const char* kName = "servers";
+  struct Entry {
+    ServerPlace place;
+    int64_t total_bytes = 0;
+    int64_t free_bytes = 0;
+    int64_t silent_ms = -1;  ///< since its last pulse; -1: none since the manager started
+  };
+  std::vector<Entry> servers;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+// The I/O servers' messages.
+
+/// A request for the bytes of a region that lie on one slot; a write's follow as its stream of
+/// data, a read's come so.
+struct Transfer {
+  uint64_t file = 0;
+  Layout layout;
+  int64_t slot = 0;
+  /// Appends all but the region.
+  void put(Writer& writer) const;
+  /// Takes all but the region.
+  void get(Reader& reader);
+};
+
+/// Where a slot's bytes end.
+struct Extent {
+  static constexpr const char* kName = "extent";
+  int64_t local_bytes = 0;
+  int64_t modified_ns = 0;  ///< since 1970; 0: the slot has none
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// A file, and with it a number of bytes of the slot's own: for kExtent (ignored), kResize,
+/// kReserve, kSync (ignored).
+struct LocalFile {
+  static constexpr const char* kName = "file";
+  uint64_t file = 0;
+  int64_t local_bytes = 0;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// Looks at blocks of the slot's own, some MiB of them a request.
+struct Scrub {
+  static constexpr const char* kName = "scrub";
+  uint64_t file = 0;
+  int64_t first_block = 0;
+  bool accept = false;  ///< takes what was in flight when the server ended as it is
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+enum class BlockFault : uint8_t {
+  kDamaged = 1,     ///< the disk gives other bytes than were written
+  kInFlight = 2,    ///< it was being written, and not synced, when the server was killed or lost its power
+  kUnreadable = 3,  ///< the disk gives an error
+};
+
+struct Scrubbed {
+  static constexpr const char* kName = "scrubbed";
+  struct Bad {
+    int64_t block = 0;  ///< of 4 KiB of the slot's own
+    BlockFault fault = BlockFault::kDamaged;
+  };
+  int64_t local_bytes = 0;
+  int64_t next_block = 0;  ///< where the next request goes on
+  bool done = false;
+  std::vector<Bad> bad;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct LockRange {
+  static constexpr const char* kName = "lock";
+  uint64_t file = 0;
+  ByteRange range;
+  bool exclusive = false;
+  uint64_t holder = 0;  ///< an open file, by a random number: its locks aren't in its own way
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Answer {
+  static constexpr const char* kName = "answer";
+  bool yes = false;
+  void put(Writer& writer) const { writer.fixed(static_cast<uint8_t>(yes)); }
+  void get(Reader& reader) { yes = reader.fixed<uint8_t>() != 0; }
+};
+
+}  // namespace stria::wire

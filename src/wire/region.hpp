@@ -1,0 +1,92 @@
+// Which bytes of a file a request is about, in the shape in which it travels: a range, a list of
+// ranges, or a datatype with a window of its stream; and the walk over those that lie on one
+// server.
+//
+// Problem: a request may name more pieces than anybody wants to list, and comes from anyone.
+// Method: everything is checked once, when it is decoded; the walk then reads the list where it
+// came in, or moves a cursor over the datatype and jumps over stripes of others. Cost: memory of
+// the request's own size; time for own pieces, for each stripe of the server's, and for each entry
+// of a list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "datatype/cursor.hpp"
+#include "stria/datatype.hpp"
+#include "stria/status.hpp"
+#include "wire/codec.hpp"
+#include "wire/layout.hpp"
+
+namespace stria::wire {
+
+/// Ranges of one list; an encoded range takes at most 20 bytes.
+inline constexpr int64_t kMaxListRanges = 32768;
+/// Bytes of the window of a datatype's stream in one request, which bounds the pieces that a server
+/// may have to walk.
+inline constexpr int64_t kMaxWindowBytes = int64_t{1} << 30;
+
+/// Writes regions; see docs/formats/wire.md.
+void encode_range(Writer& writer, ByteRange range);
+/// \pre ranges.size() <= kMaxListRanges
+void encode_list(Writer& writer, std::span<const ByteRange> ranges);
+/// The bytes of `window` of the stream of `type`, placed at `displacement`. \pre window.size() <=
+/// kMaxWindowBytes
+void encode_type(Writer& writer, const Datatype& type, int64_t displacement, ByteRange window);
+
+class Region {
+ public:
+  Region() = default;
+  /// Takes the rest of the message; kFormat unless all of it is a valid region. `body` must outlive
+  /// the region.
+  static Result<Region> decode(Reader& reader);
+
+ private:
+  friend class SlotWalk;
+  enum class Shape : uint8_t { kRange = 1, kList = 2, kType = 3 };
+  Status decode_list(Reader& reader);
+  Status decode_type(Reader& reader);
+
+  Shape shape_ = Shape::kRange;
+  ByteRange range_;                  // kRange: of the file; kType: of the stream
+  int64_t count_ = 0;                // kList
+  std::span<const std::byte> list_;  // kList: as it came
+  Datatype type_;
+  int64_t displacement_ = 0;
+};
+
+/// Walks the bytes of a region that lie on one slot, in the order of the region.
+class SlotWalk {
+ public:
+  SlotWalk(const Region& region, const Layout& layout, int64_t slot);
+
+  /// The next range of the slot's own bytes, at most `most_bytes` of it; empty when there are no
+  /// more.
+  ByteRange next(int64_t most_bytes);
+
+ private:
+  bool next_of_file(ByteRange& range);
+  ByteRange own_part(ByteRange range);
+  void skip_others(int64_t local);
+
+  const Region& region_;
+  Layout layout_;
+  int64_t slot_;
+  ByteRange left_;     // of the slot's bytes
+  int64_t given_ = 0;  // ranges of the file taken so far
+  Reader list_;
+  int64_t previous_end_ = 0;
+  std::optional<Cursor> cursor_;
+  ByteRange stripe_;          // of the file, the slot's stripe that was met last
+  int64_t stripe_shift_ = 0;  // from a place in that stripe to the slot's own
+};
+
+/// Checks one range of a list as it comes, and gives it. The end of the range is where the next
+/// one's distance is counted from.
+ByteRange decode_list_range(Reader& reader, int64_t& previous_end);
+
+}  // namespace stria::wire

@@ -1,0 +1,140 @@
+// Frames and messages: what is written is read, the documented example is what is sent, and nothing
+// else is believed.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "wire/address.hpp"
+#include "wire/frame.hpp"
+#include "wire/key.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::wire {
+namespace {
+
+TEST(Address, TakesWhatItPrints) {
+  for (const std::string text : {"127.0.0.1:7000", "[::1]:80", "node3.cluster:65535", "unix:/run/stria.socket"}) {
+    const auto address = Address::parse(text);
+    ASSERT_TRUE(address.ok()) << text;
+    EXPECT_EQ(address->text(), text);
+  }
+  for (const std::string text : {"", "host", "host:", ":80", "host:x", "host:99999", "a:b:80", "unix:", "host:-1"}) {
+    EXPECT_EQ(Address::parse(text).status().code(), ErrorCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(Address, StorePathsAreTakenApart) {
+  const auto check = [](const std::string& text, const std::string& server, const std::string& path) {
+    const auto parsed = StorePath::parse(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+    EXPECT_EQ(parsed->server, server) << text;
+    EXPECT_EQ(parsed->path, path) << text;
+  };
+  check("stria://h:1", "h:1", "/");
+  check("stria://h:1/", "h:1", "/");
+  check("stria://h:1/a//b/./c/", "h:1", "/a/b/c");
+  check("stria://[::1]:9/x", "[::1]:9", "/x");
+  check("stria://unix:/run/s:/x/y", "unix:/run/s", "/x/y");
+  check("stria://unix:/run/s:", "unix:/run/s", "/");
+  for (const std::string text : {"/a", "stria://", "stria://h", "stria://h:1/../etc", "stria://h:1/a/../../b"}) {
+    EXPECT_FALSE(StorePath::parse(text).ok()) << text;
+  }
+  EXPECT_FALSE(split_path(std::string("/a\0b", 4)).ok());
+  EXPECT_FALSE(split_path("/" + std::string(256, 'x')).ok());
+  EXPECT_TRUE(split_path("/" + std::string(255, 'x')).ok());
+}
+
+TEST(Frame, EveryFlippedBitIsSeen) {
+  Header header;
+  header.kind = Kind::kStat;
+  header.request = 7;
+  const auto body = encode(Path{"/a"});
+  const auto frame = encode_head(header, body);
+  const auto judge = [&](std::span<const std::byte> bytes) {
+    const auto head = bytes.first<kHeaderBytes>();
+    const auto decoded = decode_header(head);
+    return decoded.ok() && decoded->body_bytes == body.size() && check_head(head, bytes.subspan(kHeaderBytes)).ok();
+  };
+  ASSERT_TRUE(judge(frame));
+  for (size_t bit = 0; bit < 8 * frame.size(); ++bit) {
+    auto flipped = frame;
+    flipped[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    EXPECT_FALSE(judge(flipped)) << "bit " << bit;
+  }
+}
+
+std::vector<std::byte> from_hex(const std::string& text) {
+  std::vector<std::byte> bytes;
+  for (size_t i = 0; i < text.size(); i += 3) {
+    bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+// The same bytes as in docs/formats/wire.md.
+TEST(Frame, TheDocumentedExampleIsWhatIsSent) {
+  std::vector<std::byte> body;
+  Writer writer(body);
+  Transfer{2, {65536, 2}, 1}.put(writer);
+  encode_list(writer, std::vector<ByteRange>{{0, 100}, {65536, 65544}});
+  Header header;
+  header.kind = Kind::kRead;
+  header.request = 3;
+  EXPECT_EQ(encode_head(header, body),
+            from_hex("53 54 52 31 01 00 21 00 03 00 00 00 00 00 00 00 00 00 00 00 15 00 00 00 00 00 00 00 "
+                     "00 00 00 00 00 00 00 00 00 00 00 00 b2 31 73 c5 11 1d d1 ae "
+                     "02 00 00 00 00 00 00 00 80 80 04 02 01 02 02 00 64 b8 fe 07 08"));
+}
+
+template <typename Message>
+void check_prefixes(const Message& message) {
+  const auto body = encode(message);
+  ASSERT_TRUE(decode<Message>(body).ok()) << Message::kName;
+  EXPECT_EQ(encode(*decode<Message>(body)), body) << Message::kName;
+  for (size_t bytes = 0; bytes < body.size(); ++bytes) {
+    EXPECT_FALSE(decode<Message>(std::span(body).first(bytes)).ok()) << Message::kName << " cut to " << bytes;
+  }
+  auto longer = body;
+  longer.push_back(std::byte{0});
+  EXPECT_FALSE(decode<Message>(longer).ok()) << Message::kName;
+}
+
+TEST(Messages, AreReadAsWrittenAndNeverCut) {
+  check_prefixes(Failure{ErrorCode::kNoSpace, "full"});
+  check_prefixes(Hello{});
+  check_prefixes(Challenge{true, {}, {}, {}});
+  check_prefixes(Open{"/a/b", OpenMode::kCreateNew, true, 300, 1 << 20, 4, 2});
+  const Opened opened{12345678901234, 65536, true, {{0, "a:1"}, {3, "b:2"}}};
+  check_prefixes(opened);
+  check_prefixes(Handle{1, 2, true});
+  check_prefixes(Rename{"/a", "/b"});
+  check_prefixes(Attributes{false, -5, opened});
+  check_prefixes(List{"/d", "x"});
+  check_prefixes(Listed{{{"a", true}, {"b", false}}, true});
+  check_prefixes(Pulse{{}, "h:1", 1000, 500, {1, 2, 3}});
+  check_prefixes(PulseAnswer{4, {9}});
+  check_prefixes(StoreServers{{{{1, "x:1"}, 5, 4, -1}}});
+  check_prefixes(Extent{4096, 99});
+  check_prefixes(LocalFile{7, 8});
+  check_prefixes(Scrub{7, 4096, true});
+  check_prefixes(Scrubbed{5000, 2, true, {{0, BlockFault::kDamaged}, {1, BlockFault::kUnreadable}}});
+  check_prefixes(LockRange{7, {1, INT64_MAX}, true, 5});
+}
+
+TEST(Key, ProofsDependOnEverything) {
+  const std::string secret = "0123456789abcdef";
+  const Key key(std::as_bytes(std::span(secret)));
+  const Key other(std::as_bytes(std::span(secret).first(15)));
+  Hello hello;
+  Challenge challenge;
+  const Proof proof = key.client_proof(hello, challenge);
+  EXPECT_TRUE(same_proof(proof, key.client_proof(hello, challenge)));
+  EXPECT_FALSE(same_proof(proof, key.server_proof(hello, challenge))) << "a proof can't be sent back";
+  EXPECT_FALSE(same_proof(proof, other.client_proof(hello, challenge)));
+  challenge.nonce[31] = std::byte{1};
+  EXPECT_FALSE(same_proof(proof, key.client_proof(hello, challenge)));
+}
+
+}  // namespace
+}  // namespace stria::wire

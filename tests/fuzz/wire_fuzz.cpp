@@ -1,0 +1,87 @@
+// Reads every message from any bytes: what is accepted is written again alike, and a region gives
+// places within its limits.
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "wire/frame.hpp"
+#include "wire/messages.hpp"
+#include "wire/region.hpp"
+
+namespace {
+
+using namespace stria;
+
+constexpr int kMostSteps = 500;
+
+void require(bool holds) {
+  if (!holds) {
+    std::abort();
+  }
+}
+
+template <typename Message>
+void read(std::span<const std::byte> body) {
+  const auto message = wire::decode<Message>(body);
+  if (!message.ok()) {
+    require(message.status().code() == ErrorCode::kFormat);
+    return;
+  }
+  // Numbers may be written longer than they need; what is written again is read as the same.
+  const auto again = wire::encode(*message);
+  require(again.size() <= body.size());
+  const auto second = wire::decode<Message>(again);
+  require(second.ok() && wire::encode(*second) == again);
+}
+
+template <typename... Messages>
+void read_as_any(std::span<const std::byte> body) {
+  (read<Messages>(body), ...);
+}
+
+void read_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < wire::kHeaderBytes) {
+    return;
+  }
+  const auto head = bytes.first<wire::kHeaderBytes>();
+  const auto header = wire::decode_header(head);
+  require(!header.ok() || (header->body_bytes <= wire::kMaxBodyBytes && header->payload_bytes <= wire::kMaxPayloadBytes));
+  static_cast<void>(wire::check_head(head, bytes.subspan(wire::kHeaderBytes)));
+}
+
+void walk_region(std::span<const std::byte> body) {
+  wire::Reader reader(body);
+  wire::Transfer transfer;
+  transfer.get(reader);
+  if (reader.failed()) {
+    return;
+  }
+  const auto region = wire::Region::decode(reader);
+  if (!region.ok()) {
+    require(region.status().code() == ErrorCode::kFormat);
+    return;
+  }
+  wire::SlotWalk walk(*region, transfer.layout, transfer.slot);
+  for (int step = 0; step < kMostSteps; ++step) {
+    const ByteRange place = walk.next(1 + step);
+    if (place.empty()) {
+      break;
+    }
+    require(place.begin >= 0 && place.end < int64_t{1} << 62 && place.size() <= 1 + step);
+    const int64_t in_file = transfer.layout.place_of(transfer.slot, place.begin);
+    require(transfer.layout.slot_of(in_file) == transfer.slot && transfer.layout.below(transfer.slot, in_file) == place.begin);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  read_header(bytes);
+  read_as_any<wire::Failure, wire::Hello, wire::Challenge, wire::KeyProof, wire::Open, wire::Opened, wire::Handle, wire::Path,
+              wire::Rename, wire::Attributes, wire::List, wire::Listed, wire::Pulse, wire::PulseAnswer, wire::StoreServers,
+              wire::Extent, wire::LocalFile, wire::Scrub, wire::Scrubbed, wire::LockRange, wire::Answer>(bytes);
+  walk_region(bytes);
+  return 0;
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs a program on ranks that number processes each by itself, as in a container of its own. Exit code 77 where that is not
+# allowed.
+# usage: tests/nodes/apart.sh MPIEXEC RANKS PROGRAM [ARGUMENT...]
+set -euo pipefail
+mpiexec=$1
+ranks=$2
+shift 2
+apart=(unshare --pid --fork --kill-child --mount-proc)
+if ! "${apart[@]}" true 2>/dev/null; then
+  echo "skipped: process-id namespaces are not allowed here"
+  exit 77
+fi
+# MPI's own shared memory takes process ids for granted.
+export OMPI_MCA_btl=tcp,self UCX_TLS=tcp,self STRIA_TEST_APART=1
+exec "$mpiexec" -n "$ranks" "${apart[@]}" "$@"

@@ -1,0 +1,59 @@
+"""The library and the drop-in on two nodes with real NFS between them: nfs.sh's, of which this runs inside one.
+
+Run by scripts/check_nodes.sh where STRIA_NODES_LONG=1."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NODES = ROOT / "tests/nodes/nfs.sh"
+BUILD = ROOT / "build/release"
+SHARE = "/mnt/share"
+LIMIT_SECONDS = 400
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nodes():
+    subprocess.run([NODES, "up", "2"], stdin=subprocess.DEVNULL, timeout=200, check=True)
+    yield
+    subprocess.run([NODES, "down"], stdin=subprocess.DEVNULL, timeout=60, check=True)
+
+
+def run(*command, **environment):
+    settings = [f"{name}={value}" for name, value in environment.items()]
+    line = [NODES, "run", "-n", "4", "env", *settings, *map(str, command)]
+    process = subprocess.Popen(
+        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
+    )
+    try:
+        output, _ = process.communicate(timeout=LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        raise AssertionError(f"no end after {LIMIT_SECONDS} s\n{output}") from None
+    assert process.returncode == 0, f"exit {process.returncode}\n{output}"
+    return output
+
+
+@pytest.mark.parametrize("method", ["automatic", "two_phase", "list_io"])
+def test_library(method):
+    """What is read just after a commit on another node is what was written, over files of the same names."""
+    output = run(BUILD / "bin/stria", "flash", "io", "--dir", SHARE, "--rounds", 2, "--blocks", 2, "--plotfile", "--read",
+                 "--verify", "--hint", f"stria_method={method}")  # fmt: skip
+    assert "every value of every file was checked" in output, output
+
+
+@pytest.mark.parametrize("seed", [1, 20, 80])
+def test_views(seed):
+    output = run(BUILD / "bin/mpiio_views", "--dir", SHARE, "--seed", seed, "--count", 3, MPIIO_TEST_LIBRARY="stria",
+                 LD_PRELOAD=BUILD / "lib/libstria_mpiio.so")  # fmt: skip
+    assert ", 0 failed," in output, output
+
+
+@pytest.mark.parametrize("program", ["mpiio_pointers", "mpiio_files"])
+def test_drop_in(program):
+    output = run(BUILD / "bin" / program, "--dir", SHARE, MPIIO_TEST_LIBRARY="stria",
+                 LD_PRELOAD=BUILD / "lib/libstria_mpiio.so")  # fmt: skip
+    assert ", 0 failed," in output, output

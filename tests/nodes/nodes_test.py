@@ -1,0 +1,195 @@
+"""The library, the drop-in and the FLASH programs on nodes that are really apart: cluster.sh's, of which this runs inside one.
+
+Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a while, a node that crashes.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLUSTER = ROOT / "tests/nodes/cluster.sh"
+MPI = os.environ.get("STRIA_MPI", "openmpi")
+BUILD = ROOT / "build" / os.environ.get("STRIA_NODES_PRESET", "release" if MPI == "openmpi" else "release-mpich")
+LONG = os.environ.get("STRIA_NODES_LONG") == "1"
+SHARE = "/mnt/share"
+LIMIT_SECONDS = 120
+# Ranks, and the nodes that they are dealt to.
+FOUR_BY_TWO = ["-n", "8"]
+TWO_BY_THREE = ["-n", "6", "--nodes", "2"]
+long_only = pytest.mark.skipif(not LONG, reason="takes minutes: make check-long")
+
+
+def cluster(*arguments):
+    outcome = subprocess.run([CLUSTER, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+    if outcome.returncode == 77:
+        pytest.skip(outcome.stdout.strip().removeprefix("skipped: "))
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    return outcome.stdout
+
+
+@pytest.fixture(params=["local", "cache"], scope="module")
+def nodes(request):
+    """Four nodes; the kind of their shared directory."""
+    if os.environ.get("STRIA_CLUSTER") is None:
+        pytest.skip("run by scripts/check_nodes.sh")
+    try:
+        cluster("up", 4, "--fs", request.param)
+        yield request.param
+    finally:
+        cluster("down")
+
+
+@pytest.fixture()
+def local(nodes):
+    if nodes != "local":
+        pytest.skip("its bytes need a coherent file system")
+
+
+def start(places, *command, **environment):
+    settings = [f"{name}={value}" for name, value in environment.items()]
+    line = [CLUSTER, "run", MPI, *places, *(["env", *settings] if settings else []), *map(str, command)]
+    return subprocess.Popen(
+        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
+    )
+
+
+def finish(process, seconds=LIMIT_SECONDS):
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        raise AssertionError(f"no end after {seconds} s\n{output}") from None
+    return process.returncode, output
+
+
+def run(places, *command, **environment):
+    code, output = finish(start(places, *command, **environment))
+    assert code == 0, f"exit {code}\n{output}"
+    return output
+
+
+def drop_in(places, program, *arguments, more="", **environment):
+    preload = f"{BUILD}/lib/libstria_mpiio.so{more}"
+    return run(places, BUILD / "bin" / program, "--dir", SHARE, *arguments,
+               LD_PRELOAD=preload, MPIIO_TEST_LIBRARY="stria", **environment)  # fmt: skip
+
+
+def stria(places, *arguments, **environment):
+    return run(places, BUILD / "bin/stria", *arguments, **environment)
+
+
+@pytest.mark.parametrize("places", [FOUR_BY_TWO, TWO_BY_THREE], ids=["4x2", "2x3"])
+def test_library(nodes, places):
+    """Every value of checkpoints and plot files, written and read at once on all nodes, over files of the same names."""
+    for method in ["automatic", "two_phase"]:
+        output = stria(places, "flash", "io", "--dir", SHARE, "--rounds", 1, "--blocks", 3, "--plotfile", "--read", "--verify",
+                       "--hint", f"stria_method={method}")  # fmt: skip
+        assert "every value of every file was checked" in output, output
+
+
+def test_communicator(local):
+    run(FOUR_BY_TWO, BUILD / "bin/mpi_comm_test")
+
+
+def test_restart_on_other_nodes(nodes):
+    """What 8 ranks of 4 nodes leave, 6 of 2 go on with, and the file's sums are right."""
+    out = f"{SHARE}/restart"
+    common = ["flash", "sedov", "--dim", 2, "--max-level", 3, "--out", out]
+    stria(FOUR_BY_TWO, *common, "--steps", 3, "--checkpoint-every", 3)
+    stria(TWO_BY_THREE, *common, "--steps", 5, "--checkpoint-every", 2, "--restart", "latest")
+    for name in cluster("on", "n3", "ls", out).split():
+        cluster("on", "n3", BUILD / "bin/stria", "verify", f"{out}/{name}")
+
+
+@pytest.mark.parametrize("program", ["mpiio_views", "mpiio_pointers", "mpiio_corners", "mpiio_files"])
+def test_drop_in(local, program):
+    """With Debian's settings of Open MPI, which allow no window of MPI over TCP."""
+    few = ["--count", 4] if program == "mpiio_views" else []
+    assert ", 0 failed," in drop_in(TWO_BY_THREE, program, *few)
+
+
+@pytest.mark.parametrize("seed", [1, 20])
+def test_drop_in_on_caching_nodes(nodes, seed):
+    """What a rank of another node has written is read after a sync, though the node's page cache knows nothing of it."""
+    assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_views", "--seed", seed, "--count", 5)
+
+
+def test_drop_in_on_four_nodes(local):
+    assert ", 0 failed," in drop_in(FOUR_BY_TWO, "mpiio_views", "--count", 3)
+    assert ", 0 failed," in drop_in(FOUR_BY_TWO, "mpiio_pointers")
+
+
+def test_failures(local):
+    """Storage that fails on some ranks: the same outcome everywhere, and nobody hangs."""
+    assert ", 0 failed," in drop_in(["-n", "4", "--nodes", "2"], "mpiio_failures", more=f":{BUILD}/lib/libmpiio_fail_io.so")
+
+
+def test_library_on_failing_storage(nodes):
+    """A rank of another node can't write: every rank is told, and the file of before remains."""
+    out = f"{SHARE}/fail"
+    cluster("on", "n1", "mkdir", "-p", out)
+    common = ["flash", "sedov", "--dim", 3, "--max-level", 3, "--out", out, "--checkpoint-every", 1,
+              "--hint", "stria_method=list_io"]  # fmt: skip
+    stria(TWO_BY_THREE, *common, "--steps", 1)
+    before = cluster("on", "n1", "md5sum", f"{out}/sedov_hdf5_chk_0000")
+    code, output = finish(start(TWO_BY_THREE, BUILD / "bin/stria", *common, "--steps", 3, STRIA_FAULT="write:rank=4:errno=EIO"))
+    assert code != 0 and "rank 4" in output, output
+    assert cluster("on", "n1", "md5sum", f"{out}/sedov_hdf5_chk_0000") == before
+
+
+@pytest.mark.parametrize("kind", ["library", "mpiio"])
+def test_cut_link(local, kind):
+    """A link that stays cut: each side says for whom it waits, and every rank of both ends at the deadline."""
+    more = {"LD_PRELOAD": f"{BUILD}/lib/libstria_mpiio.so"} if kind == "mpiio" else {}
+    process = start(["-n", "6", "--nodes", "3"], BUILD / "bin/waits_program", kind, f"{SHARE}/waits", 60,
+                    STRIA_WAIT_WARNING_S=2, STRIA_WAIT_DEADLINE_S=5, **more)  # fmt: skip
+    try:
+        time.sleep(3)
+        cluster("cut", "n3")
+        end = time.monotonic() + 40
+        while any("waits_program" in cluster("on", node, "ps", "-A", "-o", "comm=") for node in ["n1", "n2", "n3"]):
+            assert time.monotonic() < end, "ranks live on"
+            time.sleep(0.5)
+        process.kill()  # mpiexec may wait for its daemon on the node that it can't reach
+        output, _ = process.communicate()
+        assert " for ranks 4-5 on n3, which " in output and "rank 0 ends the job" in output, output
+    finally:
+        cluster("heal", "n3")
+
+
+@long_only
+def test_cut_link_that_heals(nodes):
+    """A link that is down for some seconds costs these seconds, no more."""
+    process = start(FOUR_BY_TWO, BUILD / "bin/stria", "flash", "io", "--dir", SHARE, "--rounds", 6, "--blocks", 20, "--verify")
+    for _ in range(2):
+        time.sleep(2)
+        cluster("cut", "n3")
+        time.sleep(3)
+        cluster("heal", "n3")
+    code, output = finish(process)
+    assert code == 0 and "every value of every file was checked" in output, output
+
+
+@long_only
+def test_crashed_node_leaves_whole_files(nodes):
+    """Last of all: the node does not come back."""
+    out = f"{SHARE}/crash"
+    process = start(FOUR_BY_TWO, BUILD / "bin/stria", "flash", "sedov", "--dim", 2, "--max-level", 4, "--out", out, "--steps",
+                    1000, "--checkpoint-every", 1)  # fmt: skip
+    time.sleep(6)
+    cluster("crash", "n4")
+    try:
+        process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()  # mpiexec has not noticed; the ranks end with the cluster
+        process.communicate()
+    whole = [name for name in cluster("on", "n1", "ls", out).split() if re.fullmatch(r"sedov_hdf5_chk_\d+", name)]
+    assert whole
+    for name in whole:
+        cluster("on", "n1", BUILD / "bin/stria", "verify", f"{out}/{name}")

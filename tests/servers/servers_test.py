@@ -1,0 +1,254 @@
+"""Programs on a store of four servers: the FLASH applications with restarts, the drop-in, the tools, and servers that die.
+
+From the environment, beside stria_program's: STRIA_MPIIO (the drop-in), STRIA_BIN (its programs), STRIA_MPI.
+"""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import threading
+import time
+
+import h5py
+import pytest
+from store_processes import Store
+from stria_program import MPIEXEC, environment, has_sedov, run
+
+SERVERS = 4
+
+
+@pytest.fixture(scope="module")
+def store(session_directory):
+    directory = session_directory / "store"
+    directory.mkdir()
+    servers = Store(directory, SERVERS)
+    yield servers
+    servers.close()
+
+
+def names(url):
+    return run("ls", url).succeeded().stdout.split()
+
+
+def wait_for_all(store):
+    """Until the manager knows of every server again: a new file lies on those that it knows."""
+    deadline = time.monotonic() + 20
+    while len(json.loads(run("df", "--json", store.url).succeeded().stdout)) < SERVERS:
+        assert time.monotonic() < deadline, "a server stays away"
+        time.sleep(0.1)
+
+
+def fetch(url, path):
+    run("cp", url, path).succeeded()
+    return path
+
+
+def assert_same(left, right):
+    """Both hold the same numbers at the same places; the time at which a file was made is text in it."""
+    assert left.stat().st_size == right.stat().st_size
+    with h5py.File(left) as one, h5py.File(right) as other:
+        assert list(one) == list(other)
+        for name, dataset in one.items():
+            if isinstance(dataset, h5py.Dataset) and dataset.dtype.kind in "fiu":
+                assert dataset.id.get_offset() == other[name].id.get_offset()
+                assert (dataset[...] == other[name][...]).all(), name
+
+
+def test_flash_checkpoint_with_restart(store, work):
+    """Written on three ranks, every value checked, read on two and on five; the values are those of a local file."""
+    options = ["--nxb", 8, "--nvar", 6, "--blocks", 9, "--rounds", 1, "--plotfile", "--keep", "--verify"]
+    url = store.url + "/flash"
+    for directory in (url, work):
+        run("flash", "io", *options, "--layout", "standard", "--read", "--dir", directory, ranks=3).succeeded()
+    written = sorted(path.name for path in work.iterdir())
+    assert names(url) == written and len(written) == 4
+    for name in written:
+        assert_same(fetch(f"{url}/{name}", work / "copy"), work / name)
+        run("verify", f"{url}/{name}").succeeded()
+    checkpoint = next(name for name in written if "chk" in name)
+    for ranks in (2, 5):
+        run("flash", "io", "--read-from", f"{url}/{checkpoint}", "--verify", "--rounds", 1, ranks=ranks).succeeded()
+
+
+@pytest.mark.parametrize("method", ["list_io", "datatype_io", "two_phase", "data_sieving", "multiple"])
+def test_every_method(store, method):
+    options = ["--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--verify", "--read", "--sync"]
+    run("flash", "io", *options, "--dir", store.url + "/methods", "--hint", f"stria_method={method}", ranks=3).succeeded()
+
+
+def stripes(url):
+    """(bytes of a stripe, indices of the servers) of a file."""
+    known = json.loads(run("stat", "--json", url).succeeded().stdout)
+    return known["stripe_bytes"], [server["index"] for server in known["servers"]]
+
+
+def test_hints_stripe_new_files(store):
+    options = ["--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--verify", "--keep", "--layout", "standard"]
+    url = store.url + "/striped"
+    hints = ["--hint", "striping_unit=65536", "--hint", "striping_factor=3", "--hint", "start_iodevice=2"]
+    run("flash", "io", *options, "--dir", url, *hints, ranks=2).succeeded()
+    (name,) = names(url)
+    unit, servers = stripes(f"{url}/{name}")
+    assert unit == 65536 and servers == [2, 3, 0]
+
+
+def test_sedov_goes_on_from_its_checkpoint(store):
+    if not has_sedov():
+        pytest.skip("this build has no Sedov application")
+    url = store.url + "/sedov"
+    common = ["--max-level", 3, "--out", url, "--checkpoint-every", 4]
+    run("flash", "sedov", *common, "--steps", 8, "--plot-every", 4, ranks=3).succeeded()
+    assert "sedov_hdf5_chk_0001" in names(url)
+    again = run("flash", "sedov", *common, "--steps", 12, "--restart", "latest", ranks=2).succeeded()
+    assert "sedov_hdf5_chk_0002" in names(url), again
+    run("verify", f"{url}/sedov_hdf5_chk_0002").succeeded()
+    assert not [name for name in names(url) if name.endswith(".partial")]
+
+
+def test_drop_in_with_parallel_hdf5(store, work):
+    program = pathlib.Path(os.environ["STRIA_BIN"]) / "mpiio_hdf5_program"
+    if not program.exists():
+        pytest.skip("this build has no parallel HDF5 program")
+
+    def run_program(action, path, preload=True):
+        library = [f"LD_PRELOAD={os.environ['STRIA_MPIIO']}"] if preload else []
+        hints = "STRIA_HINTS=striping_unit=131072;striping_factor=2"
+        command = [MPIEXEC, "-n", "3", "env", hints, *library, program, action, path]
+        done = subprocess.run(
+            list(map(str, command)), env=environment(), capture_output=True, text=True, timeout=90, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    url = store.url + "/drop_in/program.h5"
+    run_program("write", url)
+    run_program("read", url)
+    unit, servers = stripes(url)
+    assert unit == 131072 and len(servers) == 2, "the drop-in's hints"
+    run_program("read", fetch(url, work / "copy.h5"), preload=False)
+
+
+def test_tools(store, work):
+    url = store.url + "/tools"
+    generator = random.Random(5)
+    for size in (0, 1, 262144, 262145, 5_000_003):
+        original = work / f"file_{size}"
+        original.write_bytes(generator.randbytes(size))
+        run("cp", original, f"{url}/sub/").succeeded()
+        assert fetch(f"{url}/sub/{original.name}", work / "back").read_bytes() == original.read_bytes()
+        assert json.loads(run("stat", "--json", f"{url}/sub/{original.name}").succeeded().stdout)["bytes"] == size
+    run("mv", f"{url}/sub/file_1", f"{url}/sub/file_0").succeeded()
+    assert names(url) == ["sub/"]
+    assert "file_1" not in names(url + "/sub")
+    assert (fetch(f"{url}/sub/file_0", work / "one")).stat().st_size == 1
+    assert len(run("ls", "-l", url + "/sub").succeeded().stdout.splitlines()) == 4
+    run("rm", url).refused("not empty")
+    run("rm", "-r", url).succeeded()
+    assert "tools/" not in names(store.url)
+    servers = json.loads(run("df", "--json", store.url).succeeded().stdout)
+    assert [server["address"] for server in servers] == store.addresses
+    assert all(server["free_bytes"] > 0 and 0 <= server["silent_ms"] < 10000 for server in servers)
+    run("ls", url).refused(url, "No such file or directory")
+    run("cp", f"{url}/none", work / "none").refused("none")
+    run("ls", "stria://127.0.0.1").refused("no server's address")
+    run("ls", "stria://127.0.0.1:1/x").refused("127.0.0.1:1", "doesn't answer")
+
+
+def flip(path, offset):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 4]))
+
+
+def test_flipped_bytes_on_disk_are_found_by_read_and_scrub(store, work):
+    original = work / "original"
+    original.write_bytes(random.Random(11).randbytes(3_000_001))
+    url = store.url + "/scrubbed/file"
+    run("cp", "--sync", original, url).succeeded()
+    assert "every block is as it was written" in run("scrub", store.url).succeeded().stdout
+    number = json.loads(run("stat", "--json", url).succeeded().stdout)["servers"][1]["index"]
+    parts = store.directory / str(number) / "data"
+    newest = max((path for path in parts.rglob("*") if path.is_file() and path.suffix == ""), key=os.path.getmtime)
+    flip(newest, 300_000)  # in the second stripe of the second slot: bytes 1,310,720 on of the file
+    place = 1_310_720 + 300_000 - 262_144
+    found = run("scrub", "--json", store.url + "/scrubbed")
+    assert found.code == 1, found
+    report = json.loads(found.stdout)
+    assert report["files"] == 1 and report["bytes"] == 3_000_001
+    [fault] = report["faults"]
+    assert fault["path"] == url and fault["fault"] == "damaged" and fault["block"] == 300_000 // 4096
+    assert fault["begin"] <= place < fault["end"] == fault["begin"] + 4096
+    assert fault["server"] == store.addresses[number]
+    text = run("scrub", url)
+    assert text.code == 1 and f"block {fault['block']}) are damaged" in text.stdout, text
+    run("cp", url, work / "copy").refused(url, store.addresses[number], f"block {fault['block']} ", "damaged")
+    run("scrub", "--accept", url)
+    assert run("scrub", url).code == 1, "what is damaged can't be accepted"
+    run("cp", original, url).succeeded()
+    assert "every block is as it was written" in run("scrub", store.url).succeeded().stdout
+    run("scrub", "/tmp").refused("/tmp")
+
+
+def test_no_key_no_network(work):
+    run("serve", "--dir", work, "--listen", "0.0.0.0:0").refused("without a key")
+
+
+def test_a_server_killed_in_the_middle(store, work):
+    """It returns, and every value is right; nobody but its clients' patience notices."""
+    stop = threading.Event()
+
+    def trouble():
+        generator = random.Random(3)
+        while not stop.wait(generator.uniform(0.1, 0.5)):
+            index = generator.randrange(SERVERS)
+            store.kill(index)
+            time.sleep(generator.uniform(0, 0.2))
+            store.start(index)
+
+    thread = threading.Thread(target=trouble)
+    thread.start()
+    try:
+        options = ["--nxb", 8, "--nvar", 8, "--blocks", 20, "--rounds", 4, "--layout", "standard", "--verify", "--read"]
+        run("flash", "io", *options, "--keep", "--dir", store.url + "/killed", ranks=3).succeeded()
+    finally:
+        stop.set()
+        thread.join()
+    for name in names(store.url + "/killed"):
+        run("verify", f"{store.url}/killed/{name}").succeeded()
+
+
+def test_a_server_that_stays_away_ends_the_run_on_every_rank(store, monkeypatch):
+    monkeypatch.setenv("STRIA_SERVER_TIMEOUT", "2")
+    options = ["--nxb", 8, "--nvar", 4, "--blocks", 20, "--rounds", 1, "--layout", "standard"]
+    wait_for_all(store)
+    run("flash", "io", *options, "--keep", "--dir", store.url + "/known", ranks=3).succeeded()
+    url = f"{store.url}/known/{names(store.url + '/known')[0]}"
+    assert len(json.loads(run("stat", "--json", url).succeeded().stdout)["servers"]) == SERVERS
+    store.kill(2)
+    try:
+        done = run("flash", "io", *options, "--dir", store.url + "/away", ranks=3)
+        assert done.code == 0 or store.addresses[2] in "".join(done.messages), done
+        known = run("verify", url, ranks=2)
+        assert known.code == 2 and store.addresses[2] in known.messages[0] and "doesn't answer" in known.messages[0], known
+    finally:
+        store.start(2)
+
+
+def test_what_was_synced_survives_kills_and_what_ended_well_returns(store, work):
+    original = work / "original"
+    original.write_bytes(random.Random(7).randbytes(3_000_001))
+    url = store.url + "/kept"
+    run("cp", "--sync", original, url).succeeded()
+    for index in range(SERVERS):
+        store.kill(index)
+    for index in range(SERVERS):
+        store.start(index)
+    assert fetch(url, work / "back").read_bytes() == original.read_bytes()
+    for index in reversed(range(SERVERS)):
+        assert store.end(index) == 0
+    for index in range(SERVERS):
+        store.start(index)
+    assert fetch(url, work / "again").read_bytes() == original.read_bytes()

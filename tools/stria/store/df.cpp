@@ -1,0 +1,54 @@
+// stria df: the servers of a store and the space on them.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kSilentMs = 10000;
+
+std::string state_of(const wire::StoreServers::Entry& server) {
+  if (server.silent_ms >= 0 && server.silent_ms < kSilentMs) {
+    return "up";
+  }
+  return server.silent_ms < 0 ? "not heard of" : fmt::format("silent for {} s", server.silent_ms / 1000);
+}
+
+int run(const std::string& url, bool as_json) {
+  const StoreFile root = find_in_store(url);
+  const auto reply = root.store->ask_manager(wire::Kind::kServers, {});
+  reply.status().with_context(url).throw_if_error();
+  const auto list = wire::decode<wire::StoreServers>(*reply).value();
+  json all = json::array();
+  std::string text = fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", "", "server", "size", "free", "state");
+  for (const auto& server : list.servers) {
+    text += fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", server.place.index, server.place.address, readable(server.total_bytes),
+                        readable(server.free_bytes), state_of(server));
+    all.push_back({{"index", server.place.index},
+                   {"address", server.place.address},
+                   {"total_bytes", server.total_bytes},
+                   {"free_bytes", server.free_bytes},
+                   {"silent_ms", server.silent_ms}});
+  }
+  std::fputs((as_json ? all.dump(2) + "\n" : text).c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace
+
+void add_df(CLI::App& app, Action& action) {
+  auto path = std::make_shared<std::string>();
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("df", "the servers of a store and the space on them");
+  command->add_option("store", *path, "stria://SERVER")->required();
+  command->add_flag("--json", *as_json, "answer in JSON");
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*path, *as_json); }; });
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,180 @@
+// stria scrub: reads all that a store keeps, and lists what its disks have damaged.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "store/progress.hpp"
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kBlockBytes = 4096;
+
+struct Arguments {
+  std::string path;
+  bool as_json = false;
+  bool accept = false;
+};
+
+struct File {
+  std::string url;
+  wire::Opened place;
+};
+
+const char* name_of(wire::BlockFault fault) {
+  constexpr std::array<const char*, 3> kNames{"damaged", "in flight", "unreadable"};
+  return kNames[static_cast<size_t>(fault) - 1];
+}
+
+void find_files(const std::string& url, std::vector<File>& files) {
+  const wire::Attributes attributes = attributes_of(url);
+  if (!attributes.is_directory) {
+    files.push_back({url, attributes.place});
+    return;
+  }
+  for (const wire::Listed::Entry& entry : entries_of(url)) {
+    find_files(joined(url, entry.name), files);
+  }
+}
+
+/// The scrub of a whole store or a part of it.
+class Scrubbing {
+ public:
+  explicit Scrubbing(const Arguments& arguments) : arguments_(arguments), progress_(0) {}
+
+  void look_at(const File& file) {
+    std::vector<Slot> slots;
+    for (size_t i = 0; i < file.place.slots.size(); ++i) {
+      slots.push_back({static_cast<int64_t>(i)});
+    }
+    // All servers of the file at a time.
+    while (std::any_of(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.done; })) {
+      ask(file, slots);
+      progress_.say(bytes_);
+    }
+    ++files_;
+  }
+
+  int report() const {
+    int64_t wrong = 0;
+    for (const json& fault : faults_) {
+      wrong += arguments_.accept && fault["fault"] == name_of(wire::BlockFault::kInFlight) ? 0 : 1;
+    }
+    if (arguments_.as_json) {
+      const json all = {{"files", files_}, {"bytes", bytes_}, {"faults", faults_}, {"accepted", arguments_.accept}};
+      fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
+      return wrong == 0 ? kDone : kAnswerIsNo;
+    }
+    for (const json& fault : faults_) {
+      fmt::print("{}: {}\n", fault["path"].get<std::string>(), line_of(fault));
+    }
+    fmt::print("{} files, {}: {}\n", files_, readable(bytes_),
+               faults_.empty() ? "every block is as it was written" : fmt::format("{} faults", faults_.size()));
+    return wrong == 0 ? kDone : kAnswerIsNo;
+  }
+
+ private:
+  struct Slot {
+    int64_t number = 0;
+    int64_t next_block = 0;
+    bool done = false;
+  };
+
+  void ask(const File& file, std::vector<Slot>& slots) {
+    const auto store = find_in_store(file.url).store;
+    std::vector<storage::Store::Borrowed> links;
+    std::vector<storage::Call> calls;
+    std::vector<Slot*> asked;
+    for (Slot& slot : slots) {
+      if (slot.done) {
+        continue;
+      }
+      links.push_back(storage::Store::borrow(store, file.place.slots[static_cast<size_t>(slot.number)].address).value());
+      storage::Call& call = calls.emplace_back();
+      call.link = links.back().link();
+      call.kind = wire::Kind::kScrub;
+      call.body = wire::encode(wire::Scrub{file.place.file, slot.next_block, arguments_.accept});
+      asked.push_back(&slot);
+    }
+    static_cast<void>(storage::run_calls(calls));  // each is looked at
+    for (size_t i = 0; i < calls.size(); ++i) {
+      take(file, *asked[i], calls[i]);
+    }
+  }
+
+  void take(const File& file, Slot& slot, const storage::Call& call) {
+    const wire::ServerPlace& server = file.place.slots[static_cast<size_t>(slot.number)];
+    json fault = {{"path", file.url}, {"server", server.address}};
+    if (call.outcome.code() == ErrorCode::kCorrupted) {
+      fault["fault"] = name_of(wire::BlockFault::kDamaged);
+      fault["message"] = call.outcome.message();
+      faults_.push_back(fault);
+      slot.done = true;
+      return;
+    }
+    call.outcome.with_context(fmt::format("scrub '{}'", file.url)).throw_if_error();
+    const auto part = wire::decode<wire::Scrubbed>(call.reply).value();
+    if (!part.done && part.next_block <= slot.next_block) {
+      throw Error(ErrorCode::kFormat, fmt::format("server {} goes round in circles", server.address));
+    }
+    const int64_t end = std::min(part.next_block * kBlockBytes, part.local_bytes);
+    bytes_ += std::max<int64_t>(0, end - slot.next_block * kBlockBytes);
+    for (const wire::Scrubbed::Bad& bad : part.bad) {
+      const wire::Layout layout{file.place.stripe_bytes, static_cast<int64_t>(file.place.slots.size())};
+      const int64_t last = std::min((bad.block + 1) * kBlockBytes, part.local_bytes) - 1;
+      fault["fault"] = name_of(bad.fault);
+      fault["block"] = bad.block;
+      fault["begin"] = layout.place_of(slot.number, bad.block * kBlockBytes);
+      fault["end"] = layout.place_of(slot.number, last) + 1;
+      faults_.push_back(fault);
+    }
+    slot.next_block = part.next_block;
+    slot.done = part.done;
+  }
+
+  std::string line_of(const json& fault) const {
+    if (fault.contains("message")) {
+      return fault["message"];
+    }
+    const std::string what = fault["fault"];
+    const bool accepted = arguments_.accept && what == name_of(wire::BlockFault::kInFlight);
+    return fmt::format("bytes {} to {} (server {}, block {}) {}", fault["begin"].get<int64_t>(), fault["end"].get<int64_t>(),
+                       fault["server"].get<std::string>(), fault["block"].get<int64_t>(),
+                       accepted ? "were in flight when the server ended, and are taken as they are" : "are " + what);
+  }
+
+  const Arguments& arguments_;
+  Progress progress_;
+  int64_t files_ = 0;
+  int64_t bytes_ = 0;
+  json faults_ = json::array();
+};
+
+int run(const Arguments& arguments) {
+  std::vector<File> files;
+  find_files(arguments.path, files);
+  Scrubbing scrubbing(arguments);
+  for (const File& file : files) {
+    scrubbing.look_at(file);
+  }
+  return scrubbing.report();
+}
+
+}  // namespace
+
+void add_scrub(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("scrub", "compare all that a store keeps with its checksums, as the disks give it");
+  command->add_option("path", arguments->path, "stria://SERVER, or a file or directory of it")->required();
+  command->add_flag("--json", arguments->as_json, "answer in JSON");
+  command->add_flag("--accept", arguments->accept,
+                    "take blocks that were being written when a server was killed or lost its power as they are");
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+}
+
+}  // namespace stria::tool

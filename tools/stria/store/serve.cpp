@@ -1,0 +1,102 @@
+// stria serve: a server of a store, or a whole store on this machine.
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdio>
+
+#include "server/server.hpp"
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+struct Arguments {
+  std::string directory;
+  std::string listen = "127.0.0.1:7700";
+  std::string join;
+  std::string advertise;
+  std::string key;
+  int cluster = 0;
+  int64_t connections = 4096;
+  int64_t buffers = 256;
+};
+
+server::ServerOptions options_of(const Arguments& arguments) {
+  server::ServerOptions options;
+  options.directory = arguments.directory;
+  options.listen = arguments.listen;
+  options.join = arguments.join;
+  options.advertise = arguments.advertise;
+  options.most_connections = static_cast<size_t>(arguments.connections);
+  options.most_buffers = static_cast<size_t>(arguments.buffers);
+  options.key = arguments.key.empty() ? wire::Key::from_environment().value() : wire::Key::load(arguments.key).value();
+  return options;
+}
+
+/// The signals that end a server; blocked in all threads, so that waiting for them is enough.
+sigset_t ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+using Servers = std::vector<std::unique_ptr<server::Server>>;
+
+Servers start_cluster(const Arguments& arguments) {
+  Servers servers;
+  server::ServerOptions options = options_of(arguments);
+  for (int i = 0; i < arguments.cluster; ++i) {
+    options.directory = fmt::format("{}/{}", arguments.directory, i);
+    servers.push_back(server::Server::start(options).value());
+    options.join = servers[0]->address();
+    options.listen = "127.0.0.1:0";
+  }
+  return servers;
+}
+
+int run(const Arguments& arguments) {
+  const sigset_t signals = ending_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  Servers servers;
+  if (arguments.cluster > 0) {
+    servers = start_cluster(arguments);
+    fmt::print("stria://{}\n", servers[0]->address());
+  } else {
+    servers.push_back(server::Server::start(options_of(arguments)).value());
+    fmt::print("{}{}\n", arguments.join.empty() ? "stria://" : "server ", servers[0]->address());
+  }
+  std::fflush(stdout);
+  fmt::print(stderr, "stria: serving '{}'; Ctrl-C or SIGTERM ends it\n", arguments.directory);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  servers.clear();
+  fmt::print(stderr, "stria: ended\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("serve", "keep files for others: a server of a store (docs/servers.md)");
+  command->add_option("--dir", arguments->directory, "where it keeps them: an empty directory, or a store's")
+      ->required()
+      ->check(not_empty());
+  command->add_option("--listen", arguments->listen, "host:port or unix:/path; port 0: one that is free")
+      ->capture_default_str();
+  command->add_option("--join", arguments->join, "the manager's address; without it this server is one");
+  command->add_option("--advertise", arguments->advertise, "the address that clients are told");
+  command->add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
+  command->add_option("--cluster", arguments->cluster, "a store of so many servers in this process")->check(in_range(1, 64));
+  command->add_option("--connections", arguments->connections, "at most")->check(in_range(1, 1000000))->capture_default_str();
+  command->add_option("--buffers", arguments->buffers, "of 256 KiB, for data on their way")
+      ->check(in_range(4, 1000000))
+      ->capture_default_str();
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,55 @@
+#include "store/store_command.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace stria::tool {
+
+bool runs_alone(const std::string& subcommand) {
+  constexpr std::array<std::string_view, 8> kAlone{"serve", "ls", "cp", "rm", "mv", "stat", "df", "scrub"};
+  return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
+}
+
+StoreFile find_in_store(const std::string& url) {
+  const wire::StorePath parsed = wire::StorePath::parse(url).value();
+  return {storage::Store::at(parsed.server).value(), parsed.path};
+}
+
+wire::Attributes attributes_of(const std::string& url) {
+  const StoreFile file = find_in_store(url);
+  const auto reply = file.store->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{file.path}));
+  reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+  return wire::decode<wire::Attributes>(*reply).value();
+}
+
+std::vector<wire::Listed::Entry> entries_of(const std::string& url) {
+  const StoreFile directory = find_in_store(url);
+  std::vector<wire::Listed::Entry> entries;
+  wire::Listed part;
+  do {
+    const std::string after = entries.empty() ? "" : entries.back().name;
+    const auto reply = directory.store->ask_manager(wire::Kind::kList, wire::encode(wire::List{directory.path, after}));
+    reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+    part = wire::decode<wire::Listed>(*reply).value();
+    entries.insert(entries.end(), part.entries.begin(), part.entries.end());
+  } while (part.more && !part.entries.empty());
+  return entries;
+}
+
+std::string joined(const std::string& directory, const std::string& name) {
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
+}
+
+std::string readable(int64_t bytes) {
+  constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+}  // namespace stria::tool

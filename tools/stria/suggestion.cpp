@@ -1,0 +1,142 @@
+#include "suggestion.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+namespace stria::tool {
+
+namespace {
+
+constexpr size_t kMostSuggestions = 3;
+constexpr size_t kNoMatch = std::numeric_limits<size_t>::max();
+
+// Insertions, deletions, replacements, and swaps of neighbours (optimal string alignment), by rows of the usual table.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before_last(b.size() + 1);
+  std::vector<size_t> last(b.size() + 1);
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+// A beginning counts as one slip; otherwise a third of the letters may be wrong.
+size_t difference(const std::string& typed, const std::string& name) {
+  if (typed.size() > 1 && name.compare(0, typed.size(), typed) == 0) {
+    return 1;
+  }
+  const size_t distance = edit_distance(typed, name);
+  return distance * 3 <= std::max(typed.size(), name.size()) + 1 ? distance : kNoMatch;
+}
+
+// A name that can be typed, and how it is shown.
+struct Candidate {
+  std::string name;
+  std::string shown;
+};
+
+std::vector<std::string> nearest(const std::string& typed, const std::vector<Candidate>& candidates) {
+  size_t least = kNoMatch;
+  std::vector<std::string> found;
+  for (const auto& [name, shown] : candidates) {
+    const size_t here = difference(typed, name);
+    if (here < least) {
+      found.clear();
+      least = here;
+    }
+    if (here == least && here != kNoMatch && found.size() < kMostSuggestions) {
+      found.push_back(shown);
+    }
+  }
+  return found;
+}
+
+// "stria flash sedov"
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// The commands of `app`, and theirs.
+void add_commands(const CLI::App& app, std::vector<Candidate>& commands) {
+  const auto every = [](const CLI::App*) { return true; };
+  for (const CLI::App* command : app.get_subcommands(every)) {
+    commands.push_back({command->get_name(), fmt::format("'{}'", full_name(*command))});
+  }
+  for (const CLI::App* command : app.get_subcommands(every)) {
+    add_commands(*command, commands);
+  }
+}
+
+std::string meant(const std::vector<std::string>& suggestions) {
+  return suggestions.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(suggestions, " or "));
+}
+
+std::string unknown_option(const CLI::App& app, const std::string& word) {
+  const std::string typed = word.substr(0, word.find('='));
+  std::vector<Candidate> options;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      options.push_back({"--" + name, "--" + name});
+    }
+  }
+  return fmt::format("'{}' has no option '{}'{}", full_name(app), typed, meant(nearest(typed, options)));
+}
+
+// The command may also be one of another group: 'stria sedov' means 'stria flash sedov'.
+std::string unknown_command(const CLI::App& app, const std::string& typed) {
+  std::vector<Candidate> commands;
+  add_commands(app, commands);
+  std::vector<std::string> suggestions = nearest(typed, commands);
+  if (suggestions.empty()) {
+    const CLI::App* top = &app;
+    while (top->get_parent() != nullptr) {
+      top = top->get_parent();
+    }
+    commands.clear();
+    add_commands(*top, commands);
+    suggestions = nearest(typed, commands);
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return fmt::format("there is no command '{} {}'{}", full_name(app), typed,
+                     suggestions.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : meant(suggestions));
+}
+
+}  // namespace
+
+std::string unknown_word(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front().size() > 1 && words.front().front() == '-') {
+    return unknown_option(app, words.front());
+  }
+  if (!words.empty() && app.get_require_subcommand_min() > 0) {
+    return unknown_command(app, words.front());
+  }
+  for (const CLI::App* command : app.get_subcommands()) {
+    std::string unknown = unknown_word(*command);
+    if (!unknown.empty()) {
+      return unknown;
+    }
+  }
+  return "";
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,13 @@
+// What was meant by a mistyped command or option.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace stria::tool {
+
+/// After a failed parse: which word is no command or option, and what was probably meant instead. Empty where all words were
+/// known, so that the parser's own message says more.
+std::string unknown_word(const CLI::App& app);
+
+}  // namespace stria::tool

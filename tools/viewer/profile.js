@@ -1,0 +1,24 @@
+// The profile of an interval: how often, how long with all inside, how long by itself each kind of span ran, and what it moved.
+
+// [{kind, name, count, inclusive, exclusive, bytes}] in nanoseconds summed over the ranks, longest by itself first. A span counts with
+// the part of it that lies in the interval; one within another of its kind counts once.
+export function profileOf({ model, states }, { t0, t1 }) {
+  const rows = model.kinds.map((kind, index) => ({ kind: index, name: kind.name, count: 0, inclusive: 0, exclusive: 0, bytes: 0 }));
+  const { begin, end, kind, parent } = model;
+  const { bytes } = model.columns;
+  for (let i = 0; i < model.count; ++i) {
+    if (begin[i] >= t1 || end[i] <= t0) {
+      continue;
+    }
+    const row = rows[kind[i]];
+    const inside = Math.min(end[i], t1) - Math.max(begin[i], t0);
+    row.count++;
+    row.inclusive += parent[i] >= 0 && kind[parent[i]] === kind[i] ? 0 : inside;
+    row.bytes += bytes[i] > 0 ? bytes[i] * (inside / Math.max(1, end[i] - begin[i])) : 0;
+  }
+  states.sums(t0, t1).forEach((time, index) => (rows[index].exclusive = time));
+  return rows.filter((row) => row.count > 0).sort((a, b) => b.exclusive - a.exclusive || b.inclusive - a.inclusive);
+}
+
+// How that much of the ranks' time in I/O was spent standing still.
+export const kWaits = ["message wait", "barrier", "broadcast", "reduce", "gather", "turn wait"];
