@@ -3,6 +3,7 @@
 Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a while, a node that crashes.
 """
 
+import itertools
 import os
 import pathlib
 import re
@@ -150,14 +151,15 @@ def test_cut_link(local, kind):
     process = start(["-n", "6", "--nodes", "3"], BUILD / "bin/waits_program", kind, f"{SHARE}/waits", 60,
                     STRIA_WAIT_WARNING_S=2, STRIA_WAIT_DEADLINE_S=5, **more)  # fmt: skip
     try:
-        time.sleep(3)
+        before = list(itertools.takewhile(lambda line: "every rank calls" not in line, process.stdout))
+        time.sleep(1)
         cluster("cut", "n3")
         end = time.monotonic() + 40
         while any("waits_program" in cluster("on", node, "ps", "-A", "-o", "comm=") for node in ["n1", "n2", "n3"]):
             assert time.monotonic() < end, "ranks live on"
             time.sleep(0.5)
         process.kill()  # mpiexec may wait for its daemon on the node that it can't reach
-        output, _ = process.communicate()
+        output = "".join(before) + process.stdout.read()
         assert " for ranks 4-5 on n3, which " in output and "rank 0 ends the job" in output, output
     finally:
         cluster("heal", "n3")

@@ -1,7 +1,7 @@
 // Collective calls on one file and nothing else between the ranks, for tests of what is said of a wait.
 //
 // usage: waits_program library|mpiio FILE SECONDS [LATE_RANK]: calls for so many seconds, as rank 0 counts them; LATE_RANK
-// sleeps for three seconds before it makes the second call.
+// sleeps for three seconds before it makes the second call. Rank 0 says when the first is made.
 #include <mpi.h>
 
 #include <chrono>
@@ -23,7 +23,12 @@ struct Plan {
   int rank = 0;
   Clock::time_point begin = Clock::now();
 
-  void come_late(int call) const {
+  /// Before call `call` of this rank.
+  void begin_call(int call) const {
+    if (call == 1 && rank == 0) {
+      std::puts("every rank calls");
+      std::fflush(stdout);
+    }
     if (call == 1 && rank == late_rank) {
       std::this_thread::sleep_for(std::chrono::seconds(3));
     }
@@ -36,7 +41,7 @@ void call_library(const Plan& plan) {
   stria::File file = stria::File::create(MPI_COMM_WORLD, plan.path);
   stria::Dataset values = file.create_dataset("values", stria::ElementType::kFloat64, {1});
   for (int call = 0; !(plan.rank == 0 && plan.is_over()); ++call) {
-    plan.come_late(call);
+    plan.begin_call(call);
     try {
       file.flush();
     } catch (const stria::Error&) {
@@ -54,7 +59,7 @@ void call_mpiio(const Plan& plan) {
   }
   char over = 0;
   for (int call = 0; over == 0; ++call) {
-    plan.come_late(call);
+    plan.begin_call(call);
     over = plan.rank == 0 && plan.is_over() ? 1 : 0;
     MPI_File_write_at_all(file, 0, &over, plan.rank == 0 ? 1 : 0, MPI_CHAR, MPI_STATUS_IGNORE);
     MPI_File_sync(file);

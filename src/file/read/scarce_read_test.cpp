@@ -49,20 +49,9 @@ void check_every_moment(const Setting& setting) {
       [](const Status& status) { ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message(); });
 }
 
-TEST(ScarceRead, EndsListReadsEverywhere) {
-  Setting setting;
-  setting.ranks = 3;
-  setting.hints.method = access::Method::kListIo;
-  check_every_moment(setting);
-}
+TEST(ScarceRead, EndsListReadsEverywhere) { check_every_moment(lists_on_one_node()); }
 
-TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) {
-  Setting setting;
-  setting.ranks = 3;
-  setting.ranks_per_node = 2;
-  setting.hints.method = access::Method::kTwoPhase;
-  check_every_moment(setting);
-}
+TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) { check_every_moment(two_phase_on_two_nodes()); }
 
 }  // namespace
 }  // namespace stria::file::test

@@ -13,6 +13,21 @@
 
 namespace stria::file::test {
 
+inline Setting lists_on_one_node() {
+  Setting setting;
+  setting.ranks = 3;
+  setting.hints.method = access::Method::kListIo;
+  return setting;
+}
+
+inline Setting two_phase_on_two_nodes() {
+  Setting setting;
+  setting.ranks = 3;
+  setting.ranks_per_node = 2;
+  setting.hints.method = access::Method::kTwoPhase;
+  return setting;
+}
+
 struct Outcome {
   std::vector<Status> statuses;
   int64_t allocations = 0;

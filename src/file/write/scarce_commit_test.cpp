@@ -52,20 +52,9 @@ TEST(ScarceCommit, EndsACreationEverywhere) {
       });
 }
 
-TEST(ScarceCommit, EndsAListWriteEverywhere) {
-  Setting setting;
-  setting.ranks = 3;
-  setting.hints.method = access::Method::kListIo;
-  check_every_moment(setting);
-}
+TEST(ScarceCommit, EndsAListWriteEverywhere) { check_every_moment(lists_on_one_node()); }
 
-TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
-  Setting setting;
-  setting.ranks = 3;
-  setting.ranks_per_node = 2;
-  setting.hints.method = access::Method::kTwoPhase;
-  check_every_moment(setting);
-}
+TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) { check_every_moment(two_phase_on_two_nodes()); }
 
 }  // namespace
 }  // namespace stria::file::test
