@@ -11,9 +11,9 @@ import dataclasses
 import json
 import os
 import subprocess
-import sys
 import time
 
+import command
 from mpiio import cases
 from run_mpiio_bench import OURS, ROOT, Bench, Mpi, say
 
@@ -158,4 +158,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    command.end_with(main)
