@@ -11,7 +11,7 @@ import sys
 
 
 def said(mpiexec, program, kind, path, late_rank, *settings):
-    command = [mpiexec, "-n", "3", "env", *settings, program, kind, path, "4", late_rank]
+    command = [mpiexec, "-n", "3", "env", *settings, program, kind, path, "1", late_rank]
     run = subprocess.run([*map(str, command)], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if (run.returncode != 0) != any("DEADLINE" in setting for setting in settings):
         return [f"exit {run.returncode}: {run.stderr}"]
@@ -31,12 +31,13 @@ def main(mpiexec, library, program, directory):
         speaker = 1 if late == 0 else 0
         lines = said(mpiexec, program, kind, path, late, *settings)
         wanted = [f"stria: rank {speaker} on ", f" s in {call} of '{path}' for rank {late} on "]
-        if not lines or not all(part in line for part in wanted for line in lines):
+        # On a busy machine further ranks are late, and their lines stand beside it.
+        if not any(all(part in line for part in wanted) for line in lines):
             problems.append(f"{kind}, rank {late} is late, {settings}: {lines}")
     if lines := said(mpiexec, program, "mpiio", path, 2, preload, "STRIA_WAIT_WARNING_S=1",
                      "STRIA_HINTS=stria_wait_warning_s=0"):  # fmt: skip
         problems.append(f"the hint goes before the environment: {lines}")
-    if "rank 2" not in (lines := "".join(said(mpiexec, program, "mpiio", path, 2, preload, "STRIA_WAIT_DEADLINE_S=1"))):
+    if "rank 2" not in (lines := "".join(said(mpiexec, program, "mpiio", path, 2, preload, "STRIA_WAIT_DEADLINE_S=3"))):
         problems.append(f"the end of the job: {lines}")
     path.unlink(missing_ok=True)
     for problem in problems:
