@@ -28,7 +28,7 @@ void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
   }
 }
 
-void Comm::park(std::unique_ptr<CommRequest> request) {
+void Comm::park(std::unique_ptr<CommRequest>&& request) {
   std::erase_if(parked_, [](const auto& parked) { return parked->test(); });
   parked_.push_back(std::move(request));
 }

@@ -73,8 +73,9 @@ class Comm {
   virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
   /// Waits without burning the processor.
   virtual void wait(CommRequest& request) = 0;
-  /// Takes over a message that nobody waits for, with its buffer, until it is done. To be called on innermost(). Local.
-  virtual void park(std::unique_ptr<CommRequest> request);
+  /// Takes over a message that nobody waits for, with its buffer, until it is done. Throws std::bad_alloc, and then the message
+  /// is still the caller's. To be called on innermost(). Local.
+  virtual void park(std::unique_ptr<CommRequest>&& request);
   /// The communicator that this one wraps, or itself: what belongs to the ranks' messages, not to one view of them, is there.
   virtual Comm& innermost() { return *this; }
   /// A number for a file that the ranks open together, the next one each time. To be called on innermost(). Collective: yes,

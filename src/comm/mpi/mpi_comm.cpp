@@ -69,7 +69,7 @@ class MpiComm : public Comm {
   void wait_while(std::atomic<uint32_t>& word, uint32_t seen) override;
   void wake(std::atomic<uint32_t>& word) override { wake_sleepers(word); }
   Messages sparse_exchange(const Messages& outgoing) override;
-  void park(std::unique_ptr<CommRequest> request) override { park_message(world_, std::move(request)); }
+  void park(std::unique_ptr<CommRequest>&& request) override { park_message(world_, std::move(request)); }
 
  private:
   void exchange_sizes(const Messages& outgoing, Messages& incoming);

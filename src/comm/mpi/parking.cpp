@@ -85,10 +85,11 @@ std::vector<uint64_t> gather_numbers(MPI_Comm comm, const std::vector<ParkedComm
 
 }  // namespace
 
-void park_message(MPI_Comm comm, std::unique_ptr<CommRequest> message) {
+void park_message(MPI_Comm comm, std::unique_ptr<CommRequest>&& message) {
   messages_done(comm);
   const std::lock_guard lock(parking().mutex);
-  parking().messages.push_back({comm, std::move(message)});
+  parking().messages.emplace_back();  // before the message moves: it stays the caller's where memory runs out
+  parking().messages.back() = {comm, std::move(message)};
 }
 
 void park_communicator(const ParkedComm& comm) {

@@ -17,7 +17,7 @@
 namespace stria {
 
 /// Takes over a message on `comm`. Local.
-void park_message(MPI_Comm comm, std::unique_ptr<CommRequest> message);
+void park_message(MPI_Comm comm, std::unique_ptr<CommRequest>&& message);
 
 /// Ours: all ranks of `world` know it by `number`; `node` is another or the same. Local.
 struct ParkedComm {

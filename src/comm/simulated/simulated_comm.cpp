@@ -104,7 +104,7 @@ class SimulatedComm : public MessageCollectives {
   void wait(CommRequest& request) override { static_cast<SimulatedRequest&>(request).wait(); }
   void pause(int) override { world_.scheduler.poll(); }
   /// Others may send when this rank has ended.
-  void park(std::unique_ptr<CommRequest> request) override { world_.parked.push_back(std::move(request)); }
+  void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
   /// As with nonblocking consensus: the messages themselves and a barrier, no lists of addresses.
   Messages sparse_exchange(const Messages& outgoing) override;
 

@@ -195,9 +195,21 @@ Status RollCall::end_with(const Message& news, access::MemoryReserve& memory) {
       speak(edge, said, memory);
     }
   }
-  ended_ = Status(ErrorCode::kAborted, fmt::format("rank {} {}", said.left_rank, said.reason.data()));
-  comm_.innermost().park(std::move(edges_));
+  ended_ =
+      memory.surely([&] { return Status(ErrorCode::kAborted, fmt::format("rank {} {}", said.left_rank, said.reason.data())); });
+  stay_behind(memory);
   return ended_;
+}
+
+// What is under way outlives this, with its buffers: where memory runs out for good, for ever.
+void RollCall::stay_behind(access::MemoryReserve& memory) {
+  std::unique_ptr<CommRequest> all = std::move(edges_);
+  try {
+    memory.surely([&] { comm_.innermost().park(std::move(all)); });
+  } catch (...) {
+    static_cast<void>(all.release());
+    throw;
+  }
 }
 
 Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve& memory) {
@@ -222,7 +234,7 @@ Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve&
   return Status();
 }
 
-void RollCall::leave(std::string_view reason) noexcept {
+void RollCall::leave(std::string_view reason, access::MemoryReserve& memory) noexcept {
   if (!ended_.ok() || edges_ == nullptr) {
     return;
   }
@@ -231,13 +243,12 @@ void RollCall::leave(std::string_view reason) noexcept {
     message.left_rank = comm_.rank();
     const size_t length = std::min(reason.size(), message.reason.size() - 1);
     std::copy_n(reason.begin(), length, message.reason.begin());
-    access::MemoryReserve none;
-    listen(none);
+    listen(memory);
     for (Edge& edge : edges_->all) {
-      speak(edge, message, none);
+      speak(edge, message, memory);
     }
-    ended_ = Status(ErrorCode::kAborted, fmt::format("this rank {}", reason));
-    comm_.innermost().park(std::move(edges_));
+    ended_ = memory.surely([&] { return Status(ErrorCode::kAborted, fmt::format("this rank {}", reason)); });
+    stay_behind(memory);
   } catch (...) {
     // Without memory for its messages this rank can tell nobody. What is under way must not lose its buffers.
     static_cast<void>(edges_.release());

@@ -47,8 +47,9 @@ class RollCall {
   Status meet(Call call, std::span<int64_t> sums, access::MemoryReserve& memory);
 
   /// Answers for this rank in the meeting that comes next, which then fails on the others. Once, or after somebody else has
-  /// left, nothing is done any more. Waits for nobody and doesn't throw. Collective: no.
-  void leave(std::string_view reason) noexcept;
+  /// left, nothing is done any more. Takes from `memory` what its messages need where memory runs out. Waits for nobody and
+  /// doesn't throw. Collective: no.
+  void leave(std::string_view reason, access::MemoryReserve& memory) noexcept;
   /// Why there are no more meetings; success as long as there are.
   const Status& ended() const { return ended_; }
 
@@ -63,6 +64,7 @@ class RollCall {
   Edge* news();
   Status exchange(Message& mine, access::MemoryReserve& memory);
   Status end_with(const Message& news, access::MemoryReserve& memory);
+  void stay_behind(access::MemoryReserve& memory);
   void wait_for_sends();
 
   Comm& comm_;

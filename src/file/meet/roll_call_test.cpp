@@ -36,7 +36,7 @@ void take_part(Comm& comm, const std::vector<int>& leaves_before, uint64_t seed)
       comm.pause(0);
     }
     if (leaves_before[static_cast<size_t>(comm.rank())] == meeting) {
-      roll_call.leave("had enough");
+      roll_call.leave("had enough", memory);
       return;
     }
     std::vector<int64_t> sums = {comm.rank(), 1, int64_t{1} << comm.rank() % 60};

@@ -102,7 +102,7 @@ Status Session::check_open() const {
 void Session::leave(std::string_view reason) noexcept {
   if (!finished_) {
     finished_ = true;
-    roll_call_->leave(reason);
+    roll_call_->leave(reason, reserve_);
   }
 }
 
