@@ -74,8 +74,8 @@ Way independent(const char* name, Method method) {
   return {name, [method](Context& context, const Case&, const RankCase& rank, StreamSink& sink) {
             ResolvedHints hints = context.hints;
             hints.method = method;
-            Context own{context.comm, context.file, nullptr, hints, context.times};
-            return moved_of(read_independent(own, rank.lanes, sink));
+            Context own{context.comm, context.file, hints, context.times};
+            return moved_of(move(own, rank.lanes, Endpoint::of_read(sink), Independently()));
           }};
 }
 
@@ -85,14 +85,12 @@ std::vector<Way> ways() {
           independent("data_sieving", Method::kDataSieving),
           independent("hybrid", Method::kHybrid),
           {"list of batches", [](Context& context, const Case&, const RankCase& rank,
-                                 StreamSink& sink) { return read_list_io(context, rank.lanes, sink); }},
+                                 StreamSink& sink) { return read_batches(context, rank.lanes, sink); }},
           {"two_phase", [](Context& context, const Case& c, const RankCase& rank,
                            StreamSink& sink) { return read_two_phase(context, c.plan, rank.lanes, sink); }},
           {"collective", [](Context& context, const Case&, const RankCase& rank, StreamSink& sink) {
              KeptBuffers kept;
-             Context own{context.comm, context.file, nullptr, context.hints, context.times};
-             own.kept = &kept;
-             const Outcome outcome = read_collective(own, rank.lanes, sink);
+             const Outcome outcome = move(context, rank.lanes, Endpoint::of_read(sink), Collectively{&kept});
              windows_used += outcome.reason.ends_with("windows that the node shares") ? 1 : 0;
              return moved_of(outcome);
            }}};
@@ -107,7 +105,7 @@ int run(const Case& c, const Way& way) {
     const RankCase& rank = c.ranks[static_cast<size_t>(comm.rank())];
     RestlessFile file(memory.open(kPath, {}).value(), c.seed + static_cast<uint64_t>(comm.rank()));
     PhaseTimes times;
-    Context context{comm, &file, nullptr, c.hints, times};
+    Context context{comm, &file, c.hints, times};
     CaseSink sink(rank);
     const Moved moved = way.read(context, c, rank, sink);
     EXPECT_TRUE(moved.status.ok()) << moved.status.message();

@@ -1,176 +1,35 @@
 #include "access/move.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <new>
 #include <optional>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "access/alone/batches.hpp"
 #include "access/alone/regions.hpp"
 #include "access/alone/types.hpp"
-#include "access/failure/failure_news.hpp"
+#include "access/failure/message_signal.hpp"
 #include "access/locks/write_lock.hpp"
-#include "access/request/granule.hpp"
 #include "access/request/overlap.hpp"
-#include "access/together/node_windows.hpp"
+#include "access/together/agreement.hpp"
 #include "access/together/two_phase.hpp"
+#include "base/out_of_memory.hpp"
 #include "datatype/node.hpp"
-#include "trace/span.hpp"
 
 namespace stria::access {
 
 namespace {
 
-/// A collective request with what the ranks agreed on.
-struct Agreed {
-  std::vector<Lane> lanes;
-  Plan plan;
-  int64_t granule_bytes;
-  int64_t total_bytes = 0;  ///< of all ranks, that are left to move
-  bool all_moved = false;   ///< nothing is left to move
-  bool failed = false;      ///< a rank that moved its bytes before could not
-};
-
-// Small enough to stay in a processor's cache between those who fill it and the one who writes it.
-constexpr int64_t kMostWindowBytes = 1 << 20;
-
 constexpr const char* kInWindows = "; by windows that the node shares";
 
-int64_t piece_count(std::span<const Lane> lanes) {
-  int64_t sum = 0;
-  for (const Lane& lane : lanes) {
-    for (const Stream& stream : lane.streams) {
-      sum += std::min(stream.file_type.piece_count(), stream.size());
-    }
-  }
-  return sum;
+Context with_signal(const Context& context, AbortSignal* signal) {
+  return {context.comm, context.file, context.hints, context.times, context.others, signal};
 }
 
-ByteRange hull_of_lane(const Lane& lane) {
-  ByteRange hull{INT64_MAX, 0};
-  for (const Stream& stream : lane.streams) {
-    ByteRange one = hull_of(stream);
-    if (!one.empty()) {
-      hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
-    }
-  }
-  return hull;
-}
-
-// Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
-Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
-  Agreed agreed{{lanes.begin(), lanes.end()}, {}, 1, 0};
-  std::vector<int64_t> most;  // of each lane: minus its begin, its end
-  for (const Lane& lane : lanes) {
-    const ByteRange hull = hull_of_lane(lane);
-    most.insert(most.end(), {-hull.begin, hull.end});
-  }
-  context.comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
-  int64_t hull_bytes = 0;
-  for (size_t i = 0; i < agreed.lanes.size(); ++i) {
-    agreed.lanes[i].extent = {std::min(-most[2 * i], most[2 * i + 1]), most[2 * i + 1]};
-    hull_bytes += agreed.lanes[i].extent.size();
-  }
-  int64_t sums[] = {total_bytes(lanes), piece_count(lanes)};
-  context.comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
-  agreed.total_bytes = sums[0];
-  storage::Capabilities capabilities = context.file->capabilities();
-  context.comm.broadcast(std::as_writable_bytes(std::span(&capabilities, 1)), 0);
-  agreed.plan = make_plan({sums[0], sums[1], write, false, hull_bytes}, capabilities, context.hints, context.comm);
-  agreed.plan.windows = false;
-  return agreed;
-}
-
-// How far a rank is when it comes to the meeting; of several ranks the last that holds for one.
-enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
-
-// What a rank says in a meeting of what it has left to move; rank 0 also of the storage.
-struct Summary {
-  Stage stage;
-  ByteRange hull;
-  int64_t bytes;
-  int64_t pieces;
-  uint64_t granule_bits;
-  storage::Capabilities capabilities;
-};
-constexpr size_t kSummaryValues = (sizeof(Summary) + sizeof(int64_t) - 1) / sizeof(int64_t);
-static_assert(std::is_trivially_copyable_v<Summary> && kSummaryValues <= NodeMeeting::kMostValues);
-
-// One meeting in the memory of the node.
-Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Stage stage, bool write) {
-  Summary mine{stage, hull_of_lane(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
-  for (const Stream& stream : lane.streams) {
-    mine.granule_bits |= granule_bits(stream);
-  }
-  std::array<int64_t, kSummaryValues> values{};
-  std::memcpy(values.data(), &mine, sizeof mine);
-  const auto all = windows.meeting().exchange(context.comm, values);
-  Summary sum{Stage::kAllToDo, {INT64_MAX, 0}, 0, 0, 0, {}};
-  for (size_t rank = 0; rank < all.size() / kSummaryValues; ++rank) {
-    Summary one;
-    std::memcpy(static_cast<void*>(&one), all.data() + rank * kSummaryValues, sizeof one);
-    sum.stage = std::max(sum.stage, one.stage);
-    sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
-    sum.bytes += one.bytes;
-    sum.pieces += one.pieces;
-    sum.granule_bits |= one.granule_bits;
-    if (rank == 0) {
-      sum.capabilities = one.capabilities;
-    }
-  }
-  Agreed agreed{{lane}, {}, granule_of(sum.granule_bits), sum.bytes};
-  const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
-  agreed.lanes[0].extent = extent;
-  agreed.failed = sum.stage == Stage::kFailed;
-  agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
-  if (!agreed.failed && !agreed.all_moved) {
-    agreed.plan =
-        make_plan({sum.bytes, sum.pieces, write, false, extent.size(), true}, sum.capabilities, context.hints, context.comm);
-  }
-  return agreed;
-}
-
-// The windows that the ranks share, where they are all on one node; made at the first call. Null: messages must do.
-NodeWindows* windows_of(Context& context, std::span<const Lane> lanes) {
-  KeptBuffers* kept = context.kept;
-  const bool one_node = context.comm.size() > 1 && context.comm.node_size() == context.comm.size();
-  if (kept == nullptr || kept->no_windows || !one_node || lanes.size() != 1 ||
-      context.hints.shared_memory == Switch::kDisable) {
-    return nullptr;
-  }
-  if (kept->windows == nullptr) {
-    int64_t bytes = std::clamp<int64_t>(context.hints.collective_buffer_bytes / NodeWindows::kWindows, 1, kMostWindowBytes);
-    context.comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
-    auto made = NodeWindows::create(context.comm, bytes);
-    kept->no_windows = !made.ok();
-    kept->windows = made.ok() ? std::move(*made) : nullptr;
-  }
-  return kept->windows.get();
-}
-
-Agreed agree_on(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write) {
-  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
-  return windows == nullptr ? agree_by_messages(context, lanes, write)
-                            : agree_in_memory(context, *windows, lanes.front(), stage, write);
-}
-
-// As Comm::agree, without a message where all is well.
-Status agree(Context& context, NodeWindows* windows, const Status& mine) {
-  if (windows == nullptr) {
-    return context.comm.agree(mine);
-  }
-  return windows->is_true_anywhere(context.comm, !mine.ok()) ? context.comm.agree(mine) : mine;
-}
-
-Outcome outcome_of(const Moved& moved, Method method, std::string reason) {
-  return {moved.status, moved.bytes, method, std::move(reason)};
+Outcome outcome_of(Moved moved, Method method, std::string reason) {
+  return {std::move(moved.status), moved.bytes, method, std::move(reason)};
 }
 
 IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
-  IndependentShape shape{write, total_bytes(lanes), piece_count(lanes), 0};
+  IndependentShape shape{.write = write, .bytes = total_bytes(lanes), .piece_count = piece_count(lanes)};
   for (const Lane& lane : lanes) {
     for (const Stream& stream : lane.streams) {
       shape.span_bytes += hull_of(stream).size();
@@ -180,41 +39,58 @@ IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
   return shape;
 }
 
-template <typename Move>
-Outcome or_out_of_memory(Move&& move) {
-  try {
-    return move();
-  } catch (const std::bad_alloc&) {
-    Outcome outcome;
-    outcome.status = Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation");
-    return outcome;
+Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Independently&) {
+  IndependentPlan plan = plan_independent(shape_of(lanes, endpoint.writes()), context.file->capabilities(), context.hints,
+                                          may_try_to_sieve_writes(context));
+  Moved moved;
+  if (plan.method == Method::kDatatypeIo) {
+    moved = endpoint.writes() ? write_types(context, lanes, endpoint.source()) : read_types(context, lanes, endpoint.sink());
+  } else {
+    moved = endpoint.writes() ? write_regions(context, lanes, endpoint.source(), plan.regions)
+                              : read_regions(context, lanes, endpoint.sink(), plan.regions);
   }
+  return outcome_of(std::move(moved), plan.method, std::move(plan.reason));
 }
 
-// Each rank moves its own bytes, and hears of failures elsewhere where there are enough of them.
-template <typename Move>
-Outcome move_alone(Context& context, NodeWindows* windows, const Agreed& agreed, Move&& move) {
-  MemoryReserve memory;
-  std::optional<FailureNews> news;
-  if (context.comm.size() > 1 && agreed.total_bytes >= kWorthTellingBytes) {
-    news.emplace(context.comm, memory);
-    context.failed_elsewhere = [&news] { return news->heard(); };
+Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const AsPlanned& planned) {
+  const auto* through = planned.plan.as<ThroughAggregators>();
+  const auto* alone = planned.plan.as<Alone>();
+  if (alone != nullptr && !alone->in_batches) {
+    return carry_out(context, lanes, endpoint, Independently());
   }
-  Outcome outcome = or_out_of_memory(move);
-  if (news) {
-    outcome.status = news->end(outcome.status);
-    context.failed_elsewhere = {};
+  Outcome outcome;
+  outcome.method = planned.plan.method();
+  if (!endpoint.writes()) {
+    Moved moved = through != nullptr ? read_two_phase(context, *through, lanes, endpoint.sink())
+                                     : read_batches(context, lanes, endpoint.sink());
+    outcome.status = std::move(moved.status);
+    outcome.bytes = moved.bytes;
+    return outcome;
   }
-  if (!news || !outcome.status.ok()) {  // with the news it is known that all have succeeded
-    outcome.status = agree(context, windows, outcome.status);
-  }
-  outcome.reason = agreed.plan.reason + "; " + outcome.reason;
+  outcome.status = through != nullptr ? write_two_phase(context, *through, lanes, endpoint.source(), planned.aids.direct_file)
+                                      : write_batches(context, lanes, endpoint.source(), planned.aids);
+  outcome.bytes = outcome.status.ok() ? total_bytes(lanes) : 0;
   return outcome;
 }
 
-IndependentPlan plan_for(const Context& context, std::span<const Lane> lanes, bool write) {
-  return plan_independent(shape_of(lanes, write), context.file->capabilities(), context.hints,
-                          may_try_to_sieve_writes(context));
+// Each rank moves its own bytes, and hears of failures elsewhere where there are enough of them.
+Outcome move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows,
+                   const Agreed& agreed) {
+  MemoryReserve memory;
+  std::optional<MessageSignal> signal;
+  if (context.comm.size() > 1 && agreed.total_bytes >= kWorthTellingBytes) {
+    signal.emplace(context.comm, memory);
+  }
+  Context own = with_signal(context, signal ? &*signal : nullptr);
+  Outcome outcome = or_out_of_memory([&] { return carry_out(own, lanes, endpoint, Independently()); });
+  if (signal) {
+    outcome.status = signal->end(outcome.status);
+  }
+  if (!signal || !outcome.status.ok()) {  // by the signal it is known that all have succeeded
+    outcome.status = agree_on_outcome(context, windows, outcome.status);
+  }
+  outcome.reason = agreed.plan.reason + "; " + outcome.reason;
+  return outcome;
 }
 
 /// What a rank moved before it heard of the others.
@@ -243,87 +119,67 @@ struct Early {
 };
 
 // Ranks of a node whose own pieces are long wait for nobody: no other method would serve them better, whatever the others have.
-template <typename Move>
-Early move_early(Context& context, NodeWindows* windows, std::span<const Lane> lanes, bool write, Move&& move) {
+Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows) {
   Early early;
-  const RequestShape own{total_bytes(lanes), piece_count(lanes), write, false, 0, true};
   if (windows == nullptr) {
     return early;
   }
-  windows->begin_early();
-  if (goes_at_once(own, context.file->capabilities(), context.hints)) {
-    context.failed_elsewhere = [windows] { return windows->early_failed(); };
-    Outcome moved = or_out_of_memory(move);
-    context.failed_elsewhere = {};
-    early.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed;
-    if (early.stage == Stage::kFailed) {
-      windows->fail_early();
-    }
-    moved.reason = early.outcome.reason + "; " + moved.reason;
-    early.outcome = std::move(moved);
+  WordSignal signal(windows->begin_early());
+  const RequestShape own{
+      .total_bytes = total_bytes(lanes), .piece_count = piece_count(lanes), .write = endpoint.writes(), .windows = true};
+  if (!goes_at_once(own, context.file->capabilities(), context.hints)) {
+    return early;
   }
+  Context alone = with_signal(context, &signal);
+  Outcome moved = or_out_of_memory([&] { return carry_out(alone, lanes, endpoint, Independently()); });
+  moved.status = signal.end(moved.status);
+  early.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed;
+  moved.reason = early.outcome.reason + "; " + moved.reason;
+  early.outcome = std::move(moved);
   return early;
+}
+
+Outcome move_through_windows(Context& context, Endpoint endpoint, NodeWindows& windows, const Agreed& agreed) {
+  const Lane& lane = agreed.lanes[0];
+  Moved moved = endpoint.writes() ? windows.write(context, lane, agreed.granule_bytes, endpoint.source())
+                                  : windows.read(context, lane, endpoint.sink());
+  return outcome_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason + kInWindows);
+}
+
+Outcome move_through_aggregators(Context& context, Endpoint endpoint, NodeWindows* windows, const Agreed& agreed,
+                                 KeptBuffers* kept) {
+  const auto& through = *agreed.plan.as<ThroughAggregators>();
+  Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept)
+                                  : read_two_phase(context, through, agreed.lanes, endpoint.sink(), kept);
+  if (!endpoint.writes()) {
+    moved.status = agree_on_outcome(context, windows, moved.status);
+  }
+  Outcome outcome = outcome_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason);
+  outcome.aggregators = through.aggregators;
+  return outcome;
+}
+
+Outcome carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint endpoint, const Collectively& together) {
+  NodeWindows* windows = windows_of(context, together.kept, all_lanes);
+  Early early = move_early(context, all_lanes, endpoint, windows);
+  const std::span<const Lane> lanes = early.left(all_lanes);
+  const Agreed agreed = agree_on_request(context, windows, lanes, early.stage, endpoint.writes());
+  if (agreed.all_moved || agreed.failed) {
+    return early.end(context, agreed.failed);
+  }
+  if (agreed.plan.as<ThroughWindows>() != nullptr) {
+    return early.with(move_through_windows(context, endpoint, *windows, agreed));
+  }
+  if (agreed.plan.as<ThroughAggregators>() != nullptr) {
+    return early.with(move_through_aggregators(context, endpoint, windows, agreed, together.kept));
+  }
+  return early.with(move_alone(context, lanes, endpoint, windows, agreed));
 }
 
 }  // namespace
 
-Outcome write_independent(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  IndependentPlan plan = plan_for(context, lanes, true);
-  if (plan.method == Method::kDatatypeIo) {
-    return outcome_of(write_types(context, lanes, source), plan.method, std::move(plan.reason));
-  }
-  return outcome_of(write_regions(context, lanes, source, plan.regions), plan.method, std::move(plan.reason));
-}
-
-Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  IndependentPlan plan = plan_for(context, lanes, false);
-  if (plan.method == Method::kDatatypeIo) {
-    return outcome_of(read_types(context, lanes, sink), plan.method, std::move(plan.reason));
-  }
-  return outcome_of(read_regions(context, lanes, sink, plan.regions), plan.method, std::move(plan.reason));
-}
-
-Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  NodeWindows* windows = windows_of(context, lanes);
-  Early early = move_early(context, windows, lanes, true, [&] { return write_independent(context, lanes, source); });
-  lanes = early.left(lanes);
-  Agreed agreed = agree_on(context, windows, lanes, early.stage, true);
-  if (agreed.all_moved || agreed.failed) {
-    return early.end(context, agreed.failed);
-  }
-  if (agreed.plan.windows) {
-    Moved moved = windows->write(context, agreed.lanes[0], agreed.granule_bytes, source);
-    return early.with(outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows));
-  }
-  if (agreed.plan.method == Method::kTwoPhase) {
-    Moved moved = write_two_phase_agreed(context, agreed.plan.two_phase, agreed.lanes, source);
-    Outcome outcome = outcome_of(moved, Method::kTwoPhase, agreed.plan.reason);
-    outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
-    return early.with(std::move(outcome));
-  }
-  return early.with(move_alone(context, windows, agreed, [&] { return write_independent(context, lanes, source); }));
-}
-
-Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  NodeWindows* windows = windows_of(context, lanes);
-  Early early = move_early(context, windows, lanes, false, [&] { return read_independent(context, lanes, sink); });
-  lanes = early.left(lanes);
-  Agreed agreed = agree_on(context, windows, lanes, early.stage, false);
-  if (agreed.all_moved || agreed.failed) {
-    return early.end(context, agreed.failed);
-  }
-  if (agreed.plan.windows) {
-    const Moved moved = windows->read(context, agreed.lanes[0], sink);
-    return early.with(outcome_of(moved, Method::kTwoPhase, agreed.plan.reason + kInWindows));
-  }
-  if (agreed.plan.method != Method::kTwoPhase) {
-    return early.with(move_alone(context, windows, agreed, [&] { return read_independent(context, lanes, sink); }));
-  }
-  Outcome outcome =
-      outcome_of(read_two_phase(context, agreed.plan.two_phase, agreed.lanes, sink), Method::kTwoPhase, agreed.plan.reason);
-  outcome.aggregators = std::move(agreed.plan.two_phase.aggregators);
-  outcome.status = agree(context, windows, outcome.status);
-  return early.with(std::move(outcome));
+Outcome move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination) {
+  return std::visit([&](const auto& how) { return carry_out(context, lanes, endpoint, how); }, coordination);
 }
 
 }  // namespace stria::access

@@ -1,55 +1,60 @@
-// Reads and writes through whichever access method suits: what the layers above call.
+// Moves bytes between memory and a file: the one entry of this layer.
 //
-// What a caller must know:
-//   - A request is a list of lanes (access/request.hpp). A request of MPI-IO is one lane with one stream: file_type is the
-//     filetype, tiled as often as the request needs (Datatype::contiguous), displacement the view's displacement plus the
-//     extents of the tiles left out before, skip_bytes and bytes the part of the tiles' stream that the request moves. Where
-//     the tiled type is not sorted (tiles that interleave), give one stream a tile; streams come by increasing first offset,
-//     and those of one write don't overlap.
-//   - StreamSource and StreamSink see positions of the packed stream: 0 is the first byte of the request.
-//   - Context::comm serves independent calls only for what is known locally; they never communicate, and may run on another
-//     thread than MPI's. One storage::File is used by one call at a time.
-//   - A file that is only written must still be opened for reading where data sieving is to write: it reads what lies between.
-//   - Context::locks (NodeLocks, made once an open file by all its ranks of a node, also when there is one) and
-//   Context::writers
-//     (one an open file and rank) let writes be sieved, and keep every write of these ranks that comes through here out of a
-//     window that is being sieved. A write that goes around this header must hold WriteLock::plain (write_lock.hpp). A caller
-//     that holds an exclusive lock of the file on all that it writes says so (Context::range_locked), as atomic mode does.
-//     NodeLocks are not entered twice by one rank for overlapping ranges.
-//   - Aggregators of a collective write hold no lock of NodeLocks while they wait for other ranks: a rank whose own earlier
-//     independent writes to the file may sieve finishes them before it enters a collective write.
-//   - Context::kept (KeptBuffers, one an open file and rank) spares each collective operation the allocation of shared memory.
-//     It must be the same on every rank: all pass one that has seen the same operations, or none does.
-//   - Counts are true: Moved::bytes of a read ends where the file ends and nothing past it is unpacked; holes of the file are
-//     zeros. After a failure it is what is known to have been moved without a gap, from the request's first byte on.
+// A request is a list of lanes (access/request/request.hpp). MPI-IO's is one lane with one stream: file_type is the filetype,
+// tiled as often as the request needs (Datatype::contiguous), displacement the view's displacement plus the extents of the
+// tiles left out before, skip_bytes and bytes the part of the tiles' stream that the request moves. Where the tiled type is not
+// sorted (tiles that interleave), there is one stream a tile; streams come by increasing first offset, and those of one write
+// don't overlap.
+//
+// Source and sink see positions of the packed streams: 0 is the first byte of the request. A file that is only written must be
+// open for reading too where data sieving is to write: it reads what lies between. One storage::File is used by one call at a
+// time. A write that goes around this header holds WriteLock::plain (write_lock.hpp).
 #pragma once
 
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "access/plan/planner.hpp"
+#include "access/request/endpoint.hpp"
 #include "access/request/request.hpp"
 
 namespace stria::access {
 
-/// What a transfer did and by which method.
+/// This rank by itself, by a plan of its own. Nothing is sent, and any thread may call. Collective: no; the error is local.
+struct Independently {};
+
+/// All ranks by one plan, which they have made of the same shape. The error is this rank's own: agree on it; bytes of a write
+/// count after a success only. Only the plan's aggregators need a file where it goes through some. Collective: where the plan
+/// goes through aggregators.
+struct AsPlanned {
+  const Plan& plan;
+  WriteAids aids = {};
+};
+
+/// All ranks, which agree on the plan before and on the outcome afterwards: the status is the same on every rank (the error of
+/// the rank that met it, with its number), bytes are each rank's own. A rank with nothing to move passes lanes without streams;
+/// the number of lanes is the same on every rank, their extents are agreed on. The file is open on every rank. A rank whose own
+/// earlier independent writes may sieve finishes them first. Collective: yes.
+struct Collectively {
+  /// One an open file and rank, which spares each operation the allocation of shared memory. All ranks pass one that has seen
+  /// the same operations, or none does.
+  KeptBuffers* kept = nullptr;
+};
+
+using Coordination = std::variant<Independently, AsPlanned, Collectively>;
+
+/// What a transfer did and by which method. AsPlanned leaves out what the plan tells.
 struct Outcome {
-  Status status;
-  int64_t bytes = 0;  ///< as Moved::bytes
+  Status status = {};
+  int64_t bytes = 0;  ///< as Moved::bytes; a read's end where the file ends, and nothing past it is unpacked
   Method method = Method::kAutomatic;
-  std::string reason;                 ///< why this method
+  std::string reason = {};            ///< why this method
   std::vector<int> aggregators = {};  ///< ranks; of two-phase
 };
 
-/// Moves this rank's streams by itself, by the method that plan_independent picks. Collective: no; the error is local. Lane
-/// extents and groups need not be agreed on.
-Outcome write_independent(Context& context, std::span<const Lane> lanes, StreamSource& source);
-Outcome read_independent(Context& context, std::span<const Lane> lanes, StreamSink& sink);
-
-/// Moves the streams of all ranks together; a rank with nothing to move passes lanes without streams. The number of lanes is
-/// the same on every rank; their extents are agreed on here. `file` must be open on every rank. The status is the same on every
-/// rank (the error of the rank that met it, with its number); bytes are each rank's own. Collective: yes.
-Outcome write_collective(Context& context, std::span<const Lane> lanes, StreamSource& source);
-Outcome read_collective(Context& context, std::span<const Lane> lanes, StreamSink& sink);
+/// Moves this rank's streams.
+Outcome move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination);
 
 }  // namespace stria::access

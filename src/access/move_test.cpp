@@ -95,7 +95,30 @@ class TestPlace {
   bool remove_ = false;
 };
 
-using Move = std::function<Outcome(Context&, const RankCase&, int rank)>;
+/// Collective where the scenario is, with buffers that are kept from one move to the next.
+class Mover {
+ public:
+  Mover(Context& context, const RankCase& rank, bool collective) : context_(context), rank_(rank), collective_(collective) {}
+  Outcome write() {
+    CaseSource source(rank_);
+    return move(Endpoint::of_write(source));
+  }
+  Outcome read(StreamSink& sink) { return move(Endpoint::of_read(sink)); }
+  const RankCase& rank() const { return rank_; }
+  int number() const { return context_.comm.rank(); }
+
+ private:
+  Outcome move(Endpoint endpoint) {
+    const Coordination how = collective_ ? Coordination(Collectively{&kept_}) : Coordination(Independently());
+    return access::move(context_, rank_.lanes, endpoint, how);
+  }
+  Context& context_;
+  const RankCase& rank_;
+  bool collective_;
+  KeptBuffers kept_;
+};
+
+using Move = std::function<Outcome(Mover&)>;
 
 void run(const Scenario& scenario, TestPlace& place, const std::string& faults, const Move& move, Results& results) {
   const Case& c = scenario.c;
@@ -110,19 +133,13 @@ void run(const Scenario& scenario, TestPlace& place, const std::string& faults, 
     SharedFile file(driver->open(place.path, {.mode = storage::OpenOptions::Mode::kReadWrite}).value(), comm, results.locks,
                     c.native_list);
     PhaseTimes times;
-    Context context{comm, &file, nullptr, c.hints, times};
-    KeptBuffers kept;
-    context.kept = &kept;
-    results.outcomes[rank] = move(context, c.ranks[rank], comm.rank());
+    Context context{comm, &file, c.hints, times};
+    Mover mover(context, c.ranks[rank], scenario.collective);
+    results.outcomes[rank] = move(mover);
     results.agreed[rank] = comm.agree(results.outcomes[rank].status);
   });
   results.run = report.status();
   windows_used += results.outcomes[0].reason.ends_with("windows that the node shares") ? 1 : 0;
-}
-
-Outcome write(const Scenario& scenario, Context& context, const RankCase& rank) {
-  CaseSource source(rank);
-  return scenario.collective ? write_collective(context, rank.lanes, source) : write_independent(context, rank.lanes, source);
 }
 
 int64_t packed_bytes(const RankCase& rank) {
@@ -140,9 +157,9 @@ void check_write(const Scenario& scenario) {
   // Twice, so that kept buffers are used again.
   run(
       scenario, place, "",
-      [&](Context& context, const RankCase& rank, int) {
-        Outcome first = write(scenario, context, rank);
-        return first.status.ok() ? write(scenario, context, rank) : first;
+      [](Mover& mover) {
+        Outcome first = mover.write();
+        return first.status.ok() ? mover.write() : first;
       },
       results);
   ASSERT_TRUE(results.run.ok()) << results.run.message();
@@ -195,11 +212,10 @@ void check_read(const Scenario& scenario, size_t file_bytes) {
   Results results;
   run(
       scenario, place, "",
-      [&](Context& context, const RankCase& rank, int number) {
-        WatchfulSink sink(rank);
-        Outcome outcome =
-            scenario.collective ? read_collective(context, rank.lanes, sink) : read_independent(context, rank.lanes, sink);
-        received[static_cast<size_t>(number)] = std::move(sink.received);
+      [&](Mover& mover) {
+        WatchfulSink sink(mover.rank());
+        Outcome outcome = mover.read(sink);
+        received[static_cast<size_t>(mover.number())] = std::move(sink.received);
         return outcome;
       },
       results);
@@ -270,7 +286,7 @@ TEST(Transfer, AFailedWriteTellsEveryoneAndCountsTruly) {
     Results results;
     run(
         scenario, place, fault_of(scenario, operation, i % 2 == 0 ? "ENOSPC" : "EIO"),
-        [&](Context& context, const RankCase& rank, int) { return write(scenario, context, rank); }, results);
+        [](Mover& mover) { return mover.write(); }, results);
     ASSERT_TRUE(results.run.ok()) << results.run.message();
     ASSERT_TRUE(results.locks.held.empty()) << "a lock was left behind";
     bool failed = !results.agreed[0].ok();
@@ -301,11 +317,10 @@ TEST(Transfer, AFailedReadTellsEveryone) {
     Results results;
     run(
         scenario, place, fault_of(scenario, "read", "EIO"),
-        [&](Context& context, const RankCase& rank, int) {
-          WatchfulSink sink(rank);
-          Outcome outcome =
-              scenario.collective ? read_collective(context, rank.lanes, sink) : read_independent(context, rank.lanes, sink);
-          EXPECT_LE(outcome.bytes, prefix_received(rank, sink.received));
+        [](Mover& mover) {
+          WatchfulSink sink(mover.rank());
+          Outcome outcome = mover.read(sink);
+          EXPECT_LE(outcome.bytes, prefix_received(mover.rank(), sink.received));
           return outcome;
         },
         results);
@@ -396,8 +411,7 @@ TEST(Transfer, LongPiecesWaitForNobodyAndShortOnesGoTogether) {
   set_content(*place.driver, place.path, scenario.c.before);
   Results results;
   run(
-      scenario, place, "", [&](Context& context, const RankCase& rank, int) { return write(scenario, context, rank); },
-      results);
+      scenario, place, "", [](Mover& mover) { return mover.write(); }, results);
   EXPECT_EQ(results.outcomes[0].method, Method::kListIo);
   for (size_t rank = 1; rank < 4; ++rank) {
     EXPECT_EQ(results.outcomes[rank].method, Method::kTwoPhase) << results.outcomes[rank].reason;
@@ -410,8 +424,7 @@ TEST(Transfer, ALongPieceThatFailsStopsTheShortOnes) {
   set_content(*place.driver, place.path, scenario.c.before);
   Results results;
   run(
-      scenario, place, "write:rank=0:errno=ENOSPC",
-      [&](Context& context, const RankCase& rank, int) { return write(scenario, context, rank); }, results);
+      scenario, place, "write:rank=0:errno=ENOSPC", [](Mover& mover) { return mover.write(); }, results);
   ASSERT_TRUE(results.run.ok()) << results.run.message();
   for (const Outcome& outcome : results.outcomes) {
     EXPECT_EQ(outcome.status.code(), ErrorCode::kNoSpace) << outcome.status.message();

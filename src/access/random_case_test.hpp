@@ -30,7 +30,7 @@ struct Case {
   uint64_t seed = 0;
   SimulationOptions simulation;
   ResolvedHints hints;
-  TwoPhasePlan plan;
+  ThroughAggregators plan;
   bool two_phase = true;
   bool direct = false;       ///< with a handle past the page cache
   bool native_list = false;  ///< the storage takes lists as one request

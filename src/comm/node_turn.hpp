@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "comm/failure_word.hpp"
 #include "stria/status.hpp"
 
 namespace stria {
@@ -33,13 +34,9 @@ class NodeTurn {
   /// Tells the next in line that the turn will be released within some ten microseconds. \pre the turn is held; once a turn
   void announce();
 
-  /// Begins the next operation, in which nobody has failed yet. Every rank of the node calls it before any of them can fail in
-  /// that operation, and agrees on the outcome of one with the others before the next begins.
-  void begin_operation() { ++operation_; }
-  /// Tells the ranks of this node that the operation under way has failed here.
-  void give_up() { state_->failed_operation.store(operation_); }
-  /// True once a rank of this node has given up the operation under way. Costs one read of memory.
-  bool was_given_up() const { return state_->failed_operation.load(std::memory_order_relaxed) == operation_; }
+  /// Begins the next operation, in which nobody has failed yet, and by whose word a rank tells that it has. Every rank of the
+  /// node calls it for each operation.
+  FailureWord begin_operation() { return {state_->failed_operation, ++operation_}; }
 
   /// Holds the turn for as long as it lives; does nothing when there is none to hold.
   class Guard {

@@ -200,12 +200,10 @@ class FailureTime : public test::FileTest {
     const access::Lane lane{{}, 0, {stream}};
     PhaseTimes times;
     access::KeptBuffers kept;
-    access::Context context{*environment.comm, file->get(), nullptr, environment.hints, times};
-    context.kept = &kept;
+    access::Context context{*environment.comm, file->get(), environment.hints, times};
     NoMemory memory;
-    return (failure.reads() ? access::read_collective(context, std::span(&lane, 1), memory)
-                            : access::write_collective(context, std::span(&lane, 1), memory))
-        .status;
+    const auto endpoint = failure.reads() ? access::Endpoint::of_read(memory) : access::Endpoint::of_write(memory);
+    return access::move(context, std::span(&lane, 1), endpoint, access::Collectively{&kept}).status;
   }
 
   /// The time of the slowest rank in the best of some tries; checks that all ranks have the same error each time.

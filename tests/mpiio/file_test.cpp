@@ -123,7 +123,11 @@ void sizes(const Suite& suite) {
 
 void hints_and_group(const Suite& suite) {
   const std::string path = suite.path("hints");
-  const Info info({{"cb_buffer_size", "1048576"}, {"cb_nodes", "1"}, {"nobody_knows_this", "1"}, {"striping_unit", "65536"}});
+  const Info info({{"cb_buffer_size", "1048576"},
+                   {"cb_nodes", "1"},
+                   {"nobody_knows_this", "1"},
+                   {"striping_unit", "65536"},
+                   {"stria_direct", "enable"}});
   MPI_File file = MPI_FILE_NULL;
   EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
   MPI_Info used = MPI_INFO_NULL;
@@ -134,6 +138,8 @@ void hints_and_group(const Suite& suite) {
   EXPECT(found != 0 && std::string(value) == "1048576", "cb_buffer_size is ", found ? value : "absent");
   MPI_Info_get(used, "cb_nodes", MPI_MAX_INFO_VAL, value, &found);
   EXPECT(found != 0 && std::string(value) == "1", "cb_nodes is ", found ? value : "absent");
+  MPI_Info_get(used, "stria_direct", MPI_MAX_INFO_VAL, value, &found);
+  EXPECT(!suite.is_stria() || (found != 0 && std::string(value) == "disable"), "stria_direct is ", found ? value : "absent");
   MPI_Info_free(&used);
   const Info later(Hints{{"cb_buffer_size", "2097152"}});
   EXPECT_MPI(MPI_File_set_info(file, later.get()));

@@ -111,10 +111,10 @@ Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info i
 Hints hints_in_effect(File& file) {
   Hints hints = access::effective_hints(file.hints());
   const storage::Capabilities capabilities = access::with_hints(file.storage().handle().capabilities(), file.hints());
-  const access::Plan plan =
-      access::make_plan({1, 1, true, false}, file.storage().handle().capabilities(), file.hints(), file.comm());
-  hints["cb_nodes"] = std::to_string(plan.two_phase.aggregators.size());
-  hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), plan.two_phase.aggregators);
+  const std::vector<int> aggregators =
+      access::plan_aggregators(file.storage().handle().capabilities(), file.hints(), file.comm()).aggregators;
+  hints["cb_nodes"] = std::to_string(aggregators.size());
+  hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), aggregators);
   // Of storage that isn't striped there is nothing to tell.
   hints.erase("striping_unit");
   hints.erase("striping_factor");

@@ -48,6 +48,10 @@ void File::apply_hints(const Hints& given) {
     warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");
     hints_.driver = "posix";
   }
+  if (hints_.direct == access::Switch::kEnable) {
+    warnings.emplace_back("hint 'stria_direct' is for files that Stria itself makes; MPI-IO goes through the page cache");
+  }
+  hints_.direct = access::Switch::kDisable;
   access::state_hints(trace_.id(), hints_);
   if (!warnings.empty()) {
     trace::Recorder::instance().set_fact(trace_.id(), "hint warnings", fmt::format("{}", fmt::join(warnings, "; ")));

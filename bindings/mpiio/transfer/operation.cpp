@@ -164,12 +164,11 @@ Outcome finish(Operation& operation, Ends& ends) {
 
 access::Outcome move_streams(access::Context& context, std::span<const access::Lane> lanes, Operation& operation,
                              MemoryStream& memory, Together together) {
+  const auto endpoint = operation.writes() ? access::Endpoint::of_write(memory) : access::Endpoint::of_read(memory);
   if (together == Together::kCollective) {
-    return operation.writes() ? access::write_collective(context, lanes, memory)
-                              : access::read_collective(context, lanes, memory);
+    return access::move(context, lanes, endpoint, access::Collectively{&operation.file->channel().kept});
   }
-  return operation.writes() ? access::write_independent(context, lanes, memory)
-                            : access::read_independent(context, lanes, memory);
+  return access::move(context, lanes, endpoint, access::Independently());
 }
 
 // What the trace says of the method; facts only where they are new, since small transfers are many.
@@ -189,11 +188,11 @@ void note(const Operation& operation, const access::Outcome& moved, Together tog
 }
 
 access::Context context_of(File& file, storage::File& storage, PhaseTimes& times) {
-  access::Context context{file.comm(), &storage, nullptr, file.hints(), times};
-  context.locks = &file.shared().locks();
-  context.writers = &file.writers();
-  context.range_locked = file.is_atomic();
-  return context;
+  using Known = access::OtherWriters::Known;
+  const access::OtherWriters others{.known = file.is_atomic() ? Known::kShutOut : Known::kAnybody,
+                                    .locks = &file.shared().locks(),
+                                    .writers = &file.writers()};
+  return {.comm = file.comm(), .file = &storage, .hints = file.hints(), .times = times, .others = others};
 }
 
 // An operation that failed before it began moves nothing and keeps its outcome.
@@ -215,7 +214,6 @@ void move(Operation& operation, storage::File& storage, Together together) {
   }
   PhaseTimes times;
   access::Context context = context_of(*operation.file, storage, times);
-  context.kept = together == Together::kCollective ? &operation.file->channel().kept : nullptr;
   const access::Outcome moved = move_streams(context, {&streams.lane, 1}, operation, *ends.memory, together);
   operation.file->trace().counters().add_phases(times, PhaseTimes());
   note(operation, moved, together);

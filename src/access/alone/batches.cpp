@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "access/failure/failure_news.hpp"
+#include "access/failure/abort_signal.hpp"
 #include "access/failure/moved_prefix.hpp"
 #include "access/request/batch.hpp"
 #include "access/request/overlap.hpp"
@@ -103,16 +103,17 @@ int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) 
 // while the next batch is packed into the other buffer.
 class ListWriter {
  public:
-  ListWriter(Context& context, std::span<const Lane> lanes, StreamSource& source)
+  ListWriter(Context& context, std::span<const Lane> lanes, StreamSource& source, const WriteAids& aids)
       : context_(context),
+        aids_(aids),
         source_(source),
-        unit_bytes_(context.direct_file != nullptr ? context.direct_file->capabilities().direct_align_bytes : 1),
+        unit_bytes_(aids.direct_file != nullptr ? aids.direct_file->capabilities().direct_align_bytes : 1),
         batch_bytes_(choose_batch_bytes(lanes)),
         unpacked_bytes_(total_bytes(lanes)) {
     int64_t padding = padding_bytes(lanes, unit_bytes_);
     batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);  // so that a buffer is a whole number of large pages
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
-    slots_.resize((context.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
+    slots_.resize((aids.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
       slot.staging = std::make_unique<Buffer>(need_bytes + padding);
     }
@@ -120,16 +121,18 @@ class ListWriter {
 
   /// Ranks that take turns, or a thread of the driver's, write while others pack.
   BatchSizes batch_sizes() const {
-    bool hides_packing = context_.turn != nullptr || slots_.size() > 1;
+    bool hides_packing = aids_.turn != nullptr || slots_.size() > 1;
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
   }
 
   /// Writes a batch, or starts to. Where the ranks hear of each other, a failure of one ends the writing of all.
   Status write(std::span<const BatchPart> batch) {
     Status status = failure_elsewhere(context_);
-    status = status.ok() ? write_batch(batch) : status;
-    if (!status.ok() && context_.turn != nullptr) {
-      context_.turn->give_up();
+    if (status.ok()) {
+      status = write_batch(batch);
+    }
+    if (!status.ok()) {
+      tell_failure(context_);
     }
     return status;
   }
@@ -138,8 +141,7 @@ class ListWriter {
   Status finish() {
     Status status;
     for (Slot& slot : slots_) {
-      Status outcome = finish(slot);
-      status = status.ok() ? outcome : status;
+      status.update(finish(slot));
     }
     return status;
   }
@@ -150,14 +152,14 @@ class ListWriter {
     next_slot_ = (next_slot_ + 1) % slots_.size();
     STRIA_RETURN_IF_ERROR(finish(slot));
     pack(batch, slot);
-    if (unpacked_bytes_ == 0 && context_.packed) {
+    if (unpacked_bytes_ == 0 && aids_.packed) {
       add_last(slot);
     }
     {
       PhaseTimer timer(context_.times, Phase::kWrite);
       split(slot);
       if (!slot.direct.empty()) {
-        slot.pending = context_.direct_file->start_write(slot.direct);
+        slot.pending = aids_.direct_file->start_write(slot.direct);
       } else if (slots_.size() > 1) {
         slot.pending = context_.file->start_write(slot.cached);
         return Status();
@@ -177,7 +179,7 @@ class ListWriter {
     int64_t staging_bytes = context_.hints.staging_bytes;
     int64_t turns = std::max(kLeastTurnsOfAll / std::max(context_.comm.node_size(), 1), kLeastTurns);
     int64_t share_bytes = std::max(total_bytes(lanes) / turns, kLeastTurnBytes);
-    return context_.turn != nullptr && context_.direct_file == nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
+    return aids_.turn != nullptr && aids_.direct_file == nullptr ? std::min(staging_bytes, share_bytes) : staging_bytes;
   }
 
   static constexpr int64_t kLeastTurns = 2;
@@ -194,7 +196,7 @@ class ListWriter {
 
   Status write_cached(Slot& slot) {
     const auto start = std::chrono::steady_clock::now();
-    NodeTurn* turn = slot.direct.empty() ? context_.turn : nullptr;
+    NodeTurn* turn = slot.direct.empty() ? aids_.turn : nullptr;
     const auto take = [&] {
       if (turn == nullptr) {
         return NodeTurn::Guard(nullptr);
@@ -239,7 +241,7 @@ class ListWriter {
 
   // What comes with the last batch goes first, as the end of a turn is announced before its last segment.
   void add_last(Slot& slot) {
-    const auto more = context_.packed();
+    const auto more = aids_.packed();
     slot.cached.insert(slot.cached.begin(), more.begin(), more.end());
   }
 
@@ -279,6 +281,7 @@ class ListWriter {
   }
 
   Context& context_;
+  const WriteAids& aids_;
   StreamSource& source_;
   int64_t unit_bytes_;
   int64_t batch_bytes_;
@@ -289,12 +292,12 @@ class ListWriter {
 
 }  // namespace
 
-Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source) {
-  ListWriter writer(context, lanes, source);
+Status write_batches(Context& context, std::span<const Lane> lanes, StreamSource& source, const WriteAids& aids) {
+  ListWriter writer(context, lanes, source, aids);
   Status status =
       for_each_batch(lanes, writer.batch_sizes(), [&](std::span<const BatchPart> batch) { return writer.write(batch); });
-  Status finished = writer.finish();
-  return status.ok() ? finished : status;
+  status.update(writer.finish());
+  return status;
 }
 
 namespace {
@@ -340,7 +343,7 @@ void miss_batches(std::span<const Lane> lanes, BatchSizes sizes, int64_t first_c
 
 }  // namespace
 
-Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
+Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
   int64_t batch_bytes = staging_need_bytes(context, lanes);
   Buffer staging(batch_bytes + padding_bytes(lanes, 1));
   std::vector<storage::ReadSegment> segments;

@@ -1,4 +1,4 @@
-// List I/O: each rank moves its own bytes with lists of file ranges, without talking to the others.
+// List I/O in batches: each rank moves its own bytes with lists of file ranges, without talking to the others.
 //
 // Problem: pieces in memory and in the file, one request a piece is too many (Ching 2002, section 3). Method: a cache-sized
 // staging buffer is packed with the same rows of many variables, then written as one list of ranges while it is still in the
@@ -11,10 +11,10 @@
 namespace stria::access {
 
 /// Writes this rank's streams. Collective: no; the error is local.
-Status write_list_io(Context& context, std::span<const Lane> lanes, StreamSource& source);
+Status write_batches(Context& context, std::span<const Lane> lanes, StreamSource& source, const WriteAids& aids = {});
 
 /// Reads this rank's streams as far as the file goes. Collective: no; the error is local. After one the bytes are those of the
 /// batches before it, in which all lanes advance together.
-Moved read_list_io(Context& context, std::span<const Lane> lanes, StreamSink& sink);
+Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& sink);
 
 }  // namespace stria::access

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "access/failure/failure_news.hpp"
+#include "access/failure/abort_signal.hpp"
 #include "access/failure/moved_prefix.hpp"
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
@@ -248,7 +248,6 @@ class RegionWriter {
       end = std::max(end, segment.offset + segment.bytes);
     }
     STRIA_ASSIGN_OR_RETURN(WriteLock lock, WriteLock::plain(context_, {segments_.front().offset, end}));
-    NodeTurn::Guard turn(context_.turn);
     std::span<const storage::WriteSegment> all(segments_);
     size_t step = method_.one_request_per_region ? 1 : all.size();
     Status status;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "access/failure/failure_news.hpp"
+#include "access/failure/abort_signal.hpp"
 #include "access/failure/moved_prefix.hpp"
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
@@ -59,7 +59,6 @@ Status write_stream(Context& context, const Stream& stream, StreamSource& source
     const std::byte* packed = pack(context, part, source, direct);
     PhaseTimer timer(context.times, Phase::kWrite);
     STRIA_ASSIGN_OR_RETURN(WriteLock lock, WriteLock::plain(context, hull_of(stream)));
-    NodeTurn::Guard turn(context.turn);
     STRIA_RETURN_IF_ERROR(context.file->write_type(region_of(stream, done, end), packed));
     done = end;
   }

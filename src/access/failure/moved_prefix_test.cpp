@@ -42,7 +42,7 @@ std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::
     storage::FaultDriver driver(shared, storage::FaultScript::parse(faults, comm.rank()).value());
     auto file = driver.open(kPath, {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
     PhaseTimes times;
-    Context context{comm, file.get(), nullptr, c.hints, times};
+    Context context{comm, file.get(), c.hints, times};
     const auto rank = static_cast<size_t>(comm.rank());
     moved[rank] = move(context, c.ranks[rank]);
   });
@@ -211,7 +211,7 @@ TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
     const auto moved =
         run(c, memory, nth_fails("write", 0, failing + 1, 1), [&](Context& context, const RankCase& mine) -> Moved {
           CaseSource source(mine);
-          const Outcome outcome = write_independent(context, mine.lanes, source);
+          const Outcome outcome = access::move(context, mine.lanes, Endpoint::of_write(source), Independently());
           return {outcome.status, outcome.bytes};
         });
     EXPECT_FALSE(moved[0].status.ok());

@@ -32,7 +32,7 @@ Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64
     open.mode = storage::OpenOptions::Mode::kReadWrite;
     StrictFile cached(memory.open(kPath, open).value(), false);
     PhaseTimes times;
-    Context context{comm, &cached, nullptr, c.hints, times};
+    Context context{comm, &cached, c.hints, times};
     CaseSource source(c.ranks[rank]);
     CaseSink sink(c.ranks[rank]);
     Status own;

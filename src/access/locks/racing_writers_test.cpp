@@ -68,7 +68,7 @@ class RacingWriters : public ::testing::Test {
     PackedSource source(packed);
     auto type = Datatype::hvector(count, 1, stride * comm_->size(), Datatype::bytes(piece)).value();
     Lane lane{{}, 0, {{0, type, comm_->rank() * stride}}};
-    return write_independent(context, std::span(&lane, 1), source);
+    return move(context, std::span(&lane, 1), Endpoint::of_write(source), Independently());
   }
 
   /// Every rank's pieces must hold what it wrote last.
@@ -103,9 +103,9 @@ TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
   auto locks = NodeLocks::create(*comm_).value();
   Writers writers(*locks);
   hints_.write_window_bytes = 20000;
-  Context context{*comm_, file_.get(), nullptr, hints_, times_};
-  context.locks = locks.get();
-  context.writers = &writers;
+  Context context{*comm_, file_.get(), hints_, times_};
+  context.others.locks = locks.get();
+  context.others.writers = &writers;
   for (int step = 0; step < 40; ++step) {
     // Every third time one rank writes its pieces one by one, which must not be lost in others' windows either.
     bool plain = (step + comm_->rank()) % 3 == 0;
@@ -126,9 +126,9 @@ TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
   Writers writers(*locks);
   hints_.sieve_writes = Switch::kEnable;
   hints_.write_window_bytes = 30000;
-  Context context{*self, file_.get(), nullptr, hints_, times_};
-  context.locks = locks.get();
-  context.writers = &writers;
+  Context context{*self, file_.get(), hints_, times_};
+  context.others.locks = locks.get();
+  context.others.writers = &writers;
   for (int step = 0; step < 40; ++step) {
     bool plain = (step + comm_->rank()) % 3 == 0;
     hints_.method = plain ? Method::kListIo : Method::kAutomatic;
@@ -146,9 +146,9 @@ TEST_F(RacingWriters, SpansOverSixtyFourMebibytes) {
   Writers writers(*locks);
   hints_.method = Method::kDataSieving;
   hints_.write_window_bytes = 100 << 20;
-  Context context{*comm_, file_.get(), nullptr, hints_, times_};
-  context.locks = locks.get();
-  context.writers = &writers;
+  Context context{*comm_, file_.get(), hints_, times_};
+  context.others.locks = locks.get();
+  context.others.writers = &writers;
   const int64_t stride = (70 << 20) / comm_->size() / 20;
   for (int step = 0; step < 2; ++step) {
     Outcome outcome = write_pieces(context, 1000, stride, 20, value_of(comm_->rank(), step));

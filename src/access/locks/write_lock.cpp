@@ -21,7 +21,7 @@ bool are_one_writer(const Context& context) {
 
 // Whether this rank's locks of the node, if there are any, are all that the ranks of its communicator need.
 bool shares_memory_with_all(const Context& context) {
-  return context.comm.size() == 1 || (context.locks != nullptr && on_one_node(context.comm));
+  return context.comm.size() == 1 || (context.others.locks != nullptr && on_one_node(context.comm));
 }
 
 Status cannot_keep_out(const Context& context) {
@@ -31,22 +31,23 @@ Status cannot_keep_out(const Context& context) {
 }  // namespace
 
 bool may_try_to_sieve_writes(const Context& context) {
-  if (context.sole_writer) {
+  if (context.others.are_none()) {
     return shares_memory_with_all(context);
   }
   const storage::Capabilities& capabilities = context.file->capabilities();
   if (context.comm.size() == 1 || capabilities.locks_itself) {
     return capabilities.node_local_cache || capabilities.locks_itself;
   }
-  return context.writers != nullptr && capabilities.locks_reach_all && (are_one_writer(context) || context.range_locked);
+  return context.others.writers != nullptr && capabilities.locks_reach_all &&
+         (are_one_writer(context) || context.others.are_shut_out());
 }
 
 Status WriteLock::lock_file(Context& context, ByteRange range, storage::LockMode mode) {
-  if (context.range_locked) {
+  if (context.others.are_shut_out()) {
     return {};
   }
-  if (context.writers != nullptr) {
-    alone_ = std::unique_lock(context.writers->lock_mutex());
+  if (context.others.writers != nullptr) {
+    alone_ = std::unique_lock(context.others.writers->lock_mutex());
   }
   STRIA_ASSIGN_OR_RETURN(file_, context.file->lock(range, mode));
   return {};
@@ -56,11 +57,11 @@ Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
   WriteLock lock;
   const bool asked = sieving_is_asked_for(context.hints);
   const bool needs_lease = context.comm.size() == 1 && !asked && !context.file->capabilities().locks_itself;
-  if (context.sole_writer || needs_lease) {
-    if (context.locks != nullptr) {
-      lock.node_ = context.locks->lock(range);
+  if (context.others.are_none() || needs_lease) {
+    if (context.others.locks != nullptr) {
+      lock.node_ = context.others.locks->lock(range);
     }
-    if (!context.sole_writer) {
+    if (!context.others.are_none()) {
       STRIA_ASSIGN_OR_RETURN(lock.file_, context.file->own());
     } else if (!shares_memory_with_all(context)) {
       STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kExclusive));
@@ -69,15 +70,16 @@ Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
   }
   if (context.file->capabilities().locks_itself) {
     // As everybody's does.
-    lock.node_ = context.locks != nullptr ? context.locks->lock(range) : NodeLocks::Guard();
+    lock.node_ = context.others.locks != nullptr ? context.others.locks->lock(range) : NodeLocks::Guard();
     STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kExclusive));
     return lock;
   }
-  if (context.writers == nullptr || !context.file->capabilities().locks_reach_all) {
+  if (context.others.writers == nullptr || !context.file->capabilities().locks_reach_all) {
     return cannot_keep_out(context);
   }
-  const Standing wish = are_one_writer(context) && !context.range_locked ? Standing::kSoleSiever : Standing::kJointSiever;
-  if (!context.writers->enter_window(*context.file, range, wish, lock.node_)) {
+  const Standing wish =
+      are_one_writer(context) && !context.others.are_shut_out() ? Standing::kSoleSiever : Standing::kJointSiever;
+  if (!context.others.writers->enter_window(*context.file, range, wish, lock.node_)) {
     return cannot_keep_out(context);
   }
   STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kExclusive));
@@ -88,18 +90,20 @@ Result<WriteLock> WriteLock::plain(Context& context, ByteRange range) {
   WriteLock lock;
   const bool asked = sieving_is_asked_for(context.hints);
   const storage::Capabilities& capabilities = context.file->capabilities();
-  if (context.writers == nullptr || !capabilities.locks_reach_all || capabilities.locks_itself || context.range_locked) {
-    if (context.locks != nullptr) {
-      lock.node_ = context.locks->enter_plain(range);
+  if (context.others.writers == nullptr || !capabilities.locks_reach_all || capabilities.locks_itself ||
+      context.others.are_shut_out()) {
+    if (context.others.locks != nullptr) {
+      lock.node_ = context.others.locks->enter_plain(range);
     }
-    if (context.sole_writer && asked && !shares_memory_with_all(context)) {
+    if (context.others.are_none() && asked && !shares_memory_with_all(context)) {
       STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kShared));
     }
     return lock;
   }
   const bool joins = asked && !are_one_writer(context);
   bool must_lock = false;
-  lock.node_ = context.writers->enter_plain(*context.file, range, joins ? Standing::kJointSiever : Standing::kFree, must_lock);
+  lock.node_ =
+      context.others.writers->enter_plain(*context.file, range, joins ? Standing::kJointSiever : Standing::kFree, must_lock);
   if (must_lock) {
     STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kShared));
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "access/request/hints.hpp"
@@ -17,26 +19,50 @@ struct RegionMethod {
   bool one_request_per_region = false;  ///< else a batch of regions is one list
 };
 
-/// How a collective operation is spread out; the same on every rank.
-struct TwoPhasePlan {
+/// Every rank moves its own bytes.
+struct Alone {
+  Method method = Method::kListIo;
+  bool in_batches = false;  ///< lists of the same rows of many lanes (alone/batches.hpp); else by a plan of the rank's own
+};
+
+/// Ranks bring their bytes together at some of them.
+struct ThroughAggregators {
   std::vector<int> aggregators;  ///< their ranks
   int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
   int stripe_count = 1;          ///< above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp)
   bool shared_memory = true;
-  bool gather_on_nodes = false;  ///< ranks of a node speak through one of them to an aggregator elsewhere (node_delegates.hpp)
+  bool gather_on_nodes = false;  ///< ranks of a node speak through one of them to an aggregator elsewhere (delegates.hpp)
   /// A rank whose file types list more entries than this sends an aggregator the pieces of one round at a time.
   int64_t most_entries_at_once = 16 << 10;
 };
 
+/// The ranks of one node fill windows that they share (node_windows.hpp).
+struct ThroughWindows {};
+
+/// How all ranks carry out an operation; the same on every rank.
 struct Plan {
-  Method method = Method::kListIo;
-  TwoPhasePlan two_phase;
-  bool windows = false;  ///< kTwoPhase on one node: windows that its ranks share do (node_windows.hpp)
-  bool direct = false;   ///< write aligned stretches past the page cache
-  bool reserve = false;  ///< reserve the file's space before writing
+  std::variant<Alone, ThroughAggregators, ThroughWindows> way;
   std::string reason;
+
+  template <typename Way>
+  const Way* as() const {
+    return std::get_if<Way>(&way);
+  }
+  Method method() const { return as<Alone>() != nullptr ? as<Alone>()->method : Method::kTwoPhase; }
+  /// The ranks of the aggregators; empty where there are none.
+  std::span<const int> aggregators() const {
+    const auto* through = as<ThroughAggregators>();
+    return through != nullptr ? std::span<const int>(through->aggregators) : std::span<const int>();
+  }
 };
 
+/// How the storage is used for a write.
+struct StorageUse {
+  bool direct = false;   ///< aligned stretches go past the page cache
+  bool reserve = false;  ///< the file's space is reserved first
+};
+
+/// How a rank moves its bytes by itself.
 struct IndependentPlan {
   Method method = Method::kListIo;
   RegionMethod regions;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "access/plan/aggregators.hpp"
 
@@ -52,7 +53,7 @@ bool gathering_pays(const Comm& comm) {
 }
 
 // Whether ranks of a node speak through one of them, and why; nothing of one node.
-std::string gathering_reason(const TwoPhasePlan& plan, const Comm& comm) {
+std::string gathering_reason(const ThroughAggregators& plan, const Comm& comm) {
   if (node_count(comm) == 1) {
     return "";
   }
@@ -60,25 +61,6 @@ std::string gathering_reason(const TwoPhasePlan& plan, const Comm& comm) {
     return "; ranks of a node speak through one of them to each aggregator elsewhere";
   }
   return std::string("; ranks speak for themselves: ") + (plan.shared_memory ? "one a node" : "hint stria_shared_memory");
-}
-
-TwoPhasePlan two_phase_plan(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm) {
-  TwoPhasePlan plan;
-  using Domains = ResolvedHints::Domains;
-  bool striped = capabilities.stripe_bytes > 0 && capabilities.stripe_count > 1;
-  bool dealt = striped && (hints.domains == Domains::kAutomatic || hints.domains == Domains::kStriped);
-  plan.aggregators = choose_aggregators(comm, hints, default_aggregator_count(comm, capabilities, dealt), dealt);
-  plan.stripe_count = dealt ? capabilities.stripe_count : 1;
-  if (dealt) {
-    plan.unit_bytes = capabilities.stripe_bytes;
-  } else if (hints.domains == Domains::kEven) {
-    plan.unit_bytes = 1;
-  } else {
-    plan.unit_bytes = std::max<int64_t>({capabilities.stripe_bytes, capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
-  }
-  plan.shared_memory = hints.shared_memory != Switch::kDisable;
-  plan.gather_on_nodes = plan.shared_memory && gathering_pays(comm);
-  return plan;
 }
 
 bool is_dense(const RequestShape& shape) {
@@ -232,15 +214,11 @@ storage::Capabilities with_hints(storage::Capabilities capabilities, const Resol
 
 namespace {
 
-// Windows: one node whose ranks share memory, and nobody has asked for aggregators. Delegates: several nodes.
-void choose_windows(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
-                    const Comm& comm, Plan& plan) {
-  plan.windows = is_dense(shape) && plan.method == Method::kTwoPhase && on_one_node(comm) && capabilities.node_local_cache &&
-                 !plan.direct && plan.two_phase.shared_memory && plan.two_phase.stripe_count == 1 &&
-                 hints.aggregator_count == 0 && hints.aggregator_places.empty();
-  if (plan.method == Method::kTwoPhase) {
-    plan.reason += gathering_reason(plan.two_phase, comm);
-  }
+// Windows: one node whose ranks share memory, and nobody has asked for aggregators.
+bool windows_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                   const ThroughAggregators& through, const Comm& comm) {
+  return shape.windows && is_dense(shape) && on_one_node(comm) && capabilities.node_local_cache && through.shared_memory &&
+         through.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
 }
 
 // Rules 2 to 4.
@@ -275,20 +253,56 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabili
   return capabilities.node_local_cache && has_long_pieces(own, capabilities);
 }
 
+ThroughAggregators plan_aggregators(const storage::Capabilities& of_storage, const ResolvedHints& hints, const Comm& comm) {
+  const storage::Capabilities capabilities = with_hints(of_storage, hints);
+  ThroughAggregators plan;
+  using Domains = ResolvedHints::Domains;
+  bool striped = capabilities.stripe_bytes > 0 && capabilities.stripe_count > 1;
+  bool dealt = striped && (hints.domains == Domains::kAutomatic || hints.domains == Domains::kStriped);
+  plan.aggregators = choose_aggregators(comm, hints, default_aggregator_count(comm, capabilities, dealt), dealt);
+  plan.stripe_count = dealt ? capabilities.stripe_count : 1;
+  if (dealt) {
+    plan.unit_bytes = capabilities.stripe_bytes;
+  } else if (hints.domains == Domains::kEven) {
+    plan.unit_bytes = 1;
+  } else {
+    plan.unit_bytes = std::max<int64_t>({capabilities.stripe_bytes, capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
+  }
+  plan.shared_memory = hints.shared_memory != Switch::kDisable;
+  plan.gather_on_nodes = plan.shared_memory && gathering_pays(comm);
+  return plan;
+}
+
+StorageUse plan_storage(const RequestShape& shape, bool durable, const storage::Capabilities& of_storage,
+                        const ResolvedHints& hints) {
+  const storage::Capabilities capabilities = with_hints(of_storage, hints);
+  const bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;
+  const bool wants_direct = hints.direct == Switch::kEnable || (durable && shape.total_bytes >= kWorthDirectBytes);
+  StorageUse use;
+  use.direct = can_direct && wants_direct;
+  use.reserve = shape.write && (use.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
+  return use;
+}
+
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
-  storage::Capabilities capabilities = with_hints(of_storage, hints);
+  const storage::Capabilities capabilities = with_hints(of_storage, hints);
   Plan plan;
-  plan.two_phase = two_phase_plan(capabilities, hints, comm);
-  bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;
-  bool wants_direct = hints.direct == Switch::kEnable || (shape.durable && shape.total_bytes >= kWorthDirectBytes);
-  plan.direct = can_direct && wants_direct;
-  plan.reserve = shape.write && (plan.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
-  plan.method = hinted_method(shape, hints, plan.reason);
-  if (plan.method == Method::kAutomatic) {
-    plan.method = choose_collective(shape, capabilities, comm, plan.reason);
+  Method method = hinted_method(shape, hints, plan.reason);
+  if (method == Method::kAutomatic) {
+    method = choose_collective(shape, capabilities, comm, plan.reason);
   }
-  choose_windows(shape, capabilities, hints, comm, plan);
+  if (method != Method::kTwoPhase) {
+    plan.way = Alone{.method = method, .in_batches = shape.in_lockstep && method == Method::kListIo};
+    return plan;
+  }
+  ThroughAggregators through = plan_aggregators(of_storage, hints, comm);
+  plan.reason += gathering_reason(through, comm);
+  if (windows_serve(shape, capabilities, hints, through, comm)) {
+    plan.way = ThroughWindows();
+  } else {
+    plan.way = std::move(through);
+  }
   return plan;
 }
 

@@ -5,9 +5,7 @@
 //   2. one rank: list I/O;
 //   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy; where
 //      they share memory, each rank whose own pieces are long does so at once, before it hears of the others;
-//   4. otherwise two-phase; on one node, where nobody asked for aggregators, by windows that the ranks share.
-// Much data that must be durable goes past the page cache where the storage lets it: the sync at the end would wait for the
-// same writing.
+//   4. otherwise two-phase; on one node, where the ranks share windows and nobody asked for aggregators, by those.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +23,9 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  bool durable = false;    ///< the write will be followed by a sync
-  int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
-  bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
+  int64_t hull_bytes = 0;    ///< from the first byte to the last; 0: not known
+  bool windows = false;      ///< the ranks share a node and windows there (node_windows.hpp)
+  bool in_lockstep = false;  ///< many lanes that are packed together: lists go in batches (batches.hpp)
 };
 
 /// The shape of one rank's own request.
@@ -63,5 +61,13 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabili
 /// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                const Comm& comm);
+
+/// The aggregators of an operation that goes through some. As make_plan().
+ThroughAggregators plan_aggregators(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
+
+/// How the storage is used for a write, which a sync will follow if `durable`. Much data that must be durable goes past the
+/// page cache where the storage lets it: the sync at the end would wait for the same writing.
+StorageUse plan_storage(const RequestShape& shape, bool durable, const storage::Capabilities& capabilities,
+                        const ResolvedHints& hints);
 
 }  // namespace stria::access

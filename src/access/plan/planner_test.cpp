@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -12,8 +13,8 @@
 namespace stria::access {
 namespace {
 
-constexpr RequestShape kLongPieces{int64_t{100} << 20, 100, true, false};
-constexpr RequestShape kShortPieces{int64_t{100} << 20, 1 << 20, true, false};
+constexpr RequestShape kLongPieces{int64_t{100} << 20, 100};
+constexpr RequestShape kShortPieces{int64_t{100} << 20, 1 << 20};
 
 /// The plan that all ranks of a simulated machine make; they must agree.
 Plan plan_on(int ranks, int ranks_per_node, const RequestShape& shape, const storage::Capabilities& capabilities = {},
@@ -24,42 +25,42 @@ Plan plan_on(int ranks, int ranks_per_node, const RequestShape& shape, const sto
   });
   EXPECT_TRUE(report.ok()) << report.status().message();
   for (const Plan& plan : plans) {
-    EXPECT_EQ(plan.method, plans[0].method);
-    EXPECT_EQ(plan.two_phase.aggregators, plans[0].two_phase.aggregators);
-    EXPECT_EQ(plan.two_phase.unit_bytes, plans[0].two_phase.unit_bytes);
+    EXPECT_EQ(plan.method(), plans[0].method());
+    EXPECT_EQ(plan.way.index(), plans[0].way.index());
+    EXPECT_TRUE(std::ranges::equal(plan.aggregators(), plans[0].aggregators()));
   }
   return plans[0];
 }
 
 TEST(Planner, TheShapeAndTheMachineDecide) {
-  EXPECT_EQ(plan_on(1, 1, kShortPieces).method, Method::kListIo);
-  EXPECT_EQ(plan_on(4, 4, kLongPieces).method, Method::kListIo);
-  EXPECT_EQ(plan_on(4, 4, kShortPieces).method, Method::kTwoPhase);
-  EXPECT_EQ(plan_on(4, 2, kLongPieces).method, Method::kTwoPhase);
-  EXPECT_EQ(plan_on(4, 4, {}).method, Method::kListIo);
+  EXPECT_EQ(plan_on(1, 1, kShortPieces).method(), Method::kListIo);
+  EXPECT_EQ(plan_on(4, 4, kLongPieces).method(), Method::kListIo);
+  EXPECT_EQ(plan_on(4, 4, kShortPieces).method(), Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, kLongPieces).method(), Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 4, {}).method(), Method::kListIo);
   storage::Capabilities servers;
   servers.node_local_cache = false;
-  EXPECT_EQ(plan_on(4, 4, kLongPieces, servers).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 4, kLongPieces, servers).method(), Method::kTwoPhase);
 }
 
 TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   const RequestShape stretches{4 * (int64_t{64} << 10), 4, true, false};
-  EXPECT_EQ(plan_on(4, 2, stretches).method, Method::kListIo);
-  EXPECT_EQ(plan_on(4, 1, stretches).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 2, stretches).method(), Method::kListIo);
+  EXPECT_EQ(plan_on(4, 1, stretches).method(), Method::kListIo);
   RequestShape more = stretches;
   more.piece_count = 5;
-  EXPECT_EQ(plan_on(4, 2, more).method, Method::kTwoPhase) << "they may be interleaved";
+  EXPECT_EQ(plan_on(4, 2, more).method(), Method::kTwoPhase) << "they may be interleaved";
   const RequestShape short_ones{4 * (int64_t{1} << 10), 4, true, false};
-  EXPECT_EQ(plan_on(4, 2, short_ones).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, short_ones).method(), Method::kTwoPhase);
   storage::Capabilities servers;
   servers.node_local_cache = false;
   servers.lock_unit_bytes = 1 << 20;
-  EXPECT_EQ(plan_on(4, 2, stretches, servers).method, Method::kTwoPhase) << "nodes would take each other's locks";
+  EXPECT_EQ(plan_on(4, 2, stretches, servers).method(), Method::kTwoPhase) << "nodes would take each other's locks";
   RequestShape reading = stretches;
   reading.write = false;
-  EXPECT_EQ(plan_on(4, 2, reading, servers).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kListIo);
   servers.caches_apart = true;
-  EXPECT_EQ(plan_on(4, 2, reading, servers).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kTwoPhase);
 }
 
 // The lengths are those of the table in docs/hints.md.
@@ -68,13 +69,15 @@ TEST(Planner, WindowsOfANodeServePiecesUpToALengthThatTheStorageSets) {
   storage::Capabilities disk;
   disk.reserving_pays = true;
   const auto pieces_of = [](int64_t bytes, bool write) {
-    return RequestShape{1000 * bytes, 1000, write, false, 1000 * bytes, true};
+    return RequestShape{
+        .total_bytes = 1000 * bytes, .piece_count = 1000, .write = write, .hull_bytes = 1000 * bytes, .windows = true};
   };
   const auto windows = [&](const RequestShape& shape, const storage::Capabilities& capabilities) {
     const Plan plan = plan_on(4, 4, shape, capabilities);
-    EXPECT_EQ(plan.method, plan.windows ? Method::kTwoPhase : Method::kListIo);
-    EXPECT_EQ(goes_at_once(shape, capabilities, {}), !plan.windows) << "the same for a rank alone";
-    return plan.windows;
+    const bool serve = plan.as<ThroughWindows>() != nullptr;
+    EXPECT_EQ(plan.method(), serve ? Method::kTwoPhase : Method::kListIo);
+    EXPECT_EQ(goes_at_once(shape, capabilities, {}), !serve) << "the same for a rank alone";
+    return serve;
   };
   EXPECT_TRUE(windows(pieces_of(4 << 10, true), memory));
   EXPECT_FALSE(windows(pieces_of(8 << 10, true), memory));
@@ -84,7 +87,7 @@ TEST(Planner, WindowsOfANodeServePiecesUpToALengthThatTheStorageSets) {
   EXPECT_FALSE(windows(pieces_of(32 << 10, false), disk)) << "a read makes no file grow";
   RequestShape sparse = pieces_of(32 << 10, true);
   sparse.hull_bytes *= 100;
-  EXPECT_EQ(plan_on(4, 4, sparse, disk).method, Method::kListIo) << "too far apart for windows";
+  EXPECT_EQ(plan_on(4, 4, sparse, disk).method(), Method::kListIo) << "too far apart for windows";
   ResolvedHints hints;
   hints.collective_write = Switch::kEnable;
   EXPECT_FALSE(goes_at_once(pieces_of(1 << 20, true), memory, hints));
@@ -97,16 +100,16 @@ TEST(Planner, HintsComeFirst) {
   ResolvedHints hints;
   hints.method = Method::kTwoPhase;
   hints.collective_write = Switch::kDisable;
-  EXPECT_EQ(plan_on(1, 1, kLongPieces, {}, hints).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(1, 1, kLongPieces, {}, hints).method(), Method::kTwoPhase);
   hints.method = Method::kAutomatic;
-  EXPECT_EQ(plan_on(4, 2, kShortPieces, {}, hints).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 2, kShortPieces, {}, hints).method(), Method::kListIo);
   RequestShape reading = kShortPieces;
   reading.write = false;
-  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method, Method::kTwoPhase);  // the hint is about writing
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method(), Method::kTwoPhase);  // the hint is about writing
   hints.collective_read = Switch::kDisable;
-  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method, Method::kListIo);
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method(), Method::kListIo);
   hints.collective_write = Switch::kEnable;
-  EXPECT_EQ(plan_on(4, 4, kLongPieces, {}, hints).method, Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 4, kLongPieces, {}, hints).method(), Method::kTwoPhase);
 }
 
 TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
@@ -114,7 +117,7 @@ TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
   const auto gathers = [&](int ranks, int ranks_per_node, const std::string& why) {
     Plan plan = plan_on(ranks, ranks_per_node, kShortPieces, {}, hints);
     EXPECT_TRUE(plan.reason.ends_with(why)) << plan.reason;
-    return plan.two_phase.gather_on_nodes;
+    return plan.as<ThroughAggregators>()->gather_on_nodes;
   };
   EXPECT_TRUE(gathers(4, 2, "ranks of a node speak through one of them to each aggregator elsewhere"));
   EXPECT_TRUE(gathers(4, 3, "ranks of a node speak through one of them to each aggregator elsewhere"));
@@ -124,24 +127,28 @@ TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
   EXPECT_FALSE(gathers(4, 2, "ranks speak for themselves: hint stria_shared_memory"));
 }
 
+/// How a write of that shape uses storage that can do so much.
+StorageUse use_of(const RequestShape& shape, bool durable, const storage::Capabilities& capabilities,
+                  const ResolvedHints& hints = {}) {
+  return plan_storage(shape, durable, capabilities, hints);
+}
+
 TEST(Planner, MuchDurableDataGoPastThePageCache) {
   storage::Capabilities capabilities;
-  RequestShape durable = kLongPieces;
-  durable.durable = true;
-  EXPECT_FALSE(plan_on(2, 2, durable, capabilities).direct);  // not offered
+  EXPECT_FALSE(use_of(kLongPieces, true, capabilities).direct);  // not offered
   capabilities.direct_align_bytes = 4096;
-  EXPECT_TRUE(plan_on(2, 2, durable, capabilities).direct);
-  EXPECT_FALSE(plan_on(2, 2, kLongPieces, capabilities).direct);
-  RequestShape little{1 << 20, 1, true, true};
-  EXPECT_FALSE(plan_on(2, 2, little, capabilities).direct);
+  EXPECT_TRUE(use_of(kLongPieces, true, capabilities).direct);
+  EXPECT_FALSE(use_of(kLongPieces, false, capabilities).direct);
+  const RequestShape little{1 << 20, 1};
+  EXPECT_FALSE(use_of(little, true, capabilities).direct);
   ResolvedHints hints;
   hints.direct = Switch::kEnable;
-  EXPECT_TRUE(plan_on(2, 2, little, capabilities, hints).direct);
-  RequestShape reading = durable;
+  EXPECT_TRUE(use_of(little, true, capabilities, hints).direct);
+  RequestShape reading = kLongPieces;
   reading.write = false;
-  EXPECT_FALSE(plan_on(2, 2, reading, capabilities, hints).direct);
+  EXPECT_FALSE(use_of(reading, true, capabilities, hints).direct);
   hints.direct = Switch::kDisable;
-  EXPECT_FALSE(plan_on(2, 2, durable, capabilities, hints).direct);
+  EXPECT_FALSE(use_of(kLongPieces, true, capabilities, hints).direct);
 }
 
 TEST(Planner, WhatIsWorthMovingInsteadOfARequest) {
@@ -197,7 +204,7 @@ TEST(Planner, StripesAreDealtOutUnlessHintsSayOtherwise) {
   striped.stripe_count = 6;
   striped.stripe_bytes = 1 << 20;
   const auto plan = [&](int ranks, const ResolvedHints& hints) {
-    return plan_on(ranks, 4, kShortPieces, striped, hints).two_phase;
+    return *plan_on(ranks, 4, kShortPieces, striped, hints).as<ThroughAggregators>();
   };
   EXPECT_EQ(plan(16, {}).aggregators.size(), 6u);
   EXPECT_EQ(plan(5, {}).aggregators.size(), 3u) << "two servers each";
@@ -221,22 +228,22 @@ TEST(Planner, SpaceIsReservedWhereThatPays) {
   storage::Capabilities capabilities;
   RequestShape reading = kLongPieces;
   reading.write = false;
-  EXPECT_FALSE(plan_on(2, 2, kLongPieces, capabilities).reserve);
+  EXPECT_FALSE(use_of(kLongPieces, false, capabilities).reserve);
   capabilities.reserving_pays = true;
-  EXPECT_TRUE(plan_on(2, 2, kLongPieces, capabilities).reserve);
-  EXPECT_FALSE(plan_on(2, 2, reading, capabilities).reserve);
-  EXPECT_FALSE(plan_on(2, 2, {64 << 10, 1, true, false}, capabilities).reserve);
+  EXPECT_TRUE(use_of(kLongPieces, false, capabilities).reserve);
+  EXPECT_FALSE(use_of(reading, false, capabilities).reserve);
+  EXPECT_FALSE(use_of({64 << 10, 1}, false, capabilities).reserve);
   storage::Capabilities direct;
   direct.direct_align_bytes = 4096;
-  EXPECT_TRUE(plan_on(2, 2, {int64_t{100} << 20, 100, true, true}, direct).reserve);
+  EXPECT_TRUE(use_of({int64_t{100} << 20, 100}, true, direct).reserve);
 }
 
 TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
-  EXPECT_EQ(plan_on(8, 4, kLongPieces).two_phase.aggregators, (std::vector<int>{0, 4}));
+  EXPECT_EQ(plan_on(8, 4, kShortPieces).as<ThroughAggregators>()->aggregators, (std::vector<int>{0, 4}));
   storage::Capabilities striped;
   striped.stripe_count = 4;
   striped.stripe_bytes = 1 << 20;
-  TwoPhasePlan plan = plan_on(8, 4, kLongPieces, striped).two_phase;
+  ThroughAggregators plan = *plan_on(8, 4, kShortPieces, striped).as<ThroughAggregators>();
   EXPECT_EQ(plan.aggregators, (std::vector<int>{0, 4, 1, 5})) << "neighbouring stripes on different nodes";
   EXPECT_EQ(plan.stripe_count, 4);
   EXPECT_EQ(plan.unit_bytes, 1 << 20);
@@ -244,15 +251,15 @@ TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   hints.aggregator_count = 100;
   hints.striping_unit_bytes = 64 << 10;
   hints.shared_memory = Switch::kDisable;
-  plan = plan_on(7, 3, kLongPieces, striped, hints).two_phase;
+  plan = *plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>();
   EXPECT_EQ(std::set<int>(plan.aggregators.begin(), plan.aggregators.end()).size(), 7u);
   EXPECT_EQ(plan.unit_bytes, 64 << 10);
   EXPECT_FALSE(plan.shared_memory);
   hints.aggregator_count = 3;
-  EXPECT_EQ(plan_on(7, 3, kLongPieces, striped, hints).two_phase.aggregators, (std::vector<int>{0, 3, 6}));
+  EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->aggregators, (std::vector<int>{0, 3, 6}));
   // Where the storage was asked for the hints' stripes, what it says became of them goes before the hints.
   striped.striped_as_told = true;
-  EXPECT_EQ(plan_on(7, 3, kLongPieces, striped, hints).two_phase.unit_bytes, 1 << 20);
+  EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->unit_bytes, 1 << 20);
 }
 
 // The aggregators of `ranks` ranks on hosts "n0", "n1" …, chosen by every rank alike.
@@ -270,7 +277,7 @@ std::vector<int> aggregators_for(int ranks, int ranks_per_node, bool scatter, co
     EXPECT_TRUE(warnings.empty()) << list;
     const int node = comm.node_of_rank()[static_cast<size_t>(comm.rank())];
     hints.node_hosts = hosts_of_nodes(comm, "n" + std::to_string(node));
-    const TwoPhasePlan plan = make_plan(kShortPieces, {}, hints, comm).two_phase;
+    const ThroughAggregators plan = plan_aggregators({}, hints, comm);
     if (comm.rank() == 0) {
       chosen = plan.aggregators;
     }

@@ -16,6 +16,16 @@ int64_t total_bytes(std::span<const Lane> lanes) {
   return sum;
 }
 
+int64_t piece_count(std::span<const Lane> lanes) {
+  int64_t sum = 0;
+  for (const Lane& lane : lanes) {
+    for (const Stream& stream : lane.streams) {
+      sum += std::min(stream.file_type.piece_count(), stream.size());
+    }
+  }
+  return sum;
+}
+
 Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes) {
   int64_t missing_bytes = total_bytes(lanes) - moved.bytes;
   if (!moved.status.ok() || missing_bytes == 0) {

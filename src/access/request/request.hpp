@@ -83,33 +83,45 @@ struct KeptBuffers {
   std::shared_ptr<SharedBuffer> memory;
   int64_t bytes = 0;                             ///< of each aggregator's buffer for one round
   std::vector<int> aggregators;                  ///< their ranks
-  std::shared_ptr<SharedBuffer> board, staging;  ///< of delegates (node_delegates.hpp)
+  std::shared_ptr<SharedBuffer> board, staging;  ///< of delegates (delegates.hpp)
   std::shared_ptr<NodeWindows> windows;
   bool no_windows = false;  ///< they could not be had
 };
 
-/// What a method works with.
+class AbortSignal;
+
+/// Who else may write to the file meanwhile, and what keeps the writers out of each other's windows.
+struct OtherWriters {
+  enum class Known {
+    kAnybody,  ///< whoever has the file open
+    kNobody,   ///< only the ranks of the operation know the file, and they do nothing else with it
+    kShutOut,  ///< the caller has locked the file exclusively from the first byte of a write to the last
+  };
+  Known known = Known::kAnybody;
+  NodeLocks* locks = nullptr;  ///< among the ranks of this node; null: none
+  Writers* writers = nullptr;  ///< how the node stands to others; null: nothing is arranged with them
+
+  bool are_none() const { return known == Known::kNobody; }
+  bool are_shut_out() const { return known == Known::kShutOut; }
+};
+
+/// What every method works with.
 struct Context {
   Comm& comm;
-  storage::File* file;         ///< this rank's handle; null only where the method needs none
-  storage::File* direct_file;  ///< the same file past the page cache, or null
+  storage::File* file;  ///< this rank's handle; null only where the method needs none
   const ResolvedHints& hints;
   PhaseTimes& times;
-  NodeTurn* turn = nullptr;  ///< to be held while writing to cached pages; null: no need
-  /// Called once by a list I/O write, unless it has nothing to write: all bytes of this rank's streams are packed, the last are
-  /// not yet written. Gives more to write together with them, which must stay until the method ends.
+  OtherWriters others = {};
+  AbortSignal* signal = nullptr;  ///< by which ranks that move their bytes alone hear of failures; null: they don't
+};
+
+/// What a write brings along whose caller has planned it with all ranks.
+struct WriteAids {
+  storage::File* direct_file = nullptr;  ///< the same file past the page cache; null: none
+  NodeTurn* turn = nullptr;              ///< to be held while writing to cached pages; null: no need
+  /// Called once by a write in batches, unless it has nothing to write: all bytes of this rank are packed, the last are not yet
+  /// written. Gives more to write together with them, which must stay until the write ends.
   std::function<std::span<const storage::WriteSegment>()> packed = {};
-  /// Keeps writers of this node out of each other's windows; null: none.
-  NodeLocks* locks = nullptr;
-  /// How this node's ranks stand to other writers of the file; null: only a sole writer sieves its writes.
-  Writers* writers = nullptr;
-  /// For operations whose outcome is agreed on before the next begins (those of transfer.hpp); null: allocated for each.
-  KeptBuffers* kept = nullptr;
-  bool sole_writer = false;   ///< nobody but the ranks of `comm` knows the file, and they do nothing else with it meanwhile
-  bool range_locked = false;  ///< the caller has locked the file exclusively from the first byte of a write to the last
-  /// Whether another rank of a collective operation has failed, for methods by which each moves its bytes alone: they stop
-  /// then. Never blocks. Null: nobody tells.
-  std::function<bool()> failed_elsewhere = {};
 };
 
 /// What a transfer did on this rank.
@@ -124,8 +136,9 @@ struct Moved {
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
 inline constexpr int64_t kNoEnd = INT64_MAX;
 
-/// The sum of the sizes of this rank's streams.
+/// The sums over this rank's streams of their sizes, and of their pieces.
 int64_t total_bytes(std::span<const Lane> lanes);
+int64_t piece_count(std::span<const Lane> lanes);
 
 /// kCorrupted where a read without an error found less than all bytes of `lanes`: for files that must have them.
 Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes);

@@ -59,8 +59,12 @@ std::vector<Lane> by_number(std::span<const LaneDescription> description, size_t
 
 }  // namespace
 
-Aggregation::Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool reads)
-    : context_(context), plan_(plan), lanes_(lanes), delegates_(context, memory_, reads) {
+Aggregation::Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options)
+    : context_(context),
+      plan_(plan),
+      kept_(options.kept),
+      lanes_(lanes),
+      delegates_(context.comm, memory_, {.reads = options.reads, .kept = options.kept}) {
   auto mine = std::find(plan.aggregators.begin(), plan.aggregators.end(), context.comm.rank());
   if (mine != plan.aggregators.end()) {
     my_index_ = static_cast<int>(mine - plan.aggregators.begin());
@@ -83,11 +87,13 @@ Status Aggregation::prepare() {
   Status exchanged = exchange_descriptions();
   Status incoming = allocate_incoming();
   for (const Status& status : {memory_.status(), allocated, exchanged}) {
-    incoming = status.ok() ? incoming : status;
+    if (!status.ok()) {
+      incoming = status;
+    }
   }
   Status agreed = context_.comm.agree(incoming);
-  if (!agreed.ok() && context_.kept != nullptr) {
-    context_.kept->memory.reset();
+  if (!agreed.ok() && kept_ != nullptr) {
+    kept_->memory.reset();
   }
   return agreed;
 }
@@ -111,23 +117,22 @@ int64_t Aggregation::kept_bytes() const {
 
 // Takes the buffers of the operation before where they are large enough.
 Status Aggregation::allocate_buffers() {
-  KeptBuffers* kept = context_.kept;
-  if (kept != nullptr && kept->memory != nullptr && kept->bytes >= kept_bytes() && kept->aggregators == plan_.aggregators) {
-    shared_ = kept->memory;
+  if (kept_ != nullptr && kept_->memory != nullptr && kept_->bytes >= kept_bytes() && kept_->aggregators == plan_.aggregators) {
+    shared_ = kept_->memory;
     return Status();
   }
   const bool serves = is_aggregator() && !memory_.ran_out();
-  int64_t twin_bytes = kept != nullptr || !serves ? kept_bytes() : domains_->buffer_bytes();
+  int64_t twin_bytes = kept_ != nullptr || !serves ? kept_bytes() : domains_->buffer_bytes();
   twin_bytes = align_up(twin_bytes, Buffer::kAlignmentBytes);
   auto shared = context_.comm.allocate_shared(serves ? twin_bytes * kTwins : 0);
   STRIA_RETURN_IF_ERROR(shared.status());
   shared_ = std::move(*shared);
-  if (kept != nullptr) {
+  if (kept_ != nullptr) {
     memory_.attempt([&] {
-      kept->memory.reset();
-      kept->aggregators = plan_.aggregators;
-      kept->bytes = twin_bytes;
-      kept->memory = shared_;
+      kept_->memory.reset();
+      kept_->aggregators = plan_.aggregators;
+      kept_->bytes = twin_bytes;
+      kept_->memory = shared_;
     });
   }
   return Status();
@@ -163,7 +168,7 @@ Status Aggregation::exchange_descriptions() {
     for (auto& [rank, message] : incoming) {
       Status decoded = decode_contributors(rank, message);
       message = {};
-      status = status.ok() ? decoded : status;
+      status.update(std::move(decoded));
     }
     // Its own description an aggregator has already.
     const int me = context_.comm.rank();
@@ -172,8 +177,8 @@ Status Aggregation::exchange_descriptions() {
       others_.insert(place, Contributor{me, me, false, false, mine_, {}, 0});
     }
   });
-  Status allocated = delegates_.allocate(domains_ ? &*domains_ : nullptr);
-  return status.ok() ? allocated : status;
+  status.update(delegates_.allocate(domains_ ? &*domains_ : nullptr));
+  return status;
 }
 
 void Aggregation::find_met() {

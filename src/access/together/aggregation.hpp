@@ -25,7 +25,11 @@ class Aggregation {
  public:
   static constexpr int kTwins = 2;  ///< buffers an aggregator: one is packed while the other is written
 
-  Aggregation(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, bool reads);
+  struct Options {
+    bool reads = false;
+    KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
+  };
+  Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options);
 
   /// Exchanges the descriptions and allocates the buffers. Collective: yes; the outcome is the same everywhere.
   Status prepare();
@@ -131,7 +135,8 @@ class Aggregation {
   Status exchange_descriptions();
 
   Context& context_;
-  const TwoPhasePlan& plan_;
+  const ThroughAggregators& plan_;
+  KeptBuffers* kept_;
   std::span<const Lane> lanes_;
   MemoryReserve memory_;
   NodeDelegates delegates_;

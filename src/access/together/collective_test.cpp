@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "access/alone/batches.hpp"
+#include "access/move.hpp"
 #include "access/random_case_test.hpp"
 #include "access/together/two_phase.hpp"
 #include "storage/fault/fault_driver.hpp"
@@ -37,7 +38,7 @@ std::string describe(const Case& c) {
          ", unit " + std::to_string(c.plan.unit_bytes) + ", stripes " + std::to_string(c.plan.stripe_count);
 }
 
-using Move = std::function<Status(Context&, const RankCase&, int rank)>;
+using Move = std::function<Status(Context&, const RankCase&, storage::File* direct)>;
 
 /// Runs `move` on all ranks with handles on one file in memory, through a script of faults.
 Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string& faults, const Move& move) {
@@ -56,8 +57,8 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
     StrictFile cached(driver->open(kPath, open).value(), false, c.native_list);
     StrictFile direct(driver->open(kPath, open).value(), true, c.native_list);
     PhaseTimes times;
-    Context context{comm, &cached, c.direct ? &direct : nullptr, c.hints, times};
-    outcome.own[rank] = move(context, c.ranks[rank], comm.rank());
+    Context context{comm, &cached, c.hints, times};
+    outcome.own[rank] = move(context, c.ranks[rank], c.direct ? &direct : nullptr);
     outcome.agreed[rank] = comm.agree(outcome.own[rank]);
   });
   outcome.run = report.status();
@@ -69,14 +70,19 @@ Outcome run_case(const Case& c, storage::MemoryDriver& memory, const std::string
 
 Outcome write_case(const Case& c, storage::MemoryDriver& memory, const std::string& faults = "") {
   set_content(memory, kPath, c.before);
-  return run_case(c, memory, faults, [&](Context& context, const RankCase& rank, int) {
+  return run_case(c, memory, faults, [&](Context& context, const RankCase& rank, storage::File* direct) {
     CaseSource source(rank);
-    return c.two_phase ? write_two_phase(context, c.plan, rank.lanes, source) : write_list_io(context, rank.lanes, source);
+    Plan plan{.way = Alone{.in_batches = true}, .reason = {}};
+    if (c.two_phase) {
+      plan.way = c.plan;
+    }
+    const AsPlanned planned{.plan = plan, .aids = {.direct_file = direct}};
+    return access::move(context, rank.lanes, Endpoint::of_write(source), planned).status;
   });
 }
 
 Status read_all(Context& context, const Case& c, const RankCase& rank, StreamSink& sink) {
-  Moved moved = c.two_phase ? read_two_phase(context, c.plan, rank.lanes, sink) : read_list_io(context, rank.lanes, sink);
+  Moved moved = c.two_phase ? read_two_phase(context, c.plan, rank.lanes, sink) : read_batches(context, rank.lanes, sink);
   return require_all(moved, context, rank.lanes);
 }
 
@@ -126,10 +132,10 @@ TEST(Collective, ReadsEqualTheOracle) {
     storage::MemoryDriver memory;
     set_content(memory, kPath, c.after);
     std::vector<std::vector<Bytes>> received(c.ranks.size());
-    Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& rank, int number) {
+    Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& rank, storage::File*) {
       CaseSink sink(rank);
       Status status = read_all(context, c, rank, sink);
-      received[static_cast<size_t>(number)] = sink.received();
+      received[static_cast<size_t>(context.comm.rank())] = sink.received();
       return status;
     });
     ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();
@@ -190,7 +196,7 @@ TEST(Collective, DelegatesChangeOnlyTheMessagesOfARead) {
           SCOPED_TRACE(describe(c) + (gather == 1 ? ", with delegates" : "") + (same ? ", all the same" : ""));
           storage::MemoryDriver memory;
           set_content(memory, kPath, c.after);
-          Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& rank, int) {
+          Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& rank, storage::File*) {
             CaseSink sink(rank);
             Status status = read_all(context, c, rank, sink);
             EXPECT_TRUE(sink.received() == rank.packed);
@@ -265,7 +271,7 @@ TEST(Collective, AFailedReadEndsEverywhere) {
     set_content(memory, kPath, c.after);
     int rank = failing_rank(c);
     std::string faults = "read:rank=" + std::to_string(rank) + ":nth=" + std::to_string(1 + i % 4) + ":errno=EIO";
-    Outcome outcome = run_case(c, memory, faults, [&](Context& context, const RankCase& mine, int) {
+    Outcome outcome = run_case(c, memory, faults, [&](Context& context, const RankCase& mine, storage::File*) {
       CaseSink sink(mine);
       return read_all(context, c, mine, sink);
     });
@@ -289,7 +295,7 @@ TEST(Collective, ReadingPastTheEndIsCorruption) {
     Bytes cut = c.after;
     cut.resize(static_cast<size_t>(std::max<std::ptrdiff_t>(wanted.rend() - last - 1, 0)));
     set_content(memory, kPath, cut);
-    Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& mine, int) {
+    Outcome outcome = run_case(c, memory, "", [&](Context& context, const RankCase& mine, storage::File*) {
       CaseSink sink(mine);
       return read_all(context, c, mine, sink);
     });

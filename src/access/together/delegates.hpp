@@ -54,9 +54,12 @@ class NodeDelegates {
     std::vector<bool> repeats;           ///< of each: it has there just what the one before has; set by who describes them
   };
 
-  /// Reading, members with the same bytes share them.
-  NodeDelegates(const Context& context, MemoryReserve& memory, bool reads)
-      : comm_(context.comm), kept_(context.kept), memory_(memory), reads_(reads) {}
+  struct Options {
+    bool reads = false;           ///< then members with the same bytes share them
+    KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
+  };
+  NodeDelegates(Comm& comm, MemoryReserve& memory, const Options& options)
+      : comm_(comm), kept_(options.kept), memory_(memory), reads_(options.reads) {}
 
   /// Tells the ranks of this node which aggregators elsewhere this rank meets (`met`, their indices, each below `aggregators`)
   /// and what it has there; learns the same of the others and settles who speaks. Collective: over the node; the error is

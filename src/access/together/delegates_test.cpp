@@ -35,7 +35,7 @@ void check_case(Comm& comm, storage::Driver& driver, const std::string& path, co
   comm.barrier();
   auto file = driver.open(path, {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
   PhaseTimes times;
-  Context context{comm, file.get(), nullptr, c.hints, times};
+  Context context{comm, file.get(), c.hints, times};
   CaseSource source(mine);
   const Moved written = write_two_phase_agreed(context, c.plan, mine.lanes, source);
   ASSERT_TRUE(written.status.ok()) << written.status.message();

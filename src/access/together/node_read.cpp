@@ -116,7 +116,7 @@ class NodeRead {
       storage::ReadSegment whole{place.file.begin, data, place.file.size()};
       auto read_bytes = context_.file->read(std::span(&whole, 1));
       if (!read_bytes.ok()) {
-        moved_.status = moved_.status.ok() ? read_bytes.status() : moved_.status;
+        moved_.status.update(read_bytes.status());
         slot.file_end = NodeWindows::kFailed;
         state_.failed_read.store(rounds_.first + 1);
       } else if (*read_bytes < whole.bytes) {

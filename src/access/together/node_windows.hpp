@@ -18,6 +18,7 @@
 
 #include "access/request/request.hpp"
 #include "access/together/description.hpp"
+#include "comm/failure_word.hpp"
 #include "comm/node_meeting.hpp"
 
 namespace stria::access {
@@ -68,11 +69,9 @@ class NodeWindows {
   /// everywhere. Collective: yes.
   Moved read(Context& context, const Lane& lane, StreamSink& sink);
 
-  /// Begins an operation in which ranks may move bytes before they meet; in it a rank tells that it has failed to, and asks
-  /// whether one has. Every rank calls the first; the others are local and never block.
-  void begin_early() { ++early_operations_; }
-  void fail_early() { state_->failed_early.store(early_operations_); }
-  bool early_failed() const { return state_->failed_early.load(std::memory_order_relaxed) == early_operations_; }
+  /// Begins an operation in which ranks may move bytes before they meet, and by whose word a rank tells that it has failed to.
+  /// Every rank calls it for each operation.
+  FailureWord begin_early() { return {state_->failed_early, ++early_operations_}; }
 
   /// One window's state, in shared memory. Numbers of uses count from the beginning, not from that of the operation.
   struct Slot {
@@ -91,7 +90,7 @@ class NodeWindows {
     int64_t written_rounds;                     ///< rounds of which all bytes are in the file
     std::atomic<int64_t> failed_operation;      ///< the last write that failed
     std::atomic<int64_t> failed_read;           ///< likewise of reads, which are told apart by the rounds before them, plus one
-    std::atomic<int64_t> failed_early;          ///< and of what ranks move before they meet
+    std::atomic<uint32_t> failed_early;         ///< and of what ranks move before they meet
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
@@ -116,7 +115,7 @@ class NodeWindows {
   int64_t write_operations_ = 0;
   int64_t write_rounds_ = 0;  ///< of earlier operations
   int64_t read_rounds_ = 0;
-  int64_t early_operations_ = 0;
+  uint32_t early_operations_ = 0;
 };
 
 }  // namespace stria::access

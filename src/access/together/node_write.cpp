@@ -58,7 +58,7 @@ class NodeWrite {
   bool failed() const { return state_.failed_operation.load() == operation_; }
 
   void fail(const Status& status) {
-    status_ = status_.ok() ? status : status_;
+    status_.update(status);
     state_.failed_operation.store(operation_);
   }
 

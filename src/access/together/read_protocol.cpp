@@ -3,7 +3,7 @@
 #include <optional>
 #include <set>
 
-#include "access/failure/failure_news.hpp"
+#include "access/failure/message_signal.hpp"
 #include "access/together/aggregation.hpp"
 #include "access/together/two_phase.hpp"
 #include "trace/phase_timer.hpp"
@@ -27,8 +27,13 @@ constexpr int kEmptiedTag = 32044;
 
 class TwoPhaseRead {
  public:
-  TwoPhaseRead(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink)
-      : context_(context), plan_(plan), lanes_(lanes), sink_(sink), aggregation_(context, plan, lanes, true) {}
+  TwoPhaseRead(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
+               KeptBuffers* kept)
+      : context_(context),
+        plan_(plan),
+        lanes_(lanes),
+        sink_(sink),
+        aggregation_(context, plan, lanes, {.reads = true, .kept = kept}) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();
@@ -36,7 +41,7 @@ class TwoPhaseRead {
       return moved_;
     }
     if (aggregation_.is_aggregator()) {
-      news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
+      signal_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
     for (; round_ < aggregation_.round_count() && !is_over(); ++round_) {
       begin(round_);
@@ -54,8 +59,8 @@ class TwoPhaseRead {
     wait_for_members();
     PhaseTimer timer(context_.times, Phase::kExchange);
     aggregation_.finish();
-    if (news_) {
-      moved_.status = news_->end(moved_.status);
+    if (signal_) {
+      moved_.status = signal_->end(moved_.status);
     }
     bool cause_known = !moved_.status.ok() && moved_.status.code() != ErrorCode::kAborted;
     if (aggregation_.memory().ran_out() && !cause_known) {
@@ -79,19 +84,19 @@ class TwoPhaseRead {
   void begin(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     if (Status received = aggregation_.begin_round(round, failed_, dismissed_); !received.ok()) {
-      moved_.status = moved_.status.ok() ? received : moved_.status;
+      moved_.status.update(std::move(received));
       own_end_ = kFailed;
     }
   }
 
   // Aggregator: tells the others of a failure here, and learns of theirs.
   void exchange_news() {
-    if (!news_) {
+    if (!signal_) {
       return;
     }
     if (own_end_ == kFailed) {
-      news_->tell();
-    } else if (news_->heard()) {
+      signal_->tell();
+    } else if (signal_->look()) {
       own_end_ = kFailed;
       note_failure_elsewhere();
     }
@@ -420,15 +425,15 @@ class TwoPhaseRead {
   }
 
   Context& context_;
-  const TwoPhasePlan& plan_;
+  const ThroughAggregators& plan_;
   std::span<const Lane> lanes_;
   StreamSink& sink_;
   Aggregation aggregation_;
-  std::optional<FailureNews> news_;  // of an aggregator
-  std::set<int> failed_;             // aggregators that this rank met and that could not read
-  std::set<int> dismissed_;          // speakers of contributors whom this aggregator has told so
-  Aggregation::Spoken closed_;       // aggregators, and ranks that this one speaks for and has told so
-  std::vector<int> members_;         // who still has to take bytes out of the staging buffer
+  std::optional<MessageSignal> signal_;  // of an aggregator
+  std::set<int> failed_;                 // aggregators that this rank met and that could not read
+  std::set<int> dismissed_;              // speakers of contributors whom this aggregator has told so
+  Aggregation::Spoken closed_;           // aggregators, and ranks that this one speaks for and has told so
+  std::vector<int> members_;             // who still has to take bytes out of the staging buffer
   int round_ = 0;
   std::map<int, int> lost_rounds_;  // of aggregators that failed: the first that this rank did not get
   MovedPrefix taken_;
@@ -440,8 +445,9 @@ class TwoPhaseRead {
 
 }  // namespace
 
-Moved read_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink) {
-  return TwoPhaseRead(context, plan, lanes, sink).run();
+Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
+                     KeptBuffers* kept) {
+  return TwoPhaseRead(context, plan, lanes, sink, kept).run();
 }
 
 }  // namespace stria::access

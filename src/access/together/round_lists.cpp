@@ -51,7 +51,7 @@ Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators
     contributor.bytes = 0;
     if (contributor.by_round && !gone_contributors.contains(contributor.rank)) {
       Status received = receive_pieces(contributor, windows);
-      status = status.ok() ? received : status;
+      status.update(std::move(received));
     }
   }
   return status;

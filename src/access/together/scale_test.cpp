@@ -44,7 +44,7 @@ Row measure(int ranks) {
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(ranks)));
   const int64_t sizes[] = {side * kTileRows, side * kTileBytes};
   const int64_t subsizes[] = {kTileRows, kTileBytes};
-  TwoPhasePlan plan;
+  ThroughAggregators plan;
   for (int64_t a = 0; a < side; ++a) {
     plan.aggregators.push_back(static_cast<int>(a * side));
   }
@@ -71,7 +71,7 @@ Row measure(int ranks) {
     }
     auto file = memory.open("file", {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
     PhaseTimes times;
-    Context context{comm, file.get(), nullptr, hints, times};
+    Context context{comm, file.get(), hints, times};
     ConstantSource source;
     Moved moved = write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
     EXPECT_TRUE(moved.status.ok()) << moved.status.message();
@@ -150,7 +150,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
   }
   const int64_t subsizes[] = {kBlockPlanes, kBlockRows, kBlockRowBytes};
   const int64_t sizes[] = {counts[0] * subsizes[0], counts[1] * subsizes[1], counts[2] * subsizes[2]};
-  TwoPhasePlan plan;
+  ThroughAggregators plan;
   for (int rank = 0; rank < ranks; rank += kRanksALargeNode) {
     plan.aggregators.push_back(rank);
   }
@@ -181,7 +181,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
     }
     auto file = memory.open("file", {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
     PhaseTimes times;
-    Context context{comm, file.get(), nullptr, hints, times};
+    Context context{comm, file.get(), hints, times};
     ConstantSource source;
     Moved moved = write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
     EXPECT_TRUE(moved.status.ok()) << moved.status.message();

@@ -16,15 +16,19 @@
 namespace stria::access {
 
 /// Writes all ranks' streams. Collective: yes; the error is local to the ranks that met it (others get kAborted or success):
-/// agree on it.
-Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source);
+/// agree on it. `direct_file`: the same file past the page cache, or null.
+Status write_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
+                       storage::File* direct_file = nullptr);
 
 /// The same with an outcome that is the same on every rank: the error of the rank that met it, with its number, and for each
 /// rank the bytes of its own, the first of its request without a gap, that are known to be in the file. Costs a small
-/// reduction; after a failure a message to each contributor of each aggregator. Collective: yes.
-Moved write_two_phase_agreed(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source);
+/// reduction; after a failure a message to each contributor of each aggregator. `kept`: what stays from one operation to the
+/// next, or null. Collective: yes.
+Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,
+                             StreamSource& source, KeptBuffers* kept = nullptr);
 
 /// Reads all ranks' streams as far as the file goes. Collective: yes; errors as in write_two_phase.
-Moved read_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSink& sink);
+Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
+                     KeptBuffers* kept = nullptr);
 
 }  // namespace stria::access

@@ -88,12 +88,12 @@ Status WindowWriter::write_covered(ByteRange window, const Coverage& coverage, s
 
 void WindowWriter::start_lists() {
   if (!direct_.empty()) {
-    direct_pending_ = context_.direct_file->start_write(direct_);
+    direct_pending_ = direct_file_->start_write(direct_);
   }
   if (cached_.empty()) {
     return;
   }
-  if (context_.locks == nullptr) {
+  if (context_.others.locks == nullptr) {
     cached_pending_ = context_.file->start_write(cached_);
     return;
   }
@@ -156,7 +156,7 @@ bool WindowWriter::sieving_is_cheaper(const Coverage::Stretches& stretches) cons
 // is not held while waiting for another rank. Ranks that are alone with the file are all in this operation, with other windows.
 Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base) {
   WriteLock lock;
-  if (!context_.sole_writer) {
+  if (!context_.others.are_none()) {
     STRIA_ASSIGN_OR_RETURN(lock, WriteLock::window(context_, hull));
   }
   Buffer old(std::min(kOldBytes, window.size()));
@@ -187,13 +187,13 @@ Status WindowWriter::add_segment(ByteRange range, const std::byte* data) {
     }
     return write_now(*file, segments);
   };
-  int64_t unit = context_.direct_file != nullptr ? context_.direct_file->capabilities().direct_align_bytes : 0;
+  int64_t unit = direct_file_ != nullptr ? direct_file_->capabilities().direct_align_bytes : 0;
   ByteRange middle = unit > 0 ? ByteRange{align_up(range.begin, unit), align_down(range.end, unit)} : ByteRange{};
   if (middle.empty()) {
     return add(cached_, context_.file, range);
   }
   STRIA_RETURN_IF_ERROR(add(cached_, context_.file, {range.begin, middle.begin}));
-  STRIA_RETURN_IF_ERROR(add(direct_, context_.direct_file, middle));
+  STRIA_RETURN_IF_ERROR(add(direct_, direct_file_, middle));
   return add(cached_, context_.file, {middle.end, range.end});
 }
 
@@ -201,9 +201,8 @@ Status WindowWriter::finish() {
   PhaseTimer timer(context_.times, Phase::kWrite);
   for (auto* pending : {&direct_pending_, &cached_pending_}) {
     if (*pending != nullptr) {
-      Status outcome = (*pending)->wait();
+      status_.update((*pending)->wait());
       pending->reset();
-      status_ = status_.ok() ? outcome : status_;
     }
   }
   cached_.clear();

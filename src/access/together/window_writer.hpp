@@ -16,7 +16,9 @@ namespace stria::access {
 
 class WindowWriter {
  public:
-  explicit WindowWriter(Context& context) : context_(context) {}
+  /// `direct_file`: the same file past the page cache, or null.
+  explicit WindowWriter(Context& context, storage::File* direct_file = nullptr)
+      : context_(context), direct_file_(direct_file) {}
 
   /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay until finish().
   void start(std::span<const Window> windows, std::span<const Aggregation::Share> contributors, std::byte* buffer);
@@ -38,6 +40,7 @@ class WindowWriter {
   Status add_segment(ByteRange range, const std::byte* data);
 
   Context& context_;
+  storage::File* direct_file_;
   std::vector<storage::WriteSegment> cached_, direct_;
   std::unique_ptr<storage::PendingWrite> cached_pending_, direct_pending_;
   Status status_;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "access/failure/failure_news.hpp"
+#include "access/failure/message_signal.hpp"
 #include "access/together/aggregation.hpp"
 #include "access/together/two_phase.hpp"
 #include "access/together/window_writer.hpp"
@@ -30,14 +30,19 @@ constexpr int64_t kClosed = -1;
 
 class TwoPhaseWrite {
  public:
-  TwoPhaseWrite(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source)
-      : context_(context), plan_(plan), source_(source), aggregation_(context, plan, lanes, false) {}
+  TwoPhaseWrite(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
+                storage::File* direct_file, KeptBuffers* kept)
+      : context_(context),
+        plan_(plan),
+        source_(source),
+        aggregation_(context, plan, lanes, {.reads = false, .kept = kept}),
+        flights_{Flight(context, direct_file), Flight(context, direct_file)} {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
     prepared_ = true;
     if (aggregation_.is_aggregator()) {
-      news_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
+      signal_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
     for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
       begin(round);
@@ -57,10 +62,10 @@ class TwoPhaseWrite {
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
       finish_write(twin);
     }
-    if (news_) {
+    if (signal_) {
       PhaseTimer timer(context_.times, Phase::kExchange);
       exchange_news();
-      status_ = news_->end(status_);
+      status_ = signal_->end(status_);
     }
     if (aggregation_.memory().ran_out() && (status_.ok() || status_.code() == ErrorCode::kAborted)) {
       status_ = aggregation_.memory().status();
@@ -95,7 +100,7 @@ class TwoPhaseWrite {
 
  private:
   struct Flight {
-    explicit Flight(Context& context) : writer(context) {}
+    Flight(Context& context, storage::File* direct_file) : writer(context, direct_file) {}
     WindowWriter writer;
     int round = 0;
   };
@@ -103,7 +108,7 @@ class TwoPhaseWrite {
   void begin(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     Status received = aggregation_.begin_round(round, failed_, dismissed_);
-    status_ = status_.ok() ? received : status_;
+    status_.update(std::move(received));
   }
 
   // Aggregator: waits for the write that used this round's buffer, then lets the contributors in.
@@ -270,12 +275,12 @@ class TwoPhaseWrite {
 
   // Aggregator: tells the others of a failure here, and learns of theirs.
   void exchange_news() {
-    if (!news_) {
+    if (!signal_) {
       return;
     }
     if (knows_of_failure()) {
-      news_->tell();
-    } else if (news_->heard()) {
+      signal_->tell();
+    } else if (signal_->look()) {
       status_ = another_failed();
     }
   }
@@ -386,14 +391,14 @@ class TwoPhaseWrite {
     if (!outcome.ok()) {
       lost_round_ = std::min(lost_round_, flight.round);
     }
-    status_ = status_.ok() ? outcome : status_;
+    status_.update(std::move(outcome));
   }
 
   Context& context_;
-  const TwoPhasePlan& plan_;
+  const ThroughAggregators& plan_;
   StreamSource& source_;
   Aggregation aggregation_;
-  std::optional<FailureNews> news_;  // of an aggregator
+  std::optional<MessageSignal> signal_;  // of an aggregator
   bool prepared_ = false;
   Status status_;                                      // of this aggregator's writing
   std::set<int> failed_;                               // aggregators that this rank met and that could not write
@@ -403,17 +408,19 @@ class TwoPhaseWrite {
   int begun_rounds_ = 0;                               // of this aggregator, that it began to write
   int lost_round_ = INT_MAX;                           // the first of them that failed
   std::vector<StreamPart> parts_;
-  std::array<Flight, Aggregation::kTwins> flights_{Flight(context_), Flight(context_)};
+  std::array<Flight, Aggregation::kTwins> flights_;
 };
 
 }  // namespace
 
-Status write_two_phase(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
-  return TwoPhaseWrite(context, plan, lanes, source).run();
+Status write_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
+                       storage::File* direct_file) {
+  return TwoPhaseWrite(context, plan, lanes, source, direct_file, nullptr).run();
 }
 
-Moved write_two_phase_agreed(Context& context, const TwoPhasePlan& plan, std::span<const Lane> lanes, StreamSource& source) {
-  TwoPhaseWrite write(context, plan, lanes, source);
+Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,
+                             StreamSource& source, KeptBuffers* kept) {
+  TwoPhaseWrite write(context, plan, lanes, source, nullptr, kept);
   Moved moved;
   moved.status = context.comm.agree(write.run());
   moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle(lanes);

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "access/alone/batches.hpp"
+#include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
-#include "access/together/two_phase.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/read/catalog_message.hpp"
@@ -175,7 +174,7 @@ std::vector<std::string> ReadSession::dataset_paths() const {
 Status ReadSession::move_pending(Call call) {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(set_reserve_aside());
-  auto shape = agree_on_request(call, false, false);
+  auto shape = agree_on_request(call, false);
   Status status = shape.ok() ? move(*shape) : shape.status();
   pending_.clear();
   poisoned_ = Status();
@@ -187,7 +186,7 @@ Status ReadSession::move(const access::RequestShape& shape) {
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });
-  if (plan.method == access::Method::kTwoPhase || shape.total_bytes < access::kWorthTellingBytes) {
+  if (plan.as<access::ThroughAggregators>() != nullptr || shape.total_bytes < access::kWorthTellingBytes) {
     return comm().agree(move_all(plan));
   }
   return together([&] { return move_all(plan); });
@@ -195,15 +194,15 @@ Status ReadSession::move(const access::RequestShape& shape) {
 
 // Every rank's work, which stops where another has failed.
 Status ReadSession::together(const std::function<Status()>& work) {
-  access::FailureNews news(comm(), reserve_);
-  news_ = &news;
-  const Status outcome = news.end(work());
-  news_ = nullptr;
+  access::MessageSignal signal(comm(), reserve_);
+  signal_ = &signal;
+  const Status outcome = signal.end(work());
+  signal_ = nullptr;
   return comm().agree(outcome);
 }
 
 Status ReadSession::failure_elsewhere() const {
-  return news_ != nullptr && news_->heard() ? Status(ErrorCode::kAborted, "another rank could not read") : Status();
+  return signal_ != nullptr && signal_->heard() ? Status(ErrorCode::kAborted, "another rank could not read") : Status();
 }
 
 // The outcome is this rank's own.
@@ -220,38 +219,23 @@ Status ReadSession::move_all(const access::Plan& plan) {
     STRIA_RETURN_IF_ERROR(open_handle());
     return TransferSet::create(direct, catalog_.datasets(), {sums, false});
   });
-  if (plan.method == access::Method::kTwoPhase && !comm().agree(set.status()).ok() && set.ok()) {
+  if (plan.as<access::ThroughAggregators>() != nullptr && !comm().agree(set.status()).ok() && set.ok()) {
     return Status(ErrorCode::kAborted, "another rank could not begin to read");  // the exchange needs everybody
   }
   STRIA_RETURN_IF_ERROR(set.status());
-  access::Context context{comm(), file_.get(), nullptr, environment_.hints, report_.phases};
-  if (news_ != nullptr) {
-    context.failed_elsewhere = [this] { return news_->heard(); };
-  }
+  access::Context context{comm(), file_.get(), environment_.hints, report_.phases, {}, signal_};
   return or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(read_engine(plan, **set, context));
+    const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
+    STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
     for (const Transfer& transfer : through_library) {
-      STRIA_RETURN_IF_ERROR(read_through_library(transfer, context));
+      STRIA_RETURN_IF_ERROR(read_through_library(transfer));
     }
     return sums ? check_sums(direct, **set) : Status();
   });
 }
 
-Status ReadSession::read_engine(const access::Plan& plan, TransferSet& set, access::Context& context) {
-  access::Moved moved;
-  if (plan.method == access::Method::kTwoPhase) {
-    moved = access::read_two_phase(context, plan.two_phase, set.lanes(), set);
-  } else if (plan.method == access::Method::kListIo) {
-    moved = access::read_list_io(context, set.lanes(), set);
-  } else {
-    access::Outcome outcome = access::read_independent(context, set.lanes(), set);
-    moved = {outcome.status, outcome.bytes};
-  }
-  return access::require_all(moved, context, set.lanes());
-}
-
 // Chunked, filtered, compact: libhdf5 reads rows into a buffer, the packer converts from there.
-Status ReadSession::read_through_library(const Transfer& transfer, const access::Context& context) {
+Status ReadSession::read_through_library(const Transfer& transfer) {
   if (transfer.start.empty() && !catalog_[transfer.dataset].spec.dims.empty()) {
     return Status(ErrorCode::kUnsupported, fmt::format("dataset '{}' is chunked or filtered: read it without strides",
                                                        catalog_[transfer.dataset].spec.path));
@@ -270,7 +254,7 @@ Status ReadSession::read_through_library(const Transfer& transfer, const access:
   int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);
   std::vector<std::byte> buffer;
   for (int64_t row = 0; row < rows; row += step) {
-    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(context));
+    STRIA_RETURN_IF_ERROR(failure_elsewhere());
     int64_t step_rows = std::min(step, rows - row);
     std::vector<int64_t> start = transfer.start;
     std::vector<int64_t> count = transfer.count;

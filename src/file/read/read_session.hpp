@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "access/failure/failure_news.hpp"
+#include "access/failure/abort_signal.hpp"
 #include "base/hash.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/move/transfer_set.hpp"
@@ -72,8 +72,7 @@ class ReadSession : public Session {
   Status together(const std::function<Status()>& work);
   Status failure_elsewhere() const;
   Status move_all(const access::Plan& plan);
-  Status read_engine(const access::Plan& plan, TransferSet& set, access::Context& context);
-  Status read_through_library(const Transfer& transfer, const access::Context& context);
+  Status read_through_library(const Transfer& transfer);
 
   // On the way of a read: get_checks.cpp.
   bool checks() const;
@@ -125,8 +124,8 @@ class ReadSession : public Session {
   ChecksumIndex checksums_;
   std::vector<std::vector<int>> slabs_of_;  // of each dataset: the numbers of its records
   TableRows table_rows_;
-  std::set<int> trusted_tables_;         // whose own sums were looked at
-  access::FailureNews* news_ = nullptr;  // of the operation under way, where failures are told
+  std::set<int> trusted_tables_;           // whose own sums were looked at
+  access::AbortSignal* signal_ = nullptr;  // of the operation under way, where failures are told
 };
 
 }  // namespace stria::file

@@ -147,7 +147,7 @@ Result<int> Session::find(const std::string& dataset_path) const {
   return *found;
 }
 
-Result<access::RequestShape> Session::agree_on_request(Call call, bool write, bool durable) {
+Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
@@ -162,7 +162,7 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write, bo
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0];
-  return access::RequestShape{sums[0], sums[1], write, durable};
+  return access::RequestShape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true};
 }
 
 // The hash of the calls, that of the contents where this rank has given all, and how many ranks have.
@@ -226,15 +226,14 @@ void Session::count_transfer(bool put, int64_t bytes) {
 }
 
 void Session::note_plan(const access::Plan& plan) {
-  report_.method = access::method_name(plan.method);
+  report_.method = access::method_name(plan.method());
   report_.reason = plan.reason;
   counters_->add(trace::Counter::kCommits);
-  const std::vector<int>& aggregators = plan.two_phase.aggregators;
-  access::count_transfer(trace_id_, plan.method, aggregators, comm().rank());
+  access::count_transfer(trace_id_, plan.method(), plan.aggregators(), comm().rank());
   if (!is_root() || !trace::is_counting()) {
     return;  // the same is true on every rank
   }
-  access::state_method(trace_id_, plan.method, report_.reason, aggregators);
+  access::state_method(trace_id_, plan.method(), report_.reason, plan.aggregators());
   access::state_hints(trace_id_, environment_.hints);
   if (!environment_.hint_warnings.empty()) {
     trace::Recorder::instance().set_fact(trace_id_, "hint warnings",

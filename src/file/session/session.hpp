@@ -10,7 +10,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "access/failure/memory_reserve.hpp"
 #include "access/plan/planner.hpp"
 #include "access/request/hints.hpp"
+#include "base/out_of_memory.hpp"
 #include "comm/comm.hpp"
 #include "comm/waiting.hpp"
 #include "container/formats.hpp"
@@ -45,16 +45,6 @@ struct Environment {
   bool absolute_paths = false;  ///< the program may leave its directory while the file is open
   Status problem;  ///< why this rank can't take part, there being no driver; every rank hears of it at the first agreement
 };
-
-/// What `make` returns, or kResourceExhausted where it runs out of memory: an exception would leave the other ranks waiting.
-template <typename Make>
-auto or_out_of_memory(Make&& make) -> decltype(make()) {
-  try {
-    return make();
-  } catch (const std::bad_alloc&) {
-    return Status(ErrorCode::kResourceExhausted, "out of memory");
-  }
-}
 
 class Session {
  public:
@@ -120,7 +110,7 @@ class Session {
   /// Refuses a call after the end of the file on this rank.
   Status check_open() const;
   /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log differs. Collective: yes.
-  Result<access::RequestShape> agree_on_request(Call call, bool write, bool durable);
+  Result<access::RequestShape> agree_on_request(Call call, bool write);
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what it can do. Collective: yes.
   Status agree_on_open(Call call, const Status& mine, storage::File* file);
   /// This rank's part of the sums of which check_log_terms() tells whether all have the same log.

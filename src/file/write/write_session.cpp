@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <utility>
 
-#include "access/alone/batches.hpp"
-#include "access/failure/failure_news.hpp"
-#include "access/move.hpp"
-#include "access/together/two_phase.hpp"
+#include "access/failure/message_signal.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/write/checksum_tables.hpp"
@@ -143,58 +139,29 @@ Status WriteSession::define_checksums() {
 
 Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
   poison(set_reserve_aside());
-  return agree_on_request(call, true, options_.sync);
+  return agree_on_request(call, true);
 }
 
 Status WriteSession::move(const access::RequestShape& shape, bool last) {
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
-  bool by_themselves = plan.method == access::Method::kListIo && capabilities_.node_local_cache && comm().size() > 1 &&
-                       shape.total_bytes >= kWorthTurnsBytes;
-  NodeTurn* node = by_themselves ? comm().node_turn() : nullptr;  // whose memory tells of failures too
-  if (node != nullptr) {
-    node->begin_operation();
-  }
-  NodeTurn* turn = capabilities_.parallel_writes ? nullptr : node;
   reserve_.attempt([&] { note_plan(plan); });
-  std::optional<access::FailureNews> news;
+  const auto* alone = plan.as<access::Alone>();
+  const bool in_turns = alone != nullptr && alone->in_batches && capabilities_.node_local_cache && comm().size() > 1 &&
+                        shape.total_bytes >= kWorthTurnsBytes;
+  NodeTurn* node = in_turns ? comm().node_turn() : nullptr;  // whose memory tells of failures too
+  const FailureWord on_node = node != nullptr ? node->begin_operation() : FailureWord();
   const bool all_on_node = node != nullptr && comm().node_size() == comm().size();
-  if (plan.method != access::Method::kTwoPhase && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
-    news.emplace(comm(), reserve_);
+  access::WordSignal by_memory(on_node);
+  std::optional<access::MessageSignal> by_messages;
+  access::AbortSignal* signal = &by_memory;
+  if (alone != nullptr && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
+    signal = &by_messages.emplace(comm(), reserve_, on_node);
   }
-  const Status ready = or_out_of_memory([&] { return prepare(plan, last); });
-  auto set = or_out_of_memory([&] {
-    if (options_.checksums) {
-      place_row_sums(catalog_.datasets());
-    }
-    return TransferSet::create(pending_, catalog_.datasets(), {.checksums = options_.checksums, .value_ranges = true});
-  });
-  Status status = ready.ok() ? set.status() : ready;
-  if (plan.method == access::Method::kTwoPhase && !comm().agree(status).ok() && status.ok()) {
-    // The exchange needs everybody.
-    status = Status(ErrorCode::kAborted, "another rank could not begin to write");
-  }
-  if (status.ok()) {
-    access::Context context{.comm = comm(),
-                            .file = file_.cached(),
-                            .direct_file = file_.direct(),
-                            .hints = environment_.hints,
-                            .times = report_.phases,
-                            .turn = turn};
-    context.sole_writer = true;  // under its temporary name
-    if (news) {
-      context.failed_elsewhere = [&news] { return news->heard(); };
-    } else if (node != nullptr) {
-      context.failed_elsewhere = [node] { return node->was_given_up(); };
-    }
-    status = transfer(plan, **set, context, last);
-  }
-  if (!status.ok() && node != nullptr) {
-    node->give_up();
-  }
-  if (news) {
-    status = news->end(status);
-  }
+  const auto use = access::plan_storage(shape, options_.sync, capabilities_, environment_.hints);
+  const Status ready = or_out_of_memory([&] { return prepare(plan, use, last); });
+  NodeTurn* turn = capabilities_.parallel_writes ? nullptr : node;
+  const Status status = signal->end(transfer({.plan = plan, .aids = {.turn = turn}}, ready, *signal, last));
   if (status.ok()) {
     pending_.clear();
   }
@@ -202,9 +169,9 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
 }
 
 // What this rank needs before anything is moved. Rank 0 makes the metadata already, while the others pack.
-Status WriteSession::prepare(const access::Plan& plan, bool last) {
+Status WriteSession::prepare(const access::Plan& plan, const access::StorageUse& use, bool last) {
   STRIA_RETURN_IF_ERROR(reserve_.status());
-  if (is_root() && plan.reserve) {
+  if (is_root() && use.reserve) {
     int64_t end = 0;
     for (const DatasetEntry& dataset : catalog_.datasets()) {
       end = std::max(end, dataset.extent().end);
@@ -216,41 +183,53 @@ Status WriteSession::prepare(const access::Plan& plan, bool last) {
     const Metadata::Content content{.catalog = catalog_, .row_tables = row_tables_, .definitions = definitions_};
     STRIA_ASSIGN_OR_RETURN(metadata_, Metadata::build(*environment_.format, *layout_, content));
   }
-  const auto& aggregators = plan.two_phase.aggregators;
+  const auto aggregators = plan.aggregators();
   const bool aggregates = std::find(aggregators.begin(), aggregators.end(), comm().rank()) != aggregators.end();
-  const bool writes = plan.method == access::Method::kTwoPhase ? aggregates : !pending_.empty();
-  return file_.open({.writes = writes, .has_data = !pending_.empty(), .direct = plan.direct});
+  const bool writes = plan.as<access::Alone>() == nullptr ? aggregates : !pending_.empty();
+  return file_.open({.writes = writes, .has_data = !pending_.empty(), .direct = use.direct});
 }
 
-Status WriteSession::transfer(const access::Plan& plan, TransferSet& set, access::Context& context, bool last) {
-  if (file_.cached() == nullptr && plan.method != access::Method::kTwoPhase) {
-    return Status();  // nothing to write here
+// Moves what is pending where this rank is `ready`. Sums that the method gathers early are handed in before the last bytes are
+// written.
+Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last) {
+  auto set = or_out_of_memory([&] {
+    if (options_.checksums) {
+      place_row_sums(catalog_.datasets());
+    }
+    return TransferSet::create(pending_, catalog_.datasets(), {.checksums = options_.checksums, .value_ranges = true});
+  });
+  const Status begun = ready.ok() ? set.status() : ready;
+  const bool alone = planned.plan.as<access::Alone>() != nullptr;
+  if (!alone && !comm().agree(begun).ok() && begun.ok()) {
+    // The exchange needs everybody.
+    return Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
-  try {
+  if (!begun.ok() || (alone && file_.cached() == nullptr)) {
+    return begun;  // without a file there is nothing to write here
+  }
+  return or_out_of_memory([&] {
     std::optional<Status> kept;
     std::vector<storage::WriteSegment> sums;
-    if (last && plan.method == access::Method::kListIo) {
-      context.packed = [&]() -> std::span<const storage::WriteSegment> {
-        kept = hand_in(keep(set));
+    planned.aids.direct_file = file_.direct();
+    if (last) {
+      planned.aids.packed = [&]() -> std::span<const storage::WriteSegment> {
+        kept = hand_in(keep(**set));
         sums = gathered_.take_row_sums();
         return sums;
       };
     }
-    Status status;
-    if (plan.method == access::Method::kTwoPhase) {
-      status = access::write_two_phase(context, plan.two_phase, set.lanes(), set);
-    } else if (plan.method == access::Method::kListIo) {
-      status = access::write_list_io(context, set.lanes(), set);
-    } else {
-      status = access::write_independent(context, set.lanes(), set).status;
+    access::Context context{.comm = comm(),
+                            .file = file_.cached(),
+                            .hints = environment_.hints,
+                            .times = report_.phases,
+                            .others = {.known = access::OtherWriters::Known::kNobody},  // under its temporary name
+                            .signal = &signal};
+    const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_write(**set), planned);
+    if (!moved.status.ok()) {
+      return moved.status;
     }
-    if (status.ok()) {
-      status = kept ? *kept : keep(set);
-    }
-    return status;
-  } catch (const std::bad_alloc&) {
-    return Status(ErrorCode::kResourceExhausted, fmt::format("writing '{}': out of memory", path_));
-  }
+    return kept ? *kept : keep(**set);
+  });
 }
 
 // What was gathered while packing.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "access/move.hpp"
 #include "file/define/definitions.hpp"
 #include "file/meet/part_exchange.hpp"
 #include "file/move/transfer_set.hpp"
@@ -50,8 +51,8 @@ class WriteSession : public Session {
   Status define_checksums();
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is this rank's own.
   Status move(const access::RequestShape& shape, bool last);
-  Status prepare(const access::Plan& plan, bool last);
-  Status transfer(const access::Plan& plan, TransferSet& set, access::Context& context, bool last);
+  Status prepare(const access::Plan& plan, const access::StorageUse& use, bool last);
+  Status transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last);
   Status keep(TransferSet& set);
   Status hand_in(const Status& mine);
 

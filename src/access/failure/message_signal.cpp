@@ -1,4 +1,4 @@
-#include "access/failure/failure_news.hpp"
+#include "access/failure/message_signal.hpp"
 
 #include <algorithm>
 
@@ -11,23 +11,20 @@ namespace {
 
 constexpr int kNewsTag = 32015;
 
-Status another_failed() {
-  return Status(ErrorCode::kAborted, "another rank has failed");
-}
-
 }  // namespace
 
-FailureNews::FailureNews(Comm& comm, MemoryReserve& memory) : comm_(comm), memory_(memory) {
+MessageSignal::MessageSignal(Comm& comm, MemoryReserve& memory, FailureWord on_node)
+    : comm_(comm), memory_(memory), on_node_(on_node) {
   meet_neighbors(comm.rank(), comm.size(), [](int64_t place) { return static_cast<int>(place); });
 }
 
-FailureNews::FailureNews(Comm& comm, MemoryReserve& memory, std::span<const int> ranks) : comm_(comm), memory_(memory) {
+MessageSignal::MessageSignal(Comm& comm, MemoryReserve& memory, std::span<const int> ranks) : comm_(comm), memory_(memory) {
   meet_neighbors(std::find(ranks.begin(), ranks.end(), comm.rank()) - ranks.begin(), static_cast<int64_t>(ranks.size()),
                  [ranks](int64_t place) { return ranks[static_cast<size_t>(place)]; });
 }
 
 template <typename RankAt>
-void FailureNews::meet_neighbors(int64_t mine, int64_t count, RankAt&& rank_at) {
+void MessageSignal::meet_neighbors(int64_t mine, int64_t count, RankAt&& rank_at) {
   const auto meet = [&](Neighbor& neighbor, int64_t place) {
     if (place < 0 || place >= count) {
       return;
@@ -42,14 +39,14 @@ void FailureNews::meet_neighbors(int64_t mine, int64_t count, RankAt&& rank_at) 
   meet(children_[1], 2 * mine + 2);
 }
 
-void FailureNews::listen(Neighbor& neighbor) {
+void MessageSignal::listen(Neighbor& neighbor) {
   if (!neighbor.has_spoken && neighbor.hearing->test()) {
     neighbor.has_spoken = true;
     failed_ = failed_ || neighbor.heard_word != 0;
   }
 }
 
-void FailureNews::speak(Neighbor& neighbor, int64_t word) {
+void MessageSignal::speak(Neighbor& neighbor, int64_t word) {
   if (neighbor.rank < 0 || neighbor.telling != nullptr) {
     return;
   }
@@ -58,7 +55,7 @@ void FailureNews::speak(Neighbor& neighbor, int64_t word) {
   neighbor.telling = memory_.surely([&] { return comm_.send(bytes, neighbor.rank, kNewsTag); });
 }
 
-void FailureNews::pass_on() {
+void MessageSignal::pass_on() {
   const bool all_below =
       std::all_of(children_.begin(), children_.end(), [](const Neighbor& child) { return child.has_spoken; });
   if (failed_ || (done_ && all_below)) {
@@ -71,12 +68,24 @@ void FailureNews::pass_on() {
   }
 }
 
-void FailureNews::tell() {
+void MessageSignal::tell() {
   failed_ = true;
+  on_node_.tell();
   pass_on();
 }
 
-bool FailureNews::heard() {
+bool MessageSignal::heard() {
+  if (on_node_.heard()) {
+    return true;
+  }
+  // Where ranks outnumber processors MPI gives this rank's away when it is asked for messages.
+  const trace::Span span(trace::kind(trace::BuiltIn::kMessageWait));
+  const trace::WaitTimer timer;
+  return look();
+}
+
+// Takes in what neighbours have said, and passes it on.
+bool MessageSignal::look() {
   listen(parent_);
   for (Neighbor& child : children_) {
     listen(child);
@@ -85,12 +94,12 @@ bool FailureNews::heard() {
   return failed_;
 }
 
-bool FailureNews::is_over() const {
+bool MessageSignal::is_over() const {
   const auto settled = [](const Neighbor& one) { return one.has_spoken && (one.rank < 0 || one.telling != nullptr); };
   return settled(parent_) && std::all_of(children_.begin(), children_.end(), settled);
 }
 
-void FailureNews::wait_for_the_end() {
+void MessageSignal::wait_for_the_end() {
   if (is_over()) {
     return;
   }
@@ -98,14 +107,17 @@ void FailureNews::wait_for_the_end() {
   const trace::WaitTimer timer;
   for (int attempt = 0; !is_over(); ++attempt) {
     comm_.pause(attempt);
-    heard();
+    look();
   }
 }
 
-Status FailureNews::end(const Status& mine) {
-  failed_ = failed_ || !mine.ok();
+Status MessageSignal::end(const Status& mine) {
+  if (!mine.ok()) {
+    failed_ = true;
+    on_node_.tell();
+  }
   done_ = true;
-  heard();
+  look();
   wait_for_the_end();
   for (Neighbor* neighbor : {&parent_, &children_[0], &children_[1]}) {
     if (neighbor->telling != nullptr) {
@@ -115,18 +127,7 @@ Status FailureNews::end(const Status& mine) {
   if (!mine.ok() || !failed_) {
     return mine;
   }
-  return memory_.surely([] { return another_failed(); });
-}
-
-Status failure_elsewhere(const Context& context) {
-  const bool in_turn = context.turn != nullptr && context.turn->was_given_up();
-  if (!in_turn && context.failed_elsewhere) {
-    // Where ranks outnumber processors MPI gives this rank's away when it is asked for messages.
-    const trace::Span span(trace::kind(trace::BuiltIn::kMessageWait));
-    const trace::WaitTimer timer;
-    return context.failed_elsewhere() ? another_failed() : Status();
-  }
-  return in_turn ? another_failed() : Status();
+  return memory_.surely([] { return Status(ErrorCode::kAborted, "another rank has failed"); });
 }
 
 }  // namespace stria::access

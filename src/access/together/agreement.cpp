@@ -1,0 +1,134 @@
+#include "access/together/agreement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "access/plan/planner.hpp"
+#include "access/request/granule.hpp"
+#include "access/request/overlap.hpp"
+#include "trace/span.hpp"
+
+namespace stria::access {
+
+namespace {
+
+// Small enough to stay in a processor's cache between those who fill it and the one who writes it.
+constexpr int64_t kMostWindowBytes = 1 << 20;
+
+ByteRange hull_of_lane(const Lane& lane) {
+  ByteRange hull{INT64_MAX, 0};
+  for (const Stream& stream : lane.streams) {
+    ByteRange one = hull_of(stream);
+    if (!one.empty()) {
+      hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
+    }
+  }
+  return hull;
+}
+
+// Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
+Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
+  Agreed agreed{.lanes = {lanes.begin(), lanes.end()}};
+  std::vector<int64_t> most;  // of each lane: minus its begin, its end
+  for (const Lane& lane : lanes) {
+    const ByteRange hull = hull_of_lane(lane);
+    most.insert(most.end(), {-hull.begin, hull.end});
+  }
+  context.comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
+  int64_t hull_bytes = 0;
+  for (size_t i = 0; i < agreed.lanes.size(); ++i) {
+    agreed.lanes[i].extent = {std::min(-most[2 * i], most[2 * i + 1]), most[2 * i + 1]};
+    hull_bytes += agreed.lanes[i].extent.size();
+  }
+  int64_t sums[] = {total_bytes(lanes), piece_count(lanes)};
+  context.comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
+  agreed.total_bytes = sums[0];
+  storage::Capabilities capabilities = context.file->capabilities();
+  context.comm.broadcast(std::as_writable_bytes(std::span(&capabilities, 1)), 0);
+  const RequestShape shape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .hull_bytes = hull_bytes};
+  agreed.plan = make_plan(shape, capabilities, context.hints, context.comm);
+  return agreed;
+}
+
+// What a rank says in a meeting of what it has left to move; rank 0 also of the storage.
+struct Summary {
+  Stage stage;
+  ByteRange hull;
+  int64_t bytes;
+  int64_t pieces;
+  uint64_t granule_bits;
+  storage::Capabilities capabilities;
+};
+constexpr size_t kSummaryValues = (sizeof(Summary) + sizeof(int64_t) - 1) / sizeof(int64_t);
+static_assert(std::is_trivially_copyable_v<Summary> && kSummaryValues <= NodeMeeting::kMostValues);
+
+// One meeting in the memory of the node.
+Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Stage stage, bool write) {
+  Summary mine{stage, hull_of_lane(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
+  for (const Stream& stream : lane.streams) {
+    mine.granule_bits |= granule_bits(stream);
+  }
+  std::array<int64_t, kSummaryValues> values{};
+  std::memcpy(values.data(), &mine, sizeof mine);
+  const auto all = windows.meeting().exchange(context.comm, values);
+  Summary sum{Stage::kAllToDo, {INT64_MAX, 0}, 0, 0, 0, {}};
+  for (size_t rank = 0; rank < all.size() / kSummaryValues; ++rank) {
+    Summary one;
+    std::memcpy(static_cast<void*>(&one), all.data() + rank * kSummaryValues, sizeof one);
+    sum.stage = std::max(sum.stage, one.stage);
+    sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
+    sum.bytes += one.bytes;
+    sum.pieces += one.pieces;
+    sum.granule_bits |= one.granule_bits;
+    if (rank == 0) {
+      sum.capabilities = one.capabilities;
+    }
+  }
+  Agreed agreed{.lanes = {lane}, .granule_bytes = granule_of(sum.granule_bits), .total_bytes = sum.bytes};
+  const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
+  agreed.lanes[0].extent = extent;
+  agreed.failed = sum.stage == Stage::kFailed;
+  agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
+  if (!agreed.failed && !agreed.all_moved) {
+    const RequestShape shape{
+        .total_bytes = sum.bytes, .piece_count = sum.pieces, .write = write, .hull_bytes = extent.size(), .windows = true};
+    agreed.plan = make_plan(shape, sum.capabilities, context.hints, context.comm);
+  }
+  return agreed;
+}
+
+}  // namespace
+
+NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lane> lanes) {
+  const bool one_node = context.comm.size() > 1 && context.comm.node_size() == context.comm.size();
+  if (kept == nullptr || kept->no_windows || !one_node || lanes.size() != 1 ||
+      context.hints.shared_memory == Switch::kDisable) {
+    return nullptr;
+  }
+  if (kept->windows == nullptr) {
+    int64_t bytes = std::clamp<int64_t>(context.hints.collective_buffer_bytes / NodeWindows::kWindows, 1, kMostWindowBytes);
+    context.comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
+    auto made = NodeWindows::create(context.comm, bytes);
+    kept->no_windows = !made.ok();
+    kept->windows = made.ok() ? std::move(*made) : nullptr;
+  }
+  return kept->windows.get();
+}
+
+Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write) {
+  const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
+  return windows == nullptr ? agree_by_messages(context, lanes, write)
+                            : agree_in_memory(context, *windows, lanes.front(), stage, write);
+}
+
+Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine) {
+  if (windows == nullptr) {
+    return context.comm.agree(mine);
+  }
+  return windows->is_true_anywhere(context.comm, !mine.ok()) ? context.comm.agree(mine) : mine;
+}
+
+}  // namespace stria::access

@@ -1,0 +1,41 @@
+// What the ranks of a collective request agree on before they move: how large it is, where it lies, and the plan.
+//
+// Problem: the agreement is the fixed cost of a small call. Method: ranks of one node meet once in memory that they share, and
+// bring what they have left to do; others take two reductions and a broadcast. Cost: no message on one node, else some
+// 3 log2(ranks) short ones a rank.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "access/plan/plan.hpp"
+#include "access/request/request.hpp"
+#include "access/together/node_windows.hpp"
+
+namespace stria::access {
+
+/// How far a rank is when it comes to the meeting; of several ranks the last that holds for one.
+enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
+
+/// A collective request with what the ranks agreed on.
+struct Agreed {
+  std::vector<Lane> lanes;  ///< this rank's, with the extents of all
+  Plan plan = {};
+  int64_t granule_bytes = 1;
+  int64_t total_bytes = 0;  ///< of all ranks, that are left to move
+  bool all_moved = false;   ///< nothing is left to move
+  bool failed = false;      ///< a rank that moved its bytes before could not
+};
+
+/// Agrees on what is left to move, by `windows` or, where they are null, by messages. Collective: yes.
+Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write);
+
+/// As Comm::agree, without a message where all is well and the ranks share `windows`.
+Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine);
+
+/// The windows that the ranks share, where they are all on one node; made at the first call. Null: messages must do.
+/// Collective: yes.
+NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lane> lanes);
+
+}  // namespace stria::access

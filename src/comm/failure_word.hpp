@@ -1,0 +1,30 @@
+// A word in memory that the ranks of a node share: the last operation that one of them could not carry out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace stria {
+
+/// One operation as the word tells of it. Operations of one word count from 1, alike on all ranks, which agree on the outcome
+/// of one before the next begins.
+class FailureWord {
+ public:
+  FailureWord() = default;  ///< nobody shares it, and nothing is heard
+  FailureWord(std::atomic<uint32_t>& word, uint32_t operation) : word_(&word), operation_(operation) {}
+
+  /// Tells that the operation has failed here.
+  void tell() const {
+    if (word_ != nullptr) {
+      word_->store(operation_);
+    }
+  }
+  /// True once a rank has told. Costs one read of memory.
+  bool heard() const { return word_ != nullptr && word_->load(std::memory_order_relaxed) == operation_; }
+
+ private:
+  std::atomic<uint32_t>* word_ = nullptr;
+  uint32_t operation_ = 0;
+};
+
+}  // namespace stria
