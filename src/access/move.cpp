@@ -96,7 +96,7 @@ Outcome move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpo
 /// What a rank moved before it heard of the others.
 struct Early {
   Stage stage = Stage::kAllToDo;
-  Outcome outcome{{}, 0, Method::kListIo, "long pieces go as they are, before the ranks meet"};
+  Outcome outcome{{}, 0, Method::kListIo, "one piece, or long ones, go as they are before the ranks meet"};
 
   /// What remains of this rank's request.
   std::span<const Lane> left(std::span<const Lane> lanes) const {
@@ -118,15 +118,20 @@ struct Early {
   }
 };
 
-// Ranks of a node whose own pieces are long wait for nobody: no other method would serve them better, whatever the others have.
+// Ranks of a node that have one piece, or long ones, wait for nobody: no other method would serve them better, whatever the
+// others have.
 Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows) {
   Early early;
   if (windows == nullptr) {
     return early;
   }
   WordSignal signal(windows->begin_early());
-  const RequestShape own{
-      .total_bytes = total_bytes(lanes), .piece_count = piece_count(lanes), .write = endpoint.writes(), .windows = true};
+  const int64_t bytes = total_bytes(lanes);
+  const RequestShape own{.total_bytes = bytes,
+                         .piece_count = piece_count(lanes),
+                         .write = endpoint.writes(),
+                         .windows = true,
+                         .apart = hull_of(lanes.front()).size() == bytes};
   if (!goes_at_once(own, context.file->capabilities(), context.hints)) {
     return early;
   }

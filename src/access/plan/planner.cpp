@@ -228,11 +228,15 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
     reason = "one rank";
     return Method::kListIo;
   }
+  const bool local = on_one_node(comm) && capabilities.node_local_cache;
+  if (local && shape.apart && !is_dense(shape)) {
+    reason = "each rank has a region of its own, far from the others";
+    return Method::kListIo;
+  }
   if (!has_long_pieces(shape, capabilities)) {
     reason = "pieces are short";
     return Method::kTwoPhase;
   }
-  const bool local = on_one_node(comm) && capabilities.node_local_cache;
   if (local) {
     reason = "one node with storage of its own takes long pieces as they are";
     return Method::kListIo;
@@ -250,7 +254,7 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabili
   if (own.total_bytes == 0 || hinted != Method::kAutomatic) {
     return own.total_bytes > 0 && hinted != Method::kTwoPhase;
   }
-  return capabilities.node_local_cache && has_long_pieces(own, capabilities);
+  return capabilities.node_local_cache && (own.apart || has_long_pieces(own, capabilities));
 }
 
 ThroughAggregators plan_aggregators(const storage::Capabilities& of_storage, const ResolvedHints& hints, const Comm& comm) {

@@ -3,8 +3,9 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. all ranks on one node with storage of its own, long pieces: list I/O, since exchanging would only add a copy; where
-//      they share memory, each rank whose own pieces are long does so at once, before it hears of the others;
+//   3. all ranks on one node with storage of its own, long pieces or regions that lie far apart: list I/O, since exchanging
+//      would only add a copy; where they share memory, each rank that has one piece, or long ones, does so at once, before it
+//      hears of the others;
 //   4. otherwise two-phase; on one node, where the ranks share windows and nobody asked for aggregators, by those.
 #pragma once
 
@@ -25,6 +26,7 @@ struct RequestShape {
   bool write = true;
   int64_t hull_bytes = 0;    ///< from the first byte to the last; 0: not known
   bool windows = false;      ///< the ranks share a node and windows there (node_windows.hpp)
+  bool apart = false;        ///< no rank has bytes between those of another
   bool in_lockstep = false;  ///< many lanes that are packed together: lists go in batches (batches.hpp)
 };
 

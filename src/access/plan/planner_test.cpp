@@ -199,6 +199,27 @@ TEST(Planner, ARankByItself) {
   EXPECT_EQ(method(dense, local, hints, true), Method::kMultiple);
 }
 
+TEST(Planner, RanksWithRegionsOfTheirOwnMoveAlone) {
+  RequestShape shape{.total_bytes = 400, .piece_count = 40, .hull_bytes = 100 << 20, .windows = true, .apart = true};
+  EXPECT_EQ(plan_on(4, 4, shape).method(), Method::kListIo);
+  EXPECT_TRUE(goes_at_once(shape, {}, {}));
+  shape.hull_bytes = 800;
+  EXPECT_NE(plan_on(4, 4, shape).as<ThroughWindows>(), nullptr) << "close to each other";
+  shape.hull_bytes = 100 << 20;
+  shape.apart = false;
+  EXPECT_EQ(plan_on(4, 4, shape).method(), Method::kTwoPhase) << "they may be interleaved";
+  EXPECT_FALSE(goes_at_once(shape, {}, {}));
+  shape.apart = true;
+  storage::Capabilities remote;
+  remote.node_local_cache = false;
+  EXPECT_EQ(plan_on(4, 4, shape, remote).method(), Method::kTwoPhase);
+  EXPECT_FALSE(goes_at_once(shape, remote, {}));
+  ResolvedHints hints;
+  hints.collective_write = Switch::kEnable;
+  EXPECT_EQ(plan_on(4, 4, shape, {}, hints).method(), Method::kTwoPhase);
+  EXPECT_FALSE(goes_at_once(shape, {}, hints));
+}
+
 TEST(Planner, StripesAreDealtOutUnlessHintsSayOtherwise) {
   storage::Capabilities striped;
   striped.stripe_count = 6;

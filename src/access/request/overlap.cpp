@@ -24,6 +24,24 @@ ByteRange hull_of(const Stream& stream) {
   return hull;
 }
 
+ByteRange hull_of(const Lane& lane) {
+  ByteRange hull{INT64_MAX, 0};
+  for (const Stream& stream : lane.streams) {
+    ByteRange one = hull_of(stream);
+    if (!one.empty()) {
+      hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
+    }
+  }
+  return hull;
+}
+
+ByteRange hull_of(const Overlap& overlap) {
+  Stream part = *overlap.stream;
+  part.skip_bytes += overlap.begin;
+  part.bytes = overlap.end - overlap.begin;
+  return hull_of(part);
+}
+
 bool has_pieces_below(const Stream& stream, int64_t bytes) {
   return stream.file_type.size() / std::max<int64_t>(stream.file_type.piece_count(), 1) < bytes;
 }

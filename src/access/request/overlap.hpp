@@ -14,6 +14,9 @@ namespace stria::access {
 /// The file offsets between a stream's first byte and its last; empty for a stream of no bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
 
+/// The same of all streams of a lane.
+ByteRange hull_of(const Lane& lane);
+
 /// Whether the stream's pieces in the file are shorter than `bytes` on average. O(1).
 bool has_pieces_below(const Stream& stream, int64_t bytes);
 
@@ -26,6 +29,9 @@ struct Overlap {
   int64_t begin = 0;
   int64_t end = 0;
 };
+
+/// The file offsets between an overlap's first byte and its last. O(depth log).
+ByteRange hull_of(const Overlap& overlap);
 
 /// The bytes [begin, end) of a stream as a stream of their own whose pieces are listed. Cost: O(pieces).
 Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end);

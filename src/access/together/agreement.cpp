@@ -18,23 +18,12 @@ namespace {
 // Small enough to stay in a processor's cache between those who fill it and the one who writes it.
 constexpr int64_t kMostWindowBytes = 1 << 20;
 
-ByteRange hull_of_lane(const Lane& lane) {
-  ByteRange hull{INT64_MAX, 0};
-  for (const Stream& stream : lane.streams) {
-    ByteRange one = hull_of(stream);
-    if (!one.empty()) {
-      hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
-    }
-  }
-  return hull;
-}
-
 // Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
 Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
   Agreed agreed{.lanes = {lanes.begin(), lanes.end()}};
   std::vector<int64_t> most;  // of each lane: minus its begin, its end
   for (const Lane& lane : lanes) {
-    const ByteRange hull = hull_of_lane(lane);
+    const ByteRange hull = hull_of(lane);
     most.insert(most.end(), {-hull.begin, hull.end});
   }
   context.comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
@@ -65,9 +54,14 @@ struct Summary {
 constexpr size_t kSummaryValues = (sizeof(Summary) + sizeof(int64_t) - 1) / sizeof(int64_t);
 static_assert(std::is_trivially_copyable_v<Summary> && kSummaryValues <= NodeMeeting::kMostValues);
 
+bool are_apart(std::span<ByteRange> hulls) {
+  std::sort(hulls.begin(), hulls.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
+  return std::adjacent_find(hulls.begin(), hulls.end(), [](ByteRange a, ByteRange b) { return b.begin < a.end; }) == hulls.end();
+}
+
 // One meeting in the memory of the node.
 Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Stage stage, bool write) {
-  Summary mine{stage, hull_of_lane(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
+  Summary mine{stage, hull_of(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
   for (const Stream& stream : lane.streams) {
     mine.granule_bits |= granule_bits(stream);
   }
@@ -75,6 +69,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   std::memcpy(values.data(), &mine, sizeof mine);
   const auto all = windows.meeting().exchange(context.comm, values);
   Summary sum{Stage::kAllToDo, {INT64_MAX, 0}, 0, 0, 0, {}};
+  std::vector<ByteRange> hulls;
   for (size_t rank = 0; rank < all.size() / kSummaryValues; ++rank) {
     Summary one;
     std::memcpy(static_cast<void*>(&one), all.data() + rank * kSummaryValues, sizeof one);
@@ -83,6 +78,9 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
     sum.bytes += one.bytes;
     sum.pieces += one.pieces;
     sum.granule_bits |= one.granule_bits;
+    if (one.bytes > 0) {
+      hulls.push_back(one.hull);
+    }
     if (rank == 0) {
       sum.capabilities = one.capabilities;
     }
@@ -94,7 +92,8 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
   if (!agreed.failed && !agreed.all_moved) {
     const RequestShape shape{
-        .total_bytes = sum.bytes, .piece_count = sum.pieces, .write = write, .hull_bytes = extent.size(), .windows = true};
+        .total_bytes = sum.bytes, .piece_count = sum.pieces, .write = write, .hull_bytes = extent.size(), .windows = true,
+                             .apart = are_apart(hulls)};
     agreed.plan = make_plan(shape, sum.capabilities, context.hints, context.comm);
   }
   return agreed;

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "access/failure/message_signal.hpp"
+#include "access/plan/planner.hpp"
 #include "access/together/aggregation.hpp"
 #include "access/together/two_phase.hpp"
+#include "access/together/wanted_stretches.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::access {
@@ -157,18 +159,18 @@ class TwoPhaseRead {
     taken_from.clear();
   }
 
-  // One read a window: from the first to the last byte that anybody wants; what lies between comes along. Returns where the
-  // file was found to end (kNoEnd: not before these bytes), or kFailed.
+  // One read of the stretches that somebody wants; gaps that cost less than another request come along. Returns where the file
+  // was found to end (kNoEnd: not before these bytes), or kFailed.
   int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
     int64_t end = kFailed;
     aggregation_.memory().attempt([&] {
       std::vector<Window> windows = aggregation_.my_windows(round);
       std::vector<storage::ReadSegment> segments;
+      const int64_t most_gap_bytes = request_cost_bytes(context_.file->capabilities());
       for (size_t w = 0; w < windows.size(); ++w) {
-        ByteRange hull = wanted_hull(w, windows[w], wanted);
-        if (!hull.empty()) {
-          std::byte* at = buffer + windows[w].buffer_offset + (hull.begin - windows[w].file.begin);
-          segments.push_back({hull.begin, at, hull.size()});
+        for (const ByteRange stretch : stretches_of(w, wanted, most_gap_bytes)) {
+          std::byte* at = buffer + windows[w].buffer_offset + (stretch.begin - windows[w].file.begin);
+          segments.push_back({stretch.begin, at, stretch.size()});
         }
       }
       end = segments.empty() ? kNoEnd : read(segments);
@@ -183,19 +185,6 @@ class TwoPhaseRead {
       moved_.status = read_bytes.status();  // the cause goes before what others report
     }
     return read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
-  }
-
-  static ByteRange wanted_hull(size_t w, const Window& window, const std::vector<Share>& wanted) {
-    ByteRange hull{window.file.end, window.file.begin};
-    for (const Share& share : wanted) {
-      for (const auto& [number, overlap] : share.parts) {
-        if (number == w) {
-          ByteRange part = intersect(hull_of(*overlap.stream), window.file);
-          hull = {std::min(hull.begin, part.begin), std::max(hull.end, part.end)};
-        }
-      }
-    }
-    return hull;
   }
 
   // The bytes of those who want the same come once.

@@ -5,6 +5,7 @@
 
 #include "access/locks/write_lock.hpp"
 #include "access/plan/planner.hpp"
+#include "access/together/wanted_stretches.hpp"
 #include "base/buffer.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -25,14 +26,6 @@ void for_each_overlap(size_t number, std::span<const Share> contributors, Visit&
   }
 }
 
-/// The file bytes from an overlap's first to its last.
-ByteRange hull_of_overlap(const Overlap& overlap) {
-  Stream part = *overlap.stream;
-  part.skip_bytes += overlap.begin;
-  part.bytes = overlap.end - overlap.begin;
-  return hull_of(part);
-}
-
 ByteRange hull_of(std::span<const storage::WriteSegment> segments) {
   ByteRange hull{INT64_MAX, 0};
   for (const storage::WriteSegment& segment : segments) {
@@ -41,13 +34,22 @@ ByteRange hull_of(std::span<const storage::WriteSegment> segments) {
   return hull;
 }
 
+// The part of an overlap that lies in a stretch of the file.
+Overlap part_in(const Overlap& overlap, ByteRange hull, ByteRange stretch) {
+  if (stretch.begin <= hull.begin && hull.end <= stretch.end) {
+    return overlap;
+  }
+  const auto inside = [&](int64_t offset) { return std::clamp(position_of(*overlap.stream, offset), overlap.begin, overlap.end); };
+  return {overlap.stream, inside(stretch.begin), inside(stretch.end)};
+}
+
 // The covered stretch of a window whose overlaps are all single pieces without a gap between them: the usual case, told without
 // looking at bytes. Empty when it isn't so.
 ByteRange single_stretch(size_t number, std::span<const Share> contributors) {
   std::vector<ByteRange> ranges;
   bool single = true;
   for_each_overlap(number, contributors, [&](const Overlap& overlap) {
-    ByteRange hull = hull_of_overlap(overlap);
+    ByteRange hull = hull_of(overlap);
     single = single && hull.size() == overlap.end - overlap.begin;
     ranges.push_back(hull);
   });
@@ -118,11 +120,19 @@ Status WindowWriter::put(const Window& window, size_t number, std::span<const Sh
   if (ByteRange whole = single_stretch(number, contributors); !whole.empty()) {
     return add_segment(whole, base + (whole.begin - window.file.begin));
   }
-  Coverage coverage(window.file);
-  for_each_overlap(number, contributors, [&](const Overlap& overlap) {
-    for_each_row(overlap, [&](const PieceRow& row, int64_t) { coverage.add_row(row); });
-  });
-  return put_covered(window.file, coverage, base);
+  std::vector<std::pair<ByteRange, Overlap>> overlaps;
+  for_each_overlap(number, contributors, [&](const Overlap& overlap) { overlaps.emplace_back(hull_of(overlap), overlap); });
+  // What lies far from each other is looked at stretch by stretch.
+  for (const ByteRange stretch : stretches_of(number, contributors, kMostGapBytes)) {
+    Coverage coverage(stretch);
+    for (const auto& [hull, overlap] : overlaps) {
+      if (!intersect(hull, stretch).empty()) {
+        for_each_row(part_in(overlap, hull, stretch), [&](const PieceRow& row, int64_t) { coverage.add_row(row); });
+      }
+    }
+    STRIA_RETURN_IF_ERROR(put_covered(stretch, coverage, base + (stretch.begin - window.file.begin)));
+  }
+  return Status();
 }
 
 Status WindowWriter::put_covered(ByteRange window, const Coverage& coverage, std::byte* base) {
