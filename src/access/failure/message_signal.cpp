@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "access/request/message_tags.hpp"
 #include "trace/span.hpp"
 #include "trace/wait_timer.hpp"
 
 namespace stria::access {
-
-namespace {
-
-constexpr int kNewsTag = 32015;
-
-}  // namespace
 
 MessageSignal::MessageSignal(Comm& comm, MemoryReserve& memory, FailureWord on_node)
     : comm_(comm), memory_(memory), on_node_(on_node) {

@@ -442,73 +442,10 @@ std::byte* Aggregation::buffer(int aggregator_rank, int round) {
   return part.data() + static_cast<int64_t>(part.size()) / kTwins * (round % kTwins);
 }
 
-void Aggregation::post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag) {
-  memory_.surely([&] { list.emplace_back(); });
-  list.back().data = std::move(data);
-  memory_.surely([&] { list.back().request = context_.comm.send(list.back().data, to, tag); });
-}
-
-void Aggregation::wait_for(std::vector<Posted>& list) {
-  for (Posted& message : list) {
-    context_.comm.wait(*message.request);
-  }
-  list.clear();
-}
-
-std::vector<std::byte> Aggregation::token_bytes(std::span<const int64_t> values) {
-  auto data = memory_.surely([&] { return std::vector<std::byte>(values.size_bytes()); });
-  std::memcpy(data.data(), values.data(), values.size_bytes());
-  return data;
-}
-
-void Aggregation::post_numbers(int to, int tag, std::span<const int64_t> values) {
-  post(posted_, token_bytes(values), to, tag);
-}
-void Aggregation::post_lasting_token(int to, int tag, int64_t value) {
-  post(lasting_, token_bytes({&value, 1}), to, tag);
-}
-void Aggregation::post_bytes(std::vector<std::byte> data, int to, int tag) {
-  post(posted_, std::move(data), to, tag);
-}
-void Aggregation::post_kept_bytes(std::span<const std::byte> data, int to, int tag) {
-  memory_.surely([&] { posted_.emplace_back(); });
-  memory_.surely([&] { posted_.back().request = context_.comm.send(data, to, tag); });
-}
-void Aggregation::drain() {
-  wait_for(posted_);
-}
-void Aggregation::finish() {
-  wait_for(lasting_);
-}
-
-int64_t Aggregation::receive_token(int from, int tag) {
-  int64_t value = 0;
-  receive(std::as_writable_bytes(std::span(&value, 1)), from, tag);
-  return value;
-}
-
 std::span<std::byte> Aggregation::receive_bytes(int64_t bytes, int from, int tag) {
   std::span<std::byte> message = incoming_.bytes().first(static_cast<size_t>(bytes));
-  receive(message, from, tag);
+  mailbox_.receive(message, from, tag);
   return message;
-}
-
-void Aggregation::receive(std::span<std::byte> data, int from, int tag) {
-  auto request = memory_.surely([&] { return context_.comm.receive(data, from, tag); });
-  context_.comm.wait(*request);
-}
-
-bool has_short_pieces(const Stream& stream) {
-  constexpr int64_t kShortPieceBytes = 256;
-  return has_pieces_below(stream, kShortPieceBytes);
-}
-
-void for_each_part(const Overlap& overlap, int64_t most_bytes,
-                   const std::function<void(const Overlap& part, std::byte* buffer)>& visit) {
-  Buffer dense(std::min(most_bytes, overlap.end - overlap.begin));
-  for (int64_t at = overlap.begin; at < overlap.end; at += most_bytes) {
-    visit({overlap.stream, at, std::min(at + most_bytes, overlap.end)}, dense.data());
-  }
 }
 
 void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Window& window, std::byte* buffer) {

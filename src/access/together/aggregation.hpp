@@ -15,6 +15,7 @@
 #include "access/together/delegates.hpp"
 #include "access/together/description.hpp"
 #include "access/together/file_domain.hpp"
+#include "access/together/mailbox.hpp"
 #include "access/together/two_phase.hpp"
 #include "comm/private_memory.hpp"
 
@@ -84,23 +85,9 @@ class Aggregation {
   /// The buffer of an aggregator of this node for a round.
   std::byte* buffer(int aggregator_rank, int round);
 
-  /// Begins to send; the message is kept until drain(). Nobody waits for a send within a round, so that two aggregators
-  /// that feed each other can't lock up.
-  void post_token(int to, int tag, int64_t value) { post_numbers(to, tag, {&value, 1}); }
-  void post_numbers(int to, int tag, std::span<const int64_t> values);
-  /// The same for a token that is received only in a later round: kept until finish().
-  void post_lasting_token(int to, int tag, int64_t value);
-  void post_bytes(std::vector<std::byte> data, int to, int tag);
-  /// The same for bytes that the caller keeps until drain().
-  void post_kept_bytes(std::span<const std::byte> data, int to, int tag);
-  /// Waits until everything posted was sent, but for lasting tokens; ends a round.
-  void drain();
-  /// Waits for the lasting tokens too; ends the operation.
-  void finish();
-  int64_t receive_token(int from, int tag);
   /// Receives a message from another node; its bytes stay until the next call. \pre a share of a round
   std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
-  void receive(std::span<std::byte> data, int from, int tag);
+  Mailbox& mailbox() { return mailbox_; }
 
  private:
   void choose_description();
@@ -139,6 +126,7 @@ class Aggregation {
   KeptBuffers* kept_;
   std::span<const Lane> lanes_;
   MemoryReserve memory_;
+  Mailbox mailbox_{context_.comm, memory_};
   NodeDelegates delegates_;
   std::optional<FileDomains> domains_;
   int my_index_ = -1;
@@ -154,26 +142,7 @@ class Aggregation {
   std::shared_ptr<SharedBuffer> shared_;
   std::map<int, int> node_rank_;  // by rank, of the aggregators
   PrivateMemory incoming_;        // for messages from other nodes
-  struct Posted {
-    std::vector<std::byte> data;
-    std::unique_ptr<CommRequest> request;
-  };
-  std::vector<std::byte> token_bytes(std::span<const int64_t> values);
-  void post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag);
-  void wait_for(std::vector<Posted>& list);
-  std::vector<Posted> posted_;
-  std::vector<Posted> lasting_;
 };
-
-/// True for file pieces so short that they are moved through a dense copy: handing the packer a part a piece would cost more.
-bool has_short_pieces(const Stream& stream);
-
-/// What the dense copy may hold: as much as stays in the second-level cache.
-inline constexpr int64_t kDenseBytes = 256 << 10;
-
-/// Calls `visit(part, buffer)` for parts of an overlap of at most `most_bytes`, with room for one.
-void for_each_part(const Overlap& overlap, int64_t most_bytes,
-                   const std::function<void(const Overlap& part, std::byte* buffer)>& visit);
 
 /// Copies packed bytes of an overlap to their places in a window's buffer, and back.
 void scatter_to_window(const Overlap& overlap, const std::byte* packed, const Window& window, std::byte* buffer);

@@ -56,7 +56,8 @@ static_assert(std::is_trivially_copyable_v<Summary> && kSummaryValues <= NodeMee
 
 bool are_apart(std::span<ByteRange> hulls) {
   std::sort(hulls.begin(), hulls.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
-  return std::adjacent_find(hulls.begin(), hulls.end(), [](ByteRange a, ByteRange b) { return b.begin < a.end; }) == hulls.end();
+  return std::adjacent_find(hulls.begin(), hulls.end(), [](ByteRange a, ByteRange b) { return b.begin < a.end; }) ==
+         hulls.end();
 }
 
 // One meeting in the memory of the node.
@@ -91,8 +92,11 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   agreed.failed = sum.stage == Stage::kFailed;
   agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
   if (!agreed.failed && !agreed.all_moved) {
-    const RequestShape shape{
-        .total_bytes = sum.bytes, .piece_count = sum.pieces, .write = write, .hull_bytes = extent.size(), .windows = true,
+    const RequestShape shape{.total_bytes = sum.bytes,
+                             .piece_count = sum.pieces,
+                             .write = write,
+                             .hull_bytes = extent.size(),
+                             .windows = true,
                              .apart = are_apart(hulls)};
     agreed.plan = make_plan(shape, sum.capabilities, context.hints, context.comm);
   }

@@ -4,11 +4,12 @@
 #include <atomic>
 #include <cstring>
 
+#include "access/request/message_tags.hpp"
+
 namespace stria::access {
 
 namespace {
 
-constexpr int kMeetTag = 32040;
 constexpr size_t kBitsOfWord = 64;
 
 // What of a window's bytes a description has.

@@ -5,7 +5,7 @@
 #include "access/failure/moved_prefix.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/node_windows.hpp"
-#include "base/buffer.hpp"
+#include "access/together/window_copy.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::access {
@@ -19,7 +19,7 @@ class NodeRead {
         context_(context),
         lane_(lane),
         rounds_(lane.extent, windows.window_bytes_, windows.read_rounds_),
-        sink_(sink) {
+        copy_(Endpoint::of_read(sink), kWindowCopy) {
     memory_.attempt([&] { mine_.emplace(0, lane.streams); });
   }
 
@@ -127,7 +127,7 @@ class NodeRead {
     tell();
   }
 
-  void take(const NodeWindows::Slot& slot, const NodeRounds::Place& place, const std::byte* buffer) {
+  void take(const NodeWindows::Slot& slot, const NodeRounds::Place& place, std::byte* buffer) {
     const int64_t end = slot.file_end;
     if (end == NodeWindows::kFailed) {
       lose_behind(place.file.begin);
@@ -138,40 +138,18 @@ class NodeRead {
     }
     PhaseTimer timer(context_.times, Phase::kUnpack);
     memory_.attempt([&] {
+      copy_.begin();
       for (Overlap& overlap : overlaps_) {
         if (const int64_t stop = end == kNoEnd ? overlap.end : position_of(*overlap.stream, end); stop < overlap.end) {
           overlap.end = std::max(stop, overlap.begin);
           taken_.miss(*overlap.stream, overlap.end);
         }
         if (overlap.begin < overlap.end) {
-          pick_out(overlap, place.origin, buffer);
+          copy_.copy(overlap, buffer, place.origin);
         }
       }
+      copy_.finish();
     });
-  }
-
-  void pick_out(const Overlap& overlap, int64_t origin, const std::byte* buffer) {
-    const Stream& stream = *overlap.stream;
-    if (std::byte* direct = sink_.direct_target(stream.stream_id)) {
-      gather_pieces(stream, overlap.begin, overlap.end, buffer, origin, direct + overlap.begin);
-      sink_.passed_direct(stream.stream_id, overlap.begin, overlap.end);
-      return;
-    }
-    if (has_pieces_below(stream, NodeWindows::kShortPieceBytes)) {
-      if (dense_ == nullptr) {
-        dense_ = std::make_unique<Buffer>(windows_.window_bytes_);
-      }
-      gather_pieces(stream, overlap.begin, overlap.end, buffer, origin, dense_->data());
-      StreamPart part{stream.stream_id, overlap.begin, overlap.end, dense_->data()};
-      sink_.unpack(std::span(&part, 1));
-      return;
-    }
-    parts_.clear();
-    for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
-      parts_.push_back({stream.stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
-                        const_cast<std::byte*>(buffer) + (piece.begin - origin)});
-    });
-    sink_.unpack(parts_);
   }
 
   // Windows come by increasing offset: the first loss counts.
@@ -209,7 +187,7 @@ class NodeRead {
   Context& context_;
   const Lane& lane_;
   NodeRounds rounds_;
-  StreamSink& sink_;
+  WindowCopy copy_;
   MemoryReserve memory_;
   Moved moved_;
   bool stopped_ = false;
@@ -217,8 +195,6 @@ class NodeRead {
   MovedPrefix taken_;                    // up to where the file was found to end
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it
   std::vector<Overlap> overlaps_;
-  std::vector<StreamPart> parts_;
-  std::unique_ptr<Buffer> dense_;
 };
 
 Moved NodeWindows::read(Context& context, const Lane& lane, StreamSink& sink) {

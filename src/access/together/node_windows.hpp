@@ -95,8 +95,6 @@ class NodeWindows {
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
   static constexpr int64_t kFailed = -1;
-  /// File pieces shorter than this go through a dense copy: handing the packer a part a piece would cost more than that.
-  static constexpr int64_t kShortPieceBytes = 4 << 10;
 
  private:
   friend class NodeWrite;

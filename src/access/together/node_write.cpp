@@ -8,8 +8,8 @@
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/node_windows.hpp"
+#include "access/together/window_copy.hpp"
 #include "access/together/window_writer.hpp"
-#include "base/buffer.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::access {
@@ -31,7 +31,7 @@ class NodeWrite {
         rounds_(lane.extent, windows.window_bytes_, windows.write_rounds_),
         granule_bytes_(granule_bytes),
         operation_(windows.write_operations_ + 1),
-        source_(source) {
+        copy_(Endpoint::of_write(source), kWindowCopy) {
     memory_.attempt([&] {
       mine_.emplace(0, lane.streams);
       own_bits_.resize(static_cast<size_t>((windows.window_bytes_ / granule_bytes + kWordBits - 1) / kWordBits));
@@ -84,43 +84,17 @@ class NodeWrite {
       overlaps_.clear();
       overlaps(*mine_, place.file, overlaps_);
       std::byte* buffer = windows_.buffer(rounds_.slot(round));
+      copy_.begin();
       for (const Overlap& overlap : overlaps_) {
-        put(overlap, buffer, place.origin);
+        copy_.copy(overlap, buffer, place.origin);
         mark(overlap, place.origin);
       }
+      copy_.finish();
       merge(windows_.bits(rounds_.slot(round)), slot);
     });
     if (memory_.ran_out()) {
       fail(memory_.status());
     }
-  }
-
-  void put(const Overlap& overlap, std::byte* buffer, int64_t origin) {
-    const Stream& stream = *overlap.stream;
-    if (const std::byte* direct = source_.direct_source(stream.stream_id)) {
-      scatter(overlap, direct + overlap.begin, buffer, origin);
-      source_.passed_direct(stream.stream_id, overlap.begin, overlap.end);
-      return;
-    }
-    if (has_pieces_below(stream, NodeWindows::kShortPieceBytes)) {
-      if (dense_ == nullptr) {
-        dense_ = std::make_unique<Buffer>(windows_.window_bytes_);
-      }
-      StreamPart part{stream.stream_id, overlap.begin, overlap.end, dense_->data()};
-      source_.pack(std::span(&part, 1));
-      scatter(overlap, dense_->data(), buffer, origin);
-      return;
-    }
-    parts_.clear();
-    for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
-      parts_.push_back(
-          {stream.stream_id, overlap.begin + at, overlap.begin + at + piece.size(), buffer + (piece.begin - origin)});
-    });
-    source_.pack(parts_);
-  }
-
-  static void scatter(const Overlap& overlap, const std::byte* packed, std::byte* buffer, int64_t origin) {
-    scatter_pieces(*overlap.stream, overlap.begin, overlap.end, packed, buffer, origin);
   }
 
   void mark(const Overlap& overlap, int64_t origin) {
@@ -254,13 +228,11 @@ class NodeWrite {
   int64_t granule_bytes_;
   int64_t operation_;
   int64_t next_ = 0;
-  StreamSource& source_;
+  WindowCopy copy_;
   MemoryReserve memory_;
   Status status_;
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it
   std::vector<Overlap> overlaps_;
-  std::vector<StreamPart> parts_;
-  std::unique_ptr<Buffer> dense_;
   std::vector<uint64_t> own_bits_;
   int64_t first_word_ = INT64_MAX;  // of own_bits_, that are not zero
   int64_t last_word_ = -1;

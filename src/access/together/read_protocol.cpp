@@ -8,6 +8,7 @@
 #include "access/together/aggregation.hpp"
 #include "access/together/two_phase.hpp"
 #include "access/together/wanted_stretches.hpp"
+#include "access/together/window_copy.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::access {
@@ -16,16 +17,8 @@ namespace {
 
 using Share = Aggregation::Share;
 
-// Aggregator to contributor: the round's bytes are there up to this end of the file, or kFailed: the last token between them.
-constexpr int kFilledTag = 32020;
-constexpr int kTakenTag = 32021;  // contributor to aggregator: the shared buffer may be used again
-constexpr int kDataTag = 32022;   // aggregator to a rank of another node: the packed bytes, unless it failed
+// Instead of an end of the file: the aggregator has failed. The last word between the two.
 constexpr int64_t kFailed = -1;
-
-// The same between the delegate of a node (node_delegates.hpp) and those for whom it speaks: the end of the file, or kFailed,
-// and where in its staging buffer their bytes are; and that they have taken them.
-constexpr int kPlaceTag = 32043;
-constexpr int kEmptiedTag = 32044;
 
 class TwoPhaseRead {
  public:
@@ -35,6 +28,7 @@ class TwoPhaseRead {
         plan_(plan),
         lanes_(lanes),
         sink_(sink),
+        copy_(Endpoint::of_read(sink), kAggregatorCopy),
         aggregation_(context, plan, lanes, {.reads = true, .kept = kept}) {}
 
   Moved run() {
@@ -52,7 +46,7 @@ class TwoPhaseRead {
       }
       take(round_);
       PhaseTimer timer(context_.times, Phase::kExchange);
-      aggregation_.drain();
+      mailbox_.drain();
       exchange_news();
     }
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
@@ -60,7 +54,7 @@ class TwoPhaseRead {
     }
     wait_for_members();
     PhaseTimer timer(context_.times, Phase::kExchange);
-    aggregation_.finish();
+    mailbox_.finish();
     if (signal_) {
       moved_.status = signal_->end(moved_.status);
     }
@@ -141,11 +135,11 @@ class TwoPhaseRead {
         end = own_end_;
       });
     }
-    aggregation_.post_token(speaker, kFilledTag, end);
+    mailbox_.post_token(speaker, kFilledTag, end);
     if (end == kFailed) {
       aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
     } else if (!shared) {
-      aggregation_.post_bytes(std::move(message), speaker, kDataTag);
+      mailbox_.post_bytes(std::move(message), speaker, kReadDataTag);
     }
   }
 
@@ -154,7 +148,7 @@ class TwoPhaseRead {
     PhaseTimer timer(context_.times, Phase::kExchange);
     auto& taken_from = readers_[round % Aggregation::kTwins];
     for (int rank : taken_from) {
-      aggregation_.receive_token(rank, kTakenTag);
+      mailbox_.receive_token(rank, kTakenTag);
     }
     taken_from.clear();
   }
@@ -235,7 +229,7 @@ class TwoPhaseRead {
   void wait_for_members() {
     PhaseTimer timer(context_.times, Phase::kExchange);
     for (int rank : members_) {
-      aggregation_.receive_token(rank, kEmptiedTag);
+      mailbox_.receive_token(rank, kEmptiedTag);
     }
     members_.clear();
   }
@@ -249,7 +243,7 @@ class TwoPhaseRead {
       fail(aggregator_rank);
     } else {
       PhaseTimer timer(context_.times, Phase::kExchange);
-      aggregation_.receive({aggregation_.staging(me, load.offset), static_cast<size_t>(load.bytes)}, aggregator_rank, kDataTag);
+      mailbox_.receive({aggregation_.staging(me, load.offset), static_cast<size_t>(load.bytes)}, aggregator_rank, kReadDataTag);
     }
     for (const Load::Part& part : load.parts) {
       if (part.rank != me) {
@@ -269,7 +263,7 @@ class TwoPhaseRead {
     const std::pair pair{aggregator_rank, part.rank};
     if (!closed_.contains(pair)) {
       const int64_t place[] = {end, part.offset};
-      aggregation_.post_numbers(part.rank, kPlaceTag, place);
+      mailbox_.post_numbers(part.rank, kReadPlaceTag, place);
     }
     if (end == kFailed) {
       aggregation_.memory().surely([&] { closed_.insert(pair); });
@@ -285,14 +279,14 @@ class TwoPhaseRead {
     int64_t place[] = {0, 0};  // the end of the file, and the offset
     {
       PhaseTimer timer(context_.times, Phase::kExchange);
-      aggregation_.receive(std::as_writable_bytes(std::span(place)), share.speaker, kPlaceTag);
+      mailbox_.receive(std::as_writable_bytes(std::span(place)), share.speaker, kReadPlaceTag);
     }
     if (place[0] == kFailed) {
       fail(share.rank);
       return;
     }
     take_packed(share, aggregation_.staging(share.speaker, place[1]), place[0]);
-    aggregation_.post_lasting_token(share.speaker, kEmptiedTag, share.bytes);
+    mailbox_.post_lasting_token(share.speaker, kEmptiedTag, share.bytes);
   }
 
   void fail(int aggregator_rank) {
@@ -318,57 +312,34 @@ class TwoPhaseRead {
       take_message(share, end);
     }
     if (share.shared && !share.own) {
-      aggregation_.post_lasting_token(share.rank, kTakenTag, share.bytes);
+      mailbox_.post_lasting_token(share.rank, kTakenTag, share.bytes);
     }
   }
 
   int64_t arrived(int from) {
     PhaseTimer timer(context_.times, Phase::kExchange);
-    return aggregation_.receive_token(from, kFilledTag);
+    return mailbox_.receive_token(from, kFilledTag);
   }
 
   // Unpacks straight from the aggregator's buffer; all streams of the round in one call.
   void take_shared(const Share& share, std::byte* buffer, int64_t file_end) {
     PhaseTimer timer(context_.times, Phase::kUnpack);
-    parts_.clear();
+    copy_.begin();
     for (const auto& [w, whole] : share.parts) {
       const Window& window = share.windows[w];
-      Overlap overlap = before(whole, file_end);
-      if (overlap.begin >= overlap.end) {
-        continue;
+      const Overlap overlap = before(whole, file_end);
+      if (overlap.begin < overlap.end) {
+        copy_.copy(overlap, buffer + window.buffer_offset, window.file.begin);
       }
-      if (has_short_pieces(*overlap.stream)) {
-        take_short_pieces(overlap, window, buffer);
-        continue;
-      }
-      for_each_piece(overlap, [&](ByteRange piece, int64_t at) {
-        parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
-                          buffer + window.buffer_offset + (piece.begin - window.file.begin)});
-      });
     }
-    sink_.unpack(parts_);
-  }
-
-  // Straight into memory where it is packed, else through a buffer that stays in the cache.
-  void take_short_pieces(const Overlap& overlap, const Window& window, const std::byte* buffer) {
-    const int id = overlap.stream->stream_id;
-    if (std::byte* memory = sink_.direct_target(id)) {
-      gather_from_window(overlap, window, buffer, memory + overlap.begin);
-      sink_.passed_direct(id, overlap.begin, overlap.end);
-      return;
-    }
-    for_each_part(overlap, kDenseBytes, [&](const Overlap& part, std::byte* dense) {
-      gather_from_window(part, window, buffer, dense);
-      StreamPart packed{id, part.begin, part.end, dense};
-      sink_.unpack(std::span(&packed, 1));
-    });
+    copy_.finish();
   }
 
   void take_message(const Share& share, int64_t file_end) {
     std::byte* packed = nullptr;
     {
       PhaseTimer timer(context_.times, Phase::kExchange);
-      packed = aggregation_.receive_bytes(share.bytes, share.rank, kDataTag).data();
+      packed = aggregation_.receive_bytes(share.bytes, share.rank, kReadDataTag).data();
     }
     take_packed(share, packed, file_end);
   }
@@ -417,7 +388,9 @@ class TwoPhaseRead {
   const ThroughAggregators& plan_;
   std::span<const Lane> lanes_;
   StreamSink& sink_;
+  WindowCopy copy_;
   Aggregation aggregation_;
+  Mailbox& mailbox_ = aggregation_.mailbox();
   std::optional<MessageSignal> signal_;  // of an aggregator
   std::set<int> failed_;                 // aggregators that this rank met and that could not read
   std::set<int> dismissed_;              // speakers of contributors whom this aggregator has told so

@@ -7,12 +7,6 @@
 
 namespace stria::access {
 
-namespace {
-
-constexpr int kPiecesTag = 32017;  // contributor to aggregator: the pieces of a round, their sizes before
-
-}  // namespace
-
 // Long lists of single streams are sent by rounds. Where a lane has several streams, which is where tiles of a view interleave,
 // they are sent whole.
 void Aggregation::choose_description() {
@@ -92,9 +86,9 @@ void Aggregation::send_pieces(int aggregator, int round) {
   }
   auto header = memory_.surely([] { return std::vector<std::byte>(sizeof sizes); });
   std::memcpy(header.data(), sizes, sizeof sizes);
-  post_bytes(std::move(header), rank, kPiecesTag);
+  mailbox_.post_bytes(std::move(header), rank, kPiecesTag);
   if (!message.empty()) {
-    post_bytes(std::move(message), rank, kPiecesTag);
+    mailbox_.post_bytes(std::move(message), rank, kPiecesTag);
   }
 }
 
@@ -128,13 +122,13 @@ Status Aggregation::receive_pieces(Contributor& contributor, const std::vector<W
     return Status();
   }
   int64_t sizes[] = {0, 0};
-  receive(std::as_writable_bytes(std::span(sizes)), contributor.rank, kPiecesTag);
+  mailbox_.receive(std::as_writable_bytes(std::span(sizes)), contributor.rank, kPiecesTag);
   contributor.bytes = sizes[1];
   if (sizes[0] == 0) {
     return Status();
   }
   const std::span<std::byte> message = incoming_pieces_.bytes().first(static_cast<size_t>(sizes[0]));
-  receive(message, contributor.rank, kPiecesTag);
+  mailbox_.receive(message, contributor.rank, kPiecesTag);
   Status status = Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation");
   memory_.attempt([&] {
     auto pieces = decode_description(message, static_cast<int>(lanes_.size()));

@@ -1,8 +1,8 @@
 // The stretches of a window that its contributors have bytes in.
 //
 // Problem: contributors of one window may lie megabytes apart; whoever reads, or looks through, all that lies between pays for
-// what nobody asked for. Method: the contributors' ranges are joined where the gap between them is short; a range of many pieces
-// far from each other is walked first. Cost: O(ranges log ranges), and O(pieces) of ranges that are mostly gaps.
+// what nobody asked for. Method: the contributors' ranges are joined where the gap between them is short; a range of many
+// pieces far from each other is walked first. Cost: O(ranges log ranges), and O(pieces) of ranges that are mostly gaps.
 #pragma once
 
 #include <cstdint>

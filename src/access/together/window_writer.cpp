@@ -39,7 +39,9 @@ Overlap part_in(const Overlap& overlap, ByteRange hull, ByteRange stretch) {
   if (stretch.begin <= hull.begin && hull.end <= stretch.end) {
     return overlap;
   }
-  const auto inside = [&](int64_t offset) { return std::clamp(position_of(*overlap.stream, offset), overlap.begin, overlap.end); };
+  const auto inside = [&](int64_t offset) {
+    return std::clamp(position_of(*overlap.stream, offset), overlap.begin, overlap.end);
+  };
   return {overlap.stream, inside(stretch.begin), inside(stretch.end)};
 }
 

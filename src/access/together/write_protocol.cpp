@@ -7,6 +7,7 @@
 #include "access/failure/message_signal.hpp"
 #include "access/together/aggregation.hpp"
 #include "access/together/two_phase.hpp"
+#include "access/together/window_copy.hpp"
 #include "access/together/window_writer.hpp"
 #include "trace/phase_timer.hpp"
 
@@ -16,16 +17,7 @@ namespace {
 
 using Share = Aggregation::Share;
 
-// Aggregator to contributor: the buffer for this round is free (1), or the write has failed (0): the last token between them.
-constexpr int kGoTag = 32010;
-constexpr int kDoneTag = 32011;     // contributor to aggregator: its share is packed (1), or it could not (0)
-constexpr int kDataTag = 32012;     // contributor on another node to aggregator: the packed bytes, if it could
-constexpr int kWrittenTag = 32013;  // aggregator to contributor, after a failure: how many of its rounds were written
-
-// The same between a rank and the one of its node that speaks for it: where its share goes, or kClosed, the last one between
-// the two for this aggregator; and whether it is there.
-constexpr int kPlaceTag = 32041;
-constexpr int kPlacedTag = 32042;
+// Instead of a place: the aggregator has failed. The last word between the two for it.
 constexpr int64_t kClosed = -1;
 
 class TwoPhaseWrite {
@@ -35,6 +27,7 @@ class TwoPhaseWrite {
       : context_(context),
         plan_(plan),
         source_(source),
+        copy_(Endpoint::of_write(source), kAggregatorCopy),
         aggregation_(context, plan, lanes, {.reads = false, .kept = kept}),
         flights_{Flight(context, direct_file), Flight(context, direct_file)} {}
 
@@ -56,7 +49,7 @@ class TwoPhaseWrite {
         }
       }
       PhaseTimer timer(context_.times, Phase::kExchange);
-      aggregation_.drain();
+      mailbox_.drain();
       exchange_news();
     }
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
@@ -86,15 +79,15 @@ class TwoPhaseWrite {
     int me = context_.comm.rank();
     for (int rank : aggregation_.memory().surely([&] { return aggregation_.contributor_ranks(); })) {
       if (rank != me) {
-        aggregation_.post_token(rank, kWrittenTag, written_rounds());
+        mailbox_.post_token(rank, kWrittenTag, written_rounds());
       }
     }
     MovedPrefix written;
     for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
-      const int64_t rounds = rank == me ? written_rounds() : aggregation_.receive_token(rank, kWrittenTag);
+      const int64_t rounds = rank == me ? written_rounds() : mailbox_.receive_token(rank, kWrittenTag);
       aggregation_.miss_rounds(rank, static_cast<int>(rounds), written);
     }
-    aggregation_.drain();
+    mailbox_.drain();
     return written.bytes(lanes);
   }
 
@@ -121,7 +114,7 @@ class TwoPhaseWrite {
     }
     aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share>) {
       if (!dismissed_.contains(speaker)) {
-        aggregation_.post_token(speaker, kGoTag, status_.ok() ? 1 : 0);
+        mailbox_.post_token(speaker, kGoTag, status_.ok() ? 1 : 0);
         if (!status_.ok()) {
           aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
         }
@@ -169,12 +162,12 @@ class TwoPhaseWrite {
       }
     });
     if (!share.own) {
-      aggregation_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
+      mailbox_.post_token(share.rank, kDoneTag, packed ? 1 : 0);
     } else if (!packed && status_.ok()) {
       status_ = another_failed();
     }
     if (!share.shared && packed) {
-      aggregation_.post_bytes(std::move(message), share.rank, kDataTag);
+      mailbox_.post_bytes(std::move(message), share.rank, kWriteDataTag);
     }
   }
 
@@ -201,7 +194,7 @@ class TwoPhaseWrite {
   void send_place(int aggregator_rank, const Load::Part& part, bool open) {
     const std::pair pair{aggregator_rank, part.rank};
     if (!closed_.contains(pair)) {
-      aggregation_.post_token(part.rank, kPlaceTag, open ? part.offset : kClosed);
+      mailbox_.post_token(part.rank, kWritePlaceTag, open ? part.offset : kClosed);
     }
     if (!open) {
       aggregation_.memory().surely([&] { closed_.insert(pair); });
@@ -213,13 +206,13 @@ class TwoPhaseWrite {
     if (failed_.contains(share.rank)) {
       return;
     }
-    const int64_t offset = receive(share.speaker, kPlaceTag);
+    const int64_t offset = receive(share.speaker, kWritePlaceTag);
     if (offset == kClosed) {
       aggregation_.memory().surely([&] { failed_.insert(share.rank); });
       return;
     }
     bool packed = pack_unless_failed([&] { pack_behind(share, aggregation_.staging(share.speaker, offset)); });
-    aggregation_.post_token(share.speaker, kPlacedTag, packed ? 1 : 0);
+    mailbox_.post_token(share.speaker, kPlacedTag, packed ? 1 : 0);
   }
 
   // Delegate: sends what lies packed in its staging buffer.
@@ -230,10 +223,10 @@ class TwoPhaseWrite {
       }
     }
     const int aggregator_rank = aggregation_.rank_of(load);
-    aggregation_.post_token(aggregator_rank, kDoneTag, packed ? 1 : 0);
+    mailbox_.post_token(aggregator_rank, kDoneTag, packed ? 1 : 0);
     if (packed) {
       const std::byte* bytes = aggregation_.staging(context_.comm.rank(), load.parts.front().offset);
-      aggregation_.post_kept_bytes({bytes, static_cast<size_t>(load.bytes)}, aggregator_rank, kDataTag);
+      mailbox_.post_kept_bytes({bytes, static_cast<size_t>(load.bytes)}, aggregator_rank, kWriteDataTag);
     }
   }
 
@@ -251,7 +244,7 @@ class TwoPhaseWrite {
 
   int64_t receive(int from, int tag) {
     PhaseTimer timer(context_.times, Phase::kExchange);
-    return aggregation_.receive_token(from, tag);
+    return mailbox_.receive_token(from, tag);
   }
 
   template <typename Work>
@@ -298,34 +291,12 @@ class TwoPhaseWrite {
   // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
   void pack_into(const Share& share, std::byte* buffer) {
     PhaseTimer timer(context_.times, Phase::kPack);
-    parts_.clear();
+    copy_.begin();
     for (const auto& [w, overlap] : share.parts) {
       const Window& window = share.windows[w];
-      if (has_short_pieces(*overlap.stream)) {
-        pack_short_pieces(overlap, window, buffer);
-        continue;
-      }
-      for_each_piece(overlap, [&, &overlap = overlap](ByteRange piece, int64_t at) {
-        parts_.push_back({overlap.stream->stream_id, overlap.begin + at, overlap.begin + at + piece.size(),
-                          buffer + window.buffer_offset + (piece.begin - window.file.begin)});
-      });
+      copy_.copy(overlap, buffer + window.buffer_offset, window.file.begin);
     }
-    source_.pack(parts_);
-  }
-
-  // Straight out of memory where it is packed, else through a buffer that stays in the cache.
-  void pack_short_pieces(const Overlap& overlap, const Window& window, std::byte* buffer) {
-    const int id = overlap.stream->stream_id;
-    if (const std::byte* memory = source_.direct_source(id)) {
-      scatter_to_window(overlap, memory + overlap.begin, window, buffer);
-      source_.passed_direct(id, overlap.begin, overlap.end);
-      return;
-    }
-    for_each_part(overlap, kDenseBytes, [&](const Overlap& part, std::byte* dense) {
-      StreamPart packed{id, part.begin, part.end, dense};
-      source_.pack(std::span(&packed, 1));
-      scatter_to_window(part, dense, window, buffer);
-    });
+    copy_.finish();
   }
 
   // One part behind the other, as a message has them.
@@ -347,14 +318,14 @@ class TwoPhaseWrite {
       if (dismissed_.contains(speaker)) {
         return;
       }
-      if (aggregation_.receive_token(speaker, kDoneTag) == 0) {
+      if (mailbox_.receive_token(speaker, kDoneTag) == 0) {
         status_ = status_.ok() ? Status(ErrorCode::kAborted, "another rank could not pack") : status_;
       } else if (!shares.front().shared) {
         int64_t bytes = 0;
         for (const Share& share : shares) {
           bytes += share.bytes;
         }
-        const std::byte* packed = aggregation_.receive_bytes(bytes, speaker, kDataTag).data();
+        const std::byte* packed = aggregation_.receive_bytes(bytes, speaker, kWriteDataTag).data();
         attempt([&] {
           for (const Share& share : shares) {
             scatter(share, packed, buffer);
@@ -397,7 +368,9 @@ class TwoPhaseWrite {
   Context& context_;
   const ThroughAggregators& plan_;
   StreamSource& source_;
+  WindowCopy copy_;
   Aggregation aggregation_;
+  Mailbox& mailbox_ = aggregation_.mailbox();
   std::optional<MessageSignal> signal_;  // of an aggregator
   bool prepared_ = false;
   Status status_;                                      // of this aggregator's writing
