@@ -29,7 +29,7 @@ LAYERS = [
 # Rooms within a layer, lower first. Files that lie in the layer's folder itself stand above all of its rooms.
 ROOMS = {
     "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
-    "src/file": ["meet", "define", "checksums", "move", "session", "write", "read", "verify"],
+    "src/file": ["meet", "define", "checksums", "move", "session", "verify", "write", "read"],
 }
 # Behind the interface of their layer: only its own files and tests include them.
 HIDDEN = ["src/container/hdf5"]

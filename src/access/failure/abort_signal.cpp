@@ -2,9 +2,8 @@
 
 namespace stria::access {
 
-Status failure_elsewhere(const Context& context) {
-  return context.signal != nullptr && context.signal->heard() ? Status(ErrorCode::kAborted, "another rank has failed")
-                                                              : Status();
+Status failure_elsewhere(AbortSignal* signal) {
+  return signal != nullptr && signal->heard() ? Status(ErrorCode::kAborted, "another rank has failed") : Status();
 }
 
 void tell_failure(const Context& context) {

@@ -39,8 +39,11 @@ class WordSignal final : public AbortSignal {
   FailureWord word_;
 };
 
-/// kAborted once another rank has failed of which the context's signal tells. Never blocks.
-Status failure_elsewhere(const Context& context);
+/// kAborted once another rank has failed of which the signal tells; a null one tells nothing. Never blocks.
+Status failure_elsewhere(AbortSignal* signal);
+inline Status failure_elsewhere(const Context& context) {
+  return failure_elsewhere(context.signal);
+}
 /// Tells by the context's signal, where it has one, that the operation has failed here.
 void tell_failure(const Context& context);
 

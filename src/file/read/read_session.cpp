@@ -133,12 +133,7 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
   if (const Status attached = attach_row_sums(); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));
   }
-  slabs_of_.resize(datasets().size());
-  for (size_t i = 0; i < checksums_.slabs.size(); ++i) {
-    if (const int number = entry_of(checksums_.slabs[i].dataset); number >= 0) {
-      slabs_of_[static_cast<size_t>(number)].push_back(static_cast<int>(i));
-    }
-  }
+  checker_.find_slabs();
   return Status();
 }
 
@@ -201,10 +196,6 @@ Status ReadSession::together(const std::function<Status()>& work) {
   return comm().agree(outcome);
 }
 
-Status ReadSession::failure_elsewhere() const {
-  return signal_ != nullptr && signal_->heard() ? Status(ErrorCode::kAborted, "another rank could not read") : Status();
-}
-
 // The outcome is this rank's own.
 Status ReadSession::move_all(const access::Plan& plan) {
   std::vector<Transfer> direct;
@@ -230,7 +221,7 @@ Status ReadSession::move_all(const access::Plan& plan) {
     for (const Transfer& transfer : through_library) {
       STRIA_RETURN_IF_ERROR(read_through_library(transfer));
     }
-    return sums ? check_sums(direct, **set) : Status();
+    return sums ? checker_.check_sums(direct, **set) : Status();
   });
 }
 
@@ -254,7 +245,7 @@ Status ReadSession::read_through_library(const Transfer& transfer) {
   int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);
   std::vector<std::byte> buffer;
   for (int64_t row = 0; row < rows; row += step) {
-    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(signal_));
     int64_t step_rows = std::min(step, rows - row);
     std::vector<int64_t> start = transfer.start;
     std::vector<int64_t> count = transfer.count;
@@ -306,7 +297,7 @@ Status ReadSession::read_whole(int number, std::vector<std::byte>& content) {
   content.resize(static_cast<size_t>(entry.data_bytes()));
   const std::vector<int64_t> start(entry.spec.dims.size(), 0);
   STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content));
-  return checks() ? check_table(number) : Status();
+  return checks() ? checker_.check_table(number) : Status();
 }
 
 Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {

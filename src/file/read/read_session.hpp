@@ -4,28 +4,17 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "access/failure/abort_signal.hpp"
-#include "base/hash.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/move/transfer_set.hpp"
 #include "file/session/session.hpp"
+#include "file/verify/sum_checker.hpp"
 
 namespace stria::file {
-
-/// What a check of the whole file has found.
-struct Findings {
-  std::vector<Damage> damages;
-  std::vector<int64_t> summed;  ///< datasets of whose rows at least one has a sum
-  std::vector<std::string> remarks;
-};
-
-/// Notes rows as damaged; together with those before them where they follow each other.
-void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row);
 
 class ReadSession : public Session {
  public:
@@ -70,62 +59,25 @@ class ReadSession : public Session {
   Status open_handle();
   Status move(const access::RequestShape& shape);
   Status together(const std::function<Status()>& work);
-  Status failure_elsewhere() const;
   Status move_all(const access::Plan& plan);
   Status read_through_library(const Transfer& transfer);
 
-  // On the way of a read: get_checks.cpp.
-  bool checks() const;
-  Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
-  Status check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found);
-  Status check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found, bool& all_known);
-  Status check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found);
-  Status check_table(int dataset);
-  Status trust_table(int table);
-  Status table_damaged(int table) const;
+  /// Whether data are checked on the way of a read.
+  bool checks() const { return checksums_.present && options_.verify; }
 
-  // Data against sums: read_checks.cpp.
-  Status damaged(const Damage& damage) const;
-  Status not_raw(int dataset) const;
-  Status cut_short(const char* before_what) const;
-  int entry_of(int checksum_dataset) const;
-  Status read_table_rows(int table, int64_t first_row, int64_t row_count);
-  Result<std::vector<uint64_t>> read_row_sums(int dataset, int64_t first_row, int64_t row_count);
-  Result<bool> table_is_right(int table);
-  Status hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash);
-  Result<uint64_t> hash_region(const Datatype& region, int64_t displacement);
-  Result<uint64_t> hash_range(ByteRange range);
-  Result<std::vector<uint64_t>> hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count);
-  Status verify_slab(const SlabSum& slab, std::vector<Damage>& found);
-  Status verify_rows(int dataset, ByteRange rows, std::vector<Damage>& found, bool& any_sum);
-  Status mark_summed(int dataset, ByteRange window, std::vector<char>& marks);
-  Status verify_unwritten(int dataset, ByteRange range, std::vector<Damage>& found);
-
-  // The whole file: verify.cpp.
+  // The whole file: whole_file.cpp.
   Status verify_share(const std::vector<std::string>& except, Findings& findings);
-  Status verify_dataset(int dataset, Findings& findings);
-  Status verify_tables(std::vector<Damage>& found);
   Status verify_metadata(Findings& findings);
   void verify_names(Findings& findings);
   void remark_on_datasets(Findings& findings);
   Status share_findings(Findings& findings);
 
-  /// Rows of a table of sums, all columns.
-  struct TableRows {
-    int table = -1;
-    int64_t first_row = 0;
-    int64_t row_count = 0;
-    std::vector<uint64_t> sums;
-  };
-
   OpenOptions options_;
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;
-  std::vector<std::vector<int>> slabs_of_;  // of each dataset: the numbers of its records
-  TableRows table_rows_;
-  std::set<int> trusted_tables_;           // whose own sums were looked at
   access::AbortSignal* signal_ = nullptr;  // of the operation under way, where failures are told
+  SumChecker checker_{{path_, catalog_, checksums_, file_, signal_}};
 };
 
 }  // namespace stria::file

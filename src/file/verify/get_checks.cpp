@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "file/read/read_session.hpp"
+#include "file/verify/sum_checker.hpp"
 
 namespace stria::file {
 
@@ -29,18 +29,14 @@ bool is_same(const Transfer& transfer, const SlabSum& slab) {
 
 }  // namespace
 
-bool ReadSession::checks() const {
-  return checksums_.present && options_.verify;
-}
-
-Status ReadSession::table_damaged(int table) const {
-  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', which holds checksums, is damaged", path_,
+Status SumChecker::table_damaged(int table) const {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', which holds checksums, is damaged", seen_.path,
                                                    RowTable::path(static_cast<size_t>(table))));
 }
 
 // A sum of 0 means that nobody put the row; where that can't be, or the table isn't what it was, the sum is lost.
-Status ReadSession::trust_table(int table) {
-  if (checksums_.is_full(table)) {
+Status SumChecker::trust_table(int table) {
+  if (seen_.checksums.is_full(table)) {
     return table_damaged(table);
   }
   if (trusted_tables_.count(table) == 0) {
@@ -55,9 +51,8 @@ Status ReadSession::trust_table(int table) {
 
 // Whole rows that have passed by. Those that did so out of order are few, and read again. Sets `all_known` to false when some
 // have no sum of their own.
-Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found,
-                               bool& all_known) {
-  const DatasetEntry& entry = dataset(transfer.dataset);
+Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found, bool& all_known) {
+  const DatasetEntry& entry = seen_.catalog[transfer.dataset];
   STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
   const bool is_zero = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();  // where it has no sum
   for (int64_t i = 0; i < transfer.row_count; ++i) {
@@ -84,23 +79,23 @@ Status ReadSession::check_rows(const Transfer& transfer, const UnitHasher& hashe
 }
 
 // Everything put that the transfer touches, read once more, whole, unless just that has passed by; and what nobody put.
-Status ReadSession::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
+Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
   const uint64_t seen = hasher.unit_count() == 1 ? hasher.sums()[0] : 0;
   const ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(),
                           transfer.displacement + transfer.region.true_upper_bound()};
   for (int number : slabs_of_[static_cast<size_t>(transfer.dataset)]) {
-    const SlabSum& slab = checksums_.slabs[static_cast<size_t>(number)];
+    const SlabSum& slab = seen_.checksums.slabs[static_cast<size_t>(number)];
     const ByteRange hull{slab.displacement + slab.region.true_lower_bound(),
                          slab.displacement + slab.region.true_upper_bound()};
     if (!intersect(hull, touched).empty() && !(is_same(transfer, slab) && seen == slab.sum)) {
-      STRIA_RETURN_IF_ERROR(verify_slab(slab, found));
+      STRIA_RETURN_IF_ERROR(check_slab(slab, found));
     }
   }
-  return verify_unwritten(transfer.dataset, touched, found);
+  return check_unwritten(transfer.dataset, touched, found);
 }
 
-Status ReadSession::check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
-  const DatasetEntry& entry = dataset(transfer.dataset);
+Status SumChecker::check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
+  const DatasetEntry& entry = seen_.catalog[transfer.dataset];
   const bool by_rows = entry.checksum_group >= 0;
   bool all_known = by_rows;
   if (summed_by_rows(transfer, entry)) {
@@ -108,13 +103,13 @@ Status ReadSession::check_transfer(const Transfer& transfer, const UnitHasher& h
   } else if (by_rows) {
     bool any_sum = false;
     const ByteRange rows{transfer.first_row, transfer.first_row + transfer.row_count};
-    STRIA_RETURN_IF_ERROR(verify_rows(transfer.dataset, rows, found, any_sum));
-    all_known = checksums_.is_full(entry.checksum_group);
+    STRIA_RETURN_IF_ERROR(check_stored_rows(transfer.dataset, rows, found, any_sum));
+    all_known = seen_.checksums.is_full(entry.checksum_group);
   }
   return all_known ? Status() : check_touched(transfer, hasher, found);
 }
 
-Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
+Status SumChecker::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
   for (size_t i = 0; i < transfers.size(); ++i) {
     std::vector<Damage> found;
     STRIA_RETURN_IF_ERROR(check_transfer(transfers[i], *set.sums(i), found));
@@ -126,10 +121,10 @@ Status ReadSession::check_sums(const std::vector<Transfer>& transfers, const Tra
 }
 
 // Local: for the rank that reads the table.
-Status ReadSession::check_table(int number) {
+Status SumChecker::check_table(int number) {
   std::vector<Damage> found;
   for (int slab : slabs_of_[static_cast<size_t>(number)]) {
-    STRIA_RETURN_IF_ERROR(verify_slab(checksums_.slabs[static_cast<size_t>(slab)], found));
+    STRIA_RETURN_IF_ERROR(check_slab(seen_.checksums.slabs[static_cast<size_t>(slab)], found));
   }
   return found.empty() ? Status() : damaged(found[0]);
 }

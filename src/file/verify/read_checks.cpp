@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "datatype/cursor.hpp"
-#include "file/read/read_session.hpp"
+#include "file/verify/sum_checker.hpp"
 
 namespace stria::file {
 
@@ -25,49 +25,54 @@ ByteRange hull_of(const SlabSum& slab) {
   return {slab.displacement + slab.region.true_lower_bound(), slab.displacement + slab.region.true_upper_bound()};
 }
 
+ByteRange share_of(int64_t total, const Comm& comm) {
+  const int64_t each = total / comm.size();
+  const int64_t more = total % comm.size();
+  const int64_t begin = each * comm.rank() + std::min<int64_t>(more, comm.rank());
+  return {begin, begin + each + (comm.rank() < more ? 1 : 0)};
+}
+
 }  // namespace
 
-void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row) {
-  const bool follows = !found.empty() && found.back().dataset == dataset && found.back().first_row <= first_row &&
-                       first_row <= found.back().last_row;
-  if (follows) {
-    found.back().last_row = std::max(found.back().last_row, last_row);
-  } else {
-    found.push_back({dataset, first_row, last_row});
+Status SumChecker::damaged(const Damage& damage) const {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum",
+                                                   seen_.path, damage.dataset, damage.first_row, damage.last_row - 1));
+}
+
+Status SumChecker::not_raw(int number) const {
+  return Status(ErrorCode::kUnsupported,
+                fmt::format("'{}': dataset '{}' has a checksum of its raw data, but was packed or filtered since", seen_.path,
+                            seen_.catalog[number].spec.path));
+}
+
+Status SumChecker::cut_short(const char* before_what) const {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends before its {}: the file is cut short", seen_.path, before_what));
+}
+
+void SumChecker::find_slabs() {
+  slabs_of_.resize(seen_.catalog.datasets().size());
+  for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
+    if (const auto number = entry_of(seen_.checksums.slabs[i].dataset)) {
+      slabs_of_[static_cast<size_t>(*number)].push_back(static_cast<int>(i));
+    }
   }
 }
 
-Status ReadSession::damaged(const Damage& damage) const {
-  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum",
-                                                   path_, damage.dataset, damage.first_row, damage.last_row - 1));
-}
-
-Status ReadSession::not_raw(int number) const {
-  return Status(ErrorCode::kUnsupported,
-                fmt::format("'{}': dataset '{}' has a checksum of its raw data, but was packed or filtered since", path_,
-                            dataset(number).spec.path));
-}
-
-Status ReadSession::cut_short(const char* before_what) const {
-  return Status(ErrorCode::kCorrupted, fmt::format("'{}' ends before its {}: the file is cut short", path_, before_what));
-}
-
-int ReadSession::entry_of(int checksum_dataset) const {
-  auto found = find(checksums_.paths[static_cast<size_t>(checksum_dataset)]);
-  return found.ok() ? *found : -1;
+std::optional<int> SumChecker::entry_of(int checksum_dataset) const {
+  return seen_.catalog.find(seen_.checksums.paths[static_cast<size_t>(checksum_dataset)]);
 }
 
 // The rows that were read last are kept: many datasets share a table, and most often the same of its rows are wanted of all.
-Status ReadSession::read_table_rows(int table, int64_t first_row, int64_t row_count) {
+Status SumChecker::read_table_rows(int table, int64_t first_row, int64_t row_count) {
   if (table_rows_.table == table && table_rows_.first_row == first_row && table_rows_.row_count == row_count) {
     return Status();
   }
-  auto [offset, rows, columns] = checksums_.tables[static_cast<size_t>(table)];
+  auto [offset, rows, columns] = seen_.checksums.tables[static_cast<size_t>(table)];
   table_rows_.table = -1;
   table_rows_.sums.resize(static_cast<size_t>(row_count * columns));
   storage::ReadSegment segment{offset + first_row * columns * kSumBytes, reinterpret_cast<std::byte*>(table_rows_.sums.data()),
                                static_cast<int64_t>(table_rows_.sums.size()) * kSumBytes};
-  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
   if (read_bytes < segment.bytes) {
     return cut_short("checksums");
   }
@@ -77,9 +82,9 @@ Status ReadSession::read_table_rows(int table, int64_t first_row, int64_t row_co
   return Status();
 }
 
-Result<std::vector<uint64_t>> ReadSession::read_row_sums(int number, int64_t first_row, int64_t row_count) {
-  const DatasetEntry& entry = dataset(number);
-  const int64_t columns = checksums_.tables[static_cast<size_t>(entry.checksum_group)][2];
+Result<std::vector<uint64_t>> SumChecker::read_row_sums(int number, int64_t first_row, int64_t row_count) {
+  const DatasetEntry& entry = seen_.catalog[number];
+  const int64_t columns = seen_.checksums.tables[static_cast<size_t>(entry.checksum_group)][2];
   STRIA_RETURN_IF_ERROR(read_table_rows(entry.checksum_group, first_row, row_count));
   std::vector<uint64_t> sums;
   for (int64_t row = 0; row < row_count; ++row) {
@@ -89,31 +94,31 @@ Result<std::vector<uint64_t>> ReadSession::read_row_sums(int number, int64_t fir
 }
 
 // Local. A table of which nothing is known counts as right.
-Result<bool> ReadSession::table_is_right(int table) {
-  if (!checksums_.is_sealed || checksums_.seal.tables[static_cast<size_t>(table)].count == TableSeal::kUnknown) {
+Result<bool> SumChecker::table_is_right(int table) {
+  if (!seen_.checksums.is_sealed || seen_.checksums.seal.tables[static_cast<size_t>(table)].count == TableSeal::kUnknown) {
     return true;
   }
-  const auto [offset, rows, columns] = checksums_.tables[static_cast<size_t>(table)];
+  const auto [offset, rows, columns] = seen_.checksums.tables[static_cast<size_t>(table)];
   const int64_t step = std::max<int64_t>(kVerifyBytes / std::max<int64_t>(columns * kSumBytes, 1), 1);
   TableSeal seen;
   for (int64_t row = 0; row < rows; row += step) {
-    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
     STRIA_RETURN_IF_ERROR(read_table_rows(table, row, std::min(step, rows - row)));
     for (size_t i = 0; i < table_rows_.sums.size(); ++i) {
       seen.count += table_rows_.sums[i] != 0 ? 1 : 0;
       seen.sum += place_term(row * columns + static_cast<int64_t>(i), table_rows_.sums[i]);
     }
   }
-  const TableSeal& sealed = checksums_.seal.tables[static_cast<size_t>(table)];
+  const TableSeal& sealed = seen_.checksums.seal.tables[static_cast<size_t>(table)];
   return seen.count == sealed.count && seen.sum == sealed.sum;
 }
 
-Status ReadSession::hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash) {
+Status SumChecker::hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash) {
   std::vector<std::byte> buffer(static_cast<size_t>(std::min(kVerifyBytes, std::max<int64_t>(region.size(), 1))));
   Cursor cursor(region, displacement);
   std::vector<storage::ReadSegment> segments;
   while (!cursor.done()) {
-    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
     segments.clear();
     int64_t filled = 0;
     while (!cursor.done() && filled < static_cast<int64_t>(buffer.size()) && segments.size() < kVerifySegments) {
@@ -123,7 +128,7 @@ Status ReadSession::hash_into(const Datatype& region, int64_t displacement, Stre
       filled += bytes;
       cursor.advance(bytes);
     }
-    STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(segments));
+    STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, seen_.file->read(segments));
     if (read_bytes < filled) {
       return cut_short("data");
     }
@@ -132,29 +137,30 @@ Status ReadSession::hash_into(const Datatype& region, int64_t displacement, Stre
   return Status();
 }
 
-Result<uint64_t> ReadSession::hash_region(const Datatype& region, int64_t displacement) {
+Result<uint64_t> SumChecker::hash_region(const Datatype& region, int64_t displacement) {
   StreamingHash hash;
   STRIA_RETURN_IF_ERROR(hash_into(region, displacement, hash));
   return known(hash.digest());
 }
 
-Result<uint64_t> ReadSession::hash_range(ByteRange range) {
+Result<uint64_t> SumChecker::hash_range(ByteRange range) {
   return hash_region(Datatype::bytes(range.size()), range.begin);
 }
 
-Status ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found) {
-  int number = entry_of(slab.dataset);
-  if (number < 0) {
-    return Status();  // verify_names() has it
+Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
+  const auto entry_number = entry_of(slab.dataset);
+  if (!entry_number) {
+    return Status();  // ReadSession::verify_names() has it
   }
-  if (dataset(number).data_offset < 0) {
+  const int number = *entry_number;
+  if (seen_.catalog[number].data_offset < 0) {
     return not_raw(number);
   }
-  const DatasetEntry& entry = dataset(number);
+  const DatasetEntry& entry = seen_.catalog[number];
   const ByteRange hull = hull_of(slab);
   if (hull.end > entry.data_bytes() || hull.begin < 0) {
     return Status(ErrorCode::kFormat,
-                  fmt::format("'{}': a checksum record lies outside of dataset '{}'", path_, entry.spec.path));
+                  fmt::format("'{}': a checksum record lies outside of dataset '{}'", seen_.path, entry.spec.path));
   }
   STRIA_ASSIGN_OR_RETURN(const uint64_t seen, hash_region(slab.region, entry.data_offset + slab.displacement));
   if (seen != slab.sum) {
@@ -165,9 +171,9 @@ Status ReadSession::verify_slab(const SlabSum& slab, std::vector<Damage>& found)
 }
 
 // As many rows at a time as a buffer takes of them and of the sums' table.
-Status ReadSession::verify_rows(int number, ByteRange rows, std::vector<Damage>& found, bool& any_sum) {
-  const DatasetEntry& entry = dataset(number);
-  int64_t sums_bytes = checksums_.tables[static_cast<size_t>(entry.checksum_group)][2] * kSumBytes;
+Status SumChecker::check_stored_rows(int number, ByteRange rows, std::vector<Damage>& found, bool& any_sum) {
+  const DatasetEntry& entry = seen_.catalog[number];
+  int64_t sums_bytes = seen_.checksums.tables[static_cast<size_t>(entry.checksum_group)][2] * kSumBytes;
   int64_t step = std::max<int64_t>(kVerifyBytes / std::max(entry.row_bytes(), sums_bytes), 1);
   for (int64_t begin = rows.begin; begin < rows.end; begin += step) {
     int64_t count = std::min(step, rows.end - begin);
@@ -184,17 +190,17 @@ Status ReadSession::verify_rows(int number, ByteRange rows, std::vector<Damage>&
   return Status();
 }
 
-Result<std::vector<uint64_t>> ReadSession::hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count) {
+Result<std::vector<uint64_t>> SumChecker::hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count) {
   int64_t row_bytes = entry.row_bytes();
   int64_t offset = entry.data_offset + first_row * row_bytes;
   if (row_count == 1) {
     STRIA_ASSIGN_OR_RETURN(uint64_t sum, hash_range({offset, offset + row_bytes}));
     return std::vector<uint64_t>{sum};
   }
-  STRIA_RETURN_IF_ERROR(failure_elsewhere());
+  STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
   std::vector<std::byte> rows(static_cast<size_t>(row_count * row_bytes));
   storage::ReadSegment segment{offset, rows.data(), static_cast<int64_t>(rows.size())};
-  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, file_->read(std::span(&segment, 1)));
+  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
   if (read_bytes < segment.bytes) {
     return cut_short("data");
   }
@@ -206,8 +212,8 @@ Result<std::vector<uint64_t>> ReadSession::hash_rows(const DatasetEntry& entry, 
 }
 
 // Marks the bytes of the window, which is one of the dataset's raw data, that have a sum.
-Status ReadSession::mark_summed(int number, ByteRange window, std::vector<char>& marks) {
-  const DatasetEntry& entry = dataset(number);
+Status SumChecker::mark_summed(int number, ByteRange window, std::vector<char>& marks) {
+  const DatasetEntry& entry = seen_.catalog[number];
   const auto mark = [&](ByteRange range) {
     const ByteRange inside = intersect(range, window);
     std::fill_n(marks.begin() + (inside.begin - window.begin), inside.size(), 1);
@@ -224,7 +230,7 @@ Status ReadSession::mark_summed(int number, ByteRange window, std::vector<char>&
     }
   }
   for (int slab_number : slabs_of_[static_cast<size_t>(number)]) {
-    const SlabSum& slab = checksums_.slabs[static_cast<size_t>(slab_number)];
+    const SlabSum& slab = seen_.checksums.slabs[static_cast<size_t>(slab_number)];
     if (intersect(hull_of(slab), window).empty()) {
       continue;
     }
@@ -238,13 +244,13 @@ Status ReadSession::mark_summed(int number, ByteRange window, std::vector<char>&
 }
 
 // What nobody put reads as zero: so must everything in `range` of the raw data that has no sum.
-Status ReadSession::verify_unwritten(int number, ByteRange range, std::vector<Damage>& found) {
-  const DatasetEntry& entry = dataset(number);
+Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Damage>& found) {
+  const DatasetEntry& entry = seen_.catalog[number];
   const int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
   std::vector<char> marks;
   std::vector<std::byte> data;
   for (int64_t begin = range.begin; begin < range.end; begin += kWindowBytes) {
-    STRIA_RETURN_IF_ERROR(failure_elsewhere());
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
     const ByteRange window{begin, std::min(begin + kWindowBytes, range.end)};
     marks.assign(static_cast<size_t>(window.size()), 0);
     STRIA_RETURN_IF_ERROR(mark_summed(number, window, marks));
@@ -253,7 +259,7 @@ Status ReadSession::verify_unwritten(int number, ByteRange range, std::vector<Da
     }
     data.resize(marks.size());
     storage::ReadSegment segment{entry.data_offset + begin, data.data(), window.size()};
-    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, file_->read(std::span(&segment, 1)));
+    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
     if (read_bytes < window.size()) {
       return cut_short("data");
     }
@@ -261,6 +267,39 @@ Status ReadSession::verify_unwritten(int number, ByteRange range, std::vector<Da
       if (marks[i] == 0 && data[i] != std::byte{0}) {
         const int64_t row = (begin + static_cast<int64_t>(i)) / row_bytes;
         add_damage(found, entry.spec.path, row, row + 1);
+      }
+    }
+  }
+  return Status();
+}
+
+// This rank's share of a dataset: its rows where they are summed, and what nobody put.
+Status SumChecker::check_dataset(int number, const Comm& comm, Findings& findings) {
+  const DatasetEntry& entry = seen_.catalog[number];
+  const bool by_rows = entry.checksum_group >= 0;
+  if (entry.data_offset < 0) {
+    return by_rows ? not_raw(number) : Status();
+  }
+  if (by_rows) {
+    const ByteRange rows = share_of(entry.row_count(), comm);
+    bool any_sum = false;
+    STRIA_RETURN_IF_ERROR(check_stored_rows(number, rows, findings.damages, any_sum));
+    if (any_sum) {
+      findings.summed.push_back(number);
+    }
+    if (seen_.checksums.is_full(entry.checksum_group)) {
+      return Status();
+    }
+  }
+  return check_unwritten(number, share_of(entry.data_bytes(), comm), findings.damages);
+}
+
+Status SumChecker::check_tables(const Comm& comm, std::vector<Damage>& found) {
+  for (size_t i = 0; seen_.checksums.is_sealed && i < seen_.checksums.tables.size(); ++i) {
+    if (static_cast<int>(i % static_cast<size_t>(comm.size())) == comm.rank()) {
+      STRIA_ASSIGN_OR_RETURN(const bool is_right, table_is_right(static_cast<int>(i)));
+      if (!is_right) {
+        add_damage(found, RowTable::path(i), 0, seen_.checksums.tables[i][1]);
       }
     }
   }

@@ -1,108 +1,15 @@
-// A whole file against its sums: rows, slabs, what nobody put, the row tables, the metadata.
+// A whole file against its sums: the shares of the ranks, names and metadata, and what all have found.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <functional>
-#include <iterator>
 #include <set>
 
-#include "file/meet/message_fields.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/meet/part_exchange.hpp"
 #include "file/read/read_session.hpp"
 #include "trace/phase_timer.hpp"
 
 namespace stria::file {
-
-namespace {
-
-std::vector<std::byte> encode_findings(const Findings& findings) {
-  FieldWriter fields;
-  fields.number(static_cast<int64_t>(findings.damages.size()));
-  for (const Damage& damage : findings.damages) {
-    fields.text(damage.dataset);
-    fields.number(damage.first_row);
-    fields.number(damage.last_row);
-  }
-  fields.bytes(std::as_bytes(std::span(findings.summed)));
-  for (const std::string& remark : findings.remarks) {
-    fields.text(remark);
-  }
-  return fields.take();
-}
-
-// Adds them to those that are there.
-void decode_findings(std::span<const std::byte> message, Findings& findings) {
-  FieldReader fields(message);
-  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
-    std::string dataset = fields.text();
-    const int64_t first_row = fields.number();
-    findings.damages.push_back({std::move(dataset), first_row, fields.number()});
-  }
-  const auto summed = fields.bytes();
-  const size_t before = findings.summed.size();
-  findings.summed.resize(before + summed.size() / sizeof(int64_t));
-  std::copy(summed.begin(), summed.end(), reinterpret_cast<std::byte*>(findings.summed.data() + before));
-  while (!fields.done()) {
-    findings.remarks.push_back(fields.text());
-  }
-}
-
-// In order, neighbours as one.
-void tidy(std::vector<Damage>& damages) {
-  std::stable_sort(damages.begin(), damages.end(), [](const Damage& a, const Damage& b) {
-    return std::tie(a.dataset, a.first_row) < std::tie(b.dataset, b.first_row);
-  });
-  std::vector<Damage> merged;
-  for (const Damage& damage : damages) {
-    add_damage(merged, damage.dataset, damage.first_row, damage.last_row);
-  }
-  damages = std::move(merged);
-}
-
-ByteRange share_of(int64_t total, const Comm& comm) {
-  const int64_t each = total / comm.size();
-  const int64_t more = total % comm.size();
-  const int64_t begin = each * comm.rank() + std::min<int64_t>(more, comm.rank());
-  return {begin, begin + each + (comm.rank() < more ? 1 : 0)};
-}
-
-}  // namespace
-
-// This rank's share of a dataset: its rows where they are summed, and what nobody put.
-Status ReadSession::verify_dataset(int number, Findings& findings) {
-  const DatasetEntry& entry = dataset(number);
-  const bool by_rows = entry.checksum_group >= 0;
-  if (entry.data_offset < 0) {
-    return by_rows ? not_raw(number) : Status();
-  }
-  if (by_rows) {
-    const ByteRange rows = share_of(entry.row_count(), comm());
-    bool any_sum = false;
-    STRIA_RETURN_IF_ERROR(verify_rows(number, rows, findings.damages, any_sum));
-    if (any_sum) {
-      findings.summed.push_back(number);
-    }
-    if (checksums_.is_full(entry.checksum_group)) {
-      return Status();
-    }
-  }
-  return verify_unwritten(number, share_of(entry.data_bytes(), comm()), findings.damages);
-}
-
-Status ReadSession::verify_tables(std::vector<Damage>& found) {
-  for (size_t i = 0; checksums_.is_sealed && i < checksums_.tables.size(); ++i) {
-    if (static_cast<int>(i % static_cast<size_t>(comm().size())) == comm().rank()) {
-      STRIA_ASSIGN_OR_RETURN(const bool is_right, table_is_right(static_cast<int>(i)));
-      if (!is_right) {
-        add_damage(found, RowTable::path(i), 0, checksums_.tables[i][1]);
-      }
-    }
-  }
-  return Status();
-}
 
 // Rank 0. Other programs may go on with a file, and then rewrite its superblock: nobody can tell any more what the metadata
 // were.
@@ -115,7 +22,7 @@ Status ReadSession::verify_metadata(Findings& findings) {
     return Status();
   }
   STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
-  STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, hash_range(reader_->superblock()));
+  STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, checker_.hash_range(reader_->superblock()));
   if (superblock != seal.superblock_sum || checksums_.seal_offset < 0) {
     findings.remarks.emplace_back(
         "another program has changed it since: only HDF5's own sums guard its names, types and attributes");
@@ -132,7 +39,7 @@ Status ReadSession::verify_metadata(Findings& findings) {
   }
   StreamingHash hash;
   for (const ByteRange& range : sealed_ranges(seal, std::move(extents))) {
-    STRIA_RETURN_IF_ERROR(hash_into(Datatype::bytes(range.size()), range.begin, hash));
+    STRIA_RETURN_IF_ERROR(checker_.hash_into(Datatype::bytes(range.size()), range.begin, hash));
   }
   if (hash.digest() != seal.metadata_sum) {
     add_damage(findings.damages, "", 0, 0);
@@ -163,7 +70,7 @@ void ReadSession::remark_on_datasets(Findings& findings) {
     if (!number.ok() || path == kSealPath || dataset(*number).data_bytes() == 0) {
       continue;
     }
-    if (slabs_of_[static_cast<size_t>(*number)].empty() && summed.count(*number) == 0) {
+    if (!checker_.has_slabs(*number) && summed.count(*number) == 0) {
       findings.remarks.push_back(
           dataset(*number).data_offset >= 0
               ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must be zero throughout", path)
@@ -221,17 +128,17 @@ Status ReadSession::verify_share(const std::vector<std::string>& except, Finding
   for (const std::string& path : checksums_.paths) {
     const auto number = find(path);
     if (number.ok() && path != kSealPath && left_out.count(path) == 0) {
-      STRIA_RETURN_IF_ERROR(verify_dataset(*number, findings));
+      STRIA_RETURN_IF_ERROR(checker_.check_dataset(*number, comm(), findings));
     }
   }
   for (size_t i = 0; i < checksums_.slabs.size(); ++i) {
     const SlabSum& slab = checksums_.slabs[i];
     if (static_cast<int>(i % static_cast<size_t>(comm().size())) == comm().rank() &&
         left_out.count(checksums_.paths[static_cast<size_t>(slab.dataset)]) == 0) {
-      STRIA_RETURN_IF_ERROR(verify_slab(slab, findings.damages));
+      STRIA_RETURN_IF_ERROR(checker_.check_slab(slab, findings.damages));
     }
   }
-  STRIA_RETURN_IF_ERROR(verify_tables(findings.damages));
+  STRIA_RETURN_IF_ERROR(checker_.check_tables(comm(), findings.damages));
   if (is_root()) {
     verify_names(findings);
     STRIA_RETURN_IF_ERROR(verify_metadata(findings));

@@ -1,0 +1,91 @@
+// Data against the sums that the file has of them: on the way of a read, and of a whole file.
+//
+// Problem: what was put by rows has sums in tables, other puts records of their own, and what nobody put must read as zero.
+// Method: rows that pass by whole are hashed there; of everything else that a read touches the rest is read as well. Cost: of a
+// read by whole rows 8 bytes a row; else what it touches, once more.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "access/failure/abort_signal.hpp"
+#include "base/hash.hpp"
+#include "comm/comm.hpp"
+#include "file/checksums/checksum_index.hpp"
+#include "file/define/catalog.hpp"
+#include "file/move/transfer_set.hpp"
+#include "file/verify/findings.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+/// Everything here is local.
+class SumChecker {
+ public:
+  /// What is looked at; it belongs to the session, and may be filled in later than the checker is made.
+  struct Subject {
+    const std::string& path;
+    const Catalog& catalog;
+    const ChecksumIndex& checksums;
+    const std::unique_ptr<storage::File>& file;
+    access::AbortSignal* const& signal;  ///< of the operation under way; null: nobody tells of failures
+  };
+  explicit SumChecker(const Subject& seen) : seen_(seen) {}
+
+  /// Finds each dataset's records, once catalog and checksums are known.
+  void find_slabs();
+  bool has_slabs(int dataset) const { return !slabs_of_[static_cast<size_t>(dataset)].empty(); }
+
+  // On the way of a read: get_checks.cpp. kCorrupted names dataset and rows.
+  Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
+  /// Of a small dataset that one rank reads for all.
+  Status check_table(int dataset);
+
+  // Of a whole file: read_checks.cpp.
+  /// This rank's share of a dataset: its rows where they are summed, and what nobody put.
+  Status check_dataset(int dataset, const Comm& comm, Findings& findings);
+  Status check_slab(const SlabSum& slab, std::vector<Damage>& found);
+  /// This rank's share of the tables of sums.
+  Status check_tables(const Comm& comm, std::vector<Damage>& found);
+  Status hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash);
+  Result<uint64_t> hash_range(ByteRange range);
+
+ private:
+  Status check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found);
+  Status check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found, bool& all_known);
+  Status check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found);
+  Status trust_table(int table);
+  Status table_damaged(int table) const;
+
+  Status damaged(const Damage& damage) const;
+  Status not_raw(int dataset) const;
+  Status cut_short(const char* before_what) const;
+  std::optional<int> entry_of(int checksum_dataset) const;
+  Status read_table_rows(int table, int64_t first_row, int64_t row_count);
+  Result<std::vector<uint64_t>> read_row_sums(int dataset, int64_t first_row, int64_t row_count);
+  Result<bool> table_is_right(int table);
+  Result<uint64_t> hash_region(const Datatype& region, int64_t displacement);
+  Result<std::vector<uint64_t>> hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count);
+  Status check_stored_rows(int dataset, ByteRange rows, std::vector<Damage>& found, bool& any_sum);
+  Status mark_summed(int dataset, ByteRange window, std::vector<char>& marks);
+  Status check_unwritten(int dataset, ByteRange range, std::vector<Damage>& found);
+
+  /// Rows of a table of sums, all columns.
+  struct TableRows {
+    int table = -1;
+    int64_t first_row = 0;
+    int64_t row_count = 0;
+    std::vector<uint64_t> sums;
+  };
+
+  Subject seen_;
+  std::vector<std::vector<int>> slabs_of_;  // of each dataset: the numbers of its records
+  TableRows table_rows_;
+  std::set<int> trusted_tables_;  // whose own sums were looked at
+};
+
+}  // namespace stria::file
