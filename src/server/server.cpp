@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
-#include "server/background.hpp"
-#include "server/connection.hpp"
-#include "server/listener.hpp"
-#include "server/store_directory.hpp"
+#include "server/connections/background.hpp"
+#include "server/connections/connection.hpp"
+#include "server/connections/listener.hpp"
+#include "server/objects/store_directory.hpp"
 #include "storage/striped/call.hpp"
 
 namespace stria::server {

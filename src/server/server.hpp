@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "server/shared_state.hpp"
+#include "server/connections/shared_state.hpp"
 #include "stria/status.hpp"
 #include "wire/key.hpp"
 

@@ -20,9 +20,9 @@
 #include <string>
 
 #include "base/byte_range.hpp"
-#include "server/block_locks.hpp"
-#include "server/block_sums.hpp"
-#include "server/parts.hpp"
+#include "server/objects/block_locks.hpp"
+#include "server/objects/block_sums.hpp"
+#include "server/objects/parts.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "server/manager.hpp"
+#include "server/manager/manager.hpp"
 
 #include <algorithm>
 

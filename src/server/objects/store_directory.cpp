@@ -1,4 +1,4 @@
-#include "server/store_directory.hpp"
+#include "server/objects/store_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "server/connection.hpp"
+#include "server/connections/connection.hpp"
 #include "wire/region.hpp"
 
 namespace stria::server {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/database.hpp"
+#include "server/manager/database.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 

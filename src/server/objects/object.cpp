@@ -1,4 +1,4 @@
-#include "server/object.hpp"
+#include "server/objects/object.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "server/guarded_copy.hpp"
+#include "server/objects/guarded_copy.hpp"
 
 namespace stria::server {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "server/object.hpp"
+#include "server/objects/object.hpp"
 
 namespace stria::server {
 

@@ -1,4 +1,4 @@
-#include "server/range_locks.hpp"
+#include "server/connections/range_locks.hpp"
 
 #include <algorithm>
 #include <utility>

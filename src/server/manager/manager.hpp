@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "server/names.hpp"
+#include "server/manager/names.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 

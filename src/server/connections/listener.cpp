@@ -1,4 +1,4 @@
-#include "server/listener.hpp"
+#include "server/connections/listener.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

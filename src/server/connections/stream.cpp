@@ -1,4 +1,4 @@
-#include "server/stream.hpp"
+#include "server/connections/stream.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

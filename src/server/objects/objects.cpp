@@ -1,4 +1,4 @@
-#include "server/objects.hpp"
+#include "server/objects/objects.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

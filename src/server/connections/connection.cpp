@@ -1,4 +1,4 @@
-#include "server/connection.hpp"
+#include "server/connections/connection.hpp"
 
 #include <array>
 #include <asio/post.hpp>
@@ -6,7 +6,7 @@
 #include <exception>
 
 #include "base/hash.hpp"
-#include "server/background.hpp"
+#include "server/connections/background.hpp"
 
 namespace stria::server {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "server/block_sums.hpp"
+#include "server/objects/block_sums.hpp"
 
 namespace stria::server {
 

@@ -1,6 +1,6 @@
 // One server's part of a file: its bytes against a vector, and what checksums find: flipped bytes,
 // lost sums, writes that a kill or a loss of power cut off.
-#include "server/object.hpp"
+#include "server/objects/object.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <random>
 
 #include "server/cluster_test.hpp"
-#include "server/objects.hpp"
+#include "server/objects/objects.hpp"
 #include "storage/conformance_test.hpp"
 
 namespace stria::server {

@@ -1,4 +1,4 @@
-#include "server/names.hpp"
+#include "server/manager/names.hpp"
 
 #include <chrono>
 

@@ -10,10 +10,10 @@
 #include <mutex>
 #include <string>
 
-#include "server/buffers.hpp"
-#include "server/manager.hpp"
-#include "server/objects.hpp"
-#include "server/range_locks.hpp"
+#include "server/connections/buffers.hpp"
+#include "server/connections/range_locks.hpp"
+#include "server/manager/manager.hpp"
+#include "server/objects/objects.hpp"
 #include "wire/key.hpp"
 
 namespace stria::server {

@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "server/object.hpp"
+#include "server/objects/object.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {

@@ -1,4 +1,4 @@
-#include "server/database.hpp"
+#include "server/manager/database.hpp"
 
 namespace stria::server {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "server/shared_state.hpp"
-#include "server/stream.hpp"
+#include "server/connections/shared_state.hpp"
+#include "server/connections/stream.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 
