@@ -19,6 +19,7 @@
 #include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
 #include "server/connections/listener.hpp"
+#include "server/connections/metrics_page.hpp"
 #include "server/objects/store_directory.hpp"
 #include "storage/striped/call.hpp"
 
@@ -33,25 +34,37 @@ constexpr int kTicksToPulse = 4;
 // Once the server runs, the next pulse comes soon.
 constexpr milliseconds kPulsePatience{1000};
 constexpr milliseconds kAfterFailedAccept{50};
+// Who was just busy, or has just come, isn't sent away for another.
+constexpr milliseconds kLeastIdle{250};
 
-/// Each connection and each object has a descriptor.
-void raise_descriptor_limit() {
+// Descriptors that are neither connections' nor objects': names, listening sockets, those of threads.
+constexpr size_t kOtherDescriptors = 48;
+constexpr size_t kLeastOpenObjects = 4;
+
+/// Each connection has a descriptor, each open object two: raises the limit, and where it is still
+/// too low has fewer connections. Returns how many objects may stay open.
+size_t share_descriptors(Bounds& bounds) {
   rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 1 << 16);
-    setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Objects::kMostOpen;
   }
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1 << 16));
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto all = static_cast<size_t>(limit.rlim_cur);
+  const size_t left = all - std::min(all, kOtherDescriptors);
+  bounds.connections = std::min(bounds.connections, std::max<size_t>(left / 2, 1));
+  return std::clamp((left - std::min(left, bounds.connections)) / 2, kLeastOpenObjects, Objects::kMostOpen);
 }
 
 }  // namespace
 
 struct Server::State {
-  State(const ServerOptions& given, StoreDirectory taken)
-      : options(given), directory(std::move(taken)), shared(std::make_shared<SharedState>(given.most_buffers)) {}
+  State(const ServerOptions& given, StoreDirectory taken) : options(given), directory(std::move(taken)) {}
 
   Status prepare();
   asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
   void welcome(int socket);
+  bool make_room();
   void start_threads();
   void stop();
   void keep_time();
@@ -65,8 +78,10 @@ struct Server::State {
   std::shared_ptr<SharedState> shared;
   std::string address;
   std::string listens_on;
+  std::string metrics_address;
   asio::io_context io;
   std::list<asio::posix::stream_descriptor> doors;
+  std::list<asio::posix::stream_descriptor> metrics_doors;
   std::vector<std::thread> threads;
   std::thread timekeeper;
   std::mutex mutex;
@@ -79,11 +94,12 @@ struct Server::State {
 };
 
 Status Server::State::prepare() {
-  raise_descriptor_limit();
+  const size_t most_open = share_descriptors(options.bounds);
+  shared = std::make_shared<SharedState>(options.bounds);
   shared->identity = directory.identity();
   shared->key = options.key;
   shared->patience = options.patience;
-  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path()));
+  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
   if (options.join.empty()) {
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path()));
   } else {
@@ -95,6 +111,13 @@ Status Server::State::prepare() {
   address = options.advertise.empty() ? listens_on : options.advertise;
   for (const int socket : listener.release()) {
     doors.emplace_back(asio::make_strand(io), socket);
+  }
+  if (!options.metrics.empty()) {
+    STRIA_ASSIGN_OR_RETURN(Listener page, Listener::open(options.metrics, options.key == nullptr));
+    metrics_address = page.address().text();
+    for (const int socket : page.release()) {
+      metrics_doors.emplace_back(asio::make_strand(io), socket);
+    }
   }
   return {};
 }
@@ -111,6 +134,10 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
         break;
       } else if (errno != EINTR && errno != ECONNABORTED) {
         // No descriptors, no memory: those who are here go on, and make room.
+        {
+          const std::lock_guard lock(mutex);
+          make_room();
+        }
         asio::steady_timer pause(co_await asio::this_coro::executor, kAfterFailedAccept);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
         break;
@@ -119,9 +146,29 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
   }
 }
 
+// Strangers go first, then who has been idle longest. Clients that are sent away connect again when
+// they have something to ask; so nobody keeps others out by being many and doing nothing.
+bool Server::State::make_room() {
+  std::shared_ptr<Connection> least;
+  std::pair<bool, std::chrono::nanoseconds> least_needed{false, kLeastIdle};
+  for (const auto& each : connections) {
+    const std::pair<bool, std::chrono::nanoseconds> needed{!each->greeted(), each->spare_for()};
+    if (needed.second > kLeastIdle && needed > least_needed) {
+      least = each;
+      least_needed = needed;
+    }
+  }
+  if (least != nullptr) {
+    ++shared->counters.made_room;
+    least->make_room();
+  }
+  return least != nullptr;
+}
+
 void Server::State::welcome(int socket) {
   const std::lock_guard lock(mutex);
-  if (ending || connections.size() >= options.most_connections) {
+  if (ending || (connections.size() >= options.bounds.connections && !make_room())) {
+    ++shared->counters.refused;
     ::close(socket);
     return;
   }
@@ -139,6 +186,10 @@ void Server::State::start_threads() {
   for (asio::posix::stream_descriptor& door : doors) {
     asio::co_spawn(
         door.get_executor(), [this, &door] { return accept(door); }, asio::detached);
+  }
+  for (asio::posix::stream_descriptor& door : metrics_doors) {
+    asio::co_spawn(
+        door.get_executor(), [this, &door] { return serve_metrics(shared, door); }, asio::detached);
   }
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
   for (unsigned i = 0; i < count; ++i) {
@@ -186,10 +237,10 @@ void Server::State::keep_time() {
       // The next pulse tells the same; a manager that is away finds us alive when it returns.
       static_cast<void>(pulse());
       if (shared->manager != nullptr) {
-        asio::post(shared->manager_thread, [kept = shared] { kept->manager->tidy(); });
+        shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
       }
       if (!shared->resting.exchange(true)) {
-        asio::post(shared->disk_threads, [kept = shared] {
+        shared->disk_threads.post([kept = shared] {
           kept->objects->rest();
           kept->resting = false;
         });
@@ -209,7 +260,7 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
     return wire::decode<wire::PulseAnswer>(call.reply);
   }
   std::promise<Answer> promise;
-  asio::post(shared->manager_thread, [&] {
+  shared->manager_thread.post([&] {
     promise.set_value(shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said)}));
   });
   const Answer answer = promise.get_future().get();
@@ -247,11 +298,13 @@ void Server::State::stop() {
   if (timekeeper.joinable()) {
     timekeeper.join();
   }
-  for (asio::posix::stream_descriptor& door : doors) {
-    asio::post(door.get_executor(), [&door] {
-      asio::error_code ignored;
-      door.close(ignored);
-    });
+  for (auto* each : {&doors, &metrics_doors}) {
+    for (asio::posix::stream_descriptor& door : *each) {
+      asio::post(door.get_executor(), [&door] {
+        asio::error_code ignored;
+        door.close(ignored);
+      });
+    }
   }
   // Without connections and doors nothing is left to wait for, and the threads end by themselves.
   for (std::thread& thread : threads) {
@@ -259,7 +312,7 @@ void Server::State::stop() {
   }
   shared->disk_threads.join();
   if (shared->manager != nullptr) {
-    asio::post(shared->manager_thread, [kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });
+    shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });
   }
   shared->manager_thread.join();
   if (options.listen.starts_with("unix:")) {
@@ -279,6 +332,10 @@ const std::string& Server::address() const {
 
 const std::string& Server::listens_on() const {
   return state_->listens_on;
+}
+
+const std::string& Server::metrics_address() const {
+  return state_->metrics_address;
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {

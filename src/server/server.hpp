@@ -17,10 +17,10 @@ struct ServerOptions {
   std::string directory;
   std::string listen = "127.0.0.1:0";    ///< port 0: one that is free
   std::string join;                      ///< the manager's address; empty: this server is the manager
+  std::string metrics;                   ///< where Prometheus finds the figures; empty: nowhere
   std::string advertise;                 ///< the address that clients are told; empty: the one listened on
   std::shared_ptr<const wire::Key> key;  ///< null: no proof is asked for, and only loopback is listened on
-  size_t most_connections = 4096;
-  size_t most_buffers = 256;  ///< of 256 KiB, for all connections together
+  Bounds bounds;
   Patience patience;
 };
 
@@ -38,6 +38,8 @@ class Server {
   const std::string& address() const;
   /// Where it really listens, whatever it advertises.
   const std::string& listens_on() const;
+  /// Where the figures are, as "host:port"; empty: nowhere.
+  const std::string& metrics_address() const;
 
  private:
   struct State;

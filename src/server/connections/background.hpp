@@ -8,6 +8,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/thread_pool.hpp>
 #include <asio/use_awaitable.hpp>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -41,17 +42,40 @@ class Bell : public std::enable_shared_from_this<Bell> {
   bool rung_ = false;  // on the coroutine's strand
 };
 
-/// What work() returns, done on a thread of `pool`. Every `patience` until then tell() is awaited.
+/// Threads for work that may wait.
+class Workers {
+ public:
+  explicit Workers(size_t threads) : pool_(threads) {}
+
+  template <typename Work>
+  void post(Work work) {
+    ++jobs_;
+    asio::post(pool_, [this, work = std::move(work)]() mutable {
+      work();
+      --jobs_;
+    });
+  }
+  /// Waiting, or being done.
+  int64_t jobs() const { return jobs_; }
+  /// Waits until all are done.
+  void join() { pool_.join(); }
+
+ private:
+  std::atomic<int64_t> jobs_ = 0;
+  asio::thread_pool pool_;
+};
+
+/// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
 template <typename Outcome, typename Tell>
-asio::awaitable<Outcome> in_background(asio::thread_pool& pool, std::function<Outcome()> work,
-                                       std::chrono::milliseconds patience, Tell tell) {
+asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
+                                       Tell tell) {
   struct Job {
     Outcome outcome;
     std::shared_ptr<Bell> bell;
   };
   auto job = std::make_shared<Job>();
   job->bell = std::make_shared<Bell>(co_await asio::this_coro::executor);
-  asio::post(pool, [job, work = std::move(work)] {
+  workers.post([job, work = std::move(work)] {
     job->outcome = work();
     job->bell->ring();
   });

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "server/connections/budget.hpp"
 #include "wire/frame.hpp"
 
 namespace stria::server {
@@ -14,66 +16,54 @@ namespace stria::server {
 /// Thread-safe.
 class Buffers {
  public:
-  explicit Buffers(size_t most) : left_(most) {}
+  explicit Buffers(size_t most) : budget_(static_cast<int64_t>(most)) {}
+
+  /// One unit is one buffer: who has a share of one may take it.
+  Budget& budget() { return budget_; }
+  const Budget& budget() const { return budget_; }
 
   class Lease;
-  /// `count` buffers at once, or none when there are not so many: who waits for more must hold
-  /// none.
-  Lease take(size_t count);
+  /// \pre the caller has a share, and keeps it as long as the buffer
+  Lease take();
 
  private:
-  friend class Lease;
   using Memory = std::unique_ptr<std::byte[]>;
+  Budget budget_;
   std::mutex mutex_;
-  size_t left_;
   std::vector<Memory> idle_;
 };
 
-/// Gives its buffers back.
+/// Gives its buffer back.
 class Buffers::Lease {
  public:
-  Lease() = default;
-  Lease(Buffers* from, std::vector<Memory> memory) : from_(from), memory_(std::move(memory)) {}
-  Lease(Lease&& other) noexcept : from_(other.from_), memory_(std::move(other.memory_)) { other.memory_.clear(); }
-  Lease& operator=(Lease&& other) noexcept {
-    std::swap(from_, other.from_);
-    memory_.swap(other.memory_);
-    return *this;
-  }
+  Lease(Buffers& from, Memory memory) : from_(from), memory_(std::move(memory)) {}
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
   ~Lease() {
-    if (!memory_.empty()) {
-      const std::lock_guard lock(from_->mutex_);
-      from_->left_ += memory_.size();
-      for (Memory& memory : memory_) {
-        from_->idle_.push_back(std::move(memory));
-      }
-    }
+    const std::lock_guard lock(from_.mutex_);
+    from_.idle_.push_back(std::move(memory_));
   }
-  bool empty() const { return memory_.empty(); }
   /// wire::kMaxPayloadBytes of them.
-  std::byte* data() { return memory_.front().get(); }
+  std::byte* data() { return memory_.get(); }
 
  private:
-  Buffers* from_ = nullptr;
-  std::vector<Memory> memory_;
+  Buffers& from_;
+  Memory memory_;
 };
 
-inline Buffers::Lease Buffers::take(size_t count) {
-  const std::lock_guard lock(mutex_);
-  if (count > left_) {
-    return {};
-  }
-  std::vector<Memory> memory;
-  for (size_t i = 0; i < count; ++i) {
-    if (idle_.empty()) {
-      memory.push_back(std::make_unique_for_overwrite<std::byte[]>(wire::kMaxPayloadBytes));
-    } else {
-      memory.push_back(std::move(idle_.back()));
+inline Buffers::Lease Buffers::take() {
+  Memory memory;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      memory = std::move(idle_.back());
       idle_.pop_back();
     }
   }
-  left_ -= count;
-  return Lease(this, std::move(memory));
+  if (memory == nullptr) {
+    memory = std::make_unique_for_overwrite<std::byte[]>(wire::kMaxPayloadBytes);
+  }
+  return Lease(*this, std::move(memory));
 }
 
 }  // namespace stria::server

@@ -16,26 +16,59 @@ using std::chrono::milliseconds;
 using wire::Kind;
 
 constexpr milliseconds kForEver{0};
-constexpr milliseconds kWorkingEvery{5000};
-constexpr milliseconds kLongestLockWait{10000};
-constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for those who wait
+constexpr milliseconds kWaitSlice{250};  // a server that ends waits no longer for those who wait
+// So much less time there is to send a message while others wait for the room that it takes.
+constexpr int kHurry = 10;
+// A message up to here is covered by what each connection may have in any case.
+constexpr uint32_t kSmallBytes = 4096;
 
-bool is_of_manager(Kind kind) {
-  return kind >= Kind::kOpen && kind <= Kind::kPulse;
+/// What a message and its reply may need, at the very most.
+int64_t weight_of(const wire::Header& header) {
+  const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers;
+  const int64_t body = header.body_bytes > kSmallBytes ? int64_t{header.body_bytes} : 0;
+  return body + (long_reply ? int64_t{wire::kMaxBodyBytes} : 0);
 }
 
-bool moves_data(Kind kind) {
-  return kind == Kind::kWrite || kind == Kind::kRead;
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
+
+Connection::Connection(std::shared_ptr<SharedState> shared, Stream::Socket socket, uint64_t number)
+    : shared_(std::move(shared)), stream_(std::move(socket)), number_(number), idle_since_ns_(now_ns()) {
+  ++shared_->counters.connections;
+  ++shared_->counters.open_connections;
+}
+
+bool Connection::is_needed() const {
+  return idle_since_ns_ == 0 || handles_ > 0 || shared_->locks.has_any(number_);
+}
+
+std::chrono::nanoseconds Connection::spare_for() const {
+  return std::chrono::nanoseconds(ending_ || is_needed() ? 0 : now_ns() - idle_since_ns_);
+}
+
+void Connection::make_room() {
+  ending_ = true;
+  asio::post(stream_.executor(), [self = shared_from_this()] {
+    self->ending_ = !self->is_needed();  // a request may have come meanwhile
+    if (self->ending_) {
+      self->stream_.close();
+    }
+  });
+}
 
 void Connection::stop() {
   asio::post(stream_.executor(), [self = shared_from_this()] { self->stream_.close(); });
 }
 
 void Connection::check_time() {
-  asio::post(stream_.executor(), [self = shared_from_this()] { self->stream_.check_time(std::chrono::steady_clock::now()); });
+  asio::post(stream_.executor(), [self = shared_from_this()] {
+    if (self->stream_.check_time(std::chrono::steady_clock::now())) {
+      ++self->shared_->counters.timed_out;
+    }
+  });
 }
 
 asio::awaitable<void> Connection::run() {
@@ -51,21 +84,31 @@ asio::awaitable<void> Connection::run() {
   if (greeted_) {
     if (shared_->manager != nullptr) {
       // In the manager's own order: before what the session asks on its next connection.
-      asio::post(shared_->manager_thread, [shared = shared_, session = session_] { shared->manager->session_ended(session); });
+      shared_->manager_thread.post([shared = shared_, session = session_] { shared->manager->session_ended(session); });
     }
     const std::lock_guard lock(shared_->sessions_mutex);
     if (const auto found = shared_->sessions.find(session_); found != shared_->sessions.end() && found->second == self) {
       shared_->sessions.erase(found);
     }
   }
+  --shared_->counters.open_connections;
   finished_ = true;
 }
 
 asio::awaitable<void> Connection::serve() {
   co_await greet();
   while (!shared_->stopping) {
+    idle_since_ns_ = now_ns();
     co_await receive_head(kForEver);
+    idle_since_ns_ = 0;
+    const Kind kind = header_.kind;
+    const int64_t begin_ns = now_ns();
     co_await handle();
+    shared_->counters.count_request(kind, std::chrono::nanoseconds(now_ns() - begin_ns));
+    if (body_.capacity() > kSmallBytes) {
+      body_ = {};
+    }
+    message_share_ = {};
   }
 }
 
@@ -73,23 +116,42 @@ asio::awaitable<void> Connection::receive_head(milliseconds time) {
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   co_await stream_.read(bytes, time);
   header_ = wire::decode_header(bytes).value();
-  if (!greeted_ && header_.body_bytes + header_.payload_bytes > 4096) {
+  if (!greeted_ && header_.body_bytes + header_.payload_bytes > kSmallBytes) {
     throw Error(ErrorCode::kFormat, "a stranger sends much");
   }
+  if (header_.kind == Kind::kData && header_.body_bytes != 0) {
+    throw Error(ErrorCode::kFormat, "a message in the middle of data");
+  }
+  milliseconds patience = shared_->patience.message;
+  if (const int64_t weight = weight_of(header_); greeted_ && weight > 0) {
+    message_share_ = co_await wait_for(shared_->messages, weight);
+    patience /= shared_->messages.waiting() > 0 ? kHurry : 1;
+  }
   body_.resize(header_.body_bytes);
-  co_await stream_.read(body_, shared_->patience.message);
+  co_await stream_.read(body_, patience);
   wire::check_head(bytes, body_).throw_if_error();
 }
 
-// Memory for what the request needs, all at once; until there is some, the client waits.
-asio::awaitable<Buffers::Lease> Connection::reserve() {
-  Buffers::Lease lease = shared_->buffers.take(1);
-  while (lease.empty()) {
-    const auto bell = std::make_shared<Bell>(stream_.executor());
-    co_await bell->wait(milliseconds(1));
-    lease = shared_->buffers.take(1);
+// The client is told now and then that it isn't forgotten.
+asio::awaitable<Budget::Share> Connection::wait_for(Budget& budget, int64_t amount) {
+  Budget::Share share = budget.take_now(amount);
+  if (share.granted()) {
+    co_return share;
   }
-  co_return lease;
+  const auto bell = std::make_shared<Bell>(stream_.executor());
+  share = budget.ask(amount, bell);
+  auto next_word = std::chrono::steady_clock::now() + kWorkingEvery;
+  while (!share.granted()) {
+    co_await bell->wait(kWaitSlice);
+    if (shared_->stopping) {
+      throw Error(ErrorCode::kAborted, "the server ends");
+    }
+    if (std::chrono::steady_clock::now() > next_word) {
+      next_word += kWorkingEvery;
+      co_await say_working();
+    }
+  }
+  co_return share;
 }
 
 asio::awaitable<void> Connection::receive_payload(std::byte* to) {
@@ -107,6 +169,7 @@ asio::awaitable<void> Connection::reply(Kind kind, std::span<const std::byte> bo
 }
 
 asio::awaitable<void> Connection::refuse(const Status& status) {
+  shared_->counters.count_error(status.code());
   const std::vector<std::byte> body = wire::encode(wire::Failure{status.code(), status.message()});
   co_await reply(Kind::kError, body);
 }
@@ -162,151 +225,6 @@ asio::awaitable<void> Connection::take_over(const wire::Identity& session) {
     const auto bell = std::make_shared<Bell>(stream_.executor());
     co_await bell->wait(milliseconds(2));
   }
-}
-
-asio::awaitable<void> Connection::handle() {
-  if (moves_data(header_.kind)) {
-    Buffers::Lease lease = co_await reserve();
-    if (header_.kind == Kind::kWrite) {
-      co_await write_data(lease.data());
-    } else {
-      co_await read_data(lease.data());
-    }
-    co_return;
-  }
-  if (header_.payload_bytes != 0 || header_.more) {
-    throw Error(ErrorCode::kFormat, "data where none belong");
-  }
-  if (is_of_manager(header_.kind)) {
-    co_await ask_manager();
-  } else {
-    co_await small_request();
-  }
-}
-
-asio::awaitable<void> Connection::ask_manager() {
-  if (shared_->manager == nullptr) {
-    const Status why(ErrorCode::kUnsupported, "this server is no manager of names: use the address of the one that is");
-    co_await refuse(why);
-    co_return;
-  }
-  const Question question{session_, header_.kind, header_.request, body_};
-  std::function<Answer()> work = [shared = shared_, question] { return shared->manager->answer(question); };
-  const Answer answer =
-      co_await in_background<Answer>(shared_->manager_thread, std::move(work), kWorkingEvery, [this] { return say_working(); });
-  if (answer.status.ok()) {
-    co_await reply(wire::reply_to(header_.kind), answer.body);
-  } else {
-    co_await refuse(answer.status);
-  }
-}
-
-Answer Connection::change_object(const wire::LocalFile& request) {
-  const bool creates = header_.kind != Kind::kExtent && request.local_bytes > 0;
-  const auto object = shared_->objects->find(request.file, creates);
-  if (!object.ok()) {
-    return {object.status(), {}};
-  }
-  if (*object == nullptr) {
-    return {{}, header_.kind == Kind::kExtent ? wire::encode(wire::Extent()) : std::vector<std::byte>()};
-  }
-  switch (header_.kind) {
-    case Kind::kExtent:
-      return {{}, wire::encode((*object)->extent())};
-    case Kind::kResize:
-      return {(*object)->resize(request.local_bytes), {}};
-    default:
-      return {(*object)->reserve(request.local_bytes), {}};
-  }
-}
-
-asio::awaitable<void> Connection::small_request() {
-  if (header_.kind >= Kind::kLock && header_.kind <= Kind::kIsLocked) {
-    co_await lock_range();
-    co_return;
-  }
-  if (header_.kind == Kind::kScrub) {
-    co_await scrub();
-    co_return;
-  }
-  const auto request = wire::decode<wire::LocalFile>(body_);
-  const bool known = header_.kind >= Kind::kExtent && header_.kind <= Kind::kSync;
-  if (!known || !request.ok()) {
-    Status why(ErrorCode::kUnsupported, "this server doesn't know that request");
-    if (known) {
-      why = request.status();
-    }
-    co_await refuse(why);
-    co_return;
-  }
-  Answer answer;
-  if (header_.kind == Kind::kExtent) {
-    answer = change_object(*request);
-  } else {
-    std::function<Answer()> work = [this, self = shared_from_this(), request = *request] {
-      return header_.kind == Kind::kSync ? Answer{shared_->objects->sync(request.file), {}} : change_object(request);
-    };
-    answer =
-        co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
-  }
-  if (answer.status.ok()) {
-    co_await reply(wire::reply_to(header_.kind), answer.body);
-  } else {
-    co_await refuse(answer.status);
-  }
-}
-
-asio::awaitable<void> Connection::scrub() {
-  const auto request = wire::decode<wire::Scrub>(body_);
-  if (!request.ok()) {
-    co_await refuse(request.status());
-    co_return;
-  }
-  std::function<Answer()> work = [self = shared_from_this(), request = *request]() -> Answer {
-    const auto object = self->shared_->objects->find(request.file, false);
-    if (!object.ok()) {
-      return {object.status(), {}};
-    }
-    if (*object == nullptr) {
-      return {{}, wire::encode(wire::Scrubbed{0, 0, true, {}})};
-    }
-    const auto scrubbed = (*object)->scrub(request);
-    return {scrubbed.status(), scrubbed.ok() ? wire::encode(*scrubbed) : std::vector<std::byte>()};
-  };
-  const Answer answer =
-      co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
-  if (answer.status.ok()) {
-    co_await reply(wire::reply_to(Kind::kScrub), answer.body);
-  } else {
-    co_await refuse(answer.status);
-  }
-}
-
-asio::awaitable<void> Connection::lock_range() {
-  const auto request = wire::decode<wire::LockRange>(body_);
-  if (!request.ok()) {
-    co_await refuse(request.status());
-    co_return;
-  }
-  wire::Answer answer;
-  if (header_.kind == Kind::kUnlock) {
-    answer.yes = shared_->locks.unlock(*request, number_);
-  } else if (header_.kind == Kind::kIsLocked) {
-    answer.yes = shared_->locks.is_locked(*request);
-  } else {
-    const auto until = std::chrono::steady_clock::now() + std::min(milliseconds(header_.deadline_ms), kLongestLockWait);
-    while (true) {
-      const auto bell = std::make_shared<Bell>(stream_.executor());
-      answer.yes = shared_->locks.try_lock(*request, number_, [bell] { bell->ring(); });
-      const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
-      if (answer.yes || left.count() <= 0 || shared_->stopping) {
-        break;
-      }
-      co_await bell->wait(std::min(left, kLockSlice));
-    }
-  }
-  const std::vector<std::byte> body = wire::encode(answer);
-  co_await reply(wire::reply_to(header_.kind), body);
 }
 
 }  // namespace stria::server

@@ -1,6 +1,8 @@
 // Reading and writing: data through one buffer, a payload at a time.
 #include <array>
 #include <asio/buffer.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 #include <exception>
 #include <vector>
 
@@ -31,54 +33,49 @@ struct Request {
   }
 };
 
-// So many places are handed to the object at once, however many a payload has.
+// So many places are handed to the object at once, however many a payload has, and so many ranges
+// are looked at that are other servers'; then other connections have their turn.
 constexpr size_t kMostPlaces = 4096;
+constexpr int64_t kMostLooks = 1 << 16;
+// What a datatype takes apart into, for each byte of its description, at the very most: lists of
+// shared sub-trees.
+constexpr int64_t kDescriptionFactor = 64;
+constexpr int64_t kSmallDescriptionBytes = 256;
 
 /// Gives places of a slot, in the request's order, up to where the slot's bytes end.
 class Places {
  public:
   Places(const Request& request, int64_t end)
-      : walk_(request.region, request.transfer.layout, request.transfer.slot), end_(end) {
-    find_next();
-  }
-  bool done() const { return next_.empty(); }
+      : walk_(request.region, request.transfer.layout, request.transfer.slot), end_(end) {}
+  bool done() const { return next_.empty() && walk_.done(); }
 
-  /// Moves `bytes` of data, or as many as there are places for, by calls of move(places, offset
-  /// among these bytes). Sets `*moved`.
+  /// False when it takes another step() to know whether there are more.
+  bool settled() const { return done() || !next_.empty(); }
+
+  /// Moves at most `bytes` by one call of move(places), fewer when that would take long. Sets
+  /// `*moved`.
   template <typename Move>
-  Status each(int64_t bytes, int64_t* moved, Move move) {
+  Status step(int64_t bytes, int64_t* moved, Move move) {
     *moved = 0;
-    while (*moved < bytes && !done()) {
-      const int64_t taken = take(bytes - *moved);
-      STRIA_RETURN_IF_ERROR(move(std::span<const ByteRange>(places_), *moved));
-      *moved += taken;
+    places_.clear();
+    int64_t looks = kMostLooks;
+    find_next(looks);
+    while (*moved < bytes && !next_.empty() && places_.size() < kMostPlaces) {
+      const ByteRange now{next_.begin, std::min(next_.end, next_.begin + bytes - *moved)};
+      places_.push_back(now);
+      *moved += now.size();
+      next_.begin = now.end;
+      find_next(looks);
     }
-    return {};
+    return places_.empty() ? Status() : move(std::span<const ByteRange>(places_));
   }
 
  private:
-  int64_t take(int64_t bytes) {
-    places_.clear();
-    int64_t taken = 0;
-    while (taken < bytes && !done() && places_.size() < kMostPlaces) {
-      const ByteRange now{next_.begin, std::min(next_.end, next_.begin + bytes - taken)};
-      places_.push_back(now);
-      taken += now.size();
-      next_.begin = now.end;
-      if (next_.empty()) {
-        find_next();
-      }
+  void find_next(int64_t& looks) {
+    while (next_.empty() && !walk_.done() && looks > 0) {
+      next_ = walk_.next(INT64_MAX, &looks);
+      next_.end = std::min(next_.end, std::max(next_.begin, end_));
     }
-    return taken;
-  }
-  void find_next() {
-    do {
-      next_ = walk_.next(INT64_MAX);
-      if (next_.empty()) {
-        return;
-      }
-      next_.end = std::min(next_.end, end_);
-    } while (next_.empty());
   }
 
   wire::SlotWalk walk_;
@@ -87,7 +84,34 @@ class Places {
   std::vector<ByteRange> places_;
 };
 
+/// Moves `bytes` of data, or as many as there are places for, by calls of move(places, offset among
+/// these bytes). Sets `*moved`. Afterwards it is known whether there are more places.
+template <typename Move>
+asio::awaitable<Status> move_all(Stream& stream, Places& places, int64_t bytes, int64_t* moved, Move move) {
+  *moved = 0;
+  while (true) {
+    int64_t now = 0;
+    const Status outcome =
+        places.step(bytes - *moved, &now, [&](std::span<const ByteRange> some) { return move(some, *moved); });
+    *moved += now;
+    if (!outcome.ok() || places.done() || (*moved == bytes && places.settled())) {
+      co_return outcome;
+    }
+    if (!stream.is_open()) {
+      throw Error(ErrorCode::kAborted, "nobody waits for the answer");
+    }
+    co_await asio::post(asio::use_awaitable);
+  }
+}
+
 }  // namespace
+
+int64_t Connection::description_weight() const {
+  wire::Reader reader(body_);
+  wire::Transfer().get(reader);
+  const auto bytes = static_cast<int64_t>(body_.size());
+  return wire::Region::is_type(reader) && bytes > kSmallDescriptionBytes ? bytes * kDescriptionFactor : 0;
+}
 
 // After an error the rest of the stream is still taken, so that the connection stays in step.
 asio::awaitable<void> Connection::write_data(std::byte* buffer) {
@@ -111,9 +135,10 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
     }
     if (outcome.ok()) {
       int64_t moved = 0;
-      outcome = places->each(header_.payload_bytes, &moved, [&](std::span<const ByteRange> some, int64_t offset) {
-        return object->write(some, buffer + offset);
-      });
+      outcome = co_await move_all(
+          stream_, *places, header_.payload_bytes, &moved,
+          [&](std::span<const ByteRange> some, int64_t offset) { return object->write(some, buffer + offset); });
+      shared_->counters.written_bytes += moved;
       if (outcome.ok() && moved != header_.payload_bytes) {
         outcome = Status(ErrorCode::kFormat, "more data than the request names");
       }
@@ -170,12 +195,14 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   header.kind = wire::reply_to(Kind::kRead);
   do {
     int64_t bytes = 0;
-    outcome = places.each(wire::kMaxPayloadBytes, &bytes,
+    outcome =
+        co_await move_all(stream_, places, wire::kMaxPayloadBytes, &bytes,
                           [&](std::span<const ByteRange> some, int64_t offset) { return object->read(some, buffer + offset); });
     if (!outcome.ok()) {
       co_await refuse(outcome);
       co_return;
     }
+    shared_->counters.read_bytes += bytes;
     header.more = !places.done();
     co_await send_data(header, body, {buffer, static_cast<size_t>(bytes)});
     header.kind = Kind::kData;

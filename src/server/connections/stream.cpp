@@ -13,6 +13,10 @@ namespace stria::server {
 namespace {
 
 constexpr size_t kAheadBytes = 16 << 10;
+// A client whose machine is gone, or can't be reached, is noticed after about a minute of silence.
+constexpr int kKeepAliveIdleSeconds = 30;
+constexpr int kKeepAliveEverySeconds = 10;
+constexpr int kKeepAliveProbes = 3;
 
 int64_t since_start(Stream::Time time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
@@ -23,9 +27,12 @@ int64_t since_start(Stream::Time time) {
 Stream::Stream(Socket socket) : socket_(std::move(socket)), ahead_(kAheadBytes) {
   const int on = 1;
   const int descriptor = socket_.native_handle();
-  // Of a Unix socket the first fails, and nothing is lost.
+  // Of a Unix socket those of TCP fail, and nothing is lost.
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveIdleSeconds, sizeof on);
+  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveEverySeconds, sizeof on);
+  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof on);
 }
 
 void Stream::begin(std::chrono::milliseconds time) {
@@ -74,11 +81,18 @@ void Stream::close() {
   socket_.close(ignored);
 }
 
-void Stream::check_time(Time now) {
+bool Stream::is_open() {
+  char byte = 0;
+  return socket_.is_open() && recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
+bool Stream::check_time(Time now) {
   const int64_t due = due_ns_;
-  if (due != 0 && due < since_start(now)) {
+  const bool late = socket_.is_open() && due != 0 && due < since_start(now);
+  if (late) {
     close();
   }
+  return late;
 }
 
 }  // namespace stria::server

@@ -35,8 +35,11 @@ class Stream {
   void close();
   asio::any_io_executor executor() { return socket_.get_executor(); }
 
-  /// Closes when a call has been waiting beyond its time. On the socket's strand.
-  void check_time(Time now);
+  /// False when the client has gone, as far as that can be told without waiting.
+  bool is_open();
+
+  /// Closes when a call has been waiting beyond its time; true when it did. On the socket's strand.
+  bool check_time(Time now);
 
  private:
   void begin(std::chrono::milliseconds time);

@@ -10,6 +10,8 @@ constexpr int64_t kDefaultStripeBytes = 256 << 10;
 constexpr std::chrono::seconds kAliveFor{10};
 // A client that lost its connection has so long to come back to a file that has no name any more.
 constexpr std::chrono::seconds kGrace{60};
+constexpr int64_t kMostHandlesOfSession = 16384;
+constexpr size_t kMostHandles = size_t{1} << 18;
 
 template <typename Message>
 Answer answered(const Result<Message>& result) {
@@ -54,7 +56,22 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path) {
 }
 
 Answer Manager::answer(const Question& question) {
-  return changes_names(question) ? change(question) : dispatch(question);
+  Answer answer = changes_names(question) ? change(question) : dispatch(question);
+  const auto held = handle_counts_.find(question.session);
+  answer.handles = held == handle_counts_.end() ? 0 : held->second;
+  return answer;
+}
+
+Status Manager::room_for_handle(const wire::Identity& session) const {
+  const auto held = handle_counts_.find(session);
+  if (held != handle_counts_.end() && held->second >= kMostHandlesOfSession) {
+    return Status(ErrorCode::kResourceExhausted,
+                  "this client has " + std::to_string(kMostHandlesOfSession) + " files open: close some first");
+  }
+  if (handles_.size() >= kMostHandles) {
+    return Status(ErrorCode::kResourceExhausted, "the store's clients have " + std::to_string(kMostHandles) + " files open");
+  }
+  return {};
 }
 
 // The change and the memory of its reply are one transaction: asked again, it is told again and not
@@ -192,6 +209,7 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
   if (handles_.contains(key)) {
     return Status(ErrorCode::kInvalidArgument, "the handle is in use");
   }
+  STRIA_RETURN_IF_ERROR(room_for_handle(question.session));
   auto found = names_->find(request.path);
   const bool creates = request.mode == wire::OpenMode::kCreate || request.mode == wire::OpenMode::kCreateNew;
   bool is_new = false;
@@ -218,6 +236,7 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
 
 void Manager::hold(const HandleKey& key, uint64_t file, bool exclusive) {
   handles_[key] = {file, exclusive};
+  ++handle_counts_[key.first];
   ++open_count_[file];
   if (exclusive) {
     locked_[file] = key;
@@ -231,6 +250,9 @@ void Manager::let_go(const HandleKey& key) {
   }
   const auto [file, exclusive] = found->second;
   handles_.erase(found);
+  if (const auto held = handle_counts_.find(key.first); --held->second == 0) {
+    handle_counts_.erase(held);
+  }
   if (exclusive) {
     locked_.erase(file);
   }
@@ -248,6 +270,7 @@ Status Manager::reclaim(const Question& question, const wire::Handle& handle) {
   if (handles_.contains(key)) {
     return {};
   }
+  STRIA_RETURN_IF_ERROR(room_for_handle(question.session));
   if (handle.exclusive && locked_.contains(handle.file)) {
     return Status(ErrorCode::kAborted, "the connection was lost, and the file is in use by another program now");
   }

@@ -32,6 +32,7 @@ struct Question {
 struct Answer {
   Status status;
   std::vector<std::byte> body;
+  int64_t handles = 0;  ///< that the session has afterwards
 };
 
 class Manager {
@@ -55,6 +56,7 @@ class Manager {
   using HandleKey = std::pair<wire::Identity, uint64_t>;
 
   Answer dispatch(const Question& question);
+  Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
   Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
   Result<wire::Opened> describe(const NamedFile& file);
@@ -69,6 +71,7 @@ class Manager {
 
   std::unique_ptr<Names> names_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
+  std::map<wire::Identity, int64_t> handle_counts_;
   std::map<uint64_t, int64_t> open_count_;
   std::map<uint64_t, HandleKey> locked_;
   std::map<uint64_t, Clock::time_point> nameless_;  // since when nobody had it open

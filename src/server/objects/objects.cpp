@@ -13,7 +13,6 @@ namespace stria::server {
 
 namespace {
 
-constexpr size_t kMostOpen = 1024;
 constexpr size_t kMostRemembered = 100000;
 
 std::string sums_path(const std::string& path) {
@@ -22,8 +21,8 @@ std::string sums_path(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory) {
-  auto objects = std::make_unique<Objects>(directory);
+Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory, size_t most_open) {
+  auto objects = std::make_unique<Objects>(directory, most_open);
   wire::randomise(std::as_writable_bytes(std::span(&objects->run_, 1)));
   for (size_t folder = 0; folder < kFolders; ++folder) {
     const std::string path = objects->folder_path(folder);
@@ -48,11 +47,21 @@ std::string Objects::path_of(uint64_t file) const {
   return name;
 }
 
-void Objects::drop_oldest() {
-  while (open_.size() > kMostOpen) {
-    open_.erase(ages_.back());
-    ages_.pop_back();
+/// Closes those that nobody uses, the oldest first.
+void Objects::drop_oldest(size_t keep) {
+  for (auto age = ages_.end(); open_.size() > keep && age != ages_.begin();) {
+    --age;
+    const auto entry = open_.find(*age);
+    if (entry->second.object.use_count() == 1) {
+      open_.erase(entry);
+      age = ages_.erase(age);
+    }
   }
+}
+
+size_t Objects::open_count() {
+  const std::lock_guard lock(mutex_);
+  return open_.size();
 }
 
 Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
@@ -64,6 +73,21 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
   if (removed_.contains(file)) {
     return create ? Status(ErrorCode::kNotFound, "the file was removed") : Result<std::shared_ptr<Object>>(nullptr);
   }
+  auto object = open_object(file, create);
+  if (object.status().code() == ErrorCode::kResourceExhausted && !open_.empty()) {
+    // Connections took the descriptors that were meant for objects, or another program the system's.
+    drop_oldest(open_.size() / 2);
+    object = open_object(file, create);
+  }
+  if (object.ok() && *object != nullptr) {
+    drop_oldest(most_open_ - 1);
+    ages_.push_front(file);
+    open_.emplace(file, Entry{*object, ages_.begin()});
+  }
+  return object;
+}
+
+Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create) {
   const std::string path = path_of(file);
   int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0 && errno == ENOENT && !create) {
@@ -87,11 +111,7 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
     ::close(descriptor);
     return sums.status();
   }
-  auto object = std::make_shared<Object>(path, descriptor, std::move(*sums), bytes);
-  ages_.push_front(file);
-  open_.emplace(file, Entry{object, ages_.begin()});
-  drop_oldest();
-  return object;
+  return std::make_shared<Object>(path, descriptor, std::move(*sums), bytes);
 }
 
 Status Objects::sync(uint64_t file) {

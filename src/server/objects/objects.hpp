@@ -1,6 +1,8 @@
 // All files that one server has bytes of, each with its checksums, in folders of its directory.
 //
-// Those used last stay open. Cost: two descriptors and two mappings for each of them.
+// Those used last stay open; where descriptors run out, fewer do. Invariant: one that is in use is
+// not closed, since its locks would not hold off who opens it again. Cost: two descriptors and two
+// mappings for each of them.
 #pragma once
 
 #include <array>
@@ -22,9 +24,11 @@ namespace stria::server {
 /// All objects of a server's directory. Thread-safe.
 class Objects {
  public:
-  /// \pre the directory exists; makes its sub-directories
-  static Result<std::unique_ptr<Objects>> open(const std::string& directory);
-  explicit Objects(std::string directory) : directory_(std::move(directory)) {}
+  static constexpr size_t kMostOpen = 1024;
+
+  /// Keeps at most so many open that nobody uses. \pre the directory exists; makes its sub-directories
+  static Result<std::unique_ptr<Objects>> open(const std::string& directory, size_t most_open = kMostOpen);
+  Objects(std::string directory, size_t most_open) : directory_(std::move(directory)), most_open_(most_open) {}
 
   /// The file's object; null when it has none and none is to be made.
   Result<std::shared_ptr<Object>> find(uint64_t file, bool create);
@@ -34,6 +38,7 @@ class Objects {
   Status remove(uint64_t file);
   /// To be called every second or so: notes on the disk which objects are synced.
   void rest();
+  size_t open_count();
   /// Total and free bytes of the file system.
   std::pair<int64_t, int64_t> space() const;
 
@@ -42,9 +47,11 @@ class Objects {
   static size_t folder_of(uint64_t file) { return file % kFolders; }
   std::string path_of(uint64_t file) const;
   std::string folder_path(size_t folder) const;
-  void drop_oldest();
+  void drop_oldest(size_t keep);
+  Result<std::shared_ptr<Object>> open_object(uint64_t file, bool create);
 
   std::string directory_;
+  size_t most_open_;
   uint64_t run_ = 0;
   std::mutex mutex_;
   struct Entry {
