@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/executor_work_guard.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <condition_variable>
@@ -18,6 +17,7 @@
 
 #include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
+#include "server/connections/io_threads.hpp"
 #include "server/connections/listener.hpp"
 #include "server/connections/metrics_page.hpp"
 #include "server/objects/store_directory.hpp"
@@ -37,13 +37,14 @@ constexpr milliseconds kAfterFailedAccept{50};
 // Who was just busy, or has just come, isn't sent away for another.
 constexpr milliseconds kLeastIdle{250};
 
-// Descriptors that are neither connections' nor objects': names, listening sockets, those of threads.
-constexpr size_t kOtherDescriptors = 48;
+// Descriptors that are neither connections' nor objects' nor the event loops': names, listening
+// sockets, those with which the program was started.
+constexpr size_t kOtherDescriptors = 32;
 constexpr size_t kLeastOpenObjects = 4;
 
 /// Each connection has a descriptor, each open object two: raises the limit, and where it is still
 /// too low has fewer connections. Returns how many objects may stay open.
-size_t share_descriptors(Bounds& bounds) {
+size_t share_descriptors(Bounds& bounds, size_t loops) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
     return Objects::kMostOpen;
@@ -51,7 +52,7 @@ size_t share_descriptors(Bounds& bounds) {
   limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1 << 16));
   setrlimit(RLIMIT_NOFILE, &limit);
   const auto all = static_cast<size_t>(limit.rlim_cur);
-  const size_t left = all - std::min(all, kOtherDescriptors);
+  const size_t left = all - std::min(all, kOtherDescriptors + loops * IoThreads::kDescriptors);
   bounds.connections = std::min(bounds.connections, std::max<size_t>(left / 2, 1));
   return std::clamp((left - std::min(left, bounds.connections)) / 2, kLeastOpenObjects, Objects::kMostOpen);
 }
@@ -68,7 +69,6 @@ struct Server::State {
   void start_threads();
   void stop();
   void keep_time();
-  void run_connections();
   void check_connections();
   Status pulse();
   Result<wire::PulseAnswer> tell(const wire::Pulse& said);
@@ -79,10 +79,9 @@ struct Server::State {
   std::string address;
   std::string listens_on;
   std::string metrics_address;
-  asio::io_context io;
+  IoThreads io_threads;
   std::list<asio::posix::stream_descriptor> doors;
   std::list<asio::posix::stream_descriptor> metrics_doors;
-  std::vector<std::thread> threads;
   std::thread timekeeper;
   std::mutex mutex;
   std::condition_variable wake;
@@ -94,7 +93,7 @@ struct Server::State {
 };
 
 Status Server::State::prepare() {
-  const size_t most_open = share_descriptors(options.bounds);
+  const size_t most_open = share_descriptors(options.bounds, io_threads.count());
   shared = std::make_shared<SharedState>(options.bounds);
   shared->identity = directory.identity();
   shared->key = options.key;
@@ -110,13 +109,13 @@ Status Server::State::prepare() {
   listens_on = listener.address().text();
   address = options.advertise.empty() ? listens_on : options.advertise;
   for (const int socket : listener.release()) {
-    doors.emplace_back(asio::make_strand(io), socket);
+    doors.emplace_back(io_threads.first(), socket);
   }
   if (!options.metrics.empty()) {
     STRIA_ASSIGN_OR_RETURN(Listener page, Listener::open(options.metrics, options.key == nullptr));
     metrics_address = page.address().text();
     for (const int socket : page.release()) {
-      metrics_doors.emplace_back(asio::make_strand(io), socket);
+      metrics_doors.emplace_back(io_threads.first(), socket);
     }
   }
   return {};
@@ -175,7 +174,7 @@ void Server::State::welcome(int socket) {
   int family = AF_INET;
   socklen_t bytes = sizeof family;
   getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
-  Stream::Socket wrapped(asio::make_strand(io), asio::generic::stream_protocol(family, 0), socket);
+  Stream::Socket wrapped(io_threads.any(), asio::generic::stream_protocol(family, 0), socket);
   auto connection = std::make_shared<Connection>(shared, std::move(wrapped), ++connection_count);
   connections.push_back(connection);
   asio::co_spawn(
@@ -191,24 +190,8 @@ void Server::State::start_threads() {
     asio::co_spawn(
         door.get_executor(), [this, &door] { return serve_metrics(shared, door); }, asio::detached);
   }
-  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
-  for (unsigned i = 0; i < count; ++i) {
-    threads.emplace_back([this] { run_connections(); });
-  }
+  io_threads.start();
   timekeeper = std::thread([this] { keep_time(); });
-}
-
-// What a connection can't cope with, out of memory above all, is that connection's end and not the
-// server's.
-void Server::State::run_connections() {
-  while (true) {
-    try {
-      io.run();
-      return;
-    } catch (const std::exception&) {
-      continue;
-    }
-  }
 }
 
 void Server::State::check_connections() {
@@ -255,7 +238,7 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
     call.link = manager_link.get();
     call.kind = wire::Kind::kPulse;
     call.body = wire::encode(said);
-    call.patience = threads.empty() ? milliseconds(0) : kPulsePatience;
+    call.patience = io_threads.started() ? kPulsePatience : milliseconds(0);
     STRIA_RETURN_IF_ERROR(storage::run_calls({&call, 1}));
     return wire::decode<wire::PulseAnswer>(call.reply);
   }
@@ -307,9 +290,7 @@ void Server::State::stop() {
     }
   }
   // Without connections and doors nothing is left to wait for, and the threads end by themselves.
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
+  io_threads.join();
   shared->disk_threads.join();
   if (shared->manager != nullptr) {
     shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });

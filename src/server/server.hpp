@@ -1,6 +1,6 @@
 // A server of a store: an I/O daemon, and the store's manager unless it joins another's.
 //
-// Threads: a few for the connections, which also copy and read what is cached; one for the names;
+// Threads: some for the connections, which also copy and read what is cached; one for the names;
 // some for what waits for a device; one that tells the manager every second that the server lives.
 #pragma once
 

@@ -256,7 +256,7 @@ TEST(Bounds, EndlessWalksLetOthersWork) {
   header.request = 1000;
   const auto head = wire::encode_head(header, body);
   std::vector<int> sockets;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 24; ++i) {
     sockets.push_back(greeted_connection(cluster.address()));
     send_some(sockets.back(), head);
   }

@@ -39,7 +39,7 @@ class Bell : public std::enable_shared_from_this<Bell> {
 
  private:
   asio::steady_timer timer_;
-  bool rung_ = false;  // on the coroutine's strand
+  bool rung_ = false;  // by the loop of the coroutine
 };
 
 /// Threads for work that may wait.

@@ -10,7 +10,6 @@
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
 #include <asio/generic/stream_protocol.hpp>
-#include <asio/strand.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,7 +24,7 @@ class Stream {
   using Socket = asio::generic::stream_protocol::socket;
   using Time = std::chrono::steady_clock::time_point;
 
-  /// The socket's executor must be a strand.
+  /// The socket's executor must run one handler at a time: an event loop of one thread.
   explicit Stream(Socket socket);
 
   /// Fills `to`, from what was read ahead first. No time: waits for ever, as between requests.
@@ -38,7 +37,7 @@ class Stream {
   /// False when the client has gone, as far as that can be told without waiting.
   bool is_open();
 
-  /// Closes when a call has been waiting beyond its time; true when it did. On the socket's strand.
+  /// Closes when a call has been waiting beyond its time; true when it did. By the loop's thread.
   bool check_time(Time now);
 
  private:
