@@ -21,21 +21,13 @@ constexpr int64_t kHeadBytes = 4096;
 constexpr int64_t kSumBytes = sizeof(BlockSum);
 constexpr int64_t kRoomUnit = kHeadBytes / kSumBytes;  // blocks
 constexpr int64_t kMapUnit = int64_t{1} << 16;         // blocks
-constexpr std::array<char, 8> kTitle{'S', 'T', 'R', 'S', 'U', 'M', 'S', '1'};
+constexpr std::array<char, 8> kTitle{'S', 'T', 'R', 'S', 'U', 'M', 'S', '2'};
 
 int64_t blocks_of(int64_t bytes) {
   return align_up(bytes, kBlockBytes) / kBlockBytes;
 }
 
 }  // namespace
-
-uint64_t sum_of_block(const std::byte* block) {
-  static const uint64_t kOfZeros = [] {
-    const std::array<std::byte, kBlockBytes> zeros{};
-    return hash_bytes(zeros);
-  }();
-  return hash_bytes({block, static_cast<size_t>(kBlockBytes)}) ^ kOfZeros;
-}
 
 // The first bytes of the file; on the machine's own order of bytes, as the whole store is.
 struct BlockSums::Head {

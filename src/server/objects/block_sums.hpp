@@ -10,9 +10,8 @@
 // that the object is clean some seconds after a sync. A block that fits neither sum is in doubt
 // when the object was not clean as the server last ended, and damaged otherwise.
 //
-// Invariant: a sum is kept less that of a block of zeros, so that a hole, and what has no sum, is
-// zero. Cost: 16 bytes a block of 4 KiB; memory only as the system caches it; one sync when a clean
-// object is first written. Layout: docs/formats/store.md.
+// Invariant: the sum of a block of zeros is 0, and so is that of a hole and of what has no sum. Cost: 16 bytes a block of 4
+// KiB; memory only as the system caches it; one sync when a clean object is first written. Layout: docs/formats/store.md.
 #pragma once
 
 #include <atomic>
@@ -23,22 +22,10 @@
 #include <span>
 #include <string>
 
+#include "server/objects/block_sum.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {
-
-inline constexpr int64_t kBlockBytes = 4096;
-
-/// The sum of a block's kBlockBytes bytes; 0 of zeros.
-uint64_t sum_of_block(const std::byte* block);
-
-struct BlockSum {
-  uint64_t now = 0;
-  uint64_t next = 0;
-
-  bool fits(uint64_t sum) const { return sum == now || sum == next; }
-  bool in_flight() const { return now != next; }
-};
 
 /// Thread-safe, if no two threads change the same block at the same time.
 class BlockSums {

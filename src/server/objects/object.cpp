@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <vector>
 
+#include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 
 namespace stria::server {
@@ -27,45 +26,6 @@ constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
 constexpr int64_t kRestSeconds = 10;
 
 using Mode = BlockLocks::Mode;
-using Content = std::array<std::byte, kBlockBytes>;
-
-int64_t block_end(int64_t bytes) {
-  return align_up(bytes, kBlockBytes) / kBlockBytes;
-}
-
-int64_t now_s() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Moves data to or from a run until all is moved; a read stops at the end of the file.
-template <typename Move>
-int move_run(int64_t offset, std::byte* data, int64_t bytes, int64_t* moved, Move move) {
-  *moved = 0;
-  while (*moved < bytes) {
-    const ssize_t now = move(data + *moved, static_cast<size_t>(bytes - *moved), offset + *moved);
-    if (now < 0 && errno == EINTR) {
-      continue;
-    }
-    if (now < 0) {
-      return errno;
-    }
-    if (now == 0) {
-      return 0;
-    }
-    *moved += now;
-  }
-  return 0;
-}
-
-/// Reads; what lies behind the end of the file is zero. Returns an error's number.
-int read_fully(int descriptor, int64_t offset, std::byte* to, int64_t bytes) {
-  int64_t moved = 0;
-  const int error_number = move_run(offset, to, bytes, &moved, [&](std::byte* memory, size_t count, int64_t at) {
-    return pread(descriptor, memory, count, at);
-  });
-  std::memset(to + moved, 0, static_cast<size_t>(bytes - moved));
-  return error_number;
-}
 
 }  // namespace
 
@@ -144,146 +104,16 @@ bool Object::copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool wri
   return guarded_copy(copy);
 }
 
-Status Object::get_block(int64_t block, bool mapped, std::byte* content) {
-  if (mapped && copy_mapped(block * kBlockBytes, content, kBlockBytes, false)) {
+Status Object::get(ByteRange range, bool mapped, std::byte* to) {
+  if (mapped && copy_mapped(range.begin, to, static_cast<size_t>(range.size()), false)) {
     return {};
   }
-  const int error_number = read_fully(descriptor_, block * kBlockBytes, content, kBlockBytes);
+  const int error_number = read_fully(descriptor_, range.begin, to, range.size());
   return error_number == 0 ? Status() : error("read", error_number);
 }
 
-Status Object::put(ByteRange range, const std::byte* data) {
-  int64_t moved = 0;
-  const int error_number =
-      move_run(range.begin, const_cast<std::byte*>(data), range.size(), &moved,
-               [&](std::byte* memory, size_t bytes, int64_t offset) { return pwrite(descriptor_, memory, bytes, offset); });
-  int64_t known = bytes_.load();
-  while (moved > 0 && known < range.begin + moved && !bytes_.compare_exchange_weak(known, range.begin + moved)) {
-  }
-  return error_number == 0 && moved == range.size() ? Status() : error("write", error_number == 0 ? EIO : error_number);
-}
-
-// After a failure: which of its two sums a block has now. One that has neither stays in flight.
-void Object::settle(int64_t first, std::span<BlockSum> sums) {
-  Content content;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const auto block = first + static_cast<int64_t>(i);
-    if (!get_block(block, false, content.data()).ok()) {
-      continue;
-    }
-    const uint64_t sum = sum_of_block(content.data());
-    if (sums[i].fits(sum)) {
-      sums[i] = {sum, sum};
-      static_cast<void>(sums_->store(block, sums.subspan(i, 1)));
-    }
-  }
-}
-
-Status Object::begin_change(int64_t end) {
-  unsynced_ = true;
-  last_change_s_ = now_s();
-  STRIA_RETURN_IF_ERROR(sums_->make_dirty());
-  return sums_->reserve(block_end(end));
-}
-
-Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
-  const std::shared_lock lock(size_mutex_);
-  int64_t end = 0;
-  for (const ByteRange& place : places) {
-    end = std::max(end, place.end);
-  }
-  STRIA_RETURN_IF_ERROR(begin_change(end));
-  const bool mapped = worth_mapping(places);
-  Parts parts(places, const_cast<std::byte*>(data));
-  for (Part part; parts.next(part);) {
-    STRIA_RETURN_IF_ERROR(part.pieces.empty() ? write_run(part.run) : write_pieces(part, mapped));
-  }
-  return {};
-}
-
-Status Object::write_pieces(const Part& part, bool mapped) {
-  const int64_t block = part.block();
-  const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kExclusive);
-  BlockSum sum;
-  STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
-  alignas(64) Content content;
-  bool sound = true;
-  BlockSum flight = sum;
-  if (part.pieces.front().range.size() < kBlockBytes) {
-    STRIA_RETURN_IF_ERROR(get_block(block, mapped, content.data()));
-    flight.now = sum_of_block(content.data());
-    sound = sum.fits(flight.now);
-    if (!sound && !sum.in_flight()) {
-      return mismatch(block, sum);
-    }
-  }
-  for (const Piece& piece : part.pieces) {
-    std::memcpy(content.data() + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
-  }
-  flight.next = sum_of_block(content.data());
-  // A write that was cut off by a kill is made good by its repetition, and by nothing less.
-  const bool known = sound || flight.next == sum.next;
-  flight.now = sound ? flight.now : sum.now;
-  if (known) {
-    STRIA_RETURN_IF_ERROR(sums_->store(block, {&flight, 1}));
-  }
-  const ByteRange hull = part.hull();
-  std::byte* const from = content.data() + hull.begin % kBlockBytes;
-  if (!mapped || !copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true)) {
-    const Status outcome = put(hull, from);
-    if (!outcome.ok()) {
-      settle(block, {&flight, 1});
-      return outcome;
-    }
-  }
-  flight.now = flight.next;
-  return known ? sums_->store(block, {&flight, 1}) : Status();
-}
-
-/// Sets what the blocks' sums are while the run is written (`sums`, which are as stored so far) and
-/// afterwards.
-Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
-  const int64_t first = run.range.begin / kBlockBytes;
-  Content content;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const int64_t begin = (first + static_cast<int64_t>(i)) * kBlockBytes;
-    const ByteRange part = intersect(run.range, {begin, begin + kBlockBytes});
-    const std::byte* const from = run.data + (part.begin - run.range.begin);
-    if (part.size() == kBlockBytes) {
-      sums[i].next = sum_of_block(from);
-      settled[i] = {sums[i].next, sums[i].next};
-      continue;
-    }
-    STRIA_RETURN_IF_ERROR(get_block(begin / kBlockBytes, false, content.data()));
-    const uint64_t before = sum_of_block(content.data());
-    const bool sound = sums[i].fits(before);
-    if (!sound && !sums[i].in_flight()) {
-      return mismatch(begin / kBlockBytes, sums[i]);
-    }
-    std::memcpy(content.data() + (part.begin - begin), from, static_cast<size_t>(part.size()));
-    const uint64_t after = sum_of_block(content.data());
-    const bool known = sound || after == sums[i].next;
-    sums[i] = sound ? BlockSum{before, after} : sums[i];
-    settled[i] = known ? BlockSum{after, after} : sums[i];
-  }
-  return {};
-}
-
-Status Object::write_run(const Piece& run) {
-  const int64_t first = run.range.begin / kBlockBytes;
-  const int64_t end = block_end(run.range.end);
-  std::vector<BlockSum> sums(static_cast<size_t>(end - first));
-  std::vector<BlockSum> settled(sums.size());
-  const BlockLocks::Guard guard(locks_, first, end, Mode::kExclusive);
-  STRIA_RETURN_IF_ERROR(sums_->load(first, sums));
-  STRIA_RETURN_IF_ERROR(new_sums(run, sums, settled));
-  STRIA_RETURN_IF_ERROR(sums_->store(first, sums));
-  const Status outcome = put(run.range, run.data);
-  if (!outcome.ok()) {
-    settle(first, sums);
-    return outcome;
-  }
-  return sums_->store(first, settled);
+Status Object::get_block(int64_t block, bool mapped, std::byte* content) {
+  return get({block * kBlockBytes, (block + 1) * kBlockBytes}, mapped, content);
 }
 
 Status Object::read(std::span<const ByteRange> places, std::byte* data) {

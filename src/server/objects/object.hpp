@@ -6,9 +6,10 @@
 // the file that are small on average are copied through a mapping that is kept, under a guard that
 // turns the signal into a failure, upon which they go by system calls that say why; everything
 // else, and what makes the file longer, goes by pread and pwrite. Each block that is touched is
-// locked; what is read is compared with its sum, and so is the rest of a block of which a part is
-// written. Cost: one system call a run of neighbours, or one copy a piece; a pass of XXH3 over the
-// data, over 4 KiB for a read that is shorter, and twice that for a write.
+// locked, and what is read is compared with its sum. The sum of a block of which a part is written
+// follows the words that change. Cost: one system call a run of neighbours, or one copy a piece; a
+// multiplication for each 8 bytes, twice where only a part of a block is written, and one for each 8
+// of a block of which a part is read.
 #pragma once
 
 #include <atomic>
@@ -37,8 +38,9 @@ class Object {
   ~Object();
 
   int64_t bytes() const { return bytes_.load(); }
-  /// Writes the packed data to the places, which grow the object where they lie beyond its end.
-  /// kCorrupted when a block of which a part is written is damaged.
+  /// Writes the packed data to the places, which grow the object where they lie beyond its end. A
+  /// block that is damaged stays so when a part of it is written. kCorrupted when a part is written
+  /// of a block in doubt.
   Status write(std::span<const ByteRange> places, const std::byte* data);
   /// Reads the places; what lies beyond the end, since somebody cut the object meanwhile, is zero.
   /// kCorrupted when a block is damaged.
@@ -62,7 +64,17 @@ class Object {
   Status change_run(const Piece& run, std::span<BlockSum> sums, std::span<const BlockSum> settled);
   Status new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
   int64_t read_for_scrub(int direct, int64_t first, std::span<std::byte> content);
-  /// All bytes of a block, zero beyond the end.
+  /// What the sums of a block are while it is written; whether they can be known.
+  struct Flight {
+    BlockSum sum;
+    bool known = false;
+  };
+  /// For pieces of one block, of which some stays: puts them into `content`, with what is between
+  /// them.
+  Result<Flight> prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content);
+  /// Bytes of the file, zero beyond its end.
+  Status get(ByteRange range, bool mapped, std::byte* to);
+  /// All bytes of a block.
   Status get_block(int64_t block, bool mapped, std::byte* content);
   Status put(ByteRange range, const std::byte* data);
   void settle(int64_t first, std::span<BlockSum> sums);

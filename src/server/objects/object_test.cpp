@@ -187,9 +187,13 @@ TEST_F(ObjectTest, EveryFlippedByteIsFound) {
     if (at >= kBlockBytes) {
       STRIA_EXPECT_OK(read({0, block * kBlockBytes}, bytes));
     }
-    // A part of the block can't be written: the rest would be taken for good.
-    const ByteRange part{block * kBlockBytes, block * kBlockBytes + 1};
-    EXPECT_EQ(object_->write({&part, 1}, model_.data()).code(), ErrorCode::kCorrupted);
+    // Writing a part of the block, also the damaged one, doesn't take the rest for good.
+    for (const int64_t begin : {block * kBlockBytes, at}) {
+      const ByteRange part{begin, begin + 1};
+      STRIA_EXPECT_OK(object_->write({&part, 1}, model_.data() + begin));
+      EXPECT_EQ(read(part, bytes).code(), ErrorCode::kCorrupted);
+      ASSERT_EQ(scrub().size(), 1u);
+    }
     const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
     model_.resize(static_cast<size_t>(std::max<int64_t>(200001, whole.end)));
     STRIA_EXPECT_OK(object_->write({&whole, 1}, model_.data() + whole.begin));

@@ -18,20 +18,21 @@ struct Piece {
   std::byte* data = nullptr;
 };
 
+/// The least range that holds all pieces.
+inline ByteRange hull_of(std::span<const Piece> pieces) {
+  ByteRange hull = pieces.front().range;
+  for (const Piece& piece : pieces) {
+    hull = {std::min(hull.begin, piece.range.begin), std::max(hull.end, piece.range.end)};
+  }
+  return hull;
+}
+
 /// Either a run, or pieces of one block.
 struct Part {
   Piece run;
   std::vector<Piece> pieces;  ///< empty: it is a run
 
   int64_t block() const { return pieces.front().range.begin / kBlockBytes; }
-  /// The least range that holds all pieces.
-  ByteRange hull() const {
-    ByteRange hull = pieces.front().range;
-    for (const Piece& piece : pieces) {
-      hull = {std::min(hull.begin, piece.range.begin), std::max(hull.end, piece.range.end)};
-    }
-    return hull;
-  }
 };
 
 class Parts {

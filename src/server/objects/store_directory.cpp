@@ -15,7 +15,7 @@ namespace stria::server {
 
 namespace {
 
-constexpr std::string_view kTitle = "stria store 2\n";
+constexpr std::string_view kTitle = "stria store 3\n";
 constexpr size_t kIdentityDigits = 2 * sizeof(wire::Identity);
 
 std::string hex(const wire::Identity& identity) {
