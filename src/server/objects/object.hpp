@@ -61,7 +61,6 @@ class Object {
   Status write_pieces(const Part& part, bool mapped);
   Status read_run(const Piece& run);
   Status read_pieces(const Part& part, bool mapped);
-  Status change_run(const Piece& run, std::span<BlockSum> sums, std::span<const BlockSum> settled);
   Status new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
   int64_t read_for_scrub(int direct, int64_t first, std::span<std::byte> content);
   /// What the sums of a block are while it is written; whether they can be known.
