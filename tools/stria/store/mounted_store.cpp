@@ -37,6 +37,32 @@ OpenFile& open_file(const fuse_file_info* info) {
   return *reinterpret_cast<OpenFile*>(info->fh);
 }
 
+/// The system's number of an error of ours.
+int errno_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kOk:
+      return 0;
+    case ErrorCode::kInvalidArgument:
+      return EINVAL;
+    case ErrorCode::kNotFound:
+      return ENOENT;
+    case ErrorCode::kAlreadyExists:
+      return EEXIST;
+    case ErrorCode::kPermissionDenied:
+      return EACCES;
+    case ErrorCode::kReadOnly:
+      return EROFS;
+    case ErrorCode::kNoSpace:
+      return ENOSPC;
+    case ErrorCode::kUnsupported:
+      return EOPNOTSUPP;
+    case ErrorCode::kResourceExhausted:
+      return ENOMEM;
+    default:
+      return EIO;
+  }
+}
+
 int minus_errno(const Status& status) {
   return status.ok() ? 0 : -errno_of(status.code());
 }
@@ -248,31 +274,6 @@ void* begin(fuse_conn_info*, fuse_config* config) {
 }
 
 }  // namespace
-
-int errno_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kOk:
-      return 0;
-    case ErrorCode::kInvalidArgument:
-      return EINVAL;
-    case ErrorCode::kNotFound:
-      return ENOENT;
-    case ErrorCode::kAlreadyExists:
-      return EEXIST;
-    case ErrorCode::kPermissionDenied:
-      return EACCES;
-    case ErrorCode::kReadOnly:
-      return EROFS;
-    case ErrorCode::kNoSpace:
-      return ENOSPC;
-    case ErrorCode::kUnsupported:
-      return EOPNOTSUPP;
-    case ErrorCode::kResourceExhausted:
-      return ENOMEM;
-    default:
-      return EIO;
-  }
-}
 
 const fuse_operations& mounted_store_operations() {
   static const fuse_operations operations = [] {

@@ -24,7 +24,4 @@ struct MountedStore {
 /// The table of calls. The private data of the file system is a MountedStore.
 const fuse_operations& mounted_store_operations();
 
-/// The system's number of an error of ours.
-int errno_of(ErrorCode code);
-
 }  // namespace stria::tool

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -67,7 +68,8 @@ Moment look(const Arguments& arguments) {
   }
   static_cast<void>(storage::run_calls(calls));  // each is looked at
   for (size_t i = 0; i < calls.size(); ++i) {
-    const auto figures = calls[i].outcome.ok() ? wire::decode<wire::Figures>(calls[i].reply) : calls[i].outcome;
+    const auto figures =
+        calls[i].outcome.ok() ? wire::decode<wire::Figures>(calls[i].reply) : Result<wire::Figures>(calls[i].outcome);
     moment.servers[i].trouble = figures.ok() ? "" : figures.status().message();
     for (const auto& entry : figures.ok() ? figures->entries : std::vector<wire::Figures::Entry>()) {
       moment.servers[i].figures[entry.name] = entry.value;
