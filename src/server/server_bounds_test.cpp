@@ -172,7 +172,8 @@ TEST(Bounds, LongMessagesOfManyClientsTakeNoMoreMemoryThanThereIs) {
   const Link link = greeted_link(cluster.address());
   const std::vector<std::byte> nonsense(100000);
   const Status answer = link->ask(wire::Kind::kStat, nonsense, soon()).status();
-  EXPECT_EQ(answer.code(), ErrorCode::kFormat) << answer.message();
+  EXPECT_EQ(answer.code(), ErrorCode::kFormat);
+  EXPECT_NE(answer.message().find("malformed"), std::string::npos) << answer.message();
   close_all(sockets);
 }
 
