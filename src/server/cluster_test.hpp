@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <concepts>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +22,12 @@ inline std::string scratch_directory() {
 
 class Cluster {
  public:
-  explicit Cluster(int count, bool over_unix = false) : over_unix_(over_unix) {
+  using Change = std::function<void(ServerOptions&)>;
+
+  explicit Cluster(int count) : Cluster(count, Change()) {}
+  Cluster(int count, std::same_as<bool> auto over_unix) : Cluster(count, Change(), over_unix) {}
+  /// Servers with options of their own.
+  Cluster(int count, Change change, bool over_unix = false) : over_unix_(over_unix), change_(std::move(change)) {
     std::string pattern = scratch_directory() + "/stria-cluster-XXXXXX";
     directory_ = mkdtemp(pattern.data()) == nullptr ? "" : pattern;
     for (int i = 0; i < count; ++i) {
@@ -55,6 +62,9 @@ class Cluster {
     options.directory = directory_ + "/" + std::to_string(index);
     options.listen = addresses_[at];
     options.join = index == 0 ? "" : addresses_[0];
+    if (change_) {
+      change_(options);
+    }
     auto server = Server::start(options);
     ASSERT_TRUE(server.ok()) << server.status().message();
     servers_[at] = std::move(*server);
@@ -70,6 +80,7 @@ class Cluster {
  private:
   bool over_unix_;
   bool keeps_ = false;
+  Change change_;
   std::string directory_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Server>> servers_;

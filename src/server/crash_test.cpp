@@ -1,10 +1,6 @@
 // What was acknowledged survives: writes a kill of the server, synced ones a loss of power; and
 // what was not synced is old, new, or told to be in between.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/ioctl.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 
 #include <atomic>
 #include <cstring>
@@ -13,6 +9,7 @@
 #include <thread>
 
 #include "server/cluster_test.hpp"
+#include "server/disk_image_test.hpp"
 #include "server/server_processes_test.hpp"
 #include "storage/conformance_test.hpp"
 #include "storage/striped/striped_driver.hpp"
@@ -24,13 +21,10 @@ using storage::OpenOptions;
 using storage::ReadSegment;
 using storage::StripedDriver;
 using storage::WriteSegment;
+using testing::Disk;
+using testing::make_directory;
 using Bytes = std::vector<std::byte>;
 using Mode = OpenOptions::Mode;
-
-std::string make_directory(const std::string& parent) {
-  std::string pattern = parent + "/stria-crash-XXXXXX";
-  return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
-}
 
 void fill(Bytes& bytes, std::mt19937_64& random) {
   for (size_t i = 0; i < bytes.size(); i += sizeof(uint64_t)) {
@@ -125,61 +119,6 @@ TEST(Crash, WhatWasAnsweredSurvivesKills) {
   }
   std::filesystem::remove_all(directory);
 }
-
-/// A small file system of its own, in a file, which can lose its power.
-class Disk {
- public:
-  explicit Disk(const std::string& kind) : kind_(kind), directory_(make_directory(testing::scratch_directory())) {
-    const int image = ::open(image_path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    const int64_t bytes = int64_t{kind == "xfs" ? 320 : 48} << 20;
-    ok_ = ftruncate(image, bytes) == 0;
-    ::close(image);
-    std::filesystem::create_directory(path());
-    ok_ = ok_ && shell((kind == "xfs" ? "mkfs.xfs -q -f " : "mkfs.ext4 -q -F -m 0 ") + image_path()) && mount_it();
-  }
-  Disk(const Disk&) = delete;
-  Disk& operator=(const Disk&) = delete;
-  ~Disk() {
-    unmount();
-    std::filesystem::remove_all(directory_);
-  }
-
-  bool ok() const { return ok_; }
-  std::string path() const { return directory_ + "/mount"; }
-  /// From now on nothing reaches the disk; what had not is lost when it is mounted again.
-  bool lose_power() const {
-    const int root = ::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    uint32_t without_log = 2;  // XFS_FSOP_GOING_FLAGS_NOLOGFLUSH, which ext4 knows by the same number
-    const bool done = ioctl(root, _IOR('X', 125, uint32_t), &without_log) == 0;
-    ::close(root);
-    return done;
-  }
-  /// Some of the files, as the system does when it likes: data without their sums, and sums without
-  /// their data.
-  void write_back(std::mt19937_64& random) const {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
-      if (entry.is_regular_file() && random() % 3 == 0) {
-        const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-        fsync(file);
-        ::close(file);
-      }
-    }
-  }
-  bool mount_again() {
-    unmount();
-    return mount_it();
-  }
-
- private:
-  std::string image_path() const { return directory_ + "/image"; }
-  static bool shell(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
-  bool mount_it() const { return shell("mount -o loop " + image_path() + " " + path()); }
-  void unmount() const { shell("umount " + path()); }
-
-  std::string kind_;
-  std::string directory_;
-  bool ok_ = false;
-};
 
 /// A file's bytes as far as they are known: synced ones, and those that others may have replaced.
 struct Known {

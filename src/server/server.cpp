@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/executor_work_guard.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <condition_variable>
@@ -16,10 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "server/background.hpp"
-#include "server/connection.hpp"
-#include "server/listener.hpp"
-#include "server/store_directory.hpp"
+#include "server/connections/background.hpp"
+#include "server/connections/connection.hpp"
+#include "server/connections/io_threads.hpp"
+#include "server/connections/listener.hpp"
+#include "server/connections/metrics_page.hpp"
+#include "server/objects/store_directory.hpp"
 #include "storage/striped/call.hpp"
 
 namespace stria::server {
@@ -33,29 +34,41 @@ constexpr int kTicksToPulse = 4;
 // Once the server runs, the next pulse comes soon.
 constexpr milliseconds kPulsePatience{1000};
 constexpr milliseconds kAfterFailedAccept{50};
+// Who was just busy, or has just come, isn't sent away for another.
+constexpr milliseconds kLeastIdle{250};
 
-/// Each connection and each object has a descriptor.
-void raise_descriptor_limit() {
+// Descriptors that are neither connections' nor objects' nor the event loops': names, listening
+// sockets, those with which the program was started.
+constexpr size_t kOtherDescriptors = 32;
+constexpr size_t kLeastOpenObjects = 4;
+
+/// Each connection has a descriptor, each open object two: raises the limit, and where it is still
+/// too low has fewer connections. Returns how many objects may stay open.
+size_t share_descriptors(Bounds& bounds, size_t loops) {
   rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 1 << 16);
-    setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Objects::kMostOpen;
   }
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1 << 16));
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto all = static_cast<size_t>(limit.rlim_cur);
+  const size_t left = all - std::min(all, kOtherDescriptors + loops * IoThreads::kDescriptors);
+  bounds.connections = std::min(bounds.connections, std::max<size_t>(left / 2, 1));
+  return std::clamp((left - std::min(left, bounds.connections)) / 2, kLeastOpenObjects, Objects::kMostOpen);
 }
 
 }  // namespace
 
 struct Server::State {
-  State(const ServerOptions& given, StoreDirectory taken)
-      : options(given), directory(std::move(taken)), shared(std::make_shared<SharedState>(given.most_buffers)) {}
+  State(const ServerOptions& given, StoreDirectory taken) : options(given), directory(std::move(taken)) {}
 
   Status prepare();
   asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
   void welcome(int socket);
+  bool make_room();
   void start_threads();
   void stop();
   void keep_time();
-  void run_connections();
   void check_connections();
   Status pulse();
   Result<wire::PulseAnswer> tell(const wire::Pulse& said);
@@ -65,9 +78,10 @@ struct Server::State {
   std::shared_ptr<SharedState> shared;
   std::string address;
   std::string listens_on;
-  asio::io_context io;
+  std::string metrics_address;
+  IoThreads io_threads;
   std::list<asio::posix::stream_descriptor> doors;
-  std::vector<std::thread> threads;
+  std::list<asio::posix::stream_descriptor> metrics_doors;
   std::thread timekeeper;
   std::mutex mutex;
   std::condition_variable wake;
@@ -79,11 +93,12 @@ struct Server::State {
 };
 
 Status Server::State::prepare() {
-  raise_descriptor_limit();
+  const size_t most_open = share_descriptors(options.bounds, io_threads.count());
+  shared = std::make_shared<SharedState>(options.bounds);
   shared->identity = directory.identity();
   shared->key = options.key;
   shared->patience = options.patience;
-  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path()));
+  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
   if (options.join.empty()) {
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path()));
   } else {
@@ -94,7 +109,14 @@ Status Server::State::prepare() {
   listens_on = listener.address().text();
   address = options.advertise.empty() ? listens_on : options.advertise;
   for (const int socket : listener.release()) {
-    doors.emplace_back(asio::make_strand(io), socket);
+    doors.emplace_back(io_threads.first(), socket);
+  }
+  if (!options.metrics.empty()) {
+    STRIA_ASSIGN_OR_RETURN(Listener page, Listener::open(options.metrics, options.key == nullptr));
+    metrics_address = page.address().text();
+    for (const int socket : page.release()) {
+      metrics_doors.emplace_back(io_threads.first(), socket);
+    }
   }
   return {};
 }
@@ -111,6 +133,10 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
         break;
       } else if (errno != EINTR && errno != ECONNABORTED) {
         // No descriptors, no memory: those who are here go on, and make room.
+        {
+          const std::lock_guard lock(mutex);
+          make_room();
+        }
         asio::steady_timer pause(co_await asio::this_coro::executor, kAfterFailedAccept);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
         break;
@@ -119,16 +145,36 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
   }
 }
 
+// Strangers go first, then who has been idle longest. Clients that are sent away connect again when
+// they have something to ask; so nobody keeps others out by being many and doing nothing.
+bool Server::State::make_room() {
+  std::shared_ptr<Connection> least;
+  std::pair<bool, std::chrono::nanoseconds> least_needed{false, kLeastIdle};
+  for (const auto& each : connections) {
+    const std::pair<bool, std::chrono::nanoseconds> needed{!each->greeted(), each->spare_for()};
+    if (needed.second > kLeastIdle && needed > least_needed) {
+      least = each;
+      least_needed = needed;
+    }
+  }
+  if (least != nullptr) {
+    ++shared->counters.made_room;
+    least->make_room();
+  }
+  return least != nullptr;
+}
+
 void Server::State::welcome(int socket) {
   const std::lock_guard lock(mutex);
-  if (ending || connections.size() >= options.most_connections) {
+  if (ending || (connections.size() >= options.bounds.connections && !make_room())) {
+    ++shared->counters.refused;
     ::close(socket);
     return;
   }
   int family = AF_INET;
   socklen_t bytes = sizeof family;
   getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
-  Stream::Socket wrapped(asio::make_strand(io), asio::generic::stream_protocol(family, 0), socket);
+  Stream::Socket wrapped(io_threads.any(), asio::generic::stream_protocol(family, 0), socket);
   auto connection = std::make_shared<Connection>(shared, std::move(wrapped), ++connection_count);
   connections.push_back(connection);
   asio::co_spawn(
@@ -140,24 +186,12 @@ void Server::State::start_threads() {
     asio::co_spawn(
         door.get_executor(), [this, &door] { return accept(door); }, asio::detached);
   }
-  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
-  for (unsigned i = 0; i < count; ++i) {
-    threads.emplace_back([this] { run_connections(); });
+  for (asio::posix::stream_descriptor& door : metrics_doors) {
+    asio::co_spawn(
+        door.get_executor(), [this, &door] { return serve_metrics(shared, door); }, asio::detached);
   }
+  io_threads.start();
   timekeeper = std::thread([this] { keep_time(); });
-}
-
-// What a connection can't cope with, out of memory above all, is that connection's end and not the
-// server's.
-void Server::State::run_connections() {
-  while (true) {
-    try {
-      io.run();
-      return;
-    } catch (const std::exception&) {
-      continue;
-    }
-  }
 }
 
 void Server::State::check_connections() {
@@ -186,10 +220,10 @@ void Server::State::keep_time() {
       // The next pulse tells the same; a manager that is away finds us alive when it returns.
       static_cast<void>(pulse());
       if (shared->manager != nullptr) {
-        asio::post(shared->manager_thread, [kept = shared] { kept->manager->tidy(); });
+        shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
       }
       if (!shared->resting.exchange(true)) {
-        asio::post(shared->disk_threads, [kept = shared] {
+        shared->disk_threads.post([kept = shared] {
           kept->objects->rest();
           kept->resting = false;
         });
@@ -204,12 +238,12 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
     call.link = manager_link.get();
     call.kind = wire::Kind::kPulse;
     call.body = wire::encode(said);
-    call.patience = threads.empty() ? milliseconds(0) : kPulsePatience;
+    call.patience = io_threads.started() ? kPulsePatience : milliseconds(0);
     STRIA_RETURN_IF_ERROR(storage::run_calls({&call, 1}));
     return wire::decode<wire::PulseAnswer>(call.reply);
   }
   std::promise<Answer> promise;
-  asio::post(shared->manager_thread, [&] {
+  shared->manager_thread.post([&] {
     promise.set_value(shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said)}));
   });
   const Answer answer = promise.get_future().get();
@@ -247,19 +281,19 @@ void Server::State::stop() {
   if (timekeeper.joinable()) {
     timekeeper.join();
   }
-  for (asio::posix::stream_descriptor& door : doors) {
-    asio::post(door.get_executor(), [&door] {
-      asio::error_code ignored;
-      door.close(ignored);
-    });
+  for (auto* each : {&doors, &metrics_doors}) {
+    for (asio::posix::stream_descriptor& door : *each) {
+      asio::post(door.get_executor(), [&door] {
+        asio::error_code ignored;
+        door.close(ignored);
+      });
+    }
   }
   // Without connections and doors nothing is left to wait for, and the threads end by themselves.
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
+  io_threads.join();
   shared->disk_threads.join();
   if (shared->manager != nullptr) {
-    asio::post(shared->manager_thread, [kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });
+    shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });
   }
   shared->manager_thread.join();
   if (options.listen.starts_with("unix:")) {
@@ -279,6 +313,10 @@ const std::string& Server::address() const {
 
 const std::string& Server::listens_on() const {
   return state_->listens_on;
+}
+
+const std::string& Server::metrics_address() const {
+  return state_->metrics_address;
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {

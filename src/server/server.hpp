@@ -1,13 +1,13 @@
 // A server of a store: an I/O daemon, and the store's manager unless it joins another's.
 //
-// Threads: a few for the connections, which also copy and read what is cached; one for the names;
+// Threads: some for the connections, which also copy and read what is cached; one for the names;
 // some for what waits for a device; one that tells the manager every second that the server lives.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "server/shared_state.hpp"
+#include "server/connections/shared_state.hpp"
 #include "stria/status.hpp"
 #include "wire/key.hpp"
 
@@ -17,10 +17,10 @@ struct ServerOptions {
   std::string directory;
   std::string listen = "127.0.0.1:0";    ///< port 0: one that is free
   std::string join;                      ///< the manager's address; empty: this server is the manager
+  std::string metrics;                   ///< where Prometheus finds the figures; empty: nowhere
   std::string advertise;                 ///< the address that clients are told; empty: the one listened on
   std::shared_ptr<const wire::Key> key;  ///< null: no proof is asked for, and only loopback is listened on
-  size_t most_connections = 4096;
-  size_t most_buffers = 256;  ///< of 256 KiB, for all connections together
+  Bounds bounds;
   Patience patience;
 };
 
@@ -38,6 +38,8 @@ class Server {
   const std::string& address() const;
   /// Where it really listens, whatever it advertises.
   const std::string& listens_on() const;
+  /// Where the figures are, as "host:port"; empty: nowhere.
+  const std::string& metrics_address() const;
 
  private:
   struct State;

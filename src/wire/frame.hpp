@@ -49,6 +49,7 @@ enum class Kind : uint16_t {
   kUnlock = 0x27,
   kIsLocked = 0x28,
   kScrub = 0x29,
+  kStatus = 0x2a,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives

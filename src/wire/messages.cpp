@@ -316,6 +316,20 @@ void Scrubbed::get(Reader& reader) {
   });
 }
 
+void Figures::put(Writer& writer) const {
+  put_list(writer, entries, [&](const Entry& entry) {
+    writer.text(entry.name);
+    writer.integer(entry.value);
+  });
+}
+
+void Figures::get(Reader& reader) {
+  get_list(reader, entries, kMaxListed, [&](Entry& entry) {
+    entry.name = reader.text(kMaxNameBytes);
+    entry.value = reader.integer();
+  });
+}
+
 void LockRange::put(Writer& writer) const {
   writer.fixed(file);
   put_natural(writer, range.begin);

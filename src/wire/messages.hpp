@@ -271,6 +271,19 @@ struct Scrubbed {
   void get(Reader& reader);
 };
 
+/// How a server is: figures by name, which differ from version to version.
+struct Figures {
+  static constexpr const char* kName = "figures";
+  struct Entry {
+    std::string name;
+    int64_t value = 0;
+  };
+  std::vector<Entry> entries;
+  void add(std::string name, int64_t value) { entries.push_back({std::move(name), value}); }
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
 struct LockRange {
   static constexpr const char* kName = "lock";
   uint64_t file = 0;

@@ -160,10 +160,15 @@ void SlotWalk::skip_others(int64_t local) {
   }
 }
 
-ByteRange SlotWalk::next(int64_t most_bytes) {
+ByteRange SlotWalk::next(int64_t most_bytes, int64_t* looks) {
   while (left_.empty()) {
     ByteRange range;
+    if (*looks <= 0) {
+      return {};
+    }
+    --*looks;
     if (!next_of_file(range)) {
+      done_ = true;
       return {};
     }
     left_ = own_part(range);

@@ -44,6 +44,8 @@ class Region {
   /// Takes the rest of the message; kFormat unless all of it is a valid region. `body` must outlive
   /// the region.
   static Result<Region> decode(Reader& reader);
+  /// True when what comes next is a datatype, which takes memory beside its message.
+  static bool is_type(Reader& reader) { return static_cast<Shape>(reader.fixed<uint8_t>()) == Shape::kType; }
 
  private:
   friend class SlotWalk;
@@ -64,9 +66,11 @@ class SlotWalk {
  public:
   SlotWalk(const Region& region, const Layout& layout, int64_t slot);
 
-  /// The next range of the slot's own bytes, at most `most_bytes` of it; empty when there are no
-  /// more.
-  ByteRange next(int64_t most_bytes);
+  /// The next range of the slot's own bytes, at most `most_bytes` of it. Empty when there are no
+  /// more, or when it has looked at `*looks` ranges of the file, from which it takes what it looked at:
+  /// done() tells.
+  ByteRange next(int64_t most_bytes, int64_t* looks);
+  bool done() const { return done_; }
 
  private:
   bool next_of_file(ByteRange& range);
@@ -76,7 +80,8 @@ class SlotWalk {
   const Region& region_;
   Layout layout_;
   int64_t slot_;
-  ByteRange left_;     // of the slot's bytes
+  ByteRange left_;  // of the slot's bytes
+  bool done_ = false;
   int64_t given_ = 0;  // ranges of the file taken so far
   Reader list_;
   int64_t previous_end_ = 0;

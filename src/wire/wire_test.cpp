@@ -118,6 +118,7 @@ TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(Extent{4096, 99});
   check_prefixes(LocalFile{7, 8});
   check_prefixes(Scrub{7, 4096, true});
+  check_prefixes(Figures{{{"a_total{kind=\"b\"}", 5}, {"c", -1}}});
   check_prefixes(Scrubbed{5000, 2, true, {{0, BlockFault::kDamaged}, {1, BlockFault::kUnreadable}}});
   check_prefixes(LockRange{7, {1, INT64_MAX}, true, 5});
 }

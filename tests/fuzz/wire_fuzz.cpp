@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   read_header(bytes);
   read_as_any<wire::Failure, wire::Hello, wire::Challenge, wire::KeyProof, wire::Open, wire::Opened, wire::Handle, wire::Path,
               wire::Rename, wire::Attributes, wire::List, wire::Listed, wire::Pulse, wire::PulseAnswer, wire::StoreServers,
-              wire::Extent, wire::LocalFile, wire::Scrub, wire::Scrubbed, wire::LockRange, wire::Answer>(bytes);
+              wire::Extent, wire::LocalFile, wire::Scrub, wire::Scrubbed, wire::Figures, wire::LockRange, wire::Answer>(bytes);
   walk_region(bytes);
   return 0;
 }

@@ -12,8 +12,11 @@ START_SECONDS = 60
 class Store:
     """Servers 0 to count - 1, of which 0 is the manager; each can be killed and started again where it was."""
 
-    def __init__(self, directory, count, key=None):
+    def __init__(self, directory, count, key=None, options=(), descriptors=None):
+        """`options` are added to every server's; `descriptors` is the most that each may have."""
         self.directory = directory
+        self.options = options
+        self.descriptors = descriptors
         self.key = key
         self.addresses = ["127.0.0.1:0"] * count
         self.processes = [None] * count
@@ -28,9 +31,10 @@ class Store:
         command = [PROGRAM, "serve", "--dir", self.directory / str(index), "--listen", self.addresses[index]]
         if index > 0:
             command += ["--join", self.addresses[0]]
+        command += self.options
         log = open(self.directory / f"server_{index}.log", "a")  # noqa: SIM115
         process = subprocess.Popen(
-            list(map(str, command)),
+            [*self.limits(), *map(str, command)],
             env=self.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -42,6 +46,9 @@ class Store:
         line = process.stdout.readline().split()
         assert line, f"server {index} ended: {(self.directory / f'server_{index}.log').read_text()}"
         self.addresses[index] = line[-1].removeprefix("stria://")
+
+    def limits(self):
+        return [] if self.descriptors is None else ["prlimit", f"--nofile={self.descriptors}"]
 
     def environment(self):
         environment = dict(os.environ)

@@ -76,6 +76,8 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_stat(app, action);
   add_df(app, action);
   add_scrub(app, action);
+  add_status(app, action);
+  add_mount(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

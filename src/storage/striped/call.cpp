@@ -70,7 +70,7 @@ class Conversation {
     header.request = request_;
     header.deadline_ms = call_.wait_ms;
     sender_.start(header, call_.body, call_.data);
-    receiver_.restart();
+    receiver_.start();
     received_head_ = false;
     talking_ = true;
   }
@@ -88,8 +88,10 @@ class Conversation {
 
   void talk() {
     bool moved = false;
+    const bool was_sent = sender_.done();
     Status outcome = sender_.step(call_.link->socket(), moved);
-    if (outcome.ok()) {
+    const bool just_sent = sender_.done() && !was_sent;
+    if (outcome.ok() && !just_sent) {  // an answer takes a while
       outcome = listen(moved);
     }
     if (moved) {

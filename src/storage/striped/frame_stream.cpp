@@ -48,36 +48,37 @@ uint64_t sum_of(std::span<const iovec> pieces) {
   return hash.digest();
 }
 
-/// Calls `move` (sendmsg or recvmsg) until the pieces are through or it would block; true when they
-/// are through.
+/// Calls `move` (sendmsg or recvmsg) once with the pieces from `first` on; how many bytes it moved, 0
+/// when it would block.
 template <typename Move>
-Result<bool> move_all(std::vector<iovec>& pieces, size_t& first, bool& moved, std::atomic<int64_t>& count, Move move) {
-  while (first < pieces.size()) {
-    msghdr message = {};
-    message.msg_iov = &pieces[first];
-    message.msg_iovlen = std::min<size_t>(pieces.size() - first, IOV_MAX);
-    const ssize_t now = move(&message);
-    if (now < 0 && errno == EINTR) {
-      continue;
-    }
-    if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      return false;
-    }
-    if (now <= 0) {
-      return now == 0 ? Status(ErrorCode::kIo, "the server closed the connection") : lost(errno);
-    }
-    moved = true;
-    count.fetch_add(now, std::memory_order_relaxed);
-    for (auto done = static_cast<size_t>(now); done > 0;) {
-      iovec& piece = pieces[first];
-      const size_t step = std::min(done, piece.iov_len);
-      piece.iov_base = static_cast<std::byte*>(piece.iov_base) + step;
-      piece.iov_len -= step;
-      done -= step;
-      first += piece.iov_len == 0 ? 1 : 0;
-    }
+Result<size_t> move_some(std::span<iovec> pieces, std::atomic<int64_t>& count, Move move) {
+  msghdr message = {};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = std::min<size_t>(pieces.size(), IOV_MAX);
+  ssize_t now = 0;
+  do {
+    now = move(&message);
+  } while (now < 0 && errno == EINTR);
+  if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    return size_t{0};
   }
-  return true;
+  if (now <= 0) {
+    return now == 0 ? Status(ErrorCode::kIo, "the server closed the connection") : lost(errno);
+  }
+  count.fetch_add(now, std::memory_order_relaxed);
+  return static_cast<size_t>(now);
+}
+
+/// So many bytes of the pieces from `first` on are through.
+void advance(std::vector<iovec>& pieces, size_t& first, size_t bytes) {
+  while (bytes > 0) {
+    iovec& piece = pieces[first];
+    const size_t step = std::min(bytes, piece.iov_len);
+    piece.iov_base = static_cast<std::byte*>(piece.iov_base) + step;
+    piece.iov_len -= step;
+    bytes -= step;
+    first += piece.iov_len == 0 ? 1 : 0;
+  }
 }
 
 }  // namespace
@@ -145,12 +146,17 @@ void FrameSender::next_frame(std::span<const std::byte> body) {
 
 Status FrameSender::step(int socket, bool& moved) {
   while (!done_) {
-    STRIA_ASSIGN_OR_RETURN(const bool sent,
-                           move_all(pieces_, first_, moved, traffic.sent_bytes, [socket](const msghdr* message) {
+    STRIA_ASSIGN_OR_RETURN(const size_t sent,
+                           move_some(std::span(pieces_).subspan(first_), traffic.sent_bytes, [socket](const msghdr* message) {
                              return sendmsg(socket, message, MSG_NOSIGNAL | MSG_DONTWAIT);
                            }));
-    if (!sent) {
+    if (sent == 0) {
       return {};
+    }
+    moved = true;
+    advance(pieces_, first_, sent);
+    if (first_ < pieces_.size()) {
+      continue;
     }
     if (header_.more) {
       header_.kind = wire::Kind::kData;
@@ -162,17 +168,53 @@ Status FrameSender::step(int socket, bool& moved) {
   return {};
 }
 
-void FrameReceiver::restart() {
+void FrameReceiver::start() {
+  ahead_begin_ = 0;
+  ahead_end_ = 0;
+  next_frame();
+}
+
+void FrameReceiver::next_frame() {
   phase_ = Phase::kHeader;
   target_.assign(1, {head_.data(), head_.size()});
   first_ = 0;
 }
 
-Result<FrameReceiver::Event> FrameReceiver::step(int socket, bool& moved) {
-  while (true) {
-    STRIA_ASSIGN_OR_RETURN(const bool here, move_all(target_, first_, moved, traffic.received_bytes, [socket](msghdr* message) {
+/// True when all that is wanted now is here. What follows a head is received with it, and copied; a
+/// payload goes to its places at once.
+Result<bool> FrameReceiver::receive(int socket, bool& moved) {
+  while (first_ < target_.size()) {
+    if (ahead_begin_ < ahead_end_) {
+      const iovec& piece = target_[first_];
+      const size_t now = std::min(piece.iov_len, ahead_end_ - ahead_begin_);
+      std::memcpy(piece.iov_base, ahead_.data() + ahead_begin_, now);
+      ahead_begin_ += now;
+      advance(target_, first_, now);
+      continue;
+    }
+    const bool reads_ahead = phase_ != Phase::kPayload;
+    iovec whole{ahead_.data(), ahead_.size()};
+    const auto to = reads_ahead ? std::span(&whole, 1) : std::span(target_).subspan(first_);
+    STRIA_ASSIGN_OR_RETURN(const size_t now, move_some(to, traffic.received_bytes, [socket](msghdr* message) {
                              return recvmsg(socket, message, MSG_DONTWAIT);
                            }));
+    if (now == 0) {
+      return false;
+    }
+    moved = true;
+    if (reads_ahead) {
+      ahead_begin_ = 0;
+      ahead_end_ = now;
+    } else {
+      advance(target_, first_, now);
+    }
+  }
+  return true;
+}
+
+Result<FrameReceiver::Event> FrameReceiver::step(int socket, bool& moved) {
+  while (true) {
+    STRIA_ASSIGN_OR_RETURN(const bool here, receive(socket, moved));
     if (!here) {
       return Event::kNothing;
     }
@@ -194,7 +236,7 @@ Result<FrameReceiver::Event> FrameReceiver::step(int socket, bool& moved) {
       return Event::kHead;
     } else {
       STRIA_RETURN_IF_ERROR(finish_payload());
-      restart();
+      next_frame();
       return Event::kPayload;
     }
   }

@@ -54,12 +54,14 @@ class FrameSender {
   bool done_ = true;
 };
 
-/// Receives frames: first head and body, then, once the owner has said where to, the payload.
+/// Receives frames: first head and body, then, once the owner has said where to, the payload. A small
+/// reply comes with one call of the system, since what follows a head is received with it.
 class FrameReceiver {
  public:
   enum class Event { kNothing, kHead, kPayload };
 
-  void restart();
+  /// For the first frame of a reply: what came before is forgotten.
+  void start();
   /// Receives what has come. kHead: the owner must call accept_payload(), also when there is none;
   /// kPayload: the frame is complete. An error means that the connection is of no more use. Sets
   /// `moved` when something came.
@@ -71,6 +73,9 @@ class FrameReceiver {
 
  private:
   enum class Phase { kHeader, kBody, kAsked, kPayload };
+  static constexpr size_t kAheadBytes = 4096 + 256;  // a block with its head
+  void next_frame();
+  Result<bool> receive(int socket, bool& moved);
   Status finish_payload();
 
   Phase phase_ = Phase::kHeader;
@@ -79,6 +84,9 @@ class FrameReceiver {
   wire::Header header_;
   std::vector<iovec> target_;  // what is received now
   size_t first_ = 0;           // piece of it that is not yet full
+  std::array<std::byte, kAheadBytes> ahead_;
+  size_t ahead_begin_ = 0;
+  size_t ahead_end_ = 0;
   std::vector<iovec> places_;  // of the payload
   std::unique_ptr<std::byte[]> gathered_;
   bool is_gathered_ = false;

@@ -11,20 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kSilentMs = 10000;
-
-std::string state_of(const wire::StoreServers::Entry& server) {
-  if (server.silent_ms >= 0 && server.silent_ms < kSilentMs) {
-    return "up";
-  }
-  return server.silent_ms < 0 ? "not heard of" : fmt::format("silent for {} s", server.silent_ms / 1000);
-}
-
 int run(const std::string& url, bool as_json) {
   const StoreFile root = find_in_store(url);
-  const auto reply = root.store->ask_manager(wire::Kind::kServers, {});
-  reply.status().with_context(url).throw_if_error();
-  const auto list = wire::decode<wire::StoreServers>(*reply).value();
+  const auto list = servers_of(root, url);
   json all = json::array();
   std::string text = fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", "", "server", "size", "free", "state");
   for (const auto& server : list.servers) {

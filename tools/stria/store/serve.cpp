@@ -21,6 +21,8 @@ struct Arguments {
   int cluster = 0;
   int64_t connections = 4096;
   int64_t buffers = 256;
+  int64_t messages = 64;
+  std::string metrics;
 };
 
 server::ServerOptions options_of(const Arguments& arguments) {
@@ -29,8 +31,11 @@ server::ServerOptions options_of(const Arguments& arguments) {
   options.listen = arguments.listen;
   options.join = arguments.join;
   options.advertise = arguments.advertise;
-  options.most_connections = static_cast<size_t>(arguments.connections);
-  options.most_buffers = static_cast<size_t>(arguments.buffers);
+  options.bounds.connections = static_cast<size_t>(arguments.connections);
+  options.bounds.buffers = static_cast<size_t>(arguments.buffers);
+  options.bounds.message_bytes = arguments.messages << 20;
+  options.bounds.description_bytes = 2 * options.bounds.message_bytes;
+  options.metrics = arguments.metrics;
   options.key = arguments.key.empty() ? wire::Key::from_environment().value() : wire::Key::load(arguments.key).value();
   return options;
 }
@@ -54,6 +59,7 @@ Servers start_cluster(const Arguments& arguments) {
     servers.push_back(server::Server::start(options).value());
     options.join = servers[0]->address();
     options.listen = "127.0.0.1:0";
+    options.metrics.clear();
   }
   return servers;
 }
@@ -70,6 +76,9 @@ int run(const Arguments& arguments) {
     fmt::print("{}{}\n", arguments.join.empty() ? "stria://" : "server ", servers[0]->address());
   }
   std::fflush(stdout);
+  if (!arguments.metrics.empty()) {
+    fmt::print(stderr, "stria: figures for Prometheus at http://{}/metrics\n", servers[0]->metrics_address());
+  }
   fmt::print(stderr, "stria: serving '{}'; Ctrl-C or SIGTERM ends it\n", arguments.directory);
   int signal = 0;
   sigwait(&signals, &signal);
@@ -96,6 +105,10 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--buffers", arguments->buffers, "of 256 KiB, for data on their way")
       ->check(in_range(4, 1000000))
       ->capture_default_str();
+  command->add_option("--messages", arguments->messages, "MiB for requests, and twice that for datatypes taken apart")
+      ->check(in_range(2, 1000000))
+      ->capture_default_str();
+  command->add_option("--metrics", arguments->metrics, "host:port of a page for Prometheus (with --cluster: of the first)");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
 }
 

@@ -7,7 +7,7 @@
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
-  constexpr std::array<std::string_view, 8> kAlone{"serve", "ls", "cp", "rm", "mv", "stat", "df", "scrub"};
+  constexpr std::array<std::string_view, 10> kAlone{"serve", "ls", "cp", "rm", "mv", "stat", "df", "scrub", "status", "mount"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 
@@ -21,6 +21,42 @@ wire::Attributes attributes_of(const std::string& url) {
   const auto reply = file.store->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{file.path}));
   reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
   return wire::decode<wire::Attributes>(*reply).value();
+}
+
+wire::StoreServers servers_of(const StoreFile& file, const std::string& url) {
+  const auto reply = file.store->ask_manager(wire::Kind::kServers, {});
+  reply.status().with_context(url).throw_if_error();
+  return wire::decode<wire::StoreServers>(*reply).value();
+}
+
+FileState state_of_file(const std::string& url, const wire::Opened& place) {
+  const auto store = find_in_store(url).store;
+  std::vector<storage::Store::Borrowed> links;
+  std::vector<storage::Call> calls;
+  for (const wire::ServerPlace& slot : place.slots) {
+    links.push_back(storage::Store::borrow(store, slot.address).value());
+    storage::Call& call = calls.emplace_back();
+    call.link = links.back().link();
+    call.kind = wire::Kind::kExtent;
+    call.body = wire::encode(wire::LocalFile{place.file, 0});
+  }
+  storage::run_calls(calls).with_context(fmt::format("'{}'", url)).throw_if_error();
+  const wire::Layout layout{place.stripe_bytes, static_cast<int64_t>(place.slots.size())};
+  FileState state;
+  for (size_t slot = 0; slot < calls.size(); ++slot) {
+    const auto extent = wire::decode<wire::Extent>(calls[slot].reply).value();
+    state.bytes = std::max(state.bytes, layout.file_bytes(static_cast<int64_t>(slot), extent.local_bytes));
+    state.modified_ns = std::max(state.modified_ns, extent.modified_ns);
+  }
+  return state;
+}
+
+std::string state_of(const wire::StoreServers::Entry& server) {
+  constexpr int64_t kSilentMs = 10000;
+  if (server.silent_ms >= 0 && server.silent_ms < kSilentMs) {
+    return "up";
+  }
+  return server.silent_ms < 0 ? "not heard of" : fmt::format("silent for {} s", server.silent_ms / 1000);
 }
 
 std::vector<wire::Listed::Entry> entries_of(const std::string& url) {

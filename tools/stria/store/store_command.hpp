@@ -22,6 +22,8 @@ void add_mv(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 void add_df(CLI::App& app, Action& action);
 void add_scrub(CLI::App& app, Action& action);
+void add_status(CLI::App& app, Action& action);
+void add_mount(CLI::App& app, Action& action);
 
 /// A path in a store, with a session to ask about it. Throws stria::Error (kInvalidArgument) for
 /// other paths.
@@ -33,6 +35,19 @@ StoreFile find_in_store(const std::string& url);
 
 /// What the manager knows of it. Throws stria::Error.
 wire::Attributes attributes_of(const std::string& url);
+
+/// The store's servers, as its manager knows them. Throws stria::Error.
+wire::StoreServers servers_of(const StoreFile& file, const std::string& url);
+
+/// What the servers of a file know of it. Throws stria::Error.
+struct FileState {
+  int64_t bytes = 0;
+  int64_t modified_ns = 0;  ///< since 1970; 0: no server has any of it
+};
+FileState state_of_file(const std::string& url, const wire::Opened& place);
+
+/// "up", or for how long nothing was heard of it.
+std::string state_of(const wire::StoreServers::Entry& server);
 
 /// What is in a directory, sorted. Throws stria::Error.
 std::vector<wire::Listed::Entry> entries_of(const std::string& url);

@@ -1,0 +1,92 @@
+// Work that waits for the disk, done by a thread of its own while a coroutine lets others go on.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/thread_pool.hpp>
+#include <asio/use_awaitable.hpp>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace stria::server {
+
+/// A thing that a coroutine sleeps on and that any thread may ring once.
+class Bell : public std::enable_shared_from_this<Bell> {
+ public:
+  explicit Bell(asio::any_io_executor executor) : timer_(std::move(executor)) {}
+
+  /// From any thread.
+  void ring() {
+    asio::post(timer_.get_executor(), [self = shared_from_this()] {
+      self->rung_ = true;
+      self->timer_.cancel();
+    });
+  }
+  /// Waits until it is rung, at most so long; true when it was.
+  asio::awaitable<bool> wait(std::chrono::milliseconds time) {
+    if (!rung_) {
+      asio::error_code ignored;
+      timer_.expires_after(time);
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+    co_return rung_;
+  }
+
+ private:
+  asio::steady_timer timer_;
+  bool rung_ = false;  // by the loop of the coroutine
+};
+
+/// Threads for work that may wait.
+class Workers {
+ public:
+  explicit Workers(size_t threads) : pool_(threads) {}
+
+  template <typename Work>
+  void post(Work work) {
+    ++jobs_;
+    asio::post(pool_, [this, work = std::move(work)]() mutable {
+      work();
+      --jobs_;
+    });
+  }
+  /// Waiting, or being done.
+  int64_t jobs() const { return jobs_; }
+  /// Waits until all are done.
+  void join() { pool_.join(); }
+
+ private:
+  std::atomic<int64_t> jobs_ = 0;
+  asio::thread_pool pool_;
+};
+
+/// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
+template <typename Outcome, typename Tell>
+asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
+                                       Tell tell) {
+  struct Job {
+    Outcome outcome;
+    std::shared_ptr<Bell> bell;
+  };
+  auto job = std::make_shared<Job>();
+  job->bell = std::make_shared<Bell>(co_await asio::this_coro::executor);
+  workers.post([job, work = std::move(work)] {
+    job->outcome = work();
+    job->bell->ring();
+  });
+  while (true) {
+    const bool done = co_await job->bell->wait(patience);
+    if (done) {
+      break;
+    }
+    co_await tell();
+  }
+  co_return std::move(job->outcome);
+}
+
+}  // namespace stria::server

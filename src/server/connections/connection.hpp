@@ -1,0 +1,85 @@
+// A client's connection as the server sees it: greeting, then one request after another.
+//
+// Invariants: nothing of a session is done on two connections at once: a new one waits until the
+// last request of the old is over, so that a repeated request is never overtaken by its first copy.
+// A connection holds one message and, for data, one payload, and asks for the memory before it
+// takes them; what there is no room for stays with the sender. No request keeps a thread for long:
+// one of many pieces lets others go on in between. Cost: a coroutine of some hundred bytes, 16 KiB
+// and a small message a connection, a buffer of a payload while data move.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/connections/shared_state.hpp"
+#include "server/connections/stream.hpp"
+#include "wire/frame.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::server {
+
+inline constexpr std::chrono::milliseconds kWorkingEvery{5000};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<SharedState> shared, Stream::Socket socket, uint64_t number);
+
+  /// Serves until the client goes. Never throws.
+  asio::awaitable<void> run();
+  /// Ends it soon. From any thread.
+  void stop();
+  bool finished() const { return finished_; }
+  asio::any_io_executor executor() { return stream_.executor(); }
+  /// Closes it when the client lets it wait too long. From any thread.
+  void check_time();
+  /// How long it has been doing nothing for its client and holding nothing of it; 0 when it can't be
+  /// spared. From any thread.
+  std::chrono::nanoseconds spare_for() const;
+  bool greeted() const { return greeted_; }
+  /// Ends it in favour of another: its client connects again when it needs to. From any thread.
+  void make_room();
+
+ private:
+  bool is_needed() const;
+  asio::awaitable<void> serve();
+  asio::awaitable<void> greet();
+  asio::awaitable<void> take_over(const wire::Identity& session);
+  asio::awaitable<void> receive_head(std::chrono::milliseconds time);
+  asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
+  int64_t description_weight() const;
+  asio::awaitable<void> receive_payload(std::byte* to);
+  asio::awaitable<void> reply(wire::Kind kind, std::span<const std::byte> body);
+  asio::awaitable<void> refuse(const Status& status);
+  asio::awaitable<void> give(const Answer& answer);
+  asio::awaitable<void> say_working();
+  asio::awaitable<void> handle();
+  asio::awaitable<void> ask_manager();
+  asio::awaitable<void> write_data(std::byte* buffer);
+  asio::awaitable<void> read_data(std::byte* buffer);
+  asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, std::span<const std::byte> data);
+  asio::awaitable<void> small_request();
+  asio::awaitable<void> lock_range();
+  asio::awaitable<void> sync_file(uint64_t file);
+  asio::awaitable<void> scrub();
+  Answer change_object(const wire::LocalFile& request);
+
+  std::shared_ptr<SharedState> shared_;
+  Stream stream_;
+  uint64_t number_;
+  wire::Identity session_{};
+  std::atomic<bool> greeted_ = false;
+  std::atomic<bool> ending_ = false;    // it makes room
+  std::atomic<int64_t> idle_since_ns_;  // 0: it has a request
+  std::atomic<int64_t> handles_ = 0;    // open files, as the manager said last
+  Budget::Share message_share_;         // for body_
+  wire::Header header_;
+  std::vector<std::byte> body_;
+  std::vector<std::byte> payload_;  // of messages that have none as a rule
+  std::atomic<bool> finished_ = false;
+};
+
+}  // namespace stria::server

@@ -1,0 +1,213 @@
+// Reading and writing: data through one buffer, a payload at a time.
+#include <array>
+#include <asio/buffer.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <exception>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "server/connections/connection.hpp"
+#include "wire/region.hpp"
+
+namespace stria::server {
+
+namespace {
+
+using wire::Kind;
+
+/// A request for data, with the slot's bytes that it is about.
+struct Request {
+  wire::Transfer transfer;
+  wire::Region region;
+
+  static Result<Request> decode(std::span<const std::byte> body) {
+    Request request;
+    wire::Reader reader(body);
+    request.transfer.get(reader);
+    if (reader.failed()) {
+      return reader.finish("transfer");
+    }
+    STRIA_ASSIGN_OR_RETURN(request.region, wire::Region::decode(reader));
+    return request;
+  }
+};
+
+// So many places are handed to the object at once, however many a payload has, and so many ranges
+// are looked at that are other servers'; then other connections have their turn.
+constexpr size_t kMostPlaces = 4096;
+constexpr int64_t kMostLooks = 1 << 16;
+// What a datatype takes apart into, for each byte of its description, at the very most: lists of
+// shared sub-trees.
+constexpr int64_t kDescriptionFactor = 64;
+constexpr int64_t kSmallDescriptionBytes = 256;
+
+/// Gives places of a slot, in the request's order, up to where the slot's bytes end.
+class Places {
+ public:
+  Places(const Request& request, int64_t end)
+      : walk_(request.region, request.transfer.layout, request.transfer.slot), end_(end) {}
+  bool done() const { return next_.empty() && walk_.done(); }
+
+  /// False when it takes another step() to know whether there are more.
+  bool settled() const { return done() || !next_.empty(); }
+
+  /// Moves at most `bytes` by one call of move(places), fewer when that would take long. Sets
+  /// `*moved`.
+  template <typename Move>
+  Status step(int64_t bytes, int64_t* moved, Move move) {
+    *moved = 0;
+    places_.clear();
+    int64_t looks = kMostLooks;
+    find_next(looks);
+    while (*moved < bytes && !next_.empty() && places_.size() < kMostPlaces) {
+      const ByteRange now{next_.begin, std::min(next_.end, next_.begin + bytes - *moved)};
+      places_.push_back(now);
+      *moved += now.size();
+      next_.begin = now.end;
+      find_next(looks);
+    }
+    return places_.empty() ? Status() : move(std::span<const ByteRange>(places_));
+  }
+
+ private:
+  void find_next(int64_t& looks) {
+    while (next_.empty() && !walk_.done() && looks > 0) {
+      next_ = walk_.next(INT64_MAX, &looks);
+      next_.end = std::min(next_.end, std::max(next_.begin, end_));
+    }
+  }
+
+  wire::SlotWalk walk_;
+  int64_t end_;
+  ByteRange next_;
+  std::vector<ByteRange> places_;
+};
+
+/// Moves `bytes` of data, or as many as there are places for, by calls of move(places, offset among
+/// these bytes). Sets `*moved`. Afterwards it is known whether there are more places.
+template <typename Move>
+asio::awaitable<Status> move_all(Stream& stream, Places& places, int64_t bytes, int64_t* moved, Move move) {
+  *moved = 0;
+  while (true) {
+    int64_t now = 0;
+    const Status outcome =
+        places.step(bytes - *moved, &now, [&](std::span<const ByteRange> some) { return move(some, *moved); });
+    *moved += now;
+    if (!outcome.ok() || places.done() || (*moved == bytes && places.settled())) {
+      co_return outcome;
+    }
+    if (!stream.is_open()) {
+      throw Error(ErrorCode::kAborted, "nobody waits for the answer");
+    }
+    co_await asio::post(asio::use_awaitable);
+  }
+}
+
+}  // namespace
+
+int64_t Connection::description_weight() const {
+  wire::Reader reader(body_);
+  wire::Transfer().get(reader);
+  const auto bytes = static_cast<int64_t>(body_.size());
+  return wire::Region::is_type(reader) && bytes > kSmallDescriptionBytes ? bytes * kDescriptionFactor : 0;
+}
+
+// After an error the rest of the stream is still taken, so that the connection stays in step.
+asio::awaitable<void> Connection::write_data(std::byte* buffer) {
+  const std::vector<std::byte> request_body = std::move(body_);
+  const uint64_t number = header_.request;
+  const auto request = Request::decode(request_body);
+  Status outcome = request.status();
+  std::shared_ptr<Object> object;
+  std::optional<Places> places;
+  if (outcome.ok()) {
+    auto found = shared_->objects->find(request->transfer.file, true);
+    outcome = found.status();
+    object = found.ok() ? *found : nullptr;
+    places.emplace(*request, INT64_MAX);
+  }
+  while (true) {
+    co_await receive_payload(buffer);
+    const std::span<const std::byte> payload(buffer, header_.payload_bytes);
+    if (outcome.ok() && !payload.empty() && hash_bytes(payload) != header_.payload_sum) {
+      outcome = Status(ErrorCode::kAborted, "data changed on their way to the server");
+    }
+    if (outcome.ok()) {
+      int64_t moved = 0;
+      outcome = co_await move_all(
+          stream_, *places, header_.payload_bytes, &moved,
+          [&](std::span<const ByteRange> some, int64_t offset) { return object->write(some, buffer + offset); });
+      shared_->counters.written_bytes += moved;
+      if (outcome.ok() && moved != header_.payload_bytes) {
+        outcome = Status(ErrorCode::kFormat, "more data than the request names");
+      }
+    }
+    if (!header_.more) {
+      break;
+    }
+    co_await receive_head(shared_->patience.message);
+    if (header_.kind != Kind::kData || header_.request != number) {
+      throw Error(ErrorCode::kFormat, "a request in the middle of data");
+    }
+  }
+  if (outcome.ok() && !places->done()) {
+    outcome = Status(ErrorCode::kFormat, "less data than the request names");
+  }
+  if (outcome.ok()) {
+    co_await reply(wire::reply_to(Kind::kWrite), {});
+  } else {
+    co_await refuse(outcome);
+  }
+}
+
+asio::awaitable<void> Connection::send_data(wire::Header header, std::span<const std::byte> body,
+                                            std::span<const std::byte> data) {
+  header.request = header_.request;
+  header.payload_bytes = static_cast<uint32_t>(data.size());
+  header.payload_sum = data.empty() ? 0 : hash_bytes(data);
+  const std::vector<std::byte> head = wire::encode_head(header, body);
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::const_buffer(data.data(), data.size())};
+  co_await stream_.write({parts.data(), data.empty() ? size_t{1} : size_t{2}}, shared_->patience.message);
+}
+
+asio::awaitable<void> Connection::read_data(std::byte* buffer) {
+  if (header_.payload_bytes != 0 || header_.more) {
+    throw Error(ErrorCode::kFormat, "data where none belong");
+  }
+  const auto request = Request::decode(body_);
+  Status outcome = request.status();
+  std::shared_ptr<Object> object;
+  if (outcome.ok()) {
+    auto found = shared_->objects->find(request->transfer.file, false);
+    outcome = found.status();
+    object = found.ok() ? *found : nullptr;
+  }
+  if (!outcome.ok()) {
+    co_await refuse(outcome);
+    co_return;
+  }
+  const wire::Extent extent = object == nullptr ? wire::Extent() : wire::Extent{object->bytes(), 0};
+  Places places(*request, extent.local_bytes);
+  const std::vector<std::byte> extent_body = wire::encode(extent);
+  std::span<const std::byte> body = extent_body;
+  wire::Header header;
+  header.kind = wire::reply_to(Kind::kRead);
+  do {
+    int64_t bytes = 0;
+    outcome =
+        co_await move_all(stream_, places, wire::kMaxPayloadBytes, &bytes,
+                          [&](std::span<const ByteRange> some, int64_t offset) { return object->read(some, buffer + offset); });
+    if (!outcome.ok()) {
+      co_await refuse(outcome);
+      co_return;
+    }
+    shared_->counters.read_bytes += bytes;
+    header.more = !places.done();
+    co_await send_data(header, body, {buffer, static_cast<size_t>(bytes)});
+    header.kind = Kind::kData;
+    body = {};
+  } while (header.more);
+}
+
+}  // namespace stria::server

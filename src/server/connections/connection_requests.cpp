@@ -1,0 +1,180 @@
+// What is asked in one message and answered in another: names, sizes, syncs, locks, scrubs.
+#include <algorithm>
+
+#include "server/connections/background.hpp"
+#include "server/connections/connection.hpp"
+
+namespace stria::server {
+
+namespace {
+
+using std::chrono::milliseconds;
+using wire::Kind;
+
+constexpr milliseconds kLongestLockWait{10000};
+constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for those who wait
+
+bool is_of_manager(Kind kind) {
+  return kind >= Kind::kOpen && kind <= Kind::kPulse;
+}
+
+bool moves_data(Kind kind) {
+  return kind == Kind::kWrite || kind == Kind::kRead;
+}
+
+}  // namespace
+
+asio::awaitable<void> Connection::handle() {
+  if (moves_data(header_.kind)) {
+    const Budget::Share description = co_await wait_for(shared_->descriptions, description_weight());
+    const Budget::Share share = co_await wait_for(shared_->buffers.budget(), 1);
+    Buffers::Lease lease = shared_->buffers.take();
+    if (header_.kind == Kind::kWrite) {
+      co_await write_data(lease.data());
+    } else {
+      co_await read_data(lease.data());
+    }
+    co_return;
+  }
+  if (header_.payload_bytes != 0 || header_.more) {
+    throw Error(ErrorCode::kFormat, "data where none belong");
+  }
+  if (is_of_manager(header_.kind)) {
+    co_await ask_manager();
+  } else {
+    co_await small_request();
+  }
+}
+
+asio::awaitable<void> Connection::give(const Answer& answer) {
+  if (answer.status.ok()) {
+    co_await reply(wire::reply_to(header_.kind), answer.body);
+  } else {
+    co_await refuse(answer.status);
+  }
+}
+
+asio::awaitable<void> Connection::ask_manager() {
+  if (shared_->manager == nullptr) {
+    const Status why(ErrorCode::kUnsupported, "this server is no manager of names: use the address of the one that is");
+    co_await refuse(why);
+    co_return;
+  }
+  const Question question{session_, header_.kind, header_.request, body_};
+  std::function<Answer()> work = [shared = shared_, question] { return shared->manager->answer(question); };
+  const Answer answer =
+      co_await in_background<Answer>(shared_->manager_thread, std::move(work), kWorkingEvery, [this] { return say_working(); });
+  handles_ = answer.handles;
+  co_await give(answer);
+}
+
+Answer Connection::change_object(const wire::LocalFile& request) {
+  const bool creates = header_.kind != Kind::kExtent && request.local_bytes > 0;
+  const auto object = shared_->objects->find(request.file, creates);
+  if (!object.ok()) {
+    return {object.status(), {}};
+  }
+  if (*object == nullptr) {
+    return {{}, header_.kind == Kind::kExtent ? wire::encode(wire::Extent()) : std::vector<std::byte>()};
+  }
+  switch (header_.kind) {
+    case Kind::kExtent:
+      return {{}, wire::encode((*object)->extent())};
+    case Kind::kResize:
+      return {(*object)->resize(request.local_bytes), {}};
+    default:
+      return {(*object)->reserve(request.local_bytes), {}};
+  }
+}
+
+asio::awaitable<void> Connection::small_request() {
+  if (header_.kind >= Kind::kLock && header_.kind <= Kind::kIsLocked) {
+    co_await lock_range();
+    co_return;
+  }
+  if (header_.kind == Kind::kScrub) {
+    co_await scrub();
+    co_return;
+  }
+  if (header_.kind == Kind::kStatus) {
+    const Answer answer{wire::decode<wire::Nothing>(body_).status(), wire::encode(figures_of(*shared_))};
+    co_await give(answer);
+    co_return;
+  }
+  const auto request = wire::decode<wire::LocalFile>(body_);
+  const bool known = header_.kind >= Kind::kExtent && header_.kind <= Kind::kSync;
+  if (!known || !request.ok()) {
+    Status why(ErrorCode::kUnsupported, "this server doesn't know that request");
+    if (known) {
+      why = request.status();
+    }
+    co_await refuse(why);
+    co_return;
+  }
+  Answer answer;
+  if (header_.kind == Kind::kExtent) {
+    answer = change_object(*request);
+  } else {
+    std::function<Answer()> work = [this, self = shared_from_this(), request = *request] {
+      return header_.kind == Kind::kSync ? Answer{shared_->objects->sync(request.file), {}} : change_object(request);
+    };
+    answer =
+        co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
+  }
+  co_await give(answer);
+}
+
+asio::awaitable<void> Connection::scrub() {
+  const auto request = wire::decode<wire::Scrub>(body_);
+  if (!request.ok()) {
+    co_await refuse(request.status());
+    co_return;
+  }
+  std::function<Answer()> work = [self = shared_from_this(), request = *request]() -> Answer {
+    const auto object = self->shared_->objects->find(request.file, false);
+    if (!object.ok()) {
+      return {object.status(), {}};
+    }
+    if (*object == nullptr) {
+      return {{}, wire::encode(wire::Scrubbed{0, 0, true, {}})};
+    }
+    const auto scrubbed = (*object)->scrub(request);
+    return {scrubbed.status(), scrubbed.ok() ? wire::encode(*scrubbed) : std::vector<std::byte>()};
+  };
+  const Answer answer =
+      co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
+  co_await give(answer);
+}
+
+asio::awaitable<void> Connection::lock_range() {
+  const auto request = wire::decode<wire::LockRange>(body_);
+  if (!request.ok()) {
+    co_await refuse(request.status());
+    co_return;
+  }
+  wire::Answer answer;
+  Status outcome;
+  if (header_.kind == Kind::kUnlock) {
+    answer.yes = shared_->locks.unlock(*request, number_);
+  } else if (header_.kind == Kind::kIsLocked) {
+    answer.yes = shared_->locks.is_locked(*request);
+  } else {
+    const auto until = std::chrono::steady_clock::now() + std::min(milliseconds(header_.deadline_ms), kLongestLockWait);
+    while (true) {
+      const auto bell = std::make_shared<Bell>(stream_.executor());
+      const auto got = shared_->locks.try_lock(*request, number_, [bell] { bell->ring(); });
+      const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+      outcome = got.status();
+      answer.yes = got.ok() && *got;
+      if (!got.ok() || *got || left.count() <= 0 || shared_->stopping) {
+        break;
+      }
+      co_await bell->wait(std::min(left, kLockSlice));
+    }
+    shared_->locks.give_up(request->file, number_);
+  }
+  const Answer given{outcome, wire::encode(answer)};
+  co_await give(given);
+}
+
+}  // namespace stria::server

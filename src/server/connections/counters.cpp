@@ -1,0 +1,103 @@
+#include "server/connections/counters.hpp"
+
+#include <string_view>
+
+#include "server/connections/shared_state.hpp"
+
+namespace stria::server {
+
+namespace {
+
+using wire::Kind;
+
+struct NamedKind {
+  Kind kind;
+  const char* name;
+};
+constexpr NamedKind kNamedKinds[] = {
+    {Kind::kOpen, "open"},
+    {Kind::kClose, "close"},
+    {Kind::kReclaim, "reclaim"},
+    {Kind::kStat, "stat"},
+    {Kind::kRename, "rename"},
+    {Kind::kRemove, "remove"},
+    {Kind::kList, "list"},
+    {Kind::kMakeDirectory, "make_directory"},
+    {Kind::kSyncNames, "sync_names"},
+    {Kind::kServers, "servers"},
+    {Kind::kPulse, "pulse"},
+    {Kind::kWrite, "write"},
+    {Kind::kRead, "read"},
+    {Kind::kExtent, "extent"},
+    {Kind::kResize, "resize"},
+    {Kind::kReserve, "reserve"},
+    {Kind::kSync, "sync"},
+    {Kind::kLock, "lock"},
+    {Kind::kUnlock, "unlock"},
+    {Kind::kIsLocked, "is_locked"},
+    {Kind::kScrub, "scrub"},
+    {Kind::kStatus, "status"},
+};
+
+void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {
+  figures.add(name, budget.used());
+  figures.add(name + "_limit", budget.most());
+  figures.add(name + "_waiting", budget.waiting());
+}
+
+}  // namespace
+
+wire::Figures figures_of(const SharedState& shared) {
+  const Counters& counters = shared.counters;
+  wire::Figures figures;
+  const auto age = std::chrono::steady_clock::now() - counters.start;
+  figures.add("uptime_seconds", std::chrono::duration_cast<std::chrono::seconds>(age).count());
+  figures.add("manager", shared.manager == nullptr ? 0 : 1);
+  const auto [total_bytes, free_bytes] = shared.objects->space();
+  figures.add("space_bytes", total_bytes);
+  figures.add("space_free_bytes", free_bytes);
+  figures.add("connections", counters.open_connections);
+  figures.add("connections_limit", static_cast<int64_t>(shared.bounds.connections));
+  figures.add("connections_total", counters.connections);
+  figures.add("connections_refused_total", counters.refused);
+  figures.add("connections_made_room_total", counters.made_room);
+  figures.add("connections_timed_out_total", counters.timed_out);
+  add_budget(figures, "message_bytes", shared.messages);
+  add_budget(figures, "description_bytes", shared.descriptions);
+  add_budget(figures, "buffers", shared.buffers.budget());
+  figures.add("disk_queue", shared.disk_threads.jobs());
+  figures.add("manager_queue", shared.manager_thread.jobs());
+  figures.add("range_locks", shared.locks.count());
+  figures.add("open_objects", static_cast<int64_t>(shared.objects->open_count()));
+  figures.add("written_bytes_total", counters.written_bytes);
+  figures.add("read_bytes_total", counters.read_bytes);
+  for (const NamedKind& each : kNamedKinds) {
+    const Counters::OfKind& of_kind = counters.kinds[static_cast<size_t>(each.kind)];
+    figures.add(std::string("requests_total{kind=\"") + each.name + "\"}", of_kind.requests);
+  }
+  for (const NamedKind& each : kNamedKinds) {
+    const Counters::OfKind& of_kind = counters.kinds[static_cast<size_t>(each.kind)];
+    figures.add(std::string("request_nanoseconds_total{kind=\"") + each.name + "\"}", of_kind.nanoseconds);
+  }
+  for (size_t code = 1; code < Counters::kCodes; ++code) {
+    figures.add(std::string("errors_total{code=\"") + error_code_name(static_cast<ErrorCode>(code)) + "\"}",
+                counters.errors[code]);
+  }
+  return figures;
+}
+
+std::string metrics_text(const wire::Figures& figures) {
+  std::string text;
+  std::string_view before;
+  for (const wire::Figures::Entry& entry : figures.entries) {
+    const std::string_view name = std::string_view(entry.name).substr(0, entry.name.find('{'));
+    if (name != before) {
+      text += "# TYPE stria_" + std::string(name) + (name.ends_with("_total") ? " counter\n" : " gauge\n");
+      before = name;
+    }
+    text += "stria_" + entry.name + " " + std::to_string(entry.value) + "\n";
+  }
+  return text;
+}
+
+}  // namespace stria::server

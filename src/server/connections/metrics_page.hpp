@@ -1,0 +1,18 @@
+// The page that a Prometheus server fetches: GET /metrics over HTTP, and nothing else. Whoever
+// reaches the address may read it; it names no file and no client. So many readers at a time, each
+// for some seconds at most.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <memory>
+
+#include "server/connections/shared_state.hpp"
+
+namespace stria::server {
+
+/// Answers who comes to the listening socket until it is closed. Never throws. The descriptor must
+/// stay meanwhile.
+asio::awaitable<void> serve_metrics(std::shared_ptr<SharedState> shared, asio::posix::stream_descriptor& door);
+
+}  // namespace stria::server

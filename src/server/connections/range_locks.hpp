@@ -1,0 +1,64 @@
+// Locks on ranges of files, kept in memory: each belongs to a connection and goes with it.
+//
+// Bounds: so many locks for a connection, and for all; one place in a file's line of waiters for a
+// connection. Cost: a look at all locks of the file. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "stria/status.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::server {
+
+class RangeLocks {
+ public:
+  /// A connection, by its number.
+  using Owner = uint64_t;
+
+  /// True when it is locked: no other holder's lock is in the way. If one is, `woken` is called once
+  /// when any lock of the file is given up. kResourceExhausted when there are too many already.
+  Result<bool> try_lock(const wire::LockRange& wanted, Owner owner, const std::function<void()>& woken);
+  /// The owner waits no longer.
+  void give_up(uint64_t file, Owner owner);
+  /// True when the owner held it.
+  bool unlock(const wire::LockRange& held_before, Owner owner);
+  /// True when another holder has a lock that overlaps.
+  bool is_locked(const wire::LockRange& asked);
+  void unlock_all(Owner owner);
+  /// Of all connections.
+  int64_t count() const;
+  bool has_any(Owner owner) const;
+
+ private:
+  struct Lock {
+    ByteRange range;
+    bool exclusive = false;
+    uint64_t holder = 0;
+    Owner owner = 0;
+  };
+  struct OfFile {
+    std::vector<Lock> locks;
+    std::map<Owner, std::function<void()>> waiting;
+  };
+  using Files = std::unordered_map<uint64_t, OfFile>;
+  struct OfOwner {
+    int64_t count = 0;
+    std::unordered_map<uint64_t, int64_t> files;  // how many in each
+  };
+  void wake(Files::iterator file);
+  void forget(Owner owner, uint64_t file, int64_t locks);
+
+  mutable std::mutex mutex_;
+  Files files_;
+  std::unordered_map<Owner, OfOwner> owners_;
+  int64_t count_ = 0;
+};
+
+}  // namespace stria::server

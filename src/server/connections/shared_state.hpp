@@ -1,0 +1,61 @@
+// What all connections of a server share.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "server/connections/buffers.hpp"
+#include "server/connections/counters.hpp"
+#include "server/connections/range_locks.hpp"
+#include "server/manager/manager.hpp"
+#include "server/objects/objects.hpp"
+#include "wire/key.hpp"
+
+namespace stria::server {
+
+class Connection;
+
+/// How long clients may let a server wait.
+struct Patience {
+  std::chrono::milliseconds greeting{10000};
+  std::chrono::milliseconds message{30000};  ///< for all of a message, or of 256 KiB of data
+};
+
+/// What all clients together may make a server hold.
+struct Bounds {
+  size_t connections = 4096;
+  size_t buffers = 256;                            ///< of 256 KiB: data on their way
+  int64_t message_bytes = int64_t{64} << 20;       ///< of requests, and of long replies
+  int64_t description_bytes = int64_t{128} << 20;  ///< of datatypes, taken apart
+};
+
+struct SharedState {
+  explicit SharedState(const Bounds& given)
+      : bounds(given), messages(given.message_bytes), descriptions(given.description_bytes), buffers(given.buffers) {}
+
+  wire::Identity identity{};
+  std::shared_ptr<const wire::Key> key;  ///< null: everybody who reaches the server may speak
+  std::unique_ptr<Manager> manager;      ///< null: this server has no such role
+  std::unique_ptr<Objects> objects;
+  RangeLocks locks;
+  const Bounds bounds;
+  Counters counters;
+  Patience patience;
+  Budget messages;
+  Budget descriptions;
+  Buffers buffers;
+  Workers manager_thread{1};
+  Workers disk_threads{4};  ///< for what waits for a device: sync, removal
+  std::atomic<bool> stopping = false;
+  std::atomic<bool> resting = false;  ///< objects are being looked through
+
+  std::mutex sessions_mutex;
+  std::map<wire::Identity, std::shared_ptr<Connection>> sessions;  ///< those greeted
+};
+
+}  // namespace stria::server

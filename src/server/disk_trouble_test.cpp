@@ -1,0 +1,182 @@
+// What a disk may do to a server: it is full, fails, or may not be written. The request that meets it
+// fails, with an error that says what and where; everything else goes on.
+#include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/mount.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "server/clients_test.hpp"
+#include "server/cluster_test.hpp"
+#include "server/disk_image_test.hpp"
+#include "storage/striped/striped_driver.hpp"
+
+namespace stria::server {
+namespace {
+
+using storage::OpenOptions;
+using storage::StripedDriver;
+using storage::WriteSegment;
+using testing::Cluster;
+using testing::Disk;
+using testing::make_directory;
+using testing::noise;
+using testing::read_all;
+using testing::scratch_directory;
+using testing::write_all;
+using Mode = OpenOptions::Mode;
+
+/// A file system in memory.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& options) : path_(make_directory(scratch_directory())) {
+    ok_ = mount("none", path_.c_str(), "tmpfs", 0, options.c_str()) == 0;
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    umount2(path_.c_str(), MNT_DETACH);
+    std::filesystem::remove(path_);
+  }
+  bool ok() const { return ok_; }
+  const std::string& path() const { return path_; }
+  bool make_read_only() const { return mount("none", path_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, "") == 0; }
+
+ private:
+  std::string path_;
+  bool ok_ = false;
+};
+
+TEST(DiskTrouble, AFullDiskIsAnErrorOfTheRequest) {
+  const SmallDisk disk("size=2m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  Cluster cluster(1, disk.path());
+  StripedDriver driver;
+  const std::string path = cluster.url() + "/f";
+  const auto file = driver.open(path, {.mode = Mode::kCreate}).value();
+  EXPECT_EQ(write_all(*file, noise(4 << 20, 5)).code(), ErrorCode::kNoSpace);
+  EXPECT_EQ(file->preallocate(8 << 20).code(), ErrorCode::kNoSpace);
+  // Small pieces into a hole go through a mapping, where a full disk is a signal.
+  STRIA_EXPECT_OK(file->resize(0));
+  STRIA_EXPECT_OK(file->resize(8 << 20));
+  const auto byte = noise(1, 1);
+  std::vector<WriteSegment> pieces;
+  for (int64_t offset = 0; offset < 8 << 20; offset += 4096) {
+    pieces.push_back({offset, byte.data(), 1});
+  }
+  EXPECT_EQ(file->write(pieces).code(), ErrorCode::kNoSpace);
+  STRIA_EXPECT_OK(file->resize(0));
+  STRIA_EXPECT_OK(write_all(*file, noise(1000, 6)));
+  EXPECT_EQ(read_all(*file), noise(1000, 6)) << "the server lives on";
+}
+
+TEST(DiskTrouble, NamesForWhichThereIsNoRoomAreRefusedAndOthersStay) {
+  const SmallDisk disk("size=3m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  Cluster cluster(1, disk.path());
+  StripedDriver driver;
+  const std::string first = cluster.url() + "/first";
+  STRIA_EXPECT_OK(write_all(*driver.open(first, {.mode = Mode::kCreate}).value(), noise(1000, 1)));
+  Status outcome;
+  for (int i = 0; outcome.ok() && i < 20000; ++i) {
+    const std::string path = cluster.url() + "/" + std::to_string(i) + std::string(200, 'x');
+    const auto file = driver.open(path, {.mode = Mode::kCreate});
+    outcome = file.status();
+  }
+  EXPECT_EQ(outcome.code(), ErrorCode::kNoSpace) << outcome.message();
+  EXPECT_EQ(read_all(*driver.open(first, {}).value()), noise(1000, 1));
+  STRIA_EXPECT_OK(driver.remove(first));
+}
+
+TEST(DiskTrouble, ADirectoryThatCannotBeWrittenIsToldAtTheStart) {
+  const SmallDisk disk("size=3m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  { const Cluster cluster(1, disk.path()); }
+  ASSERT_TRUE(disk.make_read_only());
+  ServerOptions options;
+  options.directory = disk.path() + "/0";
+  const Status outcome = Server::start(options).status();
+  EXPECT_EQ(outcome.code(), ErrorCode::kReadOnly) << outcome.message();
+  EXPECT_NE(outcome.message().find(options.directory), std::string::npos) << outcome.message();
+}
+
+/// Sets or takes away the flag by which a file system refuses changes, also to root.
+bool set_immutable(const std::string& path, bool on) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int flags = 0;
+  bool done = ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0;
+  flags = on ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+  done = done && ioctl(descriptor, FS_IOC_SETFLAGS, &flags) == 0;
+  ::close(descriptor);
+  return done;
+}
+
+TEST(DiskTrouble, FoldersThatMayNotBeWrittenFailNewFilesOnly) {
+  const Disk disk("ext4");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no image of ext4 can be made and mounted here";
+  }
+  Cluster cluster(1, disk.path());
+  StripedDriver driver;
+  const auto before = driver.open(cluster.url() + "/before", {.mode = Mode::kCreate}).value();
+  STRIA_EXPECT_OK(write_all(*before, noise(1000, 1)));
+  const auto protect = [&](bool on) {
+    for (const auto& folder : std::filesystem::directory_iterator(cluster.data(0))) {
+      ASSERT_TRUE(set_immutable(folder.path(), on)) << folder.path();
+    }
+  };
+  protect(true);
+  const auto after = driver.open(cluster.url() + "/after", {.mode = Mode::kCreate}).value();
+  const Status outcome = write_all(*after, noise(1000, 2));
+  EXPECT_EQ(outcome.code(), ErrorCode::kPermissionDenied) << outcome.message();
+  EXPECT_NE(outcome.message().find("on the server"), std::string::npos) << outcome.message();
+  STRIA_EXPECT_OK(write_all(*before, noise(3000, 3)));
+  EXPECT_EQ(read_all(*before), noise(3000, 3));
+  protect(false);
+  STRIA_EXPECT_OK(write_all(*after, noise(1000, 2)));
+}
+
+/// The second of two servers has a disk that answers everything with EIO from some moment on.
+TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
+  const Disk disk("ext4");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no image of ext4 can be made and mounted here";
+  }
+  Cluster cluster(2, [&](ServerOptions& options) {
+    if (options.directory.ends_with("/1")) {
+      options.directory = disk.path() + "/store";
+    }
+  });
+  StripedDriver driver;
+  const auto open_on = [&](int server, const std::string& name) {
+    OpenOptions options{.mode = Mode::kCreate};
+    options.striping = {.server_count = 1, .first_server = server};
+    return driver.open(cluster.url() + "/" + name, options).value();
+  };
+  const auto sound = open_on(0, "sound");
+  const auto failing = open_on(1, "failing");
+  STRIA_EXPECT_OK(write_all(*sound, noise(100000, 1)));
+  STRIA_EXPECT_OK(write_all(*failing, noise(100000, 2)));
+  ASSERT_TRUE(disk.lose_power());
+  for (int i = 0; i < 3; ++i) {
+    const Status outcome = failing->sync();
+    EXPECT_EQ(outcome.code(), ErrorCode::kIo) << outcome.message();
+    EXPECT_NE(outcome.message().find(cluster.address(1)), std::string::npos) << outcome.message();
+  }
+  EXPECT_FALSE(failing->preallocate(8 << 20).ok());
+  const auto late = open_on(1, "late");
+  EXPECT_EQ(write_all(*late, noise(100000, 3)).code(), ErrorCode::kIo);
+  STRIA_EXPECT_OK(write_all(*sound, noise(200000, 4)));
+  EXPECT_EQ(read_all(*sound), noise(200000, 4));
+  STRIA_EXPECT_OK(sound->sync());
+}
+
+}  // namespace
+}  // namespace stria::server

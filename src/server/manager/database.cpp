@@ -1,0 +1,103 @@
+#include "server/manager/database.hpp"
+
+namespace stria::server {
+
+namespace {
+
+Status sqlite_error(int code, const char* text) {
+  const std::string what = std::string("the store's names: ") + text;
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return Status(ErrorCode::kNoSpace, what);
+    case SQLITE_READONLY:
+      return Status(ErrorCode::kReadOnly, what);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return Status(ErrorCode::kCorrupted, what);
+    case SQLITE_NOMEM:
+      return Status(ErrorCode::kResourceExhausted, what);
+    default:
+      return Status(ErrorCode::kIo, what);
+  }
+}
+
+}  // namespace
+
+Query::~Query() {
+  if (statement_ != nullptr) {
+    sqlite3_reset(statement_);
+    sqlite3_clear_bindings(statement_);
+  }
+}
+
+bool Query::next() {
+  if (statement_ == nullptr) {
+    status_ = Status(ErrorCode::kInternal, "the store's names: a statement could not be prepared");
+    return false;
+  }
+  const int code = sqlite3_step(statement_);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) {
+    status_ = sqlite_error(code, sqlite3_errmsg(sqlite3_db_handle(statement_)));
+  }
+  return code == SQLITE_ROW;
+}
+
+std::string Query::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_blob(statement_, column));
+  return {data, data == nullptr ? 0 : static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::vector<std::byte> Query::bytes(int column) const {
+  const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
+  return {data, data + (data == nullptr ? 0 : sqlite3_column_bytes(statement_, column))};
+}
+
+// Names are bytes: they sort as bytes and need not be UTF-8.
+void Query::bind(int place, std::string_view value) {
+  bind(place, std::as_bytes(std::span(value)));
+}
+
+void Query::bind(int place, std::span<const std::byte> value) {
+  sqlite3_bind_blob64(statement_, place, value.empty() ? "" : reinterpret_cast<const char*>(value.data()), value.size(),
+                      SQLITE_TRANSIENT);
+}
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
+  sqlite3* handle = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  auto database = std::make_unique<Database>(handle);
+  if (code != SQLITE_OK) {
+    return sqlite_error(code, sqlite3_errmsg(handle)).with_context("open '" + path + "'");
+  }
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, 10000);
+  // Exclusive: only this server uses the file, and the log's index is in memory then, not in a mapped
+  // file, at which a dying disk would end the program by a signal.
+  STRIA_RETURN_IF_ERROR(
+      database->script("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                       "PRAGMA foreign_keys=OFF;"));
+  return database;
+}
+
+Database::~Database() {
+  for (const auto& [sql, statement] : prepared_) {
+    sqlite3_finalize(statement);
+  }
+  sqlite3_close(handle_);
+}
+
+sqlite3_stmt* Database::prepare(const char* sql) {
+  sqlite3_stmt*& statement = prepared_[sql];
+  if (statement == nullptr) {
+    sqlite3_prepare_v3(handle_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  }
+  return statement;
+}
+
+Status Database::script(const char* sql) {
+  const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Status() : sqlite_error(code, sqlite3_errmsg(handle_));
+}
+
+}  // namespace stria::server

@@ -1,0 +1,84 @@
+// The manager's side of the protocol: names by names.hpp, and what is only true while clients are
+// connected: who has which file open, which are locked, which servers are alive. For one thread,
+// which may wait for the disk.
+//
+// Invariant: a file without a name lives as long as somebody has it open, or might come back to say
+// so. Handles belong to a session; a session whose connection ended has none, and takes them up
+// again when it returns.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/manager/names.hpp"
+#include "wire/frame.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::server {
+
+/// A small request and who asks.
+struct Question {
+  wire::Identity session{};
+  wire::Kind kind = wire::Kind::kError;
+  uint64_t request = 0;
+  std::vector<std::byte> body;
+};
+
+struct Answer {
+  Status status;
+  std::vector<std::byte> body;
+  int64_t handles = 0;  ///< that the session has afterwards
+};
+
+class Manager {
+ public:
+  static Result<std::unique_ptr<Manager>> open(const std::string& path);
+  explicit Manager(std::unique_ptr<Names> names) : names_(std::move(names)) {}
+
+  Answer answer(const Question& question);
+  /// The session's connection ended.
+  void session_ended(const wire::Identity& session);
+  /// To be called every second or so.
+  void tidy();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Alive {
+    Clock::time_point last_pulse;
+    int64_t total_bytes = 0;
+    int64_t free_bytes = 0;
+  };
+  using HandleKey = std::pair<wire::Identity, uint64_t>;
+
+  Answer dispatch(const Question& question);
+  Status room_for_handle(const wire::Identity& session) const;
+  Answer change(const Question& question);
+  Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
+  Result<wire::Opened> describe(const NamedFile& file);
+  Result<Placement> place(const wire::Open& request);
+  Status reclaim(const Question& question, const wire::Handle& handle);
+  void hold(const HandleKey& key, uint64_t file, bool exclusive);
+  void let_go(const HandleKey& key);
+  Status unnamed(std::optional<uint64_t> file);
+  Result<wire::PulseAnswer> pulse(const wire::Pulse& pulse);
+  Result<wire::StoreServers> servers();
+  bool is_alive(int64_t server) const;
+
+  std::unique_ptr<Names> names_;
+  std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
+  std::map<wire::Identity, int64_t> handle_counts_;
+  std::map<uint64_t, int64_t> open_count_;
+  std::map<uint64_t, HandleKey> locked_;
+  std::map<uint64_t, Clock::time_point> nameless_;  // since when nobody had it open
+  std::map<int64_t, Alive> alive_;
+  std::map<int64_t, std::string> addresses_;
+  int64_t next_first_ = 0;
+  int64_t ticks_ = 0;
+};
+
+}  // namespace stria::server

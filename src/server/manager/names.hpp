@@ -1,0 +1,96 @@
+// What a store's manager knows for good: names, where each file's bytes are, servers, and what is
+// still to be removed.
+//
+// Problem: it must survive a kill at any moment, and a power loss after sync(). Method: SQLite with
+// a write-ahead log; changes are transactions, ordered and atomic, written at once and synced by
+// sync() only, as a directory's are. Files have numbers that are never used again, also when a
+// power loss takes the last of them back: they begin with the number of the manager's start, which
+// is durable. Bytes never pass here. Cost: 10 to 50 µs a change; a look-up for each component of a
+// path. For one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/manager/database.hpp"
+#include "stria/status.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::server {
+
+struct NamedFile {
+  uint64_t file = 0;
+  bool is_directory = false;
+  int64_t created_ns = 0;
+  int64_t stripe_bytes = 0;
+  std::vector<int64_t> servers;  ///< by slot
+};
+
+struct Placement {
+  int64_t stripe_bytes = 0;
+  std::vector<int64_t> servers;
+};
+
+class Names {
+ public:
+  static Result<std::unique_ptr<Names>> open(const std::string& path);
+  explicit Names(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  Database& database() { return *database_; }
+
+  /// kNotFound when nothing has that name.
+  Result<NamedFile> find(std::string_view path);
+  /// Makes a file, and the directories above it. \pre nothing has that name
+  Result<NamedFile> create(std::string_view path, const Placement& placement);
+  Status make_directory(std::string_view path);
+  /// Gives another name; the file that had it loses its own and is returned.
+  Result<std::optional<uint64_t>> rename(std::string_view from, std::string_view to);
+  /// Takes the name from a file, which is returned, or removes an empty directory.
+  Result<std::optional<uint64_t>> remove(std::string_view path);
+  Result<wire::Listed> list(std::string_view path, std::string_view after);
+  /// Everything so far survives a power loss.
+  Status sync();
+
+  /// Files without a name that were still open when the manager ended.
+  Result<std::vector<uint64_t>> nameless();
+  /// Nobody has the nameless file open any more: its servers will be told.
+  Status bury(uint64_t file);
+  Result<std::vector<uint64_t>> to_remove(int64_t server);
+  Status removed(int64_t server, const std::vector<uint64_t>& files);
+
+  struct Server {
+    int64_t index = 0;
+    std::string address;
+  };
+  Result<int64_t> register_server(const wire::Identity& identity, const std::string& address);
+  Result<std::vector<Server>> servers();
+
+  /// The reply to the last change that a session asked for, so that the same request is not done
+  /// twice.
+  Status remember(const wire::Identity& session, uint64_t request, std::span<const std::byte> reply);
+  Result<std::optional<std::vector<std::byte>>> recall(const wire::Identity& session, uint64_t request);
+  Status forget_old_sessions();
+
+ private:
+  struct Entry {
+    int64_t parent = 0;
+    std::string name;
+    int64_t inode = 0;  ///< 0: there is none
+    bool is_directory = false;
+  };
+  Status prepare();
+  Result<Entry> walk(std::string_view path, bool make_directories);
+  Result<int64_t> make_inode(bool is_directory, const Placement& placement);
+  Status lose_name(const Entry& entry);
+  Result<bool> is_empty(int64_t directory);
+
+  std::unique_ptr<Database> database_;
+  int64_t next_file_ = 0;
+  bool dirty_ = true;
+};
+
+}  // namespace stria::server

@@ -1,0 +1,59 @@
+// What the parts of an object's code share: a block in memory, and moving bytes to and from the file.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/byte_range.hpp"
+#include "server/objects/block_sums.hpp"
+
+namespace stria::server {
+
+using Content = std::array<std::byte, kBlockBytes>;
+
+/// How many blocks so many bytes begin.
+inline int64_t block_end(int64_t bytes) {
+  return align_up(bytes, kBlockBytes) / kBlockBytes;
+}
+
+inline int64_t now_s() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Moves data to or from a run until all is moved; a read stops at the end of the file.
+template <typename Move>
+int move_run(int64_t offset, std::byte* data, int64_t bytes, int64_t* moved, Move move) {
+  *moved = 0;
+  while (*moved < bytes) {
+    const ssize_t now = move(data + *moved, static_cast<size_t>(bytes - *moved), offset + *moved);
+    if (now < 0 && errno == EINTR) {
+      continue;
+    }
+    if (now < 0) {
+      return errno;
+    }
+    if (now == 0) {
+      return 0;
+    }
+    *moved += now;
+  }
+  return 0;
+}
+
+/// Reads; what lies behind the end of the file is zero. Returns an error's number.
+inline int read_fully(int descriptor, int64_t offset, std::byte* to, int64_t bytes) {
+  int64_t moved = 0;
+  const int error_number = move_run(offset, to, bytes, &moved, [&](std::byte* memory, size_t count, int64_t at) {
+    return pread(descriptor, memory, count, at);
+  });
+  std::memset(to + moved, 0, static_cast<size_t>(bytes - moved));
+  return error_number;
+}
+
+}  // namespace stria::server

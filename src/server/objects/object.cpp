@@ -1,0 +1,257 @@
+#include "server/objects/object.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "server/objects/block_content.hpp"
+#include "server/objects/guarded_copy.hpp"
+
+namespace stria::server {
+
+namespace {
+
+// From this average size on a system call a run costs no more than the copy through the mapping.
+constexpr int64_t kWorthCallBytes = 16 << 10;
+constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
+// So long after its last change an object that is synced is noted as clean: not at once, since who
+// writes and syncs in turn would wait for two more syncs each time.
+constexpr int64_t kRestSeconds = 10;
+
+using Mode = BlockLocks::Mode;
+
+}  // namespace
+
+Object::Object(std::string path, int descriptor, std::unique_ptr<BlockSums> sums, int64_t bytes)
+    : path_(std::move(path)),
+      descriptor_(descriptor),
+      sums_(std::move(sums)),
+      bytes_(bytes),
+      unsynced_(!sums_->is_clean()),
+      last_change_s_(now_s()) {}
+
+Object::~Object() {
+  rest(true);
+  if (map_ != nullptr) {
+    munmap(map_, static_cast<size_t>(map_bytes_));
+  }
+  ::close(descriptor_);
+}
+
+// The client's message names the file and the server; this one the place on the server.
+Status Object::error(const char* operation, int error_number) const {
+  return Status::from_errno(error_number, std::string(operation) + " '" + path_ + "' on the server");
+}
+
+Status Object::mismatch(int64_t block, const BlockSum& sum) const {
+  const std::string which = "block " + std::to_string(block) + " of '" + path_ + "' on the server ";
+  if (sum.in_flight() || sums_->is_doubtful()) {
+    return Status(ErrorCode::kCorrupted, which +
+                                             "was being written, and was not synced, when the server was killed or lost its "
+                                             "power: write it again as a whole, or take it as it is by 'stria scrub --accept'");
+  }
+  return Status(ErrorCode::kCorrupted, which + "is damaged: the disk gives other bytes than were written");
+}
+
+bool Object::map(int64_t end) {
+  const std::unique_lock lock(map_mutex_);
+  if (end <= map_bytes_) {
+    return true;
+  }
+  // Twice as much each time, so that a growing file is not mapped often.
+  const int64_t wanted = align_up(std::max(end, 2 * map_bytes_), kMapUnitBytes);
+  void* place = map_ == nullptr ? mmap(nullptr, static_cast<size_t>(wanted), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0)
+                                : mremap(map_, static_cast<size_t>(map_bytes_), static_cast<size_t>(wanted), MREMAP_MAYMOVE);
+  if (place == MAP_FAILED) {
+    return false;
+  }
+  map_ = static_cast<std::byte*>(place);
+  map_bytes_ = wanted;
+  return true;
+}
+
+/// True when the places are small, and lie within the object and its mapping.
+bool Object::worth_mapping(std::span<const ByteRange> places) {
+  int64_t end = 0;
+  int64_t bytes = 0;
+  for (const ByteRange& place : places) {
+    end = std::max(end, place.end);
+    bytes += place.size();
+  }
+  if (bytes >= kWorthCallBytes * static_cast<int64_t>(places.size()) || bytes == 0 || end > bytes_.load()) {
+    return false;
+  }
+  {
+    const std::shared_lock lock(map_mutex_);
+    if (end <= map_bytes_) {
+      return true;
+    }
+  }
+  return map(end);
+}
+
+/// False when it could not be done; nothing is said of what was done then.
+bool Object::copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes) {
+  const std::shared_lock lock(map_mutex_);
+  auto copy = [&] { std::memcpy(writes ? map_ + offset : data, writes ? data : map_ + offset, bytes); };
+  return guarded_copy(copy);
+}
+
+Status Object::get(ByteRange range, bool mapped, std::byte* to) {
+  if (mapped && copy_mapped(range.begin, to, static_cast<size_t>(range.size()), false)) {
+    return {};
+  }
+  const int error_number = read_fully(descriptor_, range.begin, to, range.size());
+  return error_number == 0 ? Status() : error("read", error_number);
+}
+
+Status Object::get_block(int64_t block, bool mapped, std::byte* content) {
+  return get({block * kBlockBytes, (block + 1) * kBlockBytes}, mapped, content);
+}
+
+Status Object::read(std::span<const ByteRange> places, std::byte* data) {
+  const std::shared_lock lock(size_mutex_);
+  const bool mapped = worth_mapping(places);
+  Parts parts(places, data);
+  for (Part part; parts.next(part);) {
+    STRIA_RETURN_IF_ERROR(part.pieces.empty() ? read_run(part.run) : read_pieces(part, mapped));
+  }
+  return {};
+}
+
+Status Object::read_pieces(const Part& part, bool mapped) {
+  const int64_t block = part.block();
+  const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kShared);
+  BlockSum sum;
+  STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
+  alignas(64) Content content;
+  STRIA_RETURN_IF_ERROR(get_block(block, mapped, content.data()));
+  if (!sum.fits(sum_of_block(content.data()))) {
+    return mismatch(block, sum);
+  }
+  for (const Piece& piece : part.pieces) {
+    std::memcpy(piece.data, content.data() + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
+  }
+  return {};
+}
+
+// Whole blocks are read to where they belong and compared there; of those at the ends the rest is
+// read beside.
+Status Object::read_run(const Piece& run) {
+  const int64_t first = run.range.begin / kBlockBytes;
+  const int64_t end = block_end(run.range.end);
+  std::vector<BlockSum> sums(static_cast<size_t>(end - first));
+  const BlockLocks::Guard guard(locks_, first, end, Mode::kShared);
+  STRIA_RETURN_IF_ERROR(sums_->load(first, sums));
+  const ByteRange whole{align_up(run.range.begin, kBlockBytes), align_down(run.range.end, kBlockBytes)};
+  std::byte* const to = run.data - run.range.begin;  // of an object's byte 0
+  if (const int error_number = read_fully(descriptor_, whole.begin, to + whole.begin, whole.size()); error_number != 0) {
+    return error("read", error_number);
+  }
+  Content content;
+  for (int64_t block = first; block < end; ++block) {
+    const ByteRange part = intersect(run.range, {block * kBlockBytes, (block + 1) * kBlockBytes});
+    const std::byte* from = to + part.begin;
+    if (part.size() < kBlockBytes) {
+      STRIA_RETURN_IF_ERROR(get_block(block, false, content.data()));
+      from = content.data();
+      std::memcpy(to + part.begin, from + part.begin % kBlockBytes, static_cast<size_t>(part.size()));
+    }
+    if (const BlockSum& sum = sums[static_cast<size_t>(block - first)]; !sum.fits(sum_of_block(from))) {
+      return mismatch(block, sum);
+    }
+  }
+  return {};
+}
+
+Status Object::resize(int64_t bytes) {
+  const std::unique_lock lock(size_mutex_);
+  if (bytes == bytes_.load()) {
+    return {};
+  }
+  STRIA_RETURN_IF_ERROR(begin_change(0));
+  // The last block keeps its first bytes and has zeros behind them.
+  const int64_t block = bytes / kBlockBytes;
+  BlockSum sum;
+  BlockSum cut;
+  bool changes = false;
+  if (bytes < bytes_.load() && bytes % kBlockBytes != 0) {
+    Content content;
+    STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
+    STRIA_RETURN_IF_ERROR(get_block(block, false, content.data()));
+    cut.now = sum_of_block(content.data());
+    std::fill(content.begin() + bytes % kBlockBytes, content.end(), std::byte{0});
+    cut.next = sum_of_block(content.data());
+    changes = sum.fits(cut.now) && cut.in_flight();  // what is damaged stays so
+  }
+  if (changes) {
+    STRIA_RETURN_IF_ERROR(sums_->store(block, {&cut, 1}));
+  }
+  if (ftruncate(descriptor_, bytes) != 0) {
+    return error("resize", errno);
+  }
+  bytes_ = bytes;
+  if (changes) {
+    cut.now = cut.next;
+    STRIA_RETURN_IF_ERROR(sums_->store(block, {&cut, 1}));
+  }
+  STRIA_RETURN_IF_ERROR(sums_->cut(block_end(bytes)));
+  return bytes == 0 ? sums_->end_doubt() : Status();
+}
+
+Status Object::reserve(int64_t bytes) {
+  const std::unique_lock lock(size_mutex_);
+  STRIA_RETURN_IF_ERROR(begin_change(0));
+  int result = 0;
+  do {
+    result = bytes == 0 ? 0 : fallocate(descriptor_, 0, 0, bytes);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) {
+    return error("preallocate", errno);
+  }
+  bytes_ = std::max(bytes_.load(), bytes);
+  return {};
+}
+
+Status Object::sync() {
+  const std::lock_guard lock(sync_mutex_);
+  unsynced_ = false;
+  int result = 0;
+  do {
+    result = fdatasync(descriptor_);
+  } while (result != 0 && errno == EINTR);
+  const Status outcome = result == 0 ? sums_->sync() : error("sync", errno);
+  if (!outcome.ok()) {
+    sync_failed_ = true;
+    unsynced_ = true;
+    return outcome;
+  }
+  return sync_failed_ ? error("sync", EIO) : Status();
+}
+
+void Object::rest(bool at_once) {
+  if (unsynced_ || sums_->is_clean() || (!at_once && now_s() - last_change_s_ < kRestSeconds)) {
+    return;
+  }
+  const std::unique_lock nobody_writes(size_mutex_, std::try_to_lock);
+  const std::unique_lock nobody_syncs(sync_mutex_, std::try_to_lock);
+  if (nobody_writes && nobody_syncs && !unsynced_) {
+    // What can't be noted leaves the object as it was on the disk: perhaps un-synced.
+    static_cast<void>(sums_->make_clean(bytes()));
+  }
+}
+
+wire::Extent Object::extent() const {
+  struct stat details = {};
+  fstat(descriptor_, &details);
+  return {bytes(), int64_t{details.st_mtim.tv_sec} * 1000000000 + details.st_mtim.tv_nsec};
+}
+
+}  // namespace stria::server

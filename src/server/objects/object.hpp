@@ -1,0 +1,103 @@
+// One file's bytes on one server: a file of the local file system, with checksums beside it.
+//
+// Problem: small pieces by system calls cost a microsecond each, where a copy costs nanoseconds;
+// but a mapping brings a signal where a call brings an error (full disk, bad disk, a file cut
+// meanwhile). Besides, what a disk gives back must be what was given to it. Method: pieces within
+// the file that are small on average are copied through a mapping that is kept, under a guard that
+// turns the signal into a failure, upon which they go by system calls that say why; everything
+// else, and what makes the file longer, goes by pread and pwrite. Each block that is touched is
+// locked, and what is read is compared with its sum. The sum of a block of which a part is written
+// follows the words that change. Cost: one system call a run of neighbours, or one copy a piece; a
+// multiplication for each 8 bytes, twice where only a part of a block is written, and one for each 8
+// of a block of which a part is read.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+
+#include "base/byte_range.hpp"
+#include "server/objects/block_locks.hpp"
+#include "server/objects/block_sums.hpp"
+#include "server/objects/parts.hpp"
+#include "stria/status.hpp"
+#include "wire/messages.hpp"
+
+namespace stria::server {
+
+/// Thread-safe.
+class Object {
+ public:
+  Object(std::string path, int descriptor, std::unique_ptr<BlockSums> sums, int64_t bytes);
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  ~Object();
+
+  int64_t bytes() const { return bytes_.load(); }
+  /// Writes the packed data to the places, which grow the object where they lie beyond its end. A
+  /// block that is damaged stays so when a part of it is written. kCorrupted when a part is written
+  /// of a block in doubt.
+  Status write(std::span<const ByteRange> places, const std::byte* data);
+  /// Reads the places; what lies beyond the end, since somebody cut the object meanwhile, is zero.
+  /// kCorrupted when a block is damaged.
+  Status read(std::span<const ByteRange> places, std::byte* data);
+  Status resize(int64_t bytes);
+  Status reserve(int64_t bytes);
+  /// Once it has failed it fails for ever: what was lost can't be told.
+  Status sync();
+  wire::Extent extent() const;
+  /// Compares blocks with their sums, as the disk gives them, from one on; some MiB of them.
+  Result<wire::Scrubbed> scrub(const wire::Scrub& request);
+  /// To be called now and then: notes on the disk when nothing has been un-synced for a while, or
+  /// at once.
+  void rest(bool at_once);
+
+ private:
+  Status write_run(const Piece& run);
+  Status write_pieces(const Part& part, bool mapped);
+  Status read_run(const Piece& run);
+  Status read_pieces(const Part& part, bool mapped);
+  Status new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
+  int64_t read_for_scrub(int direct, int64_t first, std::span<std::byte> content);
+  /// What the sums of a block are while it is written; whether they can be known.
+  struct Flight {
+    BlockSum sum;
+    bool known = false;
+  };
+  /// For pieces of one block, of which some stays: puts them into `content`, with what is between
+  /// them.
+  Result<Flight> prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content);
+  /// Bytes of the file, zero beyond its end.
+  Status get(ByteRange range, bool mapped, std::byte* to);
+  /// All bytes of a block.
+  Status get_block(int64_t block, bool mapped, std::byte* content);
+  Status put(ByteRange range, const std::byte* data);
+  void settle(int64_t first, std::span<BlockSum> sums);
+  Status mismatch(int64_t block, const BlockSum& sum) const;
+  bool worth_mapping(std::span<const ByteRange> places);
+  bool map(int64_t end);
+  bool copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes);
+  Status error(const char* operation, int error_number) const;
+  Status begin_change(int64_t end);
+
+  std::string path_;
+  int descriptor_;
+  std::unique_ptr<BlockSums> sums_;
+  BlockLocks locks_;
+  std::atomic<int64_t> bytes_;
+  std::shared_mutex size_mutex_;  // exclusive while it is cut
+  std::shared_mutex map_mutex_;   // exclusive while it is mapped anew
+  std::byte* map_ = nullptr;
+  int64_t map_bytes_ = 0;
+  std::atomic<bool> sync_failed_ = false;
+  std::mutex sync_mutex_;  // held while it is synced
+  std::atomic<bool> unsynced_;
+  std::atomic<bool> scrub_found_ = false;
+  std::atomic<int64_t> last_change_s_ = 0;
+};
+
+}  // namespace stria::server

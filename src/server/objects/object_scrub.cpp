@@ -1,0 +1,116 @@
+// Looks at all blocks of an object, as the disk gives them and not the system's cache where it can
+// be told apart.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "server/objects/object.hpp"
+
+namespace stria::server {
+
+namespace {
+
+constexpr int64_t kAtOnce = 64;          // blocks under one lock
+constexpr int64_t kBlocksAnswer = 4096;  // blocks that one request looks at
+
+struct Free {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+using AlignedMemory = std::unique_ptr<std::byte[], Free>;
+
+/// A descriptor past the system's cache, closed by the destructor; -1 where there is none.
+class DirectFile {
+ public:
+  explicit DirectFile(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC)) {}
+  DirectFile(const DirectFile&) = delete;
+  DirectFile& operator=(const DirectFile&) = delete;
+  ~DirectFile() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+/// The number of bytes that could be read; what lies behind the end is zero.
+int64_t Object::read_for_scrub(int direct, int64_t first, std::span<std::byte> content) {
+  std::fill(content.begin(), content.end(), std::byte{0});
+  const int64_t wanted = std::min<int64_t>(static_cast<int64_t>(content.size()), bytes() - first * kBlockBytes);
+  int64_t have = 0;
+  for (const int descriptor : {direct, descriptor_}) {
+    if (descriptor < 0 || have >= wanted) {
+      continue;
+    }
+    const ssize_t now = pread(descriptor, content.data(), content.size(), first * kBlockBytes);
+    have = std::max<int64_t>(have, now);
+  }
+  return have >= wanted ? static_cast<int64_t>(content.size()) : align_down(have, kBlockBytes);
+}
+
+Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
+  const std::shared_lock lock(size_mutex_);
+  const AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(kBlockBytes, kAtOnce * kBlockBytes)));
+  if (memory == nullptr) {
+    return Status(ErrorCode::kResourceExhausted, "no memory to look at the blocks");
+  }
+  if (request.accept) {
+    STRIA_RETURN_IF_ERROR(begin_change(0));
+  }
+  const DirectFile direct(path_);
+  wire::Scrubbed answer;
+  answer.local_bytes = bytes();
+  const int64_t all = align_up(answer.local_bytes, kBlockBytes) / kBlockBytes;
+  int64_t block = std::min(request.first_block, all);
+  const int64_t stop = std::min(all, block + kBlocksAnswer);
+  scrub_found_ = scrub_found_ && block > 0;
+  while (block < stop) {
+    const auto count = static_cast<size_t>(std::min(kAtOnce, stop - block));
+    std::vector<BlockSum> sums(count);
+    const auto mode = request.accept ? BlockLocks::Mode::kExclusive : BlockLocks::Mode::kShared;
+    const BlockLocks::Guard guard(locks_, block, block + static_cast<int64_t>(count), mode);
+    STRIA_RETURN_IF_ERROR(sums_->load(block, sums));
+    const std::span<std::byte> content(memory.get(), count * kBlockBytes);
+    int64_t readable = read_for_scrub(direct.get(), block, content);
+    for (size_t i = 0; i < count; ++i) {
+      const auto now = block + static_cast<int64_t>(i);
+      std::byte* const bytes = content.data() + i * kBlockBytes;
+      if (readable < static_cast<int64_t>((i + 1) * kBlockBytes) &&
+          read_for_scrub(direct.get(), now, {bytes, kBlockBytes}) == 0) {
+        answer.bad.push_back({now, wire::BlockFault::kUnreadable});
+        continue;
+      }
+      const uint64_t sum = sum_of_block(bytes);
+      if (sums[i].fits(sum)) {
+        continue;
+      }
+      const bool doubtful = sums[i].in_flight() || sums_->is_doubtful();
+      answer.bad.push_back({now, doubtful ? wire::BlockFault::kInFlight : wire::BlockFault::kDamaged});
+      if (doubtful && request.accept) {
+        sums[i] = {sum, sum};
+        STRIA_RETURN_IF_ERROR(sums_->reserve(now + 1));
+        STRIA_RETURN_IF_ERROR(sums_->store(now, {&sums[i], 1}));
+      }
+    }
+    block += static_cast<int64_t>(count);
+  }
+  const bool none_left = std::all_of(answer.bad.begin(), answer.bad.end(), [&](const wire::Scrubbed::Bad& bad) {
+    return request.accept && bad.fault == wire::BlockFault::kInFlight;
+  });
+  scrub_found_ = scrub_found_ || !none_left;
+  answer.next_block = block;
+  answer.done = block == all;
+  if (answer.done && !scrub_found_) {
+    STRIA_RETURN_IF_ERROR(sums_->end_doubt());
+  }
+  return answer;
+}
+
+}  // namespace stria::server

@@ -1,0 +1,375 @@
+// One server's part of a file: its bytes against a vector, and what checksums find: flipped bytes,
+// lost sums, writes that a kill or a loss of power cut off.
+#include "server/objects/object.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "server/cluster_test.hpp"
+#include "server/objects/objects.hpp"
+#include "storage/conformance_test.hpp"
+
+namespace stria::server {
+namespace {
+
+using testing::scratch_directory;
+using Bytes = std::vector<std::byte>;
+
+constexpr uint64_t kFile = 5;
+
+class ObjectTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = scratch_directory() + "/stria-object-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    open();
+  }
+  void TearDown() override {
+    object_ = nullptr;
+    objects_ = nullptr;
+    std::filesystem::remove_all(directory_);
+  }
+  /// As a server that starts does.
+  void open() {
+    object_ = nullptr;
+    objects_ = nullptr;
+    objects_ = Objects::open(directory_).value();
+    object_ = objects_->find(kFile, true).value();
+  }
+  std::string data_path() const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_)) {
+      if (entry.is_regular_file() && entry.path().extension() != ".sums") {
+        return entry.path();
+      }
+    }
+    return "";
+  }
+  std::string sums_path() const { return data_path() + ".sums"; }
+
+  void fill(int64_t bytes, uint64_t seed) {
+    model_.resize(static_cast<size_t>(bytes));
+    std::mt19937_64 random(seed);
+    for (std::byte& byte : model_) {
+      byte = static_cast<std::byte>(random() >> 30);
+    }
+    const ByteRange all{0, bytes};
+    STRIA_EXPECT_OK(object_->write({&all, 1}, model_.data()));
+  }
+  Status read(ByteRange range, Bytes& bytes) {
+    bytes.assign(static_cast<size_t>(range.size()), std::byte{0xEE});
+    return object_->read({&range, 1}, bytes.data());
+  }
+  void check_all() {
+    ASSERT_EQ(object_->bytes(), static_cast<int64_t>(model_.size()));
+    Bytes bytes;
+    STRIA_EXPECT_OK(read({0, object_->bytes()}, bytes));
+    ASSERT_TRUE(bytes == model_);
+  }
+  /// All that a scrub finds.
+  std::vector<wire::Scrubbed::Bad> scrub(bool accept = false) {
+    std::vector<wire::Scrubbed::Bad> bad;
+    wire::Scrubbed part;
+    while (!part.done) {
+      part = object_->scrub({kFile, part.next_block, accept}).value();
+      bad.insert(bad.end(), part.bad.begin(), part.bad.end());
+    }
+    return bad;
+  }
+  /// Changes bytes behind the server's back.
+  static void alter(const std::string& path, int64_t offset, std::byte with) {
+    const int descriptor = ::open(path.c_str(), O_RDWR);
+    std::byte byte{};
+    ASSERT_EQ(pread(descriptor, &byte, 1, offset), 1);
+    byte ^= with;
+    ASSERT_EQ(pwrite(descriptor, &byte, 1, offset), 1);
+    ::close(descriptor);
+  }
+
+  std::string directory_;
+  std::unique_ptr<Objects> objects_;
+  std::shared_ptr<Object> object_;
+  Bytes model_;
+};
+
+/// Places that are sorted or not, dense, sparse, long, beyond the end; without overlap.
+std::vector<ByteRange> random_places(std::mt19937_64& random, int64_t end) {
+  const auto up_to = [&](int64_t most) { return static_cast<int64_t>(random() % static_cast<uint64_t>(most)); };
+  std::vector<ByteRange> places;
+  const int64_t longest = random() % 3 == 0 ? 60000 : random() % 2 == 0 ? 700 : 12;
+  int64_t at = up_to(end + 20000);
+  for (int64_t i = 1 + up_to(40); i > 0; --i) {
+    at += random() % 3 == 0 ? 0 : up_to(random() % 4 == 0 ? 9000 : 30);
+    places.push_back({at, at + 1 + up_to(longest)});
+    at = places.back().end;
+  }
+  if (random() % 4 == 0) {
+    std::shuffle(places.begin(), places.end(), random);
+  }
+  return places;
+}
+
+TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const auto end = static_cast<int64_t>(model_.size());
+    const auto choice = random() % 10;
+    if (choice < 6) {
+      const auto places = random_places(random, end);
+      int64_t bytes = 0;
+      int64_t most = end;
+      for (const ByteRange& place : places) {
+        bytes += place.size();
+        most = std::max(most, place.end);
+      }
+      storage::testing::AlignedBytes data(static_cast<size_t>(bytes));
+      data.fill_random(random);
+      STRIA_EXPECT_OK(object_->write(places, data.data()));
+      model_.resize(static_cast<size_t>(most));
+      const std::byte* from = data.data();
+      for (const ByteRange& place : places) {
+        std::memcpy(model_.data() + place.begin, from, static_cast<size_t>(place.size()));
+        from += place.size();
+      }
+      Bytes back(static_cast<size_t>(bytes));
+      STRIA_EXPECT_OK(object_->read(places, back.data()));
+      ASSERT_EQ(std::memcmp(back.data(), data.data(), back.size()), 0);
+    } else if (choice < 8) {
+      const auto bytes = static_cast<int64_t>(random() % static_cast<uint64_t>(end + 30000));
+      STRIA_EXPECT_OK(object_->resize(bytes));
+      model_.resize(static_cast<size_t>(bytes));
+    } else if (choice == 8) {
+      STRIA_EXPECT_OK(object_->sync());
+    } else {
+      STRIA_EXPECT_OK(object_->reserve(end + 5000));
+      model_.resize(static_cast<size_t>(end + 5000));
+      open();
+    }
+    ASSERT_NO_FATAL_FAILURE(check_all());
+    if (seed % 20 == 0) {
+      ASSERT_TRUE(scrub().empty());
+    }
+    if (model_.size() > 3000000) {
+      STRIA_EXPECT_OK(object_->resize(1000));
+      model_.resize(1000);
+    }
+  }
+}
+
+TEST_F(ObjectTest, EveryFlippedByteIsFound) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    fill(200001, static_cast<uint64_t>(round));
+    STRIA_EXPECT_OK(object_->sync());
+    open();
+    const auto at = static_cast<int64_t>(random() % model_.size());
+    const int64_t block = at / kBlockBytes;
+    alter(data_path(), at, static_cast<std::byte>(1 << random() % 8));
+    const auto bad = scrub();
+    ASSERT_EQ(bad.size(), 1u);
+    EXPECT_EQ(bad[0].block, block);
+    EXPECT_EQ(bad[0].fault, wire::BlockFault::kDamaged);
+    Bytes bytes;
+    for (const ByteRange range : {ByteRange{0, 200001}, ByteRange{at, at + 1}, ByteRange{block * kBlockBytes, at + 1}}) {
+      const Status told = read(range, bytes);
+      EXPECT_EQ(told.code(), ErrorCode::kCorrupted);
+      EXPECT_NE(told.message().find("block " + std::to_string(block) + " "), std::string::npos) << told.message();
+      EXPECT_NE(told.message().find("damaged"), std::string::npos) << told.message();
+    }
+    if (at >= kBlockBytes) {
+      STRIA_EXPECT_OK(read({0, block * kBlockBytes}, bytes));
+    }
+    // Writing a part of the block, also the damaged one, doesn't take the rest for good.
+    for (const int64_t begin : {block * kBlockBytes, at}) {
+      const ByteRange part{begin, begin + 1};
+      STRIA_EXPECT_OK(object_->write({&part, 1}, model_.data() + begin));
+      EXPECT_EQ(read(part, bytes).code(), ErrorCode::kCorrupted);
+      ASSERT_EQ(scrub().size(), 1u);
+    }
+    const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
+    model_.resize(static_cast<size_t>(std::max<int64_t>(200001, whole.end)));
+    STRIA_EXPECT_OK(object_->write({&whole, 1}, model_.data() + whole.begin));
+    check_all();
+    EXPECT_TRUE(scrub().empty());
+    STRIA_EXPECT_OK(object_->resize(0));
+  }
+}
+
+TEST_F(ObjectTest, DamagedSumsAreFoundToo) {
+  fill(100000, 1);
+  STRIA_EXPECT_OK(object_->sync());
+  open();
+  alter(sums_path(), 4096 + 16 * 3, std::byte{1});
+  alter(sums_path(), 4096 + 16 * 3 + 8, std::byte{1});
+  Bytes bytes;
+  EXPECT_EQ(read({3 * kBlockBytes, 3 * kBlockBytes + 5}, bytes).code(), ErrorCode::kCorrupted);
+  EXPECT_EQ(scrub().size(), 1u);
+  object_ = nullptr;
+  objects_ = nullptr;
+  alter(sums_path(), 9, std::byte{1});
+  objects_ = Objects::open(directory_).value();
+  EXPECT_EQ(objects_->find(kFile, true).status().code(), ErrorCode::kCorrupted);
+  STRIA_EXPECT_OK(objects_->remove(kFile));
+}
+
+TEST_F(ObjectTest, AnObjectThatGrewShorterIsFound) {
+  fill(100000, 1);
+  STRIA_EXPECT_OK(object_->sync());
+  object_ = nullptr;
+  objects_ = nullptr;
+  std::filesystem::resize_file(data_path(), 50000);
+  objects_ = Objects::open(directory_).value();
+  const Status told = objects_->find(kFile, false).status();
+  EXPECT_EQ(told.code(), ErrorCode::kCorrupted);
+  EXPECT_NE(told.message().find("was left with 100000"), std::string::npos) << told.message();
+}
+
+TEST_F(ObjectTest, HolesStayHoles) {
+  const ByteRange far{int64_t{3} << 30, (int64_t{3} << 30) + 10};
+  const Bytes data(10, std::byte{7});
+  STRIA_EXPECT_OK(object_->write({&far, 1}, data.data()));
+  Bytes bytes;
+  STRIA_EXPECT_OK(read({1 << 30, (1 << 30) + 100000}, bytes));
+  EXPECT_TRUE(bytes == Bytes(100000, std::byte{0}));
+  alter(data_path(), (1 << 30) + 5, std::byte{1});
+  EXPECT_EQ(read({1 << 30, (1 << 30) + 1}, bytes).code(), ErrorCode::kCorrupted) << "a byte in a hole";
+  STRIA_EXPECT_OK(object_->sync());
+}
+
+/// What a machine has after its power was lost: some pages of either file as they were at one
+/// moment or another, whatever their order.
+class PowerLoss : public ObjectTest {
+ protected:
+  static Bytes contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+  }
+  void remember() {
+    data_versions_.push_back(contents(data_path()));
+    sums_versions_.push_back(contents(sums_path()));
+  }
+  /// Each page from one of the versions.
+  static void mix(const std::string& path, const std::vector<Bytes>& versions, std::mt19937_64& random) {
+    Bytes mixed = versions.back();
+    for (size_t at = 0; at < mixed.size(); at += 4096) {
+      const Bytes& from = versions[random() % versions.size()];
+      const size_t bytes = std::min<size_t>(4096, mixed.size() - at);
+      std::memset(mixed.data() + at, 0, bytes);
+      if (at < from.size()) {
+        std::memcpy(mixed.data() + at, from.data() + at, std::min(bytes, from.size() - at));
+      }
+    }
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(mixed.data()), static_cast<int>(mixed.size()));
+  }
+  std::vector<Bytes> data_versions_;
+  std::vector<Bytes> sums_versions_;
+};
+
+TEST_F(PowerLoss, WhatWasSyncedIsThereAndWhatWasInFlightIsTold) {
+  int told = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    open();
+    STRIA_EXPECT_OK(object_->resize(0));
+    fill(300000, seed);
+    STRIA_EXPECT_OK(object_->sync());
+    if (seed % 2 == 0) {
+      open();  // rests as clean
+    }
+    data_versions_.clear();
+    sums_versions_.clear();
+    const auto touched_from = static_cast<int64_t>(random() % 60) * kBlockBytes;
+    for (int write = 0; write < 4; ++write) {
+      const Bytes data(5000, static_cast<std::byte>(write));
+      const int64_t at = touched_from + static_cast<int64_t>(random() % 30000);
+      const ByteRange place{at, at + 5000};
+      STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+      remember();
+    }
+    object_ = nullptr;
+    objects_ = nullptr;
+    // The head said dirty, on the disk, before the first of these writes.
+    mix(data_path(), data_versions_, random);
+    mix(sums_path(), sums_versions_, random);
+    open();
+    Bytes bytes;
+    if (touched_from > 0) {
+      STRIA_EXPECT_OK(read({0, touched_from}, bytes));
+      ASSERT_EQ(std::memcmp(bytes.data(), model_.data(), bytes.size()), 0);
+    }
+    const int64_t behind = align_up(touched_from + 35000, kBlockBytes);
+    STRIA_EXPECT_OK(read({behind, 300000}, bytes));
+    ASSERT_EQ(std::memcmp(bytes.data(), model_.data() + behind, bytes.size()), 0);
+    const auto bad = scrub();
+    for (const wire::Scrubbed::Bad& each : bad) {
+      ++told;
+      EXPECT_EQ(each.fault, wire::BlockFault::kInFlight);
+      EXPECT_TRUE((ByteRange{touched_from, behind}).contains(each.block * kBlockBytes));
+      const Status status = read({each.block * kBlockBytes, each.block * kBlockBytes + 10}, bytes);
+      EXPECT_EQ(status.code(), ErrorCode::kCorrupted);
+      EXPECT_NE(status.message().find("--accept"), std::string::npos) << status.message();
+    }
+    EXPECT_EQ(scrub(true).size(), bad.size());
+    EXPECT_TRUE(scrub().empty());
+    STRIA_EXPECT_OK(read({0, object_->bytes()}, bytes));
+    alter(data_path(), 7, std::byte{1});
+    ASSERT_EQ(scrub().size(), 1u);
+    EXPECT_EQ(scrub()[0].fault, wire::BlockFault::kDamaged) << "the doubt is over";
+  }
+  EXPECT_GT(told, 20);
+}
+
+TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
+  fill(100000, 1);
+  const Bytes data(3000, std::byte{9});
+  const ByteRange place{20000, 23000};
+  remember();
+  STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+  remember();
+  for (const size_t cut : {0, 1, 1500, 2999, 3000}) {
+    for (const bool repeats : {false, true}) {
+      // Sums as they are when the data are on their way: that of before and that of after.
+      object_ = nullptr;
+      objects_ = nullptr;
+      Bytes mixed = data_versions_[0];
+      std::copy_n(data.begin(), cut, mixed.begin() + 20000);
+      Bytes sums = sums_versions_[1];
+      for (const size_t block : {4, 5}) {
+        std::copy_n(sums_versions_[0].begin() + 4096 + static_cast<int64_t>(16 * block), 8,
+                    sums.begin() + 4096 + static_cast<int64_t>(16 * block));
+      }
+      std::ofstream(data_path(), std::ios::binary).write(reinterpret_cast<const char*>(mixed.data()), 100000);
+      std::ofstream(sums_path(), std::ios::binary)
+          .write(reinterpret_cast<const char*>(sums.data()), static_cast<int>(sums.size()));
+      open();
+      model_ = mixed;
+      if (repeats) {
+        STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+        std::copy(data.begin(), data.end(), model_.begin() + 20000);
+      }
+      const bool torn = !repeats && cut != 0 && cut != 3000;
+      if (!torn) {
+        check_all();
+        EXPECT_TRUE(scrub().empty());
+      } else {
+        Bytes bytes;
+        EXPECT_EQ(read({0, 100000}, bytes).code(), ErrorCode::kCorrupted) << cut;
+        EXPECT_FALSE(scrub().empty());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stria::server

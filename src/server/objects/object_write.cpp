@@ -1,0 +1,175 @@
+// Writing: the sums of blocks are changed before and after their bytes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "server/objects/block_content.hpp"
+#include "server/objects/object.hpp"
+
+namespace stria::server {
+
+namespace {
+
+using Mode = BlockLocks::Mode;
+
+/// Puts pieces of one block where they belong in its content.
+void lay(std::span<const Piece> pieces, std::byte* content) {
+  for (const Piece& piece : pieces) {
+    std::memcpy(content + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
+  }
+}
+
+}  // namespace
+
+Status Object::put(ByteRange range, const std::byte* data) {
+  int64_t moved = 0;
+  const int error_number =
+      move_run(range.begin, const_cast<std::byte*>(data), range.size(), &moved,
+               [&](std::byte* memory, size_t bytes, int64_t offset) { return pwrite(descriptor_, memory, bytes, offset); });
+  int64_t known = bytes_.load();
+  while (moved > 0 && known < range.begin + moved && !bytes_.compare_exchange_weak(known, range.begin + moved)) {
+  }
+  return error_number == 0 && moved == range.size() ? Status() : error("write", error_number == 0 ? EIO : error_number);
+}
+
+// After a failure: which of its two sums a block has now. One that has neither stays in flight.
+void Object::settle(int64_t first, std::span<BlockSum> sums) {
+  Content content;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const auto block = first + static_cast<int64_t>(i);
+    if (!get({block * kBlockBytes, (block + 1) * kBlockBytes}, false, content.data()).ok()) {
+      continue;
+    }
+    const uint64_t sum = sum_of_block(content.data());
+    if (sums[i].fits(sum)) {
+      sums[i] = {sum, sum};
+      static_cast<void>(sums_->store(block, sums.subspan(i, 1)));
+    }
+  }
+}
+
+Status Object::begin_change(int64_t end) {
+  unsynced_ = true;
+  last_change_s_ = now_s();
+  STRIA_RETURN_IF_ERROR(sums_->make_dirty());
+  return sums_->reserve(block_end(end));
+}
+
+Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
+  const std::shared_lock lock(size_mutex_);
+  int64_t end = 0;
+  for (const ByteRange& place : places) {
+    end = std::max(end, place.end);
+  }
+  STRIA_RETURN_IF_ERROR(begin_change(end));
+  const bool mapped = worth_mapping(places);
+  Parts parts(places, const_cast<std::byte*>(data));
+  for (Part part; parts.next(part);) {
+    STRIA_RETURN_IF_ERROR(part.pieces.empty() ? write_run(part.run) : write_pieces(part, mapped));
+  }
+  return {};
+}
+
+// The sum after the write follows from that of before and the words that change; the rest of the
+// block isn't looked at, and what is damaged there stays found. Where a write was cut off, or may
+// have been, the block is looked at as a whole: it has to be what one of its sums says.
+Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content) {
+  const int64_t block = pieces.front().range.begin / kBlockBytes;
+  const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
+  if (stored.in_flight() || sums_->is_doubtful()) {
+    STRIA_RETURN_IF_ERROR(get(whole, mapped, content));
+    const uint64_t before = sum_of_block(content);
+    const bool sound = stored.fits(before);
+    if (!sound && !stored.in_flight()) {
+      return mismatch(block, stored);
+    }
+    lay(pieces, content);
+    const uint64_t after = sum_of_block(content);
+    // A write that was cut off by a kill is made good by its repetition, and by nothing less.
+    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true} : Flight{stored, false};
+  }
+  const ByteRange hull = hull_of(pieces);
+  const ByteRange words{align_down(hull.begin, kSumWordBytes), align_up(hull.end, kSumWordBytes)};
+  STRIA_RETURN_IF_ERROR(get(words, mapped, content + words.begin % kBlockBytes));
+  BlockSum sum = stored;
+  for (const Piece& piece : pieces) {
+    const int64_t begin = align_down(piece.range.begin, kSumWordBytes) - whole.begin;
+    const int64_t end = align_up(piece.range.end, kSumWordBytes) - whole.begin;
+    const std::span<const std::byte> changing(content + begin, static_cast<size_t>(end - begin));
+    const uint64_t before = sum_of_part(changing, begin);
+    lay({&piece, 1}, content);
+    sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin));
+  }
+  return Flight{sum, true};
+}
+
+Status Object::write_pieces(const Part& part, bool mapped) {
+  const int64_t block = part.block();
+  const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kExclusive);
+  BlockSum stored;
+  STRIA_RETURN_IF_ERROR(sums_->load(block, {&stored, 1}));
+  alignas(64) Content content;
+  Flight flight;
+  if (part.pieces.front().range.size() == kBlockBytes) {
+    lay(part.pieces, content.data());
+    flight = {{stored.now, sum_of_block(content.data())}, true};
+  } else {
+    STRIA_ASSIGN_OR_RETURN(flight, prepare(part.pieces, stored, mapped, content.data()));
+  }
+  if (flight.known) {
+    STRIA_RETURN_IF_ERROR(sums_->store(block, {&flight.sum, 1}));
+  }
+  const ByteRange hull = hull_of(part.pieces);
+  std::byte* const from = content.data() + hull.begin % kBlockBytes;
+  if (!mapped || !copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true)) {
+    const Status outcome = put(hull, from);
+    if (!outcome.ok()) {
+      settle(block, {&flight.sum, 1});
+      return outcome;
+    }
+  }
+  flight.sum.now = flight.sum.next;
+  return flight.known ? sums_->store(block, {&flight.sum, 1}) : Status();
+}
+
+/// Sets what the blocks' sums are while the run is written (`sums`, which are as stored so far) and
+/// afterwards.
+Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
+  const int64_t first = run.range.begin / kBlockBytes;
+  Content content;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const int64_t begin = (first + static_cast<int64_t>(i)) * kBlockBytes;
+    const ByteRange range = intersect(run.range, {begin, begin + kBlockBytes});
+    const Piece part{range, run.data + (range.begin - run.range.begin)};
+    if (range.size() == kBlockBytes) {
+      sums[i].next = sum_of_block(part.data);
+      settled[i] = {sums[i].next, sums[i].next};
+      continue;
+    }
+    STRIA_ASSIGN_OR_RETURN(const Flight flight, prepare({&part, 1}, sums[i], false, content.data()));
+    sums[i] = flight.sum;
+    settled[i] = flight.known ? BlockSum{flight.sum.next, flight.sum.next} : flight.sum;
+  }
+  return {};
+}
+
+Status Object::write_run(const Piece& run) {
+  const int64_t first = run.range.begin / kBlockBytes;
+  const int64_t end = block_end(run.range.end);
+  std::vector<BlockSum> sums(static_cast<size_t>(end - first));
+  std::vector<BlockSum> settled(sums.size());
+  const BlockLocks::Guard guard(locks_, first, end, Mode::kExclusive);
+  STRIA_RETURN_IF_ERROR(sums_->load(first, sums));
+  STRIA_RETURN_IF_ERROR(new_sums(run, sums, settled));
+  STRIA_RETURN_IF_ERROR(sums_->store(first, sums));
+  const Status outcome = put(run.range, run.data);
+  if (!outcome.ok()) {
+    settle(first, sums);
+    return outcome;
+  }
+  return sums_->store(first, settled);
+}
+
+}  // namespace stria::server

@@ -1,0 +1,67 @@
+// All files that one server has bytes of, each with its checksums, in folders of its directory.
+//
+// Those used last stay open; where descriptors run out, fewer do. Invariant: one that is in use is
+// not closed, since its locks would not hold off who opens it again. Cost: two descriptors and two
+// mappings for each of them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "server/objects/object.hpp"
+#include "stria/status.hpp"
+
+namespace stria::server {
+
+/// All objects of a server's directory. Thread-safe.
+class Objects {
+ public:
+  static constexpr size_t kMostOpen = 1024;
+
+  /// Keeps at most so many open that nobody uses. \pre the directory exists; makes its sub-directories
+  static Result<std::unique_ptr<Objects>> open(const std::string& directory, size_t most_open = kMostOpen);
+  Objects(std::string directory, size_t most_open) : directory_(std::move(directory)), most_open_(most_open) {}
+
+  /// The file's object; null when it has none and none is to be made.
+  Result<std::shared_ptr<Object>> find(uint64_t file, bool create);
+  /// Makes the file's bytes, and that it has any, survive a power loss.
+  Status sync(uint64_t file);
+  /// Removes the bytes for good; the number is not used again.
+  Status remove(uint64_t file);
+  /// To be called every second or so: notes on the disk which objects are synced.
+  void rest();
+  size_t open_count();
+  /// Total and free bytes of the file system.
+  std::pair<int64_t, int64_t> space() const;
+
+ private:
+  static constexpr size_t kFolders = 256;
+  static size_t folder_of(uint64_t file) { return file % kFolders; }
+  std::string path_of(uint64_t file) const;
+  std::string folder_path(size_t folder) const;
+  void drop_oldest(size_t keep);
+  Result<std::shared_ptr<Object>> open_object(uint64_t file, bool create);
+
+  std::string directory_;
+  size_t most_open_;
+  uint64_t run_ = 0;
+  std::mutex mutex_;
+  struct Entry {
+    std::shared_ptr<Object> object;
+    std::list<uint64_t>::iterator age;
+  };
+  std::unordered_map<uint64_t, Entry> open_;
+  std::list<uint64_t> ages_;  // used last first
+  std::unordered_set<uint64_t> removed_;
+  std::array<std::atomic<bool>, kFolders> unsynced_folders_{};
+};
+
+}  // namespace stria::server

@@ -1,0 +1,158 @@
+"""A store mounted as a directory: what ls, cp, h5dump, yt and Python's own files do with it. Skipped, with a word why, where
+this machine or this build can't mount."""
+
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import time
+
+import h5py
+import pytest
+import yt
+from store_processes import Store
+from stria_program import PROGRAM, environment, run
+
+SERVERS = 4
+yt.set_log_level("error")
+
+
+def unmount(directory):
+    subprocess.run(["fusermount3", "-u", "-z", str(directory)], check=False, capture_output=True)
+
+
+@contextlib.contextmanager
+def mounted(url, directory, *options):
+    """The directory, with the store's there below it."""
+    directory.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [PROGRAM, "mount", *options, url, str(directory)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if "this build can't mount" in done.stderr:
+        pytest.skip("this build has no libfuse3")
+    assert done.returncode == 0, done.stderr
+    try:
+        yield directory
+    finally:
+        unmount(directory)
+
+
+@pytest.fixture(scope="module")
+def store(session_directory):
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("fusermount3") is None:
+        pytest.skip("no /dev/fuse, or no fusermount3: nothing can be mounted here")
+    directory = session_directory / "mounted"
+    directory.mkdir()
+    servers = Store(directory, SERVERS)
+    yield servers
+    servers.close()
+
+
+@pytest.fixture(scope="module")
+def place(store, session_directory):
+    with mounted(store.url, session_directory / "place") as directory:
+        yield directory
+
+
+def test_files_go_in_and_out(store, place, work):
+    content = random.Random(1).randbytes(5_000_003)
+    (work / "file").write_bytes(content)
+    (place / "in").mkdir()
+    subprocess.run(["cp", "-p", work / "file", place / "in/copied"], check=True)
+    run("cp", f"{store.url}/in/copied", work / "back").succeeded()
+    assert (work / "back").read_bytes() == content
+    run("cp", work / "file", f"{store.url}/in/put").succeeded()
+    subprocess.run(["cp", place / "in/put", work / "again"], check=True)
+    assert (work / "again").read_bytes() == content
+    listed = subprocess.run(["ls", "-l", place / "in"], check=True, capture_output=True, text=True).stdout
+    assert [line.split()[-1] for line in listed.splitlines()[1:]] == ["copied", "put"] and "5000003" in listed
+    assert abs(os.stat(place / "in/put").st_mtime - time.time()) < 600
+    space = os.statvfs(place)
+    assert 0 < space.f_bavail <= space.f_blocks
+
+
+def test_pieces_of_a_file(place):
+    path = place / "pieces"
+    expected = bytearray()
+    generator = random.Random(2)
+    with open(path, "w+b", buffering=0) as file:
+        for _ in range(60):
+            offset, piece = generator.randrange(900_000), generator.randbytes(generator.randrange(1, 5000))
+            file.seek(offset)
+            file.write(piece)
+            expected.extend(bytes(max(0, offset + len(piece) - len(expected))))
+            expected[offset : offset + len(piece)] = piece
+        os.fsync(file.fileno())
+        file.seek(0)
+        assert file.read() == expected
+    with open(path, "ab") as file:
+        file.write(b"the end")
+    assert path.read_bytes() == expected + b"the end"
+    os.truncate(path, 100_000)
+    assert path.read_bytes() == expected[:100_000]
+    path.write_bytes(b"short")
+    assert path.read_bytes() == b"short" and path.stat().st_size == 5
+
+
+def test_names(place):
+    (place / "names/below").mkdir(parents=True)
+    (place / "names/a").write_bytes(b"a")
+    (place / "names/b").write_bytes(b"bb")
+    with pytest.raises(FileExistsError):
+        open(place / "names/a", "x")
+    with pytest.raises(OSError, match="not empty"):
+        (place / "names").rmdir()
+    with pytest.raises(FileNotFoundError):
+        (place / "names/none").read_bytes()
+    with pytest.raises(IsADirectoryError):
+        (place / "names/below").read_bytes()
+    os.replace(place / "names/b", place / "names/a")
+    assert (place / "names/a").read_bytes() == b"bb"
+    with open(place / "names/a", "rb") as file:
+        os.unlink(place / "names/a")
+        assert file.read() == b"bb" and os.fstat(file.fileno()).st_size == 2, "it outlives its name"
+    (place / "names/below").rmdir()
+    assert list((place / "names").iterdir()) == []
+    (place / "names").rmdir()
+    assert not (place / "names").exists()
+
+
+def test_flash_files_are_read_by_h5dump_and_yt(store, place):
+    options = ["--nxb", 8, "--nvar", 4, "--blocks", 4, "--rounds", 1, "--keep", "--verify"]
+    run("flash", "io", *options, "--layout", "standard", "--dir", f"{store.url}/flash", ranks=2).succeeded()
+    checkpoint = next(path for path in (place / "flash").iterdir() if "chk" in path.name)
+    dumped = subprocess.run(["h5dump", "-H", checkpoint], capture_output=True, text=True, check=True).stdout
+    assert 'DATASET "dens"' in dumped and 'DATASET "coordinates"' in dumped
+    run("verify", checkpoint).succeeded()
+    loaded = yt.load(str(checkpoint))
+    with h5py.File(checkpoint) as file:
+        stored = file["dens"][:]
+    assert len(loaded.index.grids) == len(stored) > 0
+    for grid in loaded.index.grids:
+        seen = grid["flash", "dens"].to_ndarray()
+        assert (seen == stored[grid.id - grid._id_offset].transpose(2, 1, 0)).all()
+
+
+def test_read_only(store, work):
+    run("cp", __file__, f"{store.url}/kept").succeeded()
+    with mounted(store.url, work / "ro", "--read-only") as directory:
+        assert (directory / "kept").read_bytes() == pathlib.Path(__file__).read_bytes()
+        with pytest.raises(OSError, match="Read-only file system"):
+            (directory / "new").write_bytes(b"x")
+    run("mount", f"{store.url}/kept", work / "ro").refused("is a file")
+    run("mount", f"{store.url}/none", work / "ro").refused("none")
+    run("mount", store.url, work / "nowhere").refused("nowhere")
+
+
+def test_a_server_that_returns_is_found_again(store, place):
+    (place / "before").write_bytes(b"x" * 1_000_000)
+    store.kill(1)
+    store.start(1)
+    assert (place / "before").read_bytes() == b"x" * 1_000_000

@@ -1,0 +1,106 @@
+// stria mount: a store as a directory of this machine.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+
+#include "store/store_command.hpp"
+
+#ifdef STRIA_WITH_FUSE
+#include "storage/registry.hpp"
+#include "store/mounted_store.hpp"
+#endif
+
+namespace stria::tool {
+
+namespace {
+
+struct Arguments {
+  std::string url;
+  std::string directory;
+  bool foreground = false;
+  bool read_only = false;
+  bool for_all = false;
+};
+
+#ifdef STRIA_WITH_FUSE
+/// FUSE's arguments, freed by the destructor.
+class FuseArguments {
+ public:
+  FuseArguments() { add("stria"); }
+  FuseArguments(const FuseArguments&) = delete;
+  FuseArguments& operator=(const FuseArguments&) = delete;
+  ~FuseArguments() { fuse_opt_free_args(&arguments_); }
+  void add(const std::string& text) {
+    if (fuse_opt_add_arg(&arguments_, text.c_str()) != 0) {
+      throw Error(ErrorCode::kResourceExhausted, "no memory for FUSE");
+    }
+  }
+  fuse_args* get() { return &arguments_; }
+
+ private:
+  fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
+};
+
+void check(const Arguments& arguments) {
+  const auto attributes = attributes_of(arguments.url);
+  if (!attributes.is_directory) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is a file: mount a directory of a store", arguments.url));
+  }
+  struct stat place = {};
+  if (stat(arguments.directory.c_str(), &place) != 0 || !S_ISDIR(place.st_mode)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no directory to mount on", arguments.directory));
+  }
+}
+
+int run(const Arguments& arguments) {
+  check(arguments);
+  FuseArguments options;
+  options.add("-ofsname=" + arguments.url + ",subtype=stria,default_permissions");
+  if (arguments.read_only) {
+    options.add("-oro");
+  }
+  if (arguments.for_all) {
+    options.add("-oallow_other");
+  }
+  const auto driver = storage::make_driver("posix").value();
+  std::string root = arguments.url;
+  while (root.ends_with('/')) {
+    root.pop_back();
+  }
+  MountedStore store{root, *driver};
+  fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
+  if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
+    throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));
+  }
+  // Nothing that runs on threads has begun yet: the process may still go to the background.
+  fuse_daemonize(arguments.foreground ? 1 : 0);
+  fuse_set_signal_handlers(fuse_get_session(session));
+  fuse_loop_config loop = {};
+  loop.max_idle_threads = 10;
+  const int outcome = fuse_loop_mt(session, &loop);
+  fuse_remove_signal_handlers(fuse_get_session(session));
+  fuse_unmount(session);
+  fuse_destroy(session);
+  return outcome < 0 ? kUnusableInput : kDone;
+}
+#else
+int run(const Arguments&) {
+  throw Error(ErrorCode::kUnsupported, "this build can't mount: libfuse3 was not there (Debian's libfuse3-dev)");
+}
+#endif
+
+}  // namespace
+
+void add_mount(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("mount", "a store as a directory of this machine, until fusermount3 -u DIR");
+  command->add_option("store", arguments->url, "stria://SERVER or stria://SERVER/DIRECTORY")->required();
+  command->add_option("directory", arguments->directory, "where: an empty directory")->required()->check(not_empty());
+  command->add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
+  command->add_flag("--read-only", arguments->read_only, "refuse changes");
+  command->add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+}
+
+}  // namespace stria::tool

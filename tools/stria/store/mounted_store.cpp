@@ -1,0 +1,304 @@
+#include "store/mounted_store.hpp"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using storage::OpenOptions;
+using Mode = OpenOptions::Mode;
+
+const MountedStore& mounted() {
+  return *static_cast<const MountedStore*>(fuse_get_context()->private_data);
+}
+
+std::string url_of(const char* path) {
+  return mounted().url + path;
+}
+
+/// An open file; its calls come from many threads, and a storage::File serves one at a time.
+struct OpenFile {
+  std::mutex mutex;
+  std::unique_ptr<storage::File> file;
+};
+
+OpenFile& open_file(const fuse_file_info* info) {
+  return *reinterpret_cast<OpenFile*>(info->fh);
+}
+
+/// The system's number of an error of ours.
+int errno_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kOk:
+      return 0;
+    case ErrorCode::kInvalidArgument:
+      return EINVAL;
+    case ErrorCode::kNotFound:
+      return ENOENT;
+    case ErrorCode::kAlreadyExists:
+      return EEXIST;
+    case ErrorCode::kPermissionDenied:
+      return EACCES;
+    case ErrorCode::kReadOnly:
+      return EROFS;
+    case ErrorCode::kNoSpace:
+      return ENOSPC;
+    case ErrorCode::kUnsupported:
+      return EOPNOTSUPP;
+    case ErrorCode::kResourceExhausted:
+      return ENOMEM;
+    default:
+      return EIO;
+  }
+}
+
+int minus_errno(const Status& status) {
+  return status.ok() ? 0 : -errno_of(status.code());
+}
+
+/// What body() returns, or the number of what it throws.
+template <typename Body>
+int answer(Body body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return -errno_of(error.code());
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  } catch (const std::exception&) {
+    return -EIO;
+  }
+}
+
+timespec time_of(int64_t ns) {
+  return {static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
+}
+
+void describe(const wire::Attributes& attributes, const FileState& state, struct stat* details) {
+  std::memset(details, 0, sizeof *details);
+  details->st_ino = attributes.place.file;
+  details->st_mode = attributes.is_directory ? S_IFDIR | 0755 : S_IFREG | 0644;
+  details->st_nlink = attributes.is_directory ? 2 : 1;
+  details->st_uid = getuid();
+  details->st_gid = getgid();
+  details->st_size = state.bytes;
+  details->st_blksize = static_cast<blksize_t>(std::max<int64_t>(attributes.place.stripe_bytes, 4096));
+  details->st_blocks = (state.bytes + 511) / 512;
+  details->st_mtim = time_of(std::max(state.modified_ns, attributes.created_ns));
+  details->st_ctim = details->st_mtim;
+  details->st_atim = details->st_mtim;
+}
+
+int get_attributes(const char* path, struct stat* details, fuse_file_info* info) {
+  return answer([&] {
+    if (path == nullptr) {  // removed while it was open
+      const std::lock_guard lock(open_file(info).mutex);
+      wire::Attributes attributes;
+      describe(attributes, {open_file(info).file->size().value(), 0}, details);
+      return 0;
+    }
+    const std::string url = url_of(path);
+    const wire::Attributes attributes = attributes_of(url);
+    describe(attributes, attributes.is_directory ? FileState() : state_of_file(url, attributes.place), details);
+    return 0;
+  });
+}
+
+int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t, fuse_file_info*, fuse_readdir_flags) {
+  return answer([&] {
+    fill(buffer, ".", nullptr, 0, {});
+    fill(buffer, "..", nullptr, 0, {});
+    for (const wire::Listed::Entry& entry : entries_of(url_of(path))) {
+      struct stat kind = {};
+      kind.st_mode = entry.is_directory ? S_IFDIR : S_IFREG;
+      if (fill(buffer, entry.name.c_str(), &kind, 0, {}) != 0) {
+        return -ENOMEM;
+      }
+    }
+    return 0;
+  });
+}
+
+int open_as(const char* path, Mode mode, fuse_file_info* info) {
+  return answer([&] {
+    auto opened = mounted().driver.open(url_of(path), {.mode = mode});
+    if (!opened.ok()) {
+      return minus_errno(opened.status());
+    }
+    auto file = std::make_unique<OpenFile>();
+    file->file = std::move(*opened);
+    info->fh = reinterpret_cast<uint64_t>(file.release());
+    return 0;
+  });
+}
+
+int open_existing(const char* path, fuse_file_info* info) {
+  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
+  const int outcome = open_as(path, writes ? Mode::kReadWrite : Mode::kRead, info);
+  if (outcome != 0 || (info->flags & O_TRUNC) == 0) {
+    return outcome;
+  }
+  return answer([&] { return minus_errno(open_file(info).file->resize(0)); });
+}
+
+int create(const char* path, mode_t, fuse_file_info* info) {
+  return open_as(path, (info->flags & O_EXCL) != 0 ? Mode::kCreateNew : Mode::kCreate, info);
+}
+
+int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info* info) {
+  return answer([&] {
+    const std::lock_guard lock(open_file(info).mutex);
+    const storage::ReadSegment segment{offset, reinterpret_cast<std::byte*>(to), static_cast<int64_t>(bytes)};
+    const auto got = open_file(info).file->read({&segment, 1});
+    return got.ok() ? static_cast<int>(*got) : minus_errno(got.status());
+  });
+}
+
+int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_file_info* info) {
+  return answer([&] {
+    const std::lock_guard lock(open_file(info).mutex);
+    const storage::WriteSegment segment{offset, reinterpret_cast<const std::byte*>(from), static_cast<int64_t>(bytes)};
+    const Status outcome = open_file(info).file->write({&segment, 1});
+    return outcome.ok() ? static_cast<int>(bytes) : minus_errno(outcome);
+  });
+}
+
+int truncate(const char* path, off_t bytes, fuse_file_info* info) {
+  return answer([&] {
+    if (info != nullptr) {
+      const std::lock_guard lock(open_file(info).mutex);
+      return minus_errno(open_file(info).file->resize(bytes));
+    }
+    const auto file = mounted().driver.open(url_of(path), {.mode = Mode::kReadWrite});
+    return minus_errno(file.ok() ? (*file)->resize(bytes) : file.status());
+  });
+}
+
+int sync_file(const char*, int, fuse_file_info* info) {
+  return answer([&] {
+    const std::lock_guard lock(open_file(info).mutex);
+    return minus_errno(open_file(info).file->sync());
+  });
+}
+
+int release(const char*, fuse_file_info* info) {
+  return answer([&] {
+    const std::unique_ptr<OpenFile> file(&open_file(info));
+    return minus_errno(file->file->close());
+  });
+}
+
+int remove_file(const char* path) {
+  return answer([&] { return minus_errno(mounted().driver.remove(url_of(path))); });
+}
+
+int make_directory(const char* path, mode_t) {
+  return answer([&] {
+    const StoreFile directory = find_in_store(url_of(path));
+    return minus_errno(
+        directory.store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(wire::Path{directory.path})).status());
+  });
+}
+
+int remove_directory(const char* path) {
+  return answer([&] {
+    const std::string url = url_of(path);
+    return entries_of(url).empty() ? minus_errno(mounted().driver.remove(url)) : -ENOTEMPTY;
+  });
+}
+
+int rename(const char* from, const char* to, unsigned flags) {
+  return answer([&] {
+    if ((flags & RENAME_EXCHANGE) != 0) {
+      return -EINVAL;
+    }
+    const std::string target = url_of(to);
+    const auto exists = mounted().driver.exists(target);
+    if (!exists.ok()) {
+      return minus_errno(exists.status());
+    }
+    if (*exists && (flags & RENAME_NOREPLACE) != 0) {
+      return -EEXIST;
+    }
+    return minus_errno(mounted().driver.rename(url_of(from), target));
+  });
+}
+
+int get_space(const char*, struct statvfs* space) {
+  return answer([&] {
+    std::memset(space, 0, sizeof *space);
+    space->f_bsize = 4096;
+    space->f_frsize = 4096;
+    space->f_namemax = wire::kMaxNameBytes;
+    const std::string& url = mounted().url;
+    for (const auto& server : servers_of(find_in_store(url), url).servers) {
+      space->f_blocks += static_cast<fsblkcnt_t>(server.total_bytes) / space->f_frsize;
+      space->f_bfree += static_cast<fsblkcnt_t>(server.free_bytes) / space->f_frsize;
+    }
+    space->f_bavail = space->f_bfree;
+    return 0;
+  });
+}
+
+// Programs that copy a file set them last, and take an error for a failed copy.
+int ignore_mode(const char*, mode_t, fuse_file_info*) {
+  return 0;
+}
+int ignore_owner(const char*, uid_t, gid_t, fuse_file_info*) {
+  return 0;
+}
+int ignore_times(const char*, const timespec*, fuse_file_info*) {
+  return 0;
+}
+
+void* begin(fuse_conn_info*, fuse_config* config) {
+  config->hard_remove = 1;  // a file that is open outlives its name in the store itself
+  config->nullpath_ok = 1;
+  config->auto_cache = 1;
+  config->use_ino = 1;
+  config->attr_timeout = 1;
+  config->entry_timeout = 1;
+  config->negative_timeout = 0;
+  return fuse_get_context()->private_data;
+}
+
+}  // namespace
+
+const fuse_operations& mounted_store_operations() {
+  static const fuse_operations operations = [] {
+    fuse_operations calls = {};
+    calls.init = begin;
+    calls.getattr = get_attributes;
+    calls.readdir = read_directory;
+    calls.open = open_existing;
+    calls.create = create;
+    calls.read = read_bytes;
+    calls.write = write_bytes;
+    calls.truncate = truncate;
+    calls.fsync = sync_file;
+    calls.release = release;
+    calls.unlink = remove_file;
+    calls.mkdir = make_directory;
+    calls.rmdir = remove_directory;
+    calls.rename = rename;
+    calls.statfs = get_space;
+    calls.chmod = ignore_mode;
+    calls.chown = ignore_owner;
+    calls.utimens = ignore_times;
+    return calls;
+  }();
+  return operations;
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,27 @@
+// A store as a file system of this machine, by FUSE: each call of the kernel becomes one or a few
+// requests to the store's servers.
+//
+// The kernel caches attributes for a second, and a file's bytes as long as it stays as it was when
+// opened. Everything belongs to who mounts it; modes and owners aren't kept, and setting them does
+// nothing. Cost: a look-up asks the manager, and every server of a file for its size.
+#pragma once
+
+#define FUSE_USE_VERSION 35
+#include <fuse3/fuse.h>
+
+#include <string>
+
+#include "storage/driver.hpp"
+
+namespace stria::tool {
+
+/// For the callbacks, which find it by fuse_get_context().
+struct MountedStore {
+  std::string url;  ///< of the store's directory that is the root, without a slash at its end
+  storage::Driver& driver;
+};
+
+/// The table of calls. The private data of the file system is a MountedStore.
+const fuse_operations& mounted_store_operations();
+
+}  // namespace stria::tool

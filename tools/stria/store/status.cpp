@@ -1,0 +1,187 @@
+// stria status: how the servers of a store are: load, queues, errors, space; once or again and again.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "storage/striped/call.hpp"
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using nlohmann::json;
+using Figures = std::map<std::string, int64_t>;
+
+constexpr std::chrono::milliseconds kPatience{2000};
+
+struct Arguments {
+  std::string url;
+  bool as_json = false;
+  double watch_seconds = 0;
+  int64_t times = 0;  // 0: until it is ended
+};
+
+struct ServerState {
+  wire::StoreServers::Entry known;
+  std::string trouble;  // why it gave no figures
+  Figures figures;
+
+  int64_t operator[](const std::string& name) const {
+    const auto found = figures.find(name);
+    return found == figures.end() ? 0 : found->second;
+  }
+  /// Of all figures of that name, whatever their label.
+  int64_t sum(const std::string& name) const {
+    int64_t sum = 0;
+    for (auto each = figures.lower_bound(name + "{"); each != figures.end() && each->first.starts_with(name + "{"); ++each) {
+      sum += each->second;
+    }
+    return sum;
+  }
+};
+
+struct Moment {
+  std::chrono::steady_clock::time_point when = std::chrono::steady_clock::now();
+  std::vector<ServerState> servers;
+};
+
+/// All servers are asked at once; one that doesn't answer costs the patience.
+Moment look(const Arguments& arguments) {
+  const StoreFile root = find_in_store(arguments.url);
+  Moment moment;
+  std::vector<storage::Store::Borrowed> links;
+  std::vector<storage::Call> calls;
+  for (const auto& server : servers_of(root, arguments.url).servers) {
+    moment.servers.push_back({server, "", {}});
+    links.push_back(storage::Store::borrow(root.store, server.place.address).value());
+    storage::Call& call = calls.emplace_back();
+    call.link = links.back().link();
+    call.kind = wire::Kind::kStatus;
+    call.patience = kPatience;
+  }
+  static_cast<void>(storage::run_calls(calls));  // each is looked at
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const auto figures =
+        calls[i].outcome.ok() ? wire::decode<wire::Figures>(calls[i].reply) : Result<wire::Figures>(calls[i].outcome);
+    moment.servers[i].trouble = figures.ok() ? "" : figures.status().message();
+    for (const auto& entry : figures.ok() ? figures->entries : std::vector<wire::Figures::Entry>()) {
+      moment.servers[i].figures[entry.name] = entry.value;
+    }
+  }
+  moment.when = std::chrono::steady_clock::now();
+  return moment;
+}
+
+std::string duration(int64_t seconds) {
+  if (seconds < 120) {
+    return fmt::format("{} s", seconds);
+  }
+  return seconds < 7200 ? fmt::format("{} min", seconds / 60)
+                        : (seconds < 172800 ? fmt::format("{} h", seconds / 3600) : fmt::format("{} d", seconds / 86400));
+}
+
+/// Per second: since `before`, or since the server's start.
+class Rates {
+ public:
+  Rates(const ServerState& now, const ServerState* before, double seconds)
+      : now_(now), before_(before), seconds_(before == nullptr ? static_cast<double>(now["uptime_seconds"]) : seconds) {}
+  double requests() const { return rate(now_.sum("requests_total"), before_ == nullptr ? 0 : before_->sum("requests_total")); }
+  int64_t bytes(const std::string& name) const {
+    return static_cast<int64_t>(rate(now_[name], before_ == nullptr ? 0 : (*before_)[name]));
+  }
+
+ private:
+  double rate(int64_t now, int64_t before) const {
+    return now >= before ? static_cast<double>(now - before) / std::max(seconds_, 1e-3) : 0;  // less: it was restarted
+  }
+  const ServerState& now_;
+  const ServerState* before_;
+  double seconds_;
+};
+
+std::string table(const Moment& now, const Moment* before) {
+  std::string text = fmt::format("{:<4}{:<24}{:>8}{:>7}{:>12}{:>12}{:>12}{:>7}{:>8}{:>18}  {}\n", "", "server", "up for",
+                                 "conns", "requests/s", "write/s", "read/s", "queue", "errors", "free", "state");
+  for (size_t i = 0; i < now.servers.size(); ++i) {
+    const ServerState& server = now.servers[i];
+    text += fmt::format("{:<4}{:<24}", server.known.place.index, server.known.place.address);
+    if (!server.trouble.empty()) {
+      text += fmt::format("  {}; {}\n", state_of(server.known), server.trouble);
+      continue;
+    }
+    const bool comparable = before != nullptr && i < before->servers.size() && before->servers[i].trouble.empty();
+    const double seconds = comparable ? std::chrono::duration<double>(now.when - before->when).count() : 0;
+    const Rates rates(server, comparable ? &before->servers[i] : nullptr, seconds);
+    const int64_t queue = server["disk_queue"] + server["manager_queue"] + server["buffers_waiting"] +
+                          server["message_bytes_waiting"] + server["description_bytes_waiting"];
+    const std::string free = readable(server["space_free_bytes"]) + " of " + readable(server["space_bytes"]);
+    text += fmt::format("{:>8}{:>7}{:>12.1f}{:>12}{:>12}{:>7}{:>8}{:>18}  {}{}\n", duration(server["uptime_seconds"]),
+                        server["connections"], rates.requests(), readable(rates.bytes("written_bytes_total")),
+                        readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"), free,
+                        state_of(server.known), server["manager"] != 0 ? ", manager" : "");
+  }
+  return text;
+}
+
+json as_json(const Moment& moment) {
+  json all = json::array();
+  for (const ServerState& server : moment.servers) {
+    json entry = {{"index", server.known.place.index},
+                  {"address", server.known.place.address},
+                  {"silent_ms", server.known.silent_ms},
+                  {"answers", server.trouble.empty()},
+                  {"figures", server.figures}};
+    if (!server.trouble.empty()) {
+      entry["trouble"] = server.trouble;
+    }
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+void show(const Arguments& arguments, const Moment& now, const Moment* before) {
+  if (arguments.as_json) {
+    fmt::print("{}\n", as_json(now).dump(arguments.watch_seconds > 0 ? -1 : 2));
+  } else {
+    const bool clears = arguments.watch_seconds > 0 && isatty(STDOUT_FILENO) != 0;
+    fmt::print("{}{}", clears ? "\x1b[H\x1b[2J" : "", table(now, before));
+  }
+  std::fflush(stdout);
+}
+
+int run(const Arguments& arguments) {
+  Moment before;
+  for (int64_t shown = 0;; ++shown) {
+    Moment now = look(arguments);
+    show(arguments, now, shown == 0 ? nullptr : &before);
+    if (arguments.watch_seconds <= 0 || shown + 1 == arguments.times) {
+      const bool all =
+          std::all_of(now.servers.begin(), now.servers.end(), [](const ServerState& server) { return server.trouble.empty(); });
+      return all ? kDone : kAnswerIsNo;
+    }
+    before = std::move(now);
+    std::this_thread::sleep_for(std::chrono::duration<double>(arguments.watch_seconds));
+  }
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("status", "how a store's servers are; exits 1 if one doesn't answer");
+  command->add_option("store", arguments->url, "stria://SERVER")->required();
+  command->add_flag("--json", arguments->as_json, "answer in JSON");
+  command->add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")
+      ->check(CLI::Range(0.05, 1e6));
+  command->add_option("--times", arguments->times, "so many times")->check(in_range(1, 1000000000));
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+}
+
+}  // namespace stria::tool
