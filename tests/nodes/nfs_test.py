@@ -1,9 +1,12 @@
 """The library and the drop-in on two nodes with real NFS between them: nfs.sh's, of which this runs inside one.
 
-Run by scripts/check_nodes.sh where STRIA_NODES_LONG=1."""
+Run by scripts/check_nodes.sh where STRIA_NODES=nfs."""
 
+import os
 import pathlib
+import signal
 import subprocess
+import tempfile
 
 import pytest
 
@@ -22,18 +25,22 @@ def nodes():
 
 
 def run(*command, **environment):
+    """What the ranks say goes to a file: whoever is left behind on a node that hangs would keep a pipe open for ever."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     line = [NODES, "run", "-n", "4", "env", *settings, *map(str, command)]
-    process = subprocess.Popen(
-        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
-    )
-    try:
-        output, _ = process.communicate(timeout=LIMIT_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        output, _ = process.communicate()
-        raise AssertionError(f"no end after {LIMIT_SECONDS} s\n{output}") from None
-    assert process.returncode == 0, f"exit {process.returncode}\n{output}"
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            line, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
+        )
+        try:
+            code = process.wait(LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            code = f"none after {LIMIT_SECONDS} s"
+        said.seek(0)
+        output = said.read()
+    assert code == 0, f"exit {code}\n{output}"
     return output
 
 
