@@ -90,7 +90,7 @@ class PosixFile : public File {
   int cached_descriptor_ = -1;  ///< of a direct file: for reads that direct I/O can't do; opened by the first of them
   bool direct_;
   Capabilities capabilities_;
-  std::unique_ptr<RangeLock> bytes_only_;  ///< keep_to_bytes()'s
+  std::unique_ptr<RangeLock> bytes_only_;   ///< keep_to_bytes()'s
   std::unique_ptr<PageInserter> inserter_;  ///< where the file system takes whole pages
   std::atomic<int64_t> least_size_ = 0;     ///< the file was seen to have so many bytes
   std::unique_ptr<WriteQueue> queue_;       ///< made by the first start_write()
