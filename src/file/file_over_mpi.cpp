@@ -1,6 +1,7 @@
 // Files of the ranks of an MPI communicator.
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/trace_join.hpp"
+#include "comm/mpi/uncaught.hpp"
 #include "file/opening.hpp"
 #include "stria/file.hpp"
 #include "trace/recorder.hpp"
@@ -11,6 +12,7 @@ namespace stria {
 namespace {
 
 std::shared_ptr<Comm> joined_comm(MPI_Comm parent) {
+  speak_for_uncaught_errors();
   std::shared_ptr<Comm> comm = cached_mpi_comm(parent).value();
   join_trace(comm).throw_if_error();
   return comm;

@@ -1,5 +1,6 @@
-// usage: program_end PATH RANK exit|finalize|abort: writes a file, but one rank ends its program before the commit. The others
-// print what they heard and after how many seconds.
+// usage: program_end PATH RANK exit|finalize|abort|put|open: writes a file, but one rank ends its program before the commit.
+// The others print what they heard and after how many seconds. put, open: an error that nobody catches, of that rank alone or
+// of all.
 #include <mpi.h>
 
 #include <chrono>
@@ -47,8 +48,12 @@ int main(int argc, char** argv) {
   const double number = rank;
   dataset.put({{rank}, {1}}, {&number, 1});
   file.flush();
+  const std::string way = argv[3];
+  if (way == "open") {
+    stria::File::open(MPI_COMM_WORLD, std::string(argv[1]) + ".none");
+  }
   if (rank == std::atoi(argv[2])) {
-    end(argv[3]);
+    way == "put" ? dataset.put({{ranks}, {1}}, {&number, 1}) : end(way);
   }
   commit(file, rank);
   MPI_Finalize();

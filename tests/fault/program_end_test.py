@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: program_end_test.py MPIEXEC PROGRAM: one rank of several ends its program before the others commit: with exit(), with
 MPI_Finalize, or with MPI_Abort. Where MPI goes on, the others hear of it within a second, by its number, and nothing of the
-file is left. Nothing hangs."""
+file is left. Nothing hangs. Of an error that nobody catches one rank tells, in one line."""
 
 import pathlib
 import re
@@ -11,6 +11,8 @@ import tempfile
 
 BOUND_SECONDS = 1
 HANG_SECONDS = 40
+# One of ours, and what mpiexec says of MPI_Abort.
+MOST_LINES = 15
 HEARD = re.compile(r"rank (\d+) heard after ([\d.]+) s: (.*)")
 
 
@@ -25,6 +27,8 @@ def problems_of(mpiexec, program, ranks, odd, way):
             return [f"hangs: {hang.stdout} {hang.stderr}"]
         if way == "abort":
             return [] if run.returncode != 0 else ["MPI_Abort ends with 0"]
+        if way in ("put", "open"):
+            return problems_of_uncaught(run, odd if way == "put" else 0)
         heard = {int(rank): (float(seconds), text) for rank, seconds, text in HEARD.findall(run.stdout)}
         problems = []
         if sorted(heard) != [rank for rank in range(ranks) if rank != odd]:
@@ -37,10 +41,18 @@ def problems_of(mpiexec, program, ranks, odd, way):
         return problems
 
 
+def problems_of_uncaught(run, speaker):
+    lines = [line for line in run.stderr.splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("stria: ") or "terminate called" in line]
+    begin = f"stria: rank {speaker} ends the job, because nobody caught this error: "
+    right = run.returncode != 0 and len(ours) == 1 and ours[0].startswith(begin) and len(lines) <= MOST_LINES
+    return [] if right else [f"exit {run.returncode}, {run.stderr}"]
+
+
 def main(mpiexec, program):
     found = 0
     for ranks, odd in ((2, 0), (2, 1), (4, 0), (4, 2), (7, 6)):
-        for way in ("exit", "finalize", "abort"):
+        for way in ("exit", "finalize", "abort") + (("put", "open") if ranks == 4 and odd > 0 else ()):
             for problem in problems_of(mpiexec, program, ranks, odd, way):
                 print(f"{way} of rank {odd} of {ranks}: {problem}")
                 found += 1

@@ -204,6 +204,46 @@ void deleted_elsewhere(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+std::string words_of(int error) {
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  return text;
+}
+
+// The last rank names another file: an error everywhere, with both names, whether the other file is there or not.
+void different_files(const Suite& suite) {
+  const int last = suite.rank_count() - 1;
+  const std::string first = suite.path("first"), other = suite.path("other");
+  for (const bool exists : {true, false}) {
+    alone(suite, [&] {
+      make_file(first, stranger());
+      exists ? make_file(other, stranger()) : static_cast<void>(unlink(other.c_str()));
+    });
+    MPI_File file = MPI_FILE_NULL;
+    const std::string& name = suite.rank() == last ? other : first;
+    const int error = MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    EXPECT_MPI_ERROR(error, exists ? MPI_ERR_NOT_SAME : MPI_ERR_NO_SUCH_FILE);
+    EXPECT(file == MPI_FILE_NULL, "there is a file");
+    const std::string wanted = "rank 0 opens '" + first + "', rank " + std::to_string(last) + " '" + other + "'";
+    EXPECT(!suite.is_stria() || words_of(error).find(wanted) != std::string::npos, words_of(error));
+  }
+  alone(suite, [&] { unlink(first.c_str()); });
+}
+
+// Names of one file may differ.
+void different_names(const Suite& suite) {
+  const std::string path = suite.path("named");
+  const size_t slash = path.rfind('/');
+  const std::string longer = path.substr(0, slash) + "/." + path.substr(slash);
+  MPI_File file = open(suite, suite.rank() == 0 ? path : longer, {}, MPI_MODE_DELETE_ON_CLOSE);
+  std::vector<uint8_t> data = data_of(suite.rank());
+  EXPECT_MPI(MPI_File_write_all(file, data.data(), kBytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_same(read_file(path), data_of_all(suite), "the file");
+  EXPECT_MPI(MPI_File_close(&file));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -225,5 +265,9 @@ int main(int argc, char** argv) {
   suite.run("deleted on close", [&] { deleted_on_close(suite); });
   suite.run("not deleted on close", [&] { not_deleted_on_close(suite); });
   suite.run("deleted from elsewhere", [&] { deleted_elsewhere(suite); });
+  if (suite.rank_count() > 1) {
+    suite.run("different files", [&] { different_files(suite); });
+    suite.run("different names", [&] { different_names(suite); });
+  }
   return suite.finish();
 }

@@ -80,6 +80,7 @@ mount -t sysfs sys /sys
 for word in \$(cat /proc/cmdline); do case \$word in node=*) n=\${word#node=} ;; esac; done
 hostname n\$n
 mount -t tmpfs tmpfs /run
+mkdir -p /dev/shm
 mount -t tmpfs tmpfs /dev/shm
 ip link set lo up
 ip addr add $net.\$n/24 dev vec0

@@ -1,16 +1,23 @@
 #include "mpiio/calls/opening.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "access/plan/planner.hpp"
 #include "access/request/hints.hpp"
+#include "base/hash.hpp"
 #include "comm/mpi/trace_join.hpp"
 #include "mpiio/background/jobs.hpp"
 #include "mpiio/file/handles.hpp"
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
 #include "mpiio/trace/call_span.hpp"
+#include "storage/path.hpp"
 #include "storage/registry.hpp"
 #include "trace/recorder.hpp"
 
@@ -52,7 +59,7 @@ uint64_t number_at_rank_0(File& file) {
   if (!file.shared().has_several_nodes()) {
     return 0;
   }
-  uint64_t number = file.comm().rank() == 0 ? file.storage().number() : 0;
+  uint64_t number = file.comm().rank() == 0 ? file.storage().identity().number : 0;
   file.comm().broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
   const auto nodes = file.comm().node_of_rank();
   return nodes[static_cast<size_t>(file.comm().rank())] == 0 ? 0 : number;
@@ -75,6 +82,35 @@ Outcome open_on_channel(File& file) {
     storage.drop();
   }
   return outcome;
+}
+
+// What came of the open where the ranks' names differ: they may still mean one file. Collective: yes.
+Outcome compare_names(File& file, const Outcome& opened) {
+  Comm& comm = file.comm();
+  const auto bytes = std::as_bytes(std::span(file.path()));
+  std::vector<std::byte> name_at_0(bytes.begin(), bytes.end());
+  comm.broadcast_bytes(name_at_0, 0);
+  const storage::Identity mine = opened.ok() ? file.storage().identity() : storage::Identity();
+  storage::Identity at_0 = mine;
+  comm.broadcast(std::as_writable_bytes(std::span(&at_0, 1)), 0);
+  const auto nodes = comm.node_of_rank();
+  if (nodes[static_cast<size_t>(comm.rank())] != nodes[0]) {
+    at_0.device = mine.device;  // each node counts devices by itself
+  }
+  Outcome outcome;
+  if (!std::ranges::equal(name_at_0, bytes) && (!opened.ok() || mine != at_0)) {
+    const std::string names = fmt::format("rank 0 opens '{}', rank {} '{}'",
+                                          std::string_view(reinterpret_cast<const char*>(name_at_0.data()), name_at_0.size()),
+                                          comm.rank(), file.path());
+    const std::string_view reason = std::string_view(opened.message()).substr(opened.message().rfind(": ") + 1);
+    outcome = opened.ok() ? Outcome(MPI_ERR_NOT_SAME, "the ranks open different files: " + names)
+                          : Outcome(opened.error_class(), fmt::format("{}:{}", names, reason));
+  }
+  outcome = agree(file, outcome);
+  if (!outcome.ok()) {
+    file.storage().drop();
+  }
+  return outcome.ok() ? opened : outcome;
 }
 
 // Ranks of other nodes may not know yet how the last operations went, and nobody waits for them here: rank 0 goes on answering.
@@ -108,8 +144,13 @@ void close_all() {
   end_jobs();
 }
 
+uint64_t hash_of_name(const char* name) {
+  const std::string path = storage::absolute_path(FileName(name).path);
+  return hash_bytes(std::as_bytes(std::span(path)));
+}
+
 // Finds out whether the ranks can open a file together, on `channel`; null when they have none.
-Outcome admit(MPI_Comm comm, const char* name, int amode, std::shared_ptr<Channel>& channel) {
+Outcome admit(MPI_Comm comm, const char* name, int amode, std::shared_ptr<Channel>& channel, bool& same_name) {
   int is_inter = 0;
   if (comm != MPI_COMM_NULL) {
     MPI_Comm_test_inter(comm, &is_inter);
@@ -122,8 +163,12 @@ Outcome admit(MPI_Comm comm, const char* name, int amode, std::shared_ptr<Channe
     local = {MPI_ERR_BAD_FILE, "the file's name is empty"};
   }
   at_mpi_end(close_all);
-  Admission admission{local.ok(), amode, false};
+  Admission admission;
+  admission.valid = local.ok();
+  admission.amode = amode;
+  admission.name_hash = local.ok() ? hash_of_name(name) : 0;
   STRIA_ASSIGN_OR_RETURN(channel, acquire_channel(comm, admission));
+  same_name = admission.same_name;
   STRIA_MPIIO_RETURN_IF_ERROR(check_open(admission, local));
   return join_trace(channel->comm);
 }
@@ -159,7 +204,8 @@ void retire(File& file) {
 Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
   std::shared_ptr<Channel> channel;
   const CallNote note("MPI_File_open", name == nullptr ? "" : name);
-  Outcome outcome = admit(comm, name, amode, channel);
+  bool same_name = true;
+  Outcome outcome = admit(comm, name, amode, channel, same_name);
   // From here on: a trace that begins with this call compares the ranks' clocks first.
   const uint16_t trace_id = trace_id_of(name);
   const CallSpan span("MPI_File_open", trace_id);
@@ -169,6 +215,7 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
     present(*file);
     file->apply_hints(hints_of(info));
     outcome = open_on_channel(*file);
+    outcome = same_name ? outcome : compare_names(*file, outcome);
     if (outcome.ok()) {
       made = std::move(file);
       return {};

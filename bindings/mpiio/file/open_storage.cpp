@@ -81,9 +81,9 @@ Outcome OpenStorage::size(int64_t& bytes) {
   return {};
 }
 
-uint64_t OpenStorage::number() {
+storage::Identity OpenStorage::identity() {
   const auto identity = handle_->identity();
-  return identity.ok() ? identity->number : 0;
+  return identity.ok() ? *identity : storage::Identity();
 }
 
 Outcome OpenStorage::close_background() {

@@ -36,8 +36,8 @@ class OpenStorage {
   storage::File* background();
   /// The file's size. Takes its turn at the handle.
   Outcome size(int64_t& bytes);
-  /// What tells it from others of its file system; 0 where that can't be found out. \pre is_open()
-  uint64_t number();
+  /// What tells it from others; zeros where that can't be found out. \pre is_open()
+  storage::Identity identity();
 
   Outcome close_background();
   Outcome close();

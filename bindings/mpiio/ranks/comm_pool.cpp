@@ -181,7 +181,8 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
   Pool& pool = pool_of(parent);
   const int64_t amode = admission.amode;
   const Taken taken = take_all_free(pool);
-  std::array<int64_t, 5> common{taken.channels, taken.empty, amode, ~amode, admission.valid ? -1 : 0};
+  const auto name = static_cast<int64_t>(admission.name_hash);
+  std::array<int64_t, 7> common{taken.channels, taken.empty, amode, ~amode, admission.valid ? -1 : 0, name, ~name};
   int size = 1;
   MPI_Comm_size(parent, &size);
   if (size > 1) {
@@ -191,6 +192,7 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
   }
   admission.same_amode = (common[2] | common[3]) == -1;
   admission.valid = common[4] == -1;
+  admission.same_name = (common[5] | common[6]) == -1;
   const int64_t chosen = common[0] != 0 ? lowest_bit(common[0]) : lowest_bit(common[1]);
   give_back(pool, (taken.channels | taken.empty) & ~chosen);
   if (chosen == 0) {

@@ -33,6 +33,8 @@ struct Admission {
   bool valid = false;  ///< this rank's arguments are; then: those of all ranks
   int amode = 0;
   bool same_amode = false;
+  uint64_t name_hash = 0;  ///< of the file's
+  bool same_name = false;
 };
 
 /// A channel for a file opened on `parent`, an intracommunicator. The outcome is the same on every rank. Collective: yes.

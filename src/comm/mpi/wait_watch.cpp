@@ -179,8 +179,8 @@ std::string WaitWatch::find_out() const {
     return "others, and all of them wait as well, " + describe_calls() + ": do all ranks make the same calls, in one order?";
   }
   return describe_ranks(silent, *node_of_rank_, *hosts_) +
-         (silent.size() == 1 ? ", which is not in this call, has ended, or can't be reached"
-                             : ", which are not in this call, have ended, or can't be reached");
+         (silent.size() == 1 ? ", which still reads or writes, is not in this call, has ended, or can't be reached"
+                             : ", which still read or write, are not in this call, have ended, or can't be reached");
 }
 
 // Which calls the others are in, each with its lowest rank.

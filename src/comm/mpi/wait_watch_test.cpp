@@ -48,7 +48,8 @@ TEST(WaitWatch, TheLowestOfThoseThatWaitNamesTheOneThatIsLate) {
       continue;
     }
     const std::string who = "stria: rank " + std::to_string(speaker) + " on " + host_name() + " has waited ";
-    const std::string whom = " s in commit() of 'a_file' for rank " + std::to_string(late) + " on " + host_name() + ", which";
+    const std::string whom = " s in commit() of 'a_file' for rank " + std::to_string(late) + " on " + host_name() +
+                             ", which still reads or writes, is not in this call, has ended, or can't be reached";
     EXPECT_TRUE(has(words, who) && has(words, whom)) << words;
   }
 }

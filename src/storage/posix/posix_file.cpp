@@ -49,6 +49,7 @@ PosixFile::~PosixFile() {
       calls_.close(descriptor);
     }
   }
+  descriptor_ = -1;  // its locks are gone
 }
 
 Status PosixFile::error(const char* operation, int error_number) const {

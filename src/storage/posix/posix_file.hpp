@@ -56,6 +56,8 @@ class PosixFile : public File {
   int descriptor() const { return descriptor_; }
   /// A path to the open file in this process, which lasts as long as the handle: path() may mean another file by now.
   std::string own_path() const;
+  /// Has the node send no byte beside those that are written, as long as this handle is open (sends_whole_pages()).
+  Status keep_to_bytes();
   void unlock(ByteRange range) const;
   void disown() const;
   SystemCalls& calls() const { return calls_; }
@@ -88,6 +90,7 @@ class PosixFile : public File {
   int cached_descriptor_ = -1;  ///< of a direct file: for reads that direct I/O can't do; opened by the first of them
   bool direct_;
   Capabilities capabilities_;
+  std::unique_ptr<RangeLock> bytes_only_;   ///< keep_to_bytes()'s
   std::unique_ptr<PageInserter> inserter_;  ///< where the file system takes whole pages
   std::atomic<int64_t> least_size_ = 0;     ///< the file was seen to have so many bytes
   std::unique_ptr<WriteQueue> queue_;       ///< made by the first start_write()

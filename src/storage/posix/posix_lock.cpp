@@ -13,6 +13,9 @@ namespace stria::storage {
 
 namespace {
 
+// What those who write hold together, behind the end of any file, before what access/locks/writers.cpp locks.
+constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};
+
 struct flock place_of(ByteRange range, short type) {
   struct flock where = {};  // its process id must be 0
   where.l_type = type;
@@ -91,6 +94,11 @@ Result<std::unique_ptr<RangeLock>> PosixFile::try_lock(ByteRange range, LockMode
     held.reset();
   }
   return held;
+}
+
+Status PosixFile::keep_to_bytes() {
+  STRIA_ASSIGN_OR_RETURN(bytes_only_, lock(kWriterByte, LockMode::kShared));
+  return {};
 }
 
 Result<bool> PosixFile::is_locked_elsewhere(ByteRange range) {

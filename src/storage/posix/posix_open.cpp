@@ -9,6 +9,7 @@
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/posix_file.hpp"
 #include "storage/posix/remote_names.hpp"
+#include "storage/posix/sharing.hpp"
 
 namespace stria::storage {
 
@@ -17,6 +18,8 @@ namespace {
 constexpr mode_t kNewFileMode = 0666;  // less the umask
 // How often to look again when the locked file turns out to have lost its name between open and lock.
 constexpr int kLockAttempts = 10;
+// What an exclusive lock holds on NFS: the byte behind that of PosixFile::keep_to_bytes().
+constexpr int64_t kOwnerByte = (int64_t{1} << 62) - 1;
 
 int open_flags(const OpenOptions& options) {
   int flags = O_CLOEXEC | (options.direct ? O_DIRECT : 0);
@@ -83,14 +86,27 @@ Status cut(SystemCalls& calls, const std::string& path, int descriptor) {
   return calls.ftruncate(descriptor, 0) == 0 ? Status() : Status::from_errno(errno, describe("create", path));
 }
 
+/// NFS locks the whole file for flock(), against every byte that others would lock.
+int lock_alone(SystemCalls& calls, int descriptor) {
+  if (!sends_whole_pages(calls.file_system(descriptor))) {
+    return calls.flock(descriptor, LOCK_EX | LOCK_NB);
+  }
+  struct flock where = {};
+  where.l_type = F_WRLCK;
+  where.l_whence = SEEK_SET;
+  where.l_start = kOwnerByte;
+  where.l_len = 1;
+  return calls.lock_range(descriptor, F_OFD_SETLK, &where);
+}
+
 /// Locks the descriptor. Sets `*stale` when the file has lost its name meanwhile.
 Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* stale) {
   int result = 0;
   do {
-    result = calls.flock(descriptor, LOCK_EX | LOCK_NB);
+    result = lock_alone(calls, descriptor);
   } while (result != 0 && errno == EINTR);
   if (result != 0) {
-    return errno == EWOULDBLOCK ? file_in_use(path) : Status::from_errno(errno, describe("lock", path));
+    return errno == EWOULDBLOCK || errno == EACCES ? file_in_use(path) : Status::from_errno(errno, describe("lock", path));
   }
   struct stat opened = {};
   *stale = calls.fstat(descriptor, &opened) != 0 || !still_named(path, opened);
@@ -126,6 +142,9 @@ Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::stri
   }
   if (!file->capabilities().node_local_cache) {
     ask_for_size(descriptor);  // reads stop where the system believes the file to end
+  }
+  if (options.mode != OpenOptions::Mode::kRead && !options.direct && sends_whole_pages(calls.file_system(descriptor))) {
+    STRIA_RETURN_IF_ERROR(file->keep_to_bytes());
   }
   return file;
 }

@@ -1,4 +1,5 @@
 // What only real files have: full and read-only file systems, alignment, and the joining of neighbours into runs.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -15,6 +16,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "storage/conformance_test.hpp"
 #include "storage/posix/posix_driver.hpp"
@@ -280,6 +282,47 @@ TEST(RealFiles, ListsCountBytesBeforeTheEndThatTheyFound) {
     }
   }
   EXPECT_GT(cut, 30);
+  unlink(path.c_str());
+}
+
+/// Every file is on NFS; flock(), which locks all of a file there, fails.
+class NfsCalls : public SystemCalls {
+ public:
+  uint32_t file_system(int) override { return 0x6969; }
+  int flock(int, int) override {
+    errno = ENOLCK;
+    return -1;
+  }
+};
+
+/// The lock that keeps another handle from locking all of the file: its type, and its bytes.
+std::pair<short, int64_t> lock_on(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct flock found = {};
+  found.l_type = F_WRLCK;
+  found.l_whence = SEEK_SET;
+  fcntl(descriptor, F_OFD_GETLK, &found);
+  ::close(descriptor);
+  return {found.l_type, found.l_len};
+}
+
+// An NFS client sends pages whole, other nodes' bytes as it remembers them too, unless it holds a lock of a part of the file.
+TEST(RealFiles, WritersOnNfsHoldALockOfAByte) {
+  const std::string path = testing::disk_directory() + "/stria-nfs-" + std::to_string(getpid());
+  NfsCalls calls;
+  PosixDriver driver(calls);
+  {
+    const auto owner = driver.open(path, {.mode = Mode::kCreate, .exclusive_lock = true}).value();
+    const auto writer = driver.open(path, {.mode = Mode::kReadWrite}).value();
+    const Status second = driver.open(path, {.mode = Mode::kReadWrite, .exclusive_lock = true}).status();
+    EXPECT_NE(second.message().find("another program"), std::string::npos) << second.message();
+    STRIA_EXPECT_OK(owner->close());
+    EXPECT_EQ(lock_on(path), (std::pair<short, int64_t>(F_RDLCK, 1))) << "the writer's";
+    EXPECT_TRUE(driver.open(path, {.mode = Mode::kReadWrite, .exclusive_lock = true}).ok());
+  }
+  const auto reader = driver.open(path, {.mode = Mode::kRead});
+  EXPECT_TRUE(reader.ok());
+  EXPECT_EQ(lock_on(path).first, F_UNLCK);
   unlink(path.c_str());
 }
 

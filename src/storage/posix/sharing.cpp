@@ -80,6 +80,10 @@ bool has_common_numbers(uint32_t magic) {
   }
 }
 
+bool sends_whole_pages(uint32_t magic) {
+  return magic == kNfs;
+}
+
 Sharing sharing_of(uint32_t magic, const Mount& mount) {
   if (is_node_local(magic)) {
     return {true, false};

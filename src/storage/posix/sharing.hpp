@@ -30,6 +30,10 @@ bool is_node_local(uint32_t magic);
 /// True for network file systems that give a file the same number on every node.
 bool has_common_numbers(uint32_t magic);
 
+/// True for file systems whose clients send, with the bytes that were written, all of their page as they remember it, unless
+/// the node holds a lock of a part of the file: NFS. Nodes that write different bytes of a page would undo each other.
+bool sends_whole_pages(uint32_t magic);
+
 /// `magic` is the number of statfs(2).
 Sharing sharing_of(uint32_t magic, const Mount& mount);
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace stria::storage {
@@ -40,6 +41,10 @@ int SystemCalls::fsync(int descriptor) {
 }
 int SystemCalls::flock(int descriptor, int operation) {
   return ::flock(descriptor, operation);
+}
+uint32_t SystemCalls::file_system(int descriptor) {
+  struct statfs system = {};
+  return ::fstatfs(descriptor, &system) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
 }
 int SystemCalls::lock_range(int descriptor, int command, struct flock* where) {
   return ::fcntl(descriptor, command, where);

@@ -25,6 +25,8 @@ class SystemCalls {
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);
+  /// fstatfs()'s number of the kind of file system; 0 where it isn't told.
+  virtual uint32_t file_system(int descriptor);
   /// fcntl with one of the commands for locks of ranges.
   virtual int lock_range(int descriptor, int command, struct flock* where);
   /// fcntl(F_SETLEASE). Whoever opens the file meanwhile is announced by a signal that programs ignore unless they ask for it.
