@@ -19,8 +19,7 @@ def measure(work, *options, ranks=2):
 
 def test_the_result_has_every_figure(work):
     table = work / "bench.csv"
-    options = ["--cells", 8, "--read", "--verify", "--rounds", 3, "--csv", table, "--keep", "--trace", work]
-    document = measure(work, "s3d", *options[:4], *options[6:])
+    document = measure(work, "s3d", "--cells", 8, "--read", "--verify", "--csv", table, "--keep", "--trace", work)
     assert document["workload"] == "s3d" and document["ranks"] == 2 and document["parameters"]["cells"] == 8
     assert document["useful_bytes"] == 8**3 * 128 and document["verified"] is True
     for direction in ("write", "read"):

@@ -44,6 +44,9 @@ struct Job {
 class Layer {
  public:
   virtual ~Layer() = default;
+  /// Makes what needs no file, before the time begins. Before the first write() or read() of a job, whose workload and memory
+  /// stay. Throws stria::Error. Collective: yes.
+  virtual void prepare(const Job& /*job*/) {}
   /// Makes the file, or files, and writes. Throws stria::Error. Collective: yes.
   virtual Told write(const Job& job) = 0;
   /// Opens and reads. Throws stria::Error. Collective: yes.

@@ -42,6 +42,7 @@ MpiTypes::~MpiTypes() {
   }
 }
 
+// Committing leaves the handle as it is, in both MPIs.
 MPI_Datatype MpiTypes::keep(MPI_Datatype type) {
   MPI_Type_commit(&type);
   owned_.push_back(type);
@@ -52,13 +53,13 @@ MPI_Datatype MpiTypes::element(int64_t bytes) {
   if (bytes == 1 || bytes == 4 || bytes == 8) {
     return bytes == 1 ? MPI_BYTE : bytes == 4 ? MPI_INT : MPI_DOUBLE;
   }
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  if (bytes % 8 == 0) {
-    MPI_Type_contiguous(as_int(bytes / 8), MPI_DOUBLE, &type);
-  } else {
-    MPI_Type_contiguous(as_int(bytes), MPI_BYTE, &type);
+  MPI_Datatype& type = elements_.try_emplace(bytes, MPI_DATATYPE_NULL).first->second;
+  if (type == MPI_DATATYPE_NULL) {
+    const bool doubles = bytes % 8 == 0;
+    MPI_Type_contiguous(as_int(doubles ? bytes / 8 : bytes), doubles ? MPI_DOUBLE : MPI_BYTE, &type);
+    keep(type);
   }
-  return keep(type);
+  return type;
 }
 
 MPI_Datatype MpiTypes::selected(const Selection& selection, int64_t element_bytes) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "workload/workload.hpp"
@@ -32,6 +33,7 @@ class MpiTypes {
   MPI_Datatype keep(MPI_Datatype type);
   MPI_Datatype together(const std::vector<MPI_Datatype>& types, const std::vector<MPI_Aint>& places);
   std::vector<MPI_Datatype> owned_;
+  std::map<int64_t, MPI_Datatype> elements_;  ///< by bytes
 };
 
 /// Throws stria::Error (kIo, or kUnsupported) with MPI's own words unless `code` is success.

@@ -22,6 +22,12 @@ struct Access {
   MPI_Datatype type = MPI_BYTE;
 };
 
+struct View {
+  MPI_Offset displacement = 0;
+  MPI_Datatype etype = MPI_BYTE;
+  MPI_Datatype file_type = MPI_BYTE;
+};
+
 bool is_one_run(const Selection& selection) {
   return Runs(selection).elements() == selection.elements();
 }
@@ -35,69 +41,66 @@ class MpiioCalls {
       most[1] = call.parts.size() == 1 && is_one_run(call.parts[0].file) ? most[1] : 1;
     }
     MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, comm);
-    call_count_ = most[0];
     has_views_ = most[1] != 0;
+    // A rank with fewer calls than others joins in those that are collective, without bytes.
+    accesses_.resize(static_cast<size_t>(most[0]));
+    views_.resize(!has_views_ ? 0 : job.workload.repeats ? 1 : accesses_.size());
+    for (size_t i = 0; i < job.workload.calls.size(); ++i) {
+      if (i < views_.size()) {
+        views_[i] = view(job.workload.calls[i]);
+      }
+      accesses_[i] = access(i);
+    }
   }
 
-  /// Of the rank that has most: the others join in without bytes.
-  int64_t count() const { return call_count_; }
-  bool sets_view(int64_t i) const { return has_views_ && (i == 0 || !job_.workload.repeats); }
+  const std::vector<Access>& accesses() const { return accesses_; }
+  /// One for each of the first accesses: the last stays.
+  const std::vector<View>& views() const { return views_; }
 
-  int set_view(MPI_File file, int64_t i, MPI_Info info) {
-    const Workload& workload = job_.workload;
-    if (i >= own()) {
-      return MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", info);
-    }
-    const Call& call = workload.calls[static_cast<size_t>(i)];
+ private:
+  int64_t element_bytes(const Part& part) const { return job_.workload.arrays[part.array].element_bytes; }
+
+  View view(const Call& call) {
     const Part& first = call.parts[0];
-    const int64_t element_bytes = workload.arrays[first.array].element_bytes;
-    const MPI_Datatype etype = types_.element(element_bytes);
-    if (workload.repeats) {
-      const int64_t dump_bytes = product(first.file.dims) / first.file.dims[0] * element_bytes;
-      const MPI_Datatype dump = types_.resized(types_.file_type(workload, call), dump_bytes);
-      return MPI_File_set_view(file, 0, etype, dump, "native", info);
+    const MPI_Datatype etype = types_.element(element_bytes(first));
+    if (job_.workload.repeats) {
+      const int64_t dump_bytes = product(first.file.dims) / first.file.dims[0] * element_bytes(first);
+      return {0, etype, types_.resized(types_.file_type(job_.workload, call), dump_bytes)};
     }
     if (call.parts.size() > 1) {
-      return MPI_File_set_view(file, 0, etype, types_.file_type(workload, call), "native", info);
+      return {0, etype, types_.file_type(job_.workload, call)};
     }
-    return MPI_File_set_view(file, workload.place(first.array), etype, types_.selected(first.file, element_bytes), "native", info);
+    return {job_.workload.place(first.array), etype, types_.selected(first.file, element_bytes(first))};
   }
 
-  Access access(int64_t i) {
-    if (i >= own()) {
-      return {};
-    }
-    const Workload& workload = job_.workload;
-    const Call& call = workload.calls[static_cast<size_t>(i)];
+  Access access(size_t i) {
+    const Call& call = job_.workload.calls[i];
     const Part& first = call.parts[0];
-    const int64_t element_bytes = workload.arrays[first.array].element_bytes;
     Access access;
-    access.type = types_.element(element_bytes);
-    if (has_views_ && workload.repeats) {
+    if (has_views_ && job_.workload.repeats) {
       for (const Part& part : call.parts) {
-        access.offset += i * part.file.elements();
+        access.offset += static_cast<int64_t>(i) * part.file.elements();
       }
     } else if (!has_views_) {
-      access.offset = workload.place(first.array) + Runs(first.file).offset() * element_bytes;
+      access.offset = job_.workload.place(first.array) + Runs(first.file).offset() * element_bytes(first);
     }
     if (call.parts.size() == 1 && is_one_run(first.memory) && first.memory.elements() <= INT32_MAX) {
-      access.memory = job_.memory + first.memory_bytes + Runs(first.memory).offset() * element_bytes;
+      access.memory = job_.memory + first.memory_bytes + Runs(first.memory).offset() * element_bytes(first);
       access.count = static_cast<int>(first.memory.elements());
-    } else {
-      access.memory = job_.memory;
-      access.type = types_.memory_type(workload, call);
-      access.count = 1;
+      access.type = types_.element(element_bytes(first));
+      return access;
     }
+    access.memory = job_.memory;
+    access.count = 1;
+    access.type = job_.workload.repeats && i > 0 ? accesses_[0].type : types_.memory_type(job_.workload, call);
     return access;
   }
 
- private:
-  int64_t own() const { return static_cast<int64_t>(job_.workload.calls.size()); }
-
-  const Job& job_;
+  const Job job_;
   MpiTypes types_;
-  int64_t call_count_ = 0;
   bool has_views_ = false;
+  std::vector<Access> accesses_;
+  std::vector<View> views_;
 };
 
 class MpiioLayer : public Layer {
@@ -112,6 +115,12 @@ class MpiioLayer : public Layer {
   MpiioLayer(const MpiioLayer&) = delete;
   MpiioLayer& operator=(const MpiioLayer&) = delete;
 
+  void prepare(const Job& job) override {
+    auto& calls = calls_[&job.workload];
+    if (calls == nullptr) {
+      calls = std::make_unique<MpiioCalls>(job, job.workload.is_file_a_rank ? MPI_COMM_SELF : comm_);
+    }
+  }
   Told write(const Job& job) override { return move(job, true); }
   Told read(const Job& job) override { return move(job, false); }
   std::vector<int64_t> places(const Job& job) override { return plain_places(job.workload); }
@@ -133,7 +142,7 @@ class MpiioLayer : public Layer {
       require_mpi(MPI_File_open(ranks, path.c_str(), mode, info_, &file), "open " + path);
       took("open");
       failed_ = MPI_SUCCESS;
-      move_calls(job, ranks, file, writes);
+      move_calls(*calls_.at(&job.workload), file, writes);
       took(writes ? "write" : "read");
       if (writes && options_.sync) {
         note(MPI_File_sync(file), "sync");
@@ -148,13 +157,13 @@ class MpiioLayer : public Layer {
     return told;
   }
 
-  void move_calls(const Job& job, MPI_Comm ranks, MPI_File file, bool writes) {
-    MpiioCalls calls(job, ranks);
-    for (int64_t i = 0; i < calls.count(); ++i) {
-      if (calls.sets_view(i)) {
-        note(calls.set_view(file, i, info_), "set the view of");
+  void move_calls(const MpiioCalls& calls, MPI_File file, bool writes) {
+    for (size_t i = 0; i < calls.accesses().size(); ++i) {
+      if (i < calls.views().size()) {
+        const View& view = calls.views()[i];
+        note(MPI_File_set_view(file, view.displacement, view.etype, view.file_type, "native", info_), "set the view of");
       }
-      const Access a = calls.access(i);
+      const Access& a = calls.accesses()[i];
       MPI_Status status;
       if (options_.collective) {
         note(writes ? MPI_File_write_at_all(file, a.offset, a.memory, a.count, a.type, &status)
@@ -178,6 +187,7 @@ class MpiioLayer : public Layer {
   MPI_Comm comm_;
   LayerOptions options_;
   MPI_Info info_ = MPI_INFO_NULL;
+  std::map<const Workload*, std::unique_ptr<MpiioCalls>> calls_;
   int failed_ = MPI_SUCCESS;
   std::string what_failed_;
 };

@@ -176,6 +176,7 @@ TEST(Verify, FindsOneWrongByte) {
   LayerOptions options;
   options.path = directory.path() + "/one";
   const auto layer = make_posix_layer(MPI_COMM_WORLD, options);
+  layer->prepare(job);
   layer->write(job);
   const std::string path = path_of(options, job);
   EXPECT_EQ(check_file(job, path, layer->places(job), 5), "");

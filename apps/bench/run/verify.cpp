@@ -15,9 +15,25 @@ namespace {
 constexpr std::byte kGap{0xa5};
 constexpr int64_t kWindowBytes = 4 << 20;
 
-ValueKey key_of(const Job& job, const Part& part, int round) {
-  return {job.workload.is_file_a_rank ? job.owner + 1 : 0, part.array, round};
-}
+/// What a part's bytes are.
+class Values {
+ public:
+  Values(const Job& job, const Part& part, int round) : array_(job.workload.arrays[part.array]) {
+    const size_t number = array_.values_like < 0 ? part.array : static_cast<size_t>(array_.values_like);
+    key_ = {job.workload.is_file_a_rank ? job.owner + 1 : 0, number, round};
+  }
+  void fill(int64_t offset, int64_t bytes, std::byte* target) const { fill_values(key_, place(offset), bytes, target); }
+  /// Offset of the first wrong byte, or -1.
+  int64_t wrong(int64_t offset, int64_t bytes, const std::byte* found) const {
+    const int64_t at = first_difference(key_, place(offset), bytes, found);
+    return at < 0 ? -1 : at - place(offset) + offset;
+  }
+
+ private:
+  int64_t place(int64_t offset) const { return array_.period_bytes == 0 ? offset : offset % array_.period_bytes; }
+  const Array& array_;
+  ValueKey key_;
+};
 
 /// Calls `take(part, piece)` for all pieces of a job.
 template <typename Take>
@@ -57,7 +73,7 @@ class Window {
 void fill_memory(const Job& job, int round) {
   std::fill_n(job.memory, job.workload.memory_bytes, kGap);
   for_all_pieces(job, [&](const Part& part, const Piece& piece) {
-    fill_values(key_of(job, part, round), piece.file_bytes, piece.bytes, job.memory + piece.memory_bytes);
+    Values(job, part, round).fill(piece.file_bytes, piece.bytes, job.memory + piece.memory_bytes);
   });
 }
 
@@ -71,12 +87,13 @@ void clear_memory(const Job& job) {
 std::string check_memory(const Job& job, int round) {
   std::string wrong;
   for_all_pieces(job, [&](const Part& part, const Piece& piece) {
-    std::byte* found = job.memory + piece.memory_bytes;
-    const int64_t place = first_difference(key_of(job, part, round), piece.file_bytes, piece.bytes, found);
+    const int64_t place = Values(job, part, round).wrong(piece.file_bytes, piece.bytes, job.memory + piece.memory_bytes);
     if (place >= 0 && wrong.empty()) {
       wrong = fmt::format("read wrong: byte {} of array '{}'", place, job.workload.arrays[part.array].name);
     }
-    std::fill_n(found, piece.bytes, kGap);
+  });
+  for_all_pieces(job, [&](const Part&, const Piece& piece) {
+    std::fill_n(job.memory + piece.memory_bytes, piece.bytes, kGap);
   });
   const std::byte* end = job.memory + job.workload.memory_bytes;
   const std::byte* touched = std::find_if(static_cast<const std::byte*>(job.memory), end, [](std::byte b) { return b != kGap; });
@@ -97,8 +114,7 @@ std::string check_file(const Job& job, const std::string& path, const std::vecto
       const auto found = window.at(places[part.array] + piece.file_bytes + done, piece.bytes - done);
       const int64_t first = piece.file_bytes + done;
       const int64_t place =
-          found.empty() ? first
-                        : first_difference(key_of(job, part, round), first, static_cast<int64_t>(found.size()), found.data());
+          found.empty() ? first : Values(job, part, round).wrong(first, static_cast<int64_t>(found.size()), found.data());
       if (place >= 0) {
         wrong = fmt::format("'{}' is wrong {} byte {} of array '{}'", path, found.empty() ? "and ends before" : "at", place,
                             job.workload.arrays[part.array].name);

@@ -74,7 +74,8 @@ Workload file_a_rank(int64_t dumps, const std::vector<Cell>& cells, const Memory
     for (size_t c = 0; c < cells.size(); ++c) {
       const int64_t place = static_cast<int64_t>(c) * memory.cell_bytes();
       call.parts.push_back({workload.arrays.size(), Selection::whole(cells[c].size), memory.cell({0, 0, 0}, cells[c].size), place});
-      workload.arrays.push_back({"dump" + std::to_string(dump) + "_cell" + std::to_string(c), cells[c].size, kPointBytes});
+      const std::string name = "dump" + std::to_string(dump) + "_cell" + std::to_string(c);
+      workload.arrays.push_back({name, cells[c].size, kPointBytes, 0, static_cast<int>(c)});
     }
     workload.calls.push_back(call);
   }
@@ -93,7 +94,7 @@ Workload make_btio(const Chosen& chosen, const Ranks& ranks) {
   if (kind == "epio") {
     workload = file_a_rank(dumps, cells, memory);
   } else {
-    workload.arrays = {{"dumps", dims, kPointBytes}};
+    workload.arrays = {{"dumps", dims, kPointBytes, points * points * points * kPointBytes}};
     workload.repeats = kind == "full";
     for (int64_t dump = 0; dump < dumps; ++dump) {
       Call call;

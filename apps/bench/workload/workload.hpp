@@ -18,6 +18,8 @@ struct Array {
   std::string name;
   std::vector<int64_t> dims;
   int64_t element_bytes = 1;
+  int64_t period_bytes = 0;  ///< values begin anew after so many, as dumps from the same memory do; 0: never
+  int values_like = -1;      ///< values are those of the array of this number; -1: its own
 
   int64_t bytes() const { return product(dims) * element_bytes; }
 };

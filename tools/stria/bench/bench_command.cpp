@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stria/status.hpp"
 #include "stria/trace.hpp"
 
 namespace stria::tool {
