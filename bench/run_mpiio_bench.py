@@ -19,6 +19,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 import command  # noqa: E402
+import patterns  # noqa: E402
 from mpiio import cases  # noqa: E402
 
 from mpiexec_env import mpiexec_environment  # noqa: E402
@@ -36,8 +37,8 @@ def say(text):
 
 def instructions(result, what, pieces):
     """ ", N instructions" of the rank that executed most, or nothing where the system doesn't count them."""
-    count = result[f"{what}_instructions"]
-    return f" and {count / pieces:.0f} instructions" if count >= 0 else ""
+    count = result[what]["instructions"]
+    return f" and {count / pieces:.0f} instructions" if count is not None else ""
 
 
 class Mpi:
@@ -45,7 +46,7 @@ class Mpi:
 
     def __init__(self, name, build, natives):
         self.name = name
-        self.program = os.path.join(build, "bin", "mpiio_bench")
+        self.program = os.path.join(build, "bin", "stria")
         self.flash_program = os.path.join(build, "bin", "bench_flash_peers")
         self.library = os.path.join(build, "lib", "libstria_mpiio.so")
         self.natives = natives  # name -> options of mpiexec
@@ -116,23 +117,26 @@ class Bench:
 
     def pattern(self, case):
         with self.place(case.place) as place:
-            path = os.path.join(place, "file")
 
             def measure(mpi, name, ranks):
-                method = LIMIT if name == LIMIT else case.method
-                command = [mpi.program, case.pattern, str(case.size), method, str(self.options.rounds), path, *case.hints]
-                text, why = mpi.run(name, ranks, command)
-                if text is None:
+                result, why = self.measured_pattern(mpi, name, ranks, case, place)
+                if result is None:
                     return None, why
-                result = json.loads(text)
-                megabytes = result["useful_bytes"] / 1e6
-                return {
-                    "write": megabytes / statistics.median(result["write_s"]),
-                    "read": megabytes / statistics.median(result["read_s"]),
-                }, None
+                return {quantity: result[quantity]["mbps"]["median"] for quantity in ("write", "read")}, None
 
             for mpi in self.mpis(case.ranks):
                 self.compare(case, mpi, self.cycle(mpi, case.ranks, case.title(), measure, [LIMIT]))
+
+    def measured_pattern(self, mpi, name, ranks, case, place):
+        """What `stria bench` says of a pattern, or None with the reason."""
+        result = os.path.join(self.options.out, "pattern_result.json")
+        call = LIMIT if name == LIMIT else case.method
+        command = patterns.command(
+            mpi.program, case.pattern, case.size, call,
+            directory=place, rounds=self.options.rounds, result=result, hints=getattr(case, "hints", ()),
+        )  # fmt: skip
+        text, why = mpi.run(name, ranks, command)
+        return (None, why) if text is None else (patterns.take(result), None)
 
     def flash(self, case):
         mpi = self.options.openmpi
@@ -198,22 +202,18 @@ class Bench:
         self.measured += 1
         with self.place("tmpfs") as place:
             for name in mpi.implementations():
-                command = [mpi.program, case.pattern, str(case.pieces), case.method, "1", os.path.join(place, "file")]
-                text, why = mpi.run(name, case.ranks, command)
-                if text is None:
+                result, why = self.measured_pattern(mpi, name, case.ranks, case, place)
+                if result is None:
                     self.problems.append(f"{case.title()}, {mpi.name}, {name}: {why}")
                     continue
-                result = json.loads(text)
                 entry["implementations"][name] = result
                 per_piece = {
-                    what: result[f"{what}_s"][0] / case.pieces * 1e9 for what in ("write", "read")
+                    what: result[what]["seconds"]["median"] / case.size * 1e9 for what in ("write", "read")
                 }  # fmt: skip
-                growth = result["peak_growth_bytes"]
+                growth = result["memory_growth_bytes"]
                 say(
                     f"{case.title():62.62} {name:8} peak growth {growth / 2**20:6.0f} MiB, "
-                    + ", ".join(
-                        f"{what} {ns:.0f} ns{instructions(result, what, case.pieces)}" for what, ns in per_piece.items()
-                    )
+                    + ", ".join(f"{what} {ns:.0f} ns{instructions(result, what, case.size)}" for what, ns in per_piece.items())
                     + " a piece"
                 )
                 if name != OURS:
@@ -230,7 +230,7 @@ class Bench:
     def counts_instructions(self):
         """Whether any run of many pieces could count its instructions."""
         runs = [run for case in self.record["cases"] for run in case.get("implementations", {}).values()]
-        return any(run["write_instructions"] >= 0 for run in runs)
+        return any(run["write"]["instructions"] is not None for run in runs)
 
     def save(self):
         with open(os.path.join(self.options.out, self.figures), "w", encoding="utf-8") as file:
@@ -259,14 +259,14 @@ def parse_arguments(arguments):
 def main(arguments):
     """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal is no failure."""
     options = parse_arguments(arguments)
-    patterns = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.title()]
+    chosen = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.title()]
     ranks = (2, 4, 8) if options.full else (2,)
     many_pieces = cases.pieces(10**7 if options.full else 10**6, ranks)
     many_pieces = [case for case in many_pieces if options.only in case.title()]
     flash = [cases.FlashCase(mode, count) for count in ranks for mode in cases.FLASH_MODES]
     flash = [case for case in flash if options.only in case.title()]
     if options.list:
-        say("\n".join(case.title() for case in [*patterns, *flash, *many_pieces]))
+        say("\n".join(case.title() for case in [*chosen, *flash, *many_pieces]))
         return 0
     if not options.openmpi.is_built():
         print(f"run_mpiio_bench.py: no {options.openmpi.program}; build it first (make build)", file=sys.stderr)
@@ -274,7 +274,7 @@ def main(arguments):
     os.makedirs(options.out, exist_ok=True)
     bench = Bench(options)
     begin = time.monotonic()
-    for case in patterns:
+    for case in chosen:
         bench.pattern(case)
     for case in flash:
         bench.flash(case)

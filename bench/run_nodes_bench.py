@@ -38,7 +38,6 @@ class ClusterMpi(Mpi):
 
     def __init__(self, build, natives):
         super().__init__("openmpi", build, natives)
-        self.command = os.path.join(build, "bin", "stria")
 
     def launch(self, ranks, options):
         return [CLUSTER, "run", "openmpi", "-n", str(ranks), *options]
@@ -69,7 +68,7 @@ class NodesBench(Bench):
 
             def measure(chosen, name, ranks):
                 ours = name == OURS
-                program = [chosen.command, "flash", "io"] if ours else [chosen.flash_program, "--modes", "hdf5-collective"]
+                program = [chosen.program, "flash", "io"] if ours else [chosen.flash_program, "--modes", "hdf5-collective"]
                 command = [
                     *program, "--nxb", str(case.nxb), "--blocks", str(case.blocks), "--rounds", str(self.options.rounds),
                     "--dir", place, "--verify", "--json", result_path,

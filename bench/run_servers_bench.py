@@ -19,12 +19,12 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 import command  # noqa: E402
+import patterns  # noqa: E402
 from servers import cases, chart, goals  # noqa: E402
 
 from mpiexec_env import mpiexec_environment  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build", "release")
-PATTERNS = os.path.join(BUILD, "bin", "mpiio_bench")
 PLAIN = os.path.join(BUILD, "bin", "store_bench")
 STRIA = os.path.join(BUILD, "bin", "stria")
 DROP_IN = os.path.join(BUILD, "lib", "libstria_mpiio.so")
@@ -66,7 +66,7 @@ class Store:
 
 
 def output_of(command):
-    """(JSON that the command printed, None), or (None, why not)."""
+    """(what the command printed, None), or (None, why not)."""
     try:
         done = subprocess.run(
             command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
@@ -76,7 +76,7 @@ def output_of(command):
         return None, f"no end after {TIMEOUT_S} s"
     if done.returncode != 0:
         return None, " | ".join((done.stdout + done.stderr).strip().splitlines()[:2]) or f"exit {done.returncode}"
-    return json.loads(done.stdout), None
+    return done.stdout, None
 
 
 class Bench:
@@ -89,9 +89,13 @@ class Bench:
 
     def run_method(self, experiment, size, method):
         hints = [*cases.STRIPES, f"stria_method={method.hint}"]
-        command = ["mpiexec.openmpi", "-n", str(experiment.clients), "env", f"LD_PRELOAD={DROP_IN}", PATTERNS]
-        command += [experiment.pattern, str(size), method.call, "1", f"{self.store.url}/{method.name}", *hints]
-        return output_of(command)
+        command = ["mpiexec.openmpi", "-n", str(experiment.clients), "env", f"LD_PRELOAD={DROP_IN}"]
+        result = os.path.join(self.options.out, "pattern_result.json")
+        command += patterns.command(
+            STRIA, experiment.pattern, size, method.call, directory=self.store.url, rounds=1, result=result, hints=hints
+        )
+        text, why = output_of(command)
+        return (None, why) if text is None else (patterns.take(result), None)
 
     def point(self, experiment, size):
         point = {
@@ -110,10 +114,13 @@ class Bench:
                     gone.add(method)
                     self.problems.append(f"{point['title']}, {method.name}: {why}")
                     continue
-                point["useful_bytes"], point["pieces"] = result["useful_bytes"], result["pieces"]
+                point["useful_bytes"], point["pieces"] = result["useful_bytes"], result["stretches"]
                 for quantity in QUANTITIES:
-                    point["times"][quantity].setdefault(method.name, []).append(result[f"{quantity}_s"][0])
-                    point["traffic"][quantity][method.name] = result[f"{quantity}_traffic"]
+                    point["times"][quantity].setdefault(method.name, []).append(result[quantity]["seconds"]["median"])
+                    traffic = result[quantity]["traffic"]
+                    point["traffic"][quantity][method.name] = [
+                        traffic[what] for what in ("requests", "bytes_sent", "bytes_received")
+                    ]
         self.tell(point)
         self.save()
 
@@ -133,11 +140,11 @@ class Bench:
     def beside_plain(self, measure, size, cycles):
         """What store_bench tells of one measure, or None."""
         pid = str(self.store.process.pid)
-        figures, why = output_of([PLAIN, measure, f"{self.store.url}/plain", pid, str(cycles), str(size)])
-        if figures is None:
+        text, why = output_of([PLAIN, measure, f"{self.store.url}/plain", pid, str(cycles), str(size)])
+        if text is None:
             self.problems.append(f"{measure} {size}: {why}")
-        else:
-            self.plain[f"{measure} {size}"] = figures
+            return None
+        figures = self.plain[f"{measure} {size}"] = json.loads(text)
         return figures
 
     def plainest(self):
@@ -191,7 +198,7 @@ def main(arguments):
     if options.list:
         say("\n".join(case.title(size) for case in experiments for size in case.sizes))
         return 0
-    for program in (PATTERNS, PLAIN, STRIA, DROP_IN):
+    for program in (PLAIN, STRIA, DROP_IN):
         if not os.path.exists(program):
             print(f"run_servers_bench.py: no {program}; build it first (make bench-servers)", file=sys.stderr)
             return 2

@@ -8,5 +8,5 @@ source scripts/stages.sh
 source scripts/mpiexec_env.sh
 
 scripts/setup.sh
-stage build build_preset release mpiio_bench stria_mpiio bench_flash_peers stria_cli || exit 1
+stage build build_preset release stria_mpiio bench_flash_peers stria_cli || exit 1
 exec tests/nodes/cluster.sh enter build/venv/bin/python -B bench/run_nodes_bench.py "$@"

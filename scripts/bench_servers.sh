@@ -6,5 +6,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release mpiio_bench store_bench stria_cli stria_mpiio || exit 1
+stage build build_preset release store_bench stria_cli stria_mpiio || exit 1
 exec build/venv/bin/python -B bench/run_servers_bench.py "$@"

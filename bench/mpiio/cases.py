@@ -97,17 +97,17 @@ class PiecesCase:
     """A view of very many pieces of 8 bytes: memory beside the data, and time a piece."""
 
     pattern: str
-    pieces: int
+    size: int  # pieces of a rank
     method: str
     ranks: int
     goal_ns: int = 0
 
     def title(self):
-        return f"{self.pattern}, {self.pieces:.0e} pieces of 8 bytes, {self.method}, {self.ranks} ranks"
+        return f"{self.pattern}, {self.size:.0e} pieces of 8 bytes, {self.method}, {self.ranks} ranks"
 
     def goal_bytes(self):
         """64 MiB; an irregular view holds its own list besides, 16 bytes a piece."""
-        return (64 << 20) + (16 * self.pieces if "irregular" in self.pattern else 0)
+        return (64 << 20) + (16 * self.size if "irregular" in self.pattern else 0)
 
 
 def pieces(count, rank_counts):

@@ -1,4 +1,4 @@
-"""Ching's experiments of 2002 on a store: patterns of mpiio_bench, methods, and how many accesses each of them is asked for."""
+"""Ching's experiments of 2002 on a store: patterns of `stria bench`, methods, and how many accesses each is asked for."""
 
 import dataclasses
 

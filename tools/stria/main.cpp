@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "bench/bench_command.hpp"
 #include "command.hpp"
 #include "store/store_command.hpp"
 #include "stria/status.hpp"
@@ -61,6 +62,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_flash_sedov(*flash, action);
 #endif
   add_flash_picture(*flash, action);
+  add_bench(app, action);
   CLI::App* trace = app.add_subcommand("trace", "what a traced run did: tables, timeline, report, export");
   trace->require_subcommand(1);
   add_trace_tools(*trace, action);

@@ -1,0 +1,88 @@
+// Arrays in blocks along three dimensions: ROMIO's coll_perf, and S3D's checkpoint.
+#include <fmt/format.h>
+
+#include "stria/status.hpp"
+#include "workload/catalog.hpp"
+#include "workload/grid.hpp"
+
+namespace stria::bench {
+
+namespace {
+
+/// One rank's block of an array of three dimensions, whose sides need not divide.
+struct Block {
+  std::vector<int64_t> start;
+  std::vector<int64_t> size;
+};
+
+Block block_of(int64_t side, const std::vector<int64_t>& grid, const std::vector<int64_t>& place) {
+  Block block;
+  for (size_t d = 0; d < grid.size(); ++d) {
+    block.start.push_back(side * place[d] / grid[d]);
+    block.size.push_back(side * (place[d] + 1) / grid[d] - block.start[d]);
+  }
+  return block;
+}
+
+Workload make_block3d(const Chosen& chosen, const Ranks& ranks) {
+  const int64_t side = chosen.numbers.at("cells");
+  const std::vector<int64_t> grid = balanced_grid(ranks.count, 3);
+  const Block block = block_of(side, grid, place_in_grid(ranks.rank, grid));
+  Workload workload;
+  workload.arrays = {{"array", {side, side, side}, 4}};
+  workload.calls = {{{{0, Selection::box({side, side, side}, block.start, block.size), Selection::whole(block.size)}}}};
+  workload.memory_bytes = product(block.size) * 4;
+  return workload;
+}
+
+// Four arrays: 11 species and 3 components of velocity a cell, pressure and temperature.
+Workload make_s3d(const Chosen& chosen, const Ranks& ranks) {
+  const int64_t side = chosen.numbers.at("cells");
+  std::vector<int64_t> grid = balanced_grid(ranks.count, 3);
+  const std::vector<int64_t> place = place_in_grid(ranks.rank, grid);  // z, y, x: x is the fastest
+  for (const int64_t ranks_along : grid) {
+    if (side % ranks_along != 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("s3d: {} cells along a side are not divided by {} ranks", side, ranks_along));
+    }
+  }
+  Workload workload;
+  workload.is_file_a_rank = chosen.words.at("files") == "separate";
+  const Block block = block_of(side, grid, place);
+  for (const auto& [name, components] : {std::pair{"yspecies", 11}, {"u", 3}, {"pressure", 1}, {"temp", 1}}) {
+    std::vector<int64_t> size = block.size;
+    std::vector<int64_t> start = block.start;
+    std::vector<int64_t> dims = {side, side, side};
+    if (components > 1) {
+      size.insert(size.begin(), components);
+      start.insert(start.begin(), 0);
+      dims.insert(dims.begin(), components);
+    }
+    const Selection memory = Selection::whole(size);
+    const Selection file = workload.is_file_a_rank ? memory : Selection::box(dims, start, size);
+    workload.calls.push_back({{{workload.arrays.size(), file, memory, workload.memory_bytes}}});
+    workload.arrays.push_back({name, file.dims, 8});
+    workload.memory_bytes += memory.elements() * 8;
+  }
+  return workload;
+}
+
+}  // namespace
+
+WorkloadKind block3d_kind() {
+  return {"block3d",
+          "a 3-D array of ints in blocks along all three dimensions (coll_perf)",
+          {{"cells", 128, 1, 4096, "along a side of the array"}},
+          {},
+          make_block3d};
+}
+
+WorkloadKind s3d_kind() {
+  return {"s3d",
+          "S3D's checkpoint: four arrays, 128 bytes a cell, in blocks along all three dimensions",
+          {{"cells", 64, 1, 4096, "along a side of the arrays"}},
+          {{"files", {"shared", "separate"}, "one file, or one a rank"}},
+          make_s3d};
+}
+
+}  // namespace stria::bench

@@ -1,0 +1,20 @@
+// How ranks are arranged.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workload/catalog.hpp"
+
+namespace stria::bench {
+
+/// `ranks` as a product of `dimensions` numbers as near to each other as can be, larger ones first, as MPI_Dims_create gives.
+std::vector<int64_t> balanced_grid(int ranks, int dimensions);
+
+/// The place of a rank in a grid whose last dimension is the fastest.
+std::vector<int64_t> place_in_grid(int rank, const std::vector<int64_t>& grid);
+
+/// The side of a square of ranks. Throws stria::Error where there is none.
+int64_t square_side(const std::string& workload, const Ranks& ranks);
+
+}  // namespace stria::bench

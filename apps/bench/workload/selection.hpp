@@ -1,0 +1,64 @@
+// Which elements of an array: HDF5's hyperslab, or a list of places.
+//
+// Problem: a workload is told to interfaces of four kinds, which want subarrays, vectors, hyperslabs or lists of pieces. Method:
+// one description that all of them follow from, and a walk over its contiguous runs. Cost: memory for the description alone;
+// the walk takes some nanoseconds a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stria::bench {
+
+/// Elements of an array of `dims`, slowest dimension first: in each dimension `count` blocks of `block` elements, `stride`
+/// apart, from `start`. They are taken in the array's order. Blocks apart from each other are of one dimension: what has more is
+/// a box.
+struct Selection {
+  std::vector<int64_t> dims;
+  std::vector<int64_t> start;
+  std::vector<int64_t> count;
+  std::vector<int64_t> stride;
+  std::vector<int64_t> block;
+  /// In place of all but `dims`, which is of one dimension: the elements of these indices, which increase.
+  std::vector<int64_t> places{};
+
+  /// A box: [start, start + size) in each dimension.
+  static Selection box(std::vector<int64_t> dims, std::vector<int64_t> start, std::vector<int64_t> size);
+  /// In one dimension.
+  static Selection strided(int64_t length, int64_t start, int64_t count, int64_t stride, int64_t block);
+  /// All of an array.
+  static Selection whole(std::vector<int64_t> dims);
+
+  int64_t elements() const;
+  bool is_box() const;
+  /// Indices along one dimension, whatever their grouping in blocks.
+  int64_t along(size_t dimension) const { return count[dimension] * block[dimension]; }
+};
+
+/// Elements of an array of these dimensions.
+int64_t product(const std::vector<int64_t>& dims);
+
+/// Walks the contiguous runs of a selection in its order. Runs may touch where blocks do.
+class Runs {
+ public:
+  explicit Runs(const Selection& selection);
+  bool done() const { return left_ == 0; }
+  int64_t offset() const { return offset_; }      ///< of the run, in elements
+  int64_t elements() const { return elements_; }  ///< of each run
+  void next();
+
+ private:
+  void find_offset();
+
+  Selection selection_;
+  std::vector<int64_t> row_elements_;  ///< by dimension, of one index
+  std::vector<int64_t> steps_;         ///< runs along each dimension
+  std::vector<int64_t> index_;
+  size_t outer_ = 0;  ///< dimensions before the one in which a run lies
+  int64_t elements_ = 0;
+  int64_t offset_ = 0;
+  int64_t left_ = 0;
+};
+
+}  // namespace stria::bench

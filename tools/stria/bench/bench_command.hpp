@@ -1,0 +1,24 @@
+// stria bench: what it is told, and how it tells what it measured.
+#pragma once
+
+#include <string>
+
+#include "command.hpp"
+#include "run/benchmark.hpp"
+
+namespace stria::tool {
+
+void add_bench(CLI::App& app, Action& action);
+
+/// What the results say beside the figures.
+struct BenchRun {
+  const bench::BenchOptions& options;
+  int ranks = 1;
+};
+
+/// The results for people, for programs, and as rows of a table with a heading.
+std::string bench_text(const BenchRun& run, const bench::BenchResult& result);
+std::string bench_json(const BenchRun& run, const bench::BenchResult& result);
+std::string bench_csv(const BenchRun& run, const bench::BenchResult& result);
+
+}  // namespace stria::tool
