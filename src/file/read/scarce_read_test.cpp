@@ -49,9 +49,13 @@ void check_every_moment(const Setting& setting) {
       [](const Status& status) { ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message(); });
 }
 
-TEST(ScarceRead, EndsListReadsEverywhere) { check_every_moment(lists_on_one_node()); }
+TEST(ScarceRead, EndsListReadsEverywhere) {
+  check_every_moment(lists_on_one_node());
+}
 
-TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) { check_every_moment(two_phase_on_two_nodes()); }
+TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) {
+  check_every_moment(two_phase_on_two_nodes());
+}
 
 }  // namespace
 }  // namespace stria::file::test

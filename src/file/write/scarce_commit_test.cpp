@@ -52,9 +52,13 @@ TEST(ScarceCommit, EndsACreationEverywhere) {
       });
 }
 
-TEST(ScarceCommit, EndsAListWriteEverywhere) { check_every_moment(lists_on_one_node()); }
+TEST(ScarceCommit, EndsAListWriteEverywhere) {
+  check_every_moment(lists_on_one_node());
+}
 
-TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) { check_every_moment(two_phase_on_two_nodes()); }
+TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
+  check_every_moment(two_phase_on_two_nodes());
+}
 
 }  // namespace
 }  // namespace stria::file::test
