@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Measures FLASH checkpoints and plot files through Stria and its peers, side by side, and says which goals are met.
+"""Measures FLASH output through Stria and its peers, side by side, and says which goals are met.
 
-Each case runs in cycles; a cycle runs the peers and then Stria, so that both see the same machine. Results are written after
-every case to OUT/flash.json, with a chart in OUT/flash.png. Without a Stria command the peers are measured alone."""
+Each case runs in cycles; a cycle runs the peers and then Stria, so that both see the same machine.
+Results are written after every case to OUT/flash.json, with a chart in OUT/flash.png. Without a
+Stria command the peers are measured alone."""
 
 import argparse
 import json
@@ -136,7 +137,8 @@ class Bench:
 
     def run_cycle(self, case, cycle, directory, label, results, errors):
         """Runs every program once; a program that fails is named and the others go on."""
-        verify = cycle == 0  # every mode's every value, once a case: the files are the same in every cycle
+        # Every mode's every value, once a case: the files are the same in every cycle.
+        verify = cycle == 0
         where = f"{label} cycle {cycle + 1}/{self.profile.cycles}"
         rounds = self.profile.rounds
         steps = [("peers", lambda: runs.run_peers(self.peers, case, rounds, directory, verify))]
@@ -226,7 +228,8 @@ class Bench:
 
 
 def main(arguments):
-    """Measures and returns the exit code: 0, 1 when something failed or was wrong, 2 when it could not start."""
+    """Measures and returns the exit code: 0, 1 when something failed or was wrong, 2 when it
+    could not start."""
     options = parse_arguments(arguments)
     places = {"tmpfs": options.tmpfs_dir, "disk": options.disk_dir or options.out}
     profile = cases.profile("quick" if options.quick else "full" if options.full else "default")

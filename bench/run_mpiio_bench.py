@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Measures MPI-IO patterns through the native implementations and the drop-in, side by side, and prints goals beside ratios.
+"""Measures MPI-IO patterns on the native implementations and on the drop-in, side by side.
 
-Implementations of a case run one after the other in every cycle, so that they see the same machine; a ratio is the median over
-the cycles of (drop-in's speed / native's speed in that cycle), the native one being the better of those of the same MPI. Every
-program compares all that it reads with what it wrote. Beside them stands what the file itself takes: as many bytes written and
-read in contiguous stretches past any MPI-IO. All figures go to OUT/mpiio.json."""
+Goals are printed beside the ratios. Implementations of a case run one after the other in every
+cycle, so that they see the same machine; a ratio is the median over the cycles of (drop-in's speed
+/ native's speed in that cycle), the native one being the better of those of the same MPI. Every
+program compares all that it reads with what it wrote. Beside them stands what the file itself
+takes: as many bytes written and read in contiguous stretches past any MPI-IO. All figures go to
+OUT/mpiio.json."""
 
 import argparse
 import dataclasses
@@ -195,7 +197,8 @@ class Bench:
         self.save()
 
     def pieces(self, case):
-        """Peak growth of a rank over its data, time and instructions a piece, for a view of very many pieces of 8 bytes."""
+        """Peak growth of a rank over its data, time and instructions a piece, for a view of very
+        many pieces of 8 bytes."""
         mpi = self.options.openmpi
         entry = {"title": case.title(), "mpi": mpi.name, "goals": dataclasses.asdict(case), "implementations": {}}
         self.record["cases"].append(entry)
@@ -257,7 +260,8 @@ def parse_arguments(arguments):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal is no failure."""
+    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
+    is no failure."""
     options = parse_arguments(arguments)
     chosen = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.title()]
     ranks = (2, 4, 8) if options.full else (2,)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Measures HDF5, PnetCDF, MPI-IO patterns and the library on nodes that are really apart, beside the native MPI-IO of Open MPI.
+"""Measures HDF5, PnetCDF, MPI-IO patterns and the library on nodes that are really apart.
 
-With links of any speed and of 1 Gbit/s; goals are printed beside ratios. Runs inside tests/nodes/cluster.sh
-(scripts/bench_nodes.sh), 8 ranks on 4 nodes. As in run_mpiio_bench.py the implementations are interleaved, and a ratio is the
-median over the cycles. All figures go to OUT/nodes.json."""
+Beside them runs the native MPI-IO of Open MPI. With links of any speed and of 1 Gbit/s; goals are
+printed beside ratios. Runs inside tests/nodes/cluster.sh (scripts/bench_nodes.sh), 8 ranks on 4
+nodes. As in run_mpiio_bench.py the implementations are interleaved, and a ratio is the median over
+the cycles. All figures go to OUT/nodes.json."""
 
 import argparse
 import contextlib
@@ -61,7 +62,8 @@ class NodesBench(Bench):
         return [self.options.openmpi]
 
     def library(self, case):
-        """A checkpoint by the library beside the same through HDF5, collectively, on the native implementations."""
+        """A checkpoint by the library beside the same through HDF5, collectively, on the native
+        implementations."""
         mpi = self.options.openmpi
         result_path = os.path.join(self.options.out, "flash_result.json")
         with self.place(None) as place:

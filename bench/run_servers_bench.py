@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Measures a store of eight `stria serve` on this machine: Ching's experiments of 2002 by every method, times as ratios to the
-best, with the requests and the bytes that travelled; and the plainest things beside plain sockets. Goals beside the figures.
+"""Measures a store of eight `stria serve` on this machine, and prints goals beside the figures.
 
-The methods of a point run one after another in every cycle, so that they see the same machine; a ratio is the median over the
-cycles of (time / the cycle's best). Programs compare all that they read with what was written. Figures go to OUT/servers.json,
-those of the experiments are drawn in OUT/servers.png."""
+It runs Ching's experiments of 2002 by every method and gives times as ratios to the best, with the
+requests and the bytes that travelled. It also compares the plainest things with plain sockets.
+
+The methods of a point run one after another in every cycle, so that they see the same machine; a
+ratio is the median over the cycles of (time / the cycle's best). Programs compare all that they
+read with what was written. Figures go to OUT/servers.json, those of the experiments are drawn in
+OUT/servers.png."""
 
 import argparse
 import json
@@ -192,7 +195,8 @@ def parse_arguments(arguments):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal is no failure."""
+    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
+    is no failure."""
     options = parse_arguments(arguments)
     experiments = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.name]
     if options.list:

@@ -1,11 +1,15 @@
 // What tracing costs: nanoseconds a span, off and on, and the share of a FLASH I/O checkpoint.
 //
-// usage: mpiexec -n R bench_trace_overhead DIRECTORY [ROUNDS [BLOCKS]]      (defaults: 101 rounds, 80 blocks a rank)
-// The checkpoint is written with tracing off, with counters and with everything recorded, in turn, round by round, so that a
-// machine's moods hit all alike. The share is the mean over the rounds of a round's ratio to its own round without tracing,
-// without the highest and the lowest fifth of them, with its 95 % confidence interval (Yuen: The two-sample trimmed t for
-// unequal population variances, Biometrika 61, 1974: the standard error of a trimmed mean). The first round warms up. Goals: a
-// span that is off 2 ns, one that is recorded 60 ns, counters 1 %, everything 5 %.
+// usage: mpiexec -n R bench_trace_overhead DIRECTORY [ROUNDS [BLOCKS]]
+//   ROUNDS  default 101
+//   BLOCKS  of a rank; default 80
+//
+// The checkpoint is written with tracing off, with counters and with everything recorded, in turn,
+// round by round, so that a machine's moods hit all alike. The share is the mean over the rounds of
+// a round's ratio to its own round without tracing, without the highest and the lowest fifth of
+// them, with its 95 % confidence interval (Yuen: The two-sample trimmed t for unequal population
+// variances, Biometrika 61, 1974: the standard error of a trimmed mean). The first round warms up.
+// Goals: a span that is off 2 ns, one that is recorded 60 ns, counters 1 %, everything 5 %.
 #include <fmt/format.h>
 #include <mpi.h>
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # MPI-IO side by side: the native implementations and the drop-in, interleaved in one run. Figures in out/bench/mpiio.json.
-# usage: scripts/bench_mpiio.sh [OPTION of bench/run_mpiio_bench.py ...]     --full: every combination
+# usage: scripts/bench_mpiio.sh [OPTION of bench/run_mpiio_bench.py ...]
+#   --full   every combination
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh

@@ -84,7 +84,7 @@ for argument in "$@"; do
   case $argument in
     --missing) only_report=1 ;;
     build | run | test | bench) groups+=("$argument") ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -h | --help) sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
     *) fail "unknown argument '$argument'; use --missing, build, run, test or bench" ;;
   esac
 done

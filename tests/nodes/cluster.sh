@@ -6,7 +6,8 @@
 #                                  disturb each other, and nothing is left when COMMAND ends or is killed. Exit code 77 where
 #                                  that is not allowed
 #   cluster.sh up N [--rate RATE] [--fs local|cache|cmd:COMMAND]
-#   cluster.sh run [openmpi|mpich] -n RANKS [--nodes K] PROGRAM [ARGUMENT...]      K: the first K nodes; default all
+#   cluster.sh run [openmpi|mpich] -n RANKS [--nodes K] PROGRAM [ARGUMENT...]
+#                                  on the first K nodes; default all
 #   cluster.sh on NODE COMMAND...  a command on one node, for instance: on n2 ls /mnt/share
 #   cluster.sh cut NODE | heal NODE     the node's network goes down, comes back
 #   cluster.sh crash NODE          ends everything on the node at once, as a loss of power does

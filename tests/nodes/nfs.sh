@@ -91,7 +91,7 @@ ln -s /usr/lib/uml/modules/\$(uname -r) /run/mods/lib/modules/\$(uname -r)
 modprobe -d /run/mods nfsv4
 mount -i -t nfs4 -o vers=4.2,proto=tcp,addr=$net.254,clientaddr=$net.\$n $net.254:/export $share || echo "no mount"
 echo "serving n\$n"
-# The starter of ranks closes its input at once; without so long a patience it would be cut off half a second later.
+# The starter of ranks closes its input at once; with less patience it would be cut off soon after.
 exec socat -t 100000 TCP-LISTEN:2222,fork,reuseaddr EXEC:/bin/bash,stderr
 END
   cat >"$state/rsh" <<END

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the habits that no compiler checks; prints what it finds and exits 1 when it finds something.
+"""Checks the habits that no compiler checks; exits 1 when it finds something, and prints it.
 
 usage: tidy.py [--longest] [ROOT]
   --longest   print the longest files and functions instead, to see how far the ceilings can come down

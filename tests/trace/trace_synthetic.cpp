@@ -1,14 +1,20 @@
 // stria_trace_synthetic: makes traces for tests, of any number of ranks, without running them.
 //
-// usage: stria_trace_synthetic --from DESCRIPTION.json -o FILE       what the description says, see below
-//        stria_trace_synthetic --ranks R --events E [--seed S] -o FILE   a run of commits: R ranks with about E events each
+// usage: stria_trace_synthetic --from DESCRIPTION.json -o FILE
+//          what the description says, see below
+//        stria_trace_synthetic --ranks R --events E [--seed S] -o FILE
+//          a run of commits: R ranks with about E events each
 //
-// A description, everything optional but "ranks": {"program", "command", "level": 0 … 4, "start_unix_ns",
-//   "ranks": [{"node", "host", "begin_ns", "end_ns", "dropped", "complete": true}, …] or a number of ranks,
-//   "kinds": [{"name", "layer": "app|library|engine|storage", "detail": "none|count|peer|dataset", "overlaps"}, …]   besides
-//   Stria's, "events": [{"rank", "kind", "begin_ns", "end_ns", "bytes", "offset", "file", "dataset", "peer", "count", "thread",
-//   "id", "parent"}, …], "counters": [{"rank", "file", "values": {"opens": 1, …}}, …], "facts": [{"rank", "file", "key",
-//   "value"}, …]}
+// A description, in which everything is optional but "ranks":
+//   {"program", "command", "level": 0 … 4, "start_unix_ns",
+//    "ranks": [{"node", "host", "begin_ns", "end_ns", "dropped", "complete": true}, …],
+//    "kinds": [{"name", "layer": "app|library|engine|storage",
+//               "detail": "none|count|peer|dataset", "overlaps"}, …],
+//    "events": [{"rank", "kind", "begin_ns", "end_ns", "bytes", "offset", "file", "dataset",
+//                "peer", "count", "thread", "id", "parent"}, …],
+//    "counters": [{"rank", "file", "values": {"opens": 1, …}}, …],
+//    "facts": [{"rank", "file", "key", "value"}, …]}
+// "ranks" may also be a number of ranks. "kinds" are those besides Stria's own.
 #include <cstdio>
 #include <cstring>
 #include <exception>

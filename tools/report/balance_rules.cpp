@@ -39,9 +39,8 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
                                  bytes_text(static_cast<double>(all)), bytes_text(static_cast<double>(written.front())),
                                  bytes_text(static_cast<double>(written.back())));
   finding.advice =
-      "File domains are uneven: data lie in a small part of the file, or the unit of alignment is large for it. Choose fewer "
-      "aggregators "
-      "(hint cb_nodes) or a smaller striping_unit.";
+      "File domains are uneven: data lie in a small part of the file, or the unit of alignment is large for it. "
+      "Choose fewer aggregators (hint cb_nodes) or a smaller striping_unit.";
   finding.weight = 0.5 * (1 - share_of(static_cast<double>(all) / static_cast<double>(written.size()),
                                        static_cast<double>(written.front())));
   return finding;
@@ -101,9 +100,8 @@ MaybeFinding one_writer(const RunDigest& run, const StorageLimit&) {
                              percent_text(share_of(*most, all)), run.ranks());
   finding.evidence = fmt::format("{} of {}", bytes_text(static_cast<double>(*most)), bytes_text(static_cast<double>(all)));
   finding.advice =
-      "One process reaches the speed of one core and one network card. Let every rank put its own part, and choose more than "
-      "one aggregator "
-      "(hint cb_nodes).";
+      "One process reaches the speed of one core and one network card. Let every rank put its own part, and choose "
+      "more than one aggregator (hint cb_nodes).";
   finding.weight = 1 - 1.0 / run.ranks();
   return finding;
 }

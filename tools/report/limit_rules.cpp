@@ -18,9 +18,8 @@ struct Advice {
 // What to try where a part is the largest.
 constexpr Advice kAdvice[] = {
     {kWaitingPart,
-     "Ranks wait for the slowest of them: the timeline shows which it is and what it does. Share its work, or put more into "
-     "each "
-     "commit."},
+     "Ranks wait for the slowest of them: the timeline shows which it is and what it does. Share its work, or put "
+     "more into each commit."},
     {kTurnPart,
      "The ranks of a node write to the cache of a file one at a time, which is faster than all at once. As long as one always "
      "writes, nothing is lost: the timeline shows whether. Then it is the storage that takes its time."},
@@ -35,9 +34,8 @@ constexpr Advice kAdvice[] = {
     {"metadata", "Write fewer and larger datasets, and fewer attributes."},
     {"sync", "Commit less often, or make only every n-th output durable."},
     {"write",
-     "The storage itself takes long: look at the sizes of pieces below. Longer contiguous pieces, or fewer or more writers at "
-     "once "
-     "(hint cb_nodes), change what it sees."},
+     "The storage itself takes long: look at the sizes of pieces below. Longer contiguous pieces, or fewer or more "
+     "writers at once (hint cb_nodes), change what it sees."},
     {"read",
      "The storage itself takes long: look at the sizes of pieces below. Longer pieces in ascending order read fastest."},
 };
@@ -46,9 +44,9 @@ const char* advice_for(const std::string& part) {
   const auto* const found =
       std::find_if(std::begin(kAdvice), std::end(kAdvice), [&part](const Advice& a) { return a.part == part; });
   return found != std::end(kAdvice) ? found->text
-                                    : "The time lies in the calls themselves, outside of what was recorded inside them: record "
-                                      "with STRIA_TRACE=full, and "
-                                      "under the wrappers on Stria's MPI-IO, which names its parts (docs/tracing.md).";
+                                    : "The time lies in the calls themselves, outside of what was recorded inside "
+                                      "them: record with STRIA_TRACE=full, and under the wrappers on Stria's "
+                                      "MPI-IO, which names its parts (docs/tracing.md).";
 }
 
 std::string largest_parts(const RunDigest& run) {

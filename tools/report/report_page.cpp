@@ -159,9 +159,8 @@ std::string headline(const RunDigest& run, const StorageLimit& limit) {
                          share);
     case Verdict::kAtLimit:
       return fmt::format(
-          "Nothing to do about how this run does its I/O: it took {} of the run's time, as fast as the storage allows. Only "
-          "less "
-          "data, output less often or faster storage would make it shorter.",
+          "Nothing to do about how this run does its I/O: it took {} of the run's time, as fast as the storage "
+          "allows. Only less data, output less often or faster storage would make it shorter.",
           share);
     case Verdict::kBelowLimit:
       return fmt::format("I/O took {} of the run's time. While it did, data moved at {}, {} of what the storage can do.", share,

@@ -90,9 +90,8 @@ MaybeFinding unaligned(const RunDigest& run, const StorageLimit&) {
   finding.evidence = fmt::format("{} of {} pieces, {} on average{}", count_text(odd), count_text(pieces(run)),
                                  bytes_text(mean_piece(run)), commonest(run));
   finding.advice =
-      "Two writers in one unit wait for each other's lock, and a part of a unit may be read before it is written. Align the "
-      "parts of ranks "
-      "to it: aggregated writing does so when it knows the unit (hint striping_unit).";
+      "Two writers in one unit wait for each other's lock, and a part of a unit may be read before it is written. "
+      "Align the parts of ranks to it: aggregated writing does so when it knows the unit (hint striping_unit).";
   finding.weight = 0.5 * share * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
   return finding;
 }
@@ -110,9 +109,8 @@ MaybeFinding random_order(const RunDigest& run, const StorageLimit&) {
       fmt::format("{} of {} pieces in ascending order",
                   count_text(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites)), count_text(all));
   finding.advice =
-      "Read-ahead and write-behind guess the next place. Sort what is read or written by its place in the file, or do it in "
-      "one commit, "
-      "which sorts.";
+      "Read-ahead and write-behind guess the next place. Sort what is read or written by its place in the file, or "
+      "do it in one commit, which sorts.";
   finding.weight = 0.5 * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
   return finding;
 }

@@ -37,9 +37,8 @@ MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
                 "Variables travel {:.1f} at a time. Where they are interleaved in memory, each pass over it fetches all "
                 "and uses one: put all of them, then commit once.",
                 puts)
-          : "Look at the layout of the arrays (long contiguous runs pack fastest) and at conversions: write the type that is "
-            "in "
-            "memory where the file allows it, and use more ranks a node while cores are idle.";
+          : "Look at the layout of the arrays (long contiguous runs pack fastest) and at conversions: write the "
+            "type that is in memory where the file allows it, and use more ranks a node while cores are idle.";
   finding.weight = share;
   return finding;
 }
@@ -56,9 +55,9 @@ MaybeFinding syncing(const RunDigest& run, const StorageLimit&) {
       fmt::format("{} of {} in {} syncs; {} written", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
                   count_text(run.total(Counter::kSyncs)), bytes_text(static_cast<double>(run.total(Counter::kBytesWritten))));
   finding.advice =
-      "The storage takes the data at its own speed only at the end. Commit less often, or keep every n-th checkpoint durable "
-      "and write the "
-      "others without sync; a faster device or more servers help, a faster program does not.";
+      "The storage takes the data at its own speed only at the end. Commit less often, or keep every n-th "
+      "checkpoint durable and write the others without sync; a faster device or more servers help, a faster program "
+      "does not.";
   finding.weight = share;
   return finding;
 }
@@ -78,9 +77,8 @@ MaybeFinding metadata(const RunDigest& run, const StorageLimit&) {
                   seconds_text(run.part("open")), seconds_text(run.part("metadata")), seconds_text(run.breakdown_seconds()),
                   count_text(opens), run.files().size(), bytes_text(static_cast<double>(run.useful_bytes())));
   finding.advice =
-      "Make fewer and larger files and datasets: many attributes and tiny datasets cost a round trip each. Keep files open "
-      "instead of "
-      "opening them for every output.";
+      "Make fewer and larger files and datasets: many attributes and tiny datasets cost a round trip each. Keep "
+      "files open instead of opening them for every output.";
   finding.weight = share;
   return finding;
 }
@@ -100,9 +98,8 @@ MaybeFinding read_modify_write(const RunDigest& run, const StorageLimit&) {
       fmt::format("{} read in {} requests for {} written, {}", bytes_text(static_cast<double>(read)),
                   count_text(run.total(Counter::kReadRequests)), bytes_text(static_cast<double>(written)), percent_text(share));
   finding.advice =
-      "Data sieving fills the gaps between small pieces. Use a collective write, which has no gaps to fill, or turn it off for "
-      "writing "
-      "(hint romio_ds_write=disable) when the gaps are wide.";
+      "Data sieving fills the gaps between small pieces. Use a collective write, which has no gaps to fill, or turn "
+      "it off for writing (hint romio_ds_write=disable) when the gaps are wide.";
   finding.weight = std::min(1.0, share_of(read, read + written));
   return finding;
 }

@@ -77,10 +77,9 @@ MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
                                     seconds_text(meanwhile.seconds), meanwhile.name);
   }
   finding.advice = fmt::format(
-      "Where ranks wait unequally, the others wait for rank {}: share its work (more aggregators, hint cb_nodes, or an "
-      "even "
-      "decomposition). Where all wait alike, ranks are kept from running (more ranks than cores), or every commit costs "
-      "several meetings: put more into each.",
+      "Where ranks wait unequally, the others wait for rank {}: share its work (more aggregators, hint cb_nodes, or "
+      "an even decomposition). Where all wait alike, ranks are kept from running (more ranks than cores), or every "
+      "commit costs several meetings: put more into each.",
       shortest);
   finding.weight = share;
   return finding;
@@ -141,9 +140,8 @@ MaybeFinding collective_by_hint(const RunDigest& run, const StorageLimit&) {
       fmt::format("waiting, exchange and shared memory take {} of the time in I/O; {} transfers went through aggregators",
                   percent_text(share), count_text(run.total(Counter::kTransfersTwoPhase)));
   finding.advice =
-      "Try the run without this hint. Stria then chooses by itself: where a rank's pieces are long, each rank writes its own, "
-      "and "
-      "waits for nobody.";
+      "Try the run without this hint. Stria then chooses by itself: where a rank's pieces are long, each rank "
+      "writes its own, and waits for nobody.";
   finding.weight = share;
   return finding;
 }

@@ -60,9 +60,8 @@ MaybeFinding small_commits(const RunDigest& run, const StorageLimit&) {
       fmt::format("{} in {} of I/O: {} a commit", bytes_text(static_cast<double>(run.useful_bytes())),
                   seconds_text(run.io_wall_seconds()), seconds_text(run.io_wall_seconds() / static_cast<double>(commits)));
   finding.advice =
-      "Every commit agrees among the ranks and syncs, whatever it moves. Put several outputs before a commit, or gather small "
-      "ones in "
-      "memory.";
+      "Every commit agrees among the ranks and syncs, whatever it moves. Put several outputs before a commit, or "
+      "gather small ones in memory.";
   finding.weight = 0.5;
   return finding;
 }
