@@ -49,10 +49,10 @@ class Directory {
 /// Sizes of which some divide and some don't.
 Chosen small(const WorkloadKind& kind) {
   const std::map<std::string, int64_t> sizes = {
-      {"cells", 6},  {"points", 7},    {"dumps", 2},  {"accesses", 30},    {"pieces", 40},  {"mib", 1},
-      {"blocks", 3}, {"nvar", 2},      {"nxb", 2},    {"guard-cells", 1},  {"block-kib", 8}, {"transfer-kib", 3},
-      {"width", 30}, {"height", 20},   {"count", 2},  {"overlap-x", 4},    {"overlap-y", 3}, {"piece-bytes", 4000},
-      {"segments", 2}};
+      {"cells", 6},     {"points", 7},       {"dumps", 2},          {"accesses", 30}, {"pieces", 40},
+      {"mib", 1},       {"blocks", 3},       {"nvar", 2},           {"nxb", 2},       {"guard-cells", 1},
+      {"block-kib", 8}, {"transfer-kib", 3}, {"width", 30},         {"height", 20},   {"count", 2},
+      {"overlap-x", 4}, {"overlap-y", 3},    {"piece-bytes", 4000}, {"segments", 2}};
   Chosen chosen = kind.standards();
   for (auto& [name, value] : chosen.numbers) {
     const auto found = sizes.find(name);
@@ -119,10 +119,12 @@ TEST_P(Layers, IndependentAndByPieces) {
       continue;
     }
     BenchResult result;
-    EXPECT_NO_THROW(result = run(kind, small(kind), [&](BenchOptions& options) {
-      options.layer.collective = false;
-      options.layer.method = through == "posix" ? "multiple" : "automatic";
-    })) << kind.name;
+    EXPECT_NO_THROW(result = run(kind, small(kind),
+                                 [&](BenchOptions& options) {
+                                   options.layer.collective = false;
+                                   options.layer.method = through == "posix" ? "multiple" : "automatic";
+                                 }))
+        << kind.name;
     if (through == "posix") {
       int64_t pieces = count_requests(kind.make(small(kind), {0, rank_count()})).multiple;
       EXPECT_GE(result.write.requests, pieces) << kind.name;

@@ -48,7 +48,8 @@ void for_all_pieces(const Job& job, Take take) {
 /// A file read through a window that moves with the reader.
 class Window {
  public:
-  explicit Window(const std::string& path) : driver_(storage::make_driver("posix").value()), file_(driver_->open(path, {}).value()) {}
+  explicit Window(const std::string& path)
+      : driver_(storage::make_driver("posix").value()), file_(driver_->open(path, {}).value()) {}
   /// As many bytes from `offset` on as are at hand, `bytes` at the most; none where the file ends.
   std::span<const std::byte> at(int64_t offset, int64_t bytes) {
     if (offset < begin_ || offset >= begin_ + have_) {
@@ -79,9 +80,8 @@ void fill_memory(const Job& job, int round) {
 
 void clear_memory(const Job& job) {
   std::fill_n(job.memory, job.workload.memory_bytes, kGap);
-  for_all_pieces(job, [&](const Part&, const Piece& piece) {
-    std::fill_n(job.memory + piece.memory_bytes, piece.bytes, std::byte{});
-  });
+  for_all_pieces(
+      job, [&](const Part&, const Piece& piece) { std::fill_n(job.memory + piece.memory_bytes, piece.bytes, std::byte{}); });
 }
 
 std::string check_memory(const Job& job, int round) {
@@ -92,11 +92,11 @@ std::string check_memory(const Job& job, int round) {
       wrong = fmt::format("read wrong: byte {} of array '{}'", place, job.workload.arrays[part.array].name);
     }
   });
-  for_all_pieces(job, [&](const Part&, const Piece& piece) {
-    std::fill_n(job.memory + piece.memory_bytes, piece.bytes, kGap);
-  });
+  for_all_pieces(job,
+                 [&](const Part&, const Piece& piece) { std::fill_n(job.memory + piece.memory_bytes, piece.bytes, kGap); });
   const std::byte* end = job.memory + job.workload.memory_bytes;
-  const std::byte* touched = std::find_if(static_cast<const std::byte*>(job.memory), end, [](std::byte b) { return b != kGap; });
+  const std::byte* touched =
+      std::find_if(static_cast<const std::byte*>(job.memory), end, [](std::byte b) { return b != kGap; });
   if (wrong.empty() && touched != end) {
     wrong = fmt::format("read into a gap of memory: byte {} of rank {}'s", touched - job.memory, job.owner);
   }

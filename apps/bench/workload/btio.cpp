@@ -48,10 +48,10 @@ struct Memory {
 };
 
 Part cell_part(const std::vector<int64_t>& dims, int64_t dump, const Cell& cell, const Selection& memory, int64_t place) {
-  return {0,
-          Selection::box(dims, {dump, cell.start[0], cell.start[1], cell.start[2]},
-                         {1, cell.size[0], cell.size[1], cell.size[2]}),
-          memory, place};
+  return {
+      0,
+      Selection::box(dims, {dump, cell.start[0], cell.start[1], cell.start[2]}, {1, cell.size[0], cell.size[1], cell.size[2]}),
+      memory, place};
 }
 
 // One call for each row of points of a cell.
@@ -73,7 +73,8 @@ Workload file_a_rank(int64_t dumps, const std::vector<Cell>& cells, const Memory
     Call call;
     for (size_t c = 0; c < cells.size(); ++c) {
       const int64_t place = static_cast<int64_t>(c) * memory.cell_bytes();
-      call.parts.push_back({workload.arrays.size(), Selection::whole(cells[c].size), memory.cell({0, 0, 0}, cells[c].size), place});
+      call.parts.push_back(
+          {workload.arrays.size(), Selection::whole(cells[c].size), memory.cell({0, 0, 0}, cells[c].size), place});
       const std::string name = "dump" + std::to_string(dump) + "_cell" + std::to_string(c);
       workload.arrays.push_back({name, cells[c].size, kPointBytes, 0, static_cast<int>(c)});
     }

@@ -25,8 +25,8 @@ Workload make_ior(const Chosen& chosen, const Ranks& ranks) {
     const int64_t begin = (segment * ranks_in_file + rank_in_file) * block;
     for (int64_t done = 0; done < block; done += transfer) {
       const int64_t bytes = std::min(transfer, block - done);
-      workload.calls.push_back({{{0, Selection::box({length}, {begin + done}, {bytes}), Selection::whole({bytes}),
-                                  segment * block + done}}});
+      workload.calls.push_back(
+          {{{0, Selection::box({length}, {begin + done}, {bytes}), Selection::whole({bytes}), segment * block + done}}});
     }
   }
   return workload;

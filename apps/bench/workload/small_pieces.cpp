@@ -91,8 +91,7 @@ Workload make_noncontig(const Chosen& chosen, const Ranks& ranks) {
   const bool file_gaps = chosen.words.at("file") == "gaps";
   Workload workload;
   workload.arrays = {{"data", {all}, kElementBytes}};
-  const Selection memory =
-      memory_gaps ? Selection::strided(all, 0, elements, ranks.count, 1) : Selection::whole({elements});
+  const Selection memory = memory_gaps ? Selection::strided(all, 0, elements, ranks.count, 1) : Selection::whole({elements});
   const Selection file = file_gaps ? Selection::strided(all, ranks.rank, elements, ranks.count, 1)
                                    : Selection::box({all}, {ranks.rank * elements}, {elements});
   workload.calls = {{{{0, file, memory}}}};

@@ -77,7 +77,8 @@ TEST(Workload, PiecesAreThoseOfALoopOverElements) {
     size_t next = 0;
     Piece before{-1, -1, 0};
     for_each_piece(workload, {0, file, memory, 40}, [&](const Piece& piece) {
-      EXPECT_FALSE(before.memory_bytes + before.bytes == piece.memory_bytes && before.file_bytes + before.bytes == piece.file_bytes);
+      EXPECT_FALSE(before.memory_bytes + before.bytes == piece.memory_bytes &&
+                   before.file_bytes + before.bytes == piece.file_bytes);
       before = piece;
       for (int64_t i = 0; i < piece.bytes / element_bytes; ++i, ++next) {
         ASSERT_LT(next, in_file.size()) << "seed " << seed;
@@ -120,9 +121,10 @@ TEST(Grid, IsAsMpiDealsIt) {
 Chosen small(const WorkloadKind& kind) {
   Chosen chosen = kind.standards();
   for (auto& [name, value] : chosen.numbers) {
-    const std::map<std::string, int64_t> sizes = {{"cells", 6},  {"points", 7}, {"accesses", 50}, {"pieces", 60}, {"mib", 1},
-                                                  {"blocks", 3}, {"nvar", 2},   {"block-kib", 8}, {"nxb", 2},     {"transfer-kib", 3},
-                                                  {"width", 30}, {"height", 20}, {"overlap-x", 4}, {"overlap-y", 3}};
+    const std::map<std::string, int64_t> sizes = {{"cells", 6},     {"points", 7},       {"accesses", 50}, {"pieces", 60},
+                                                  {"mib", 1},       {"blocks", 3},       {"nvar", 2},      {"block-kib", 8},
+                                                  {"nxb", 2},       {"transfer-kib", 3}, {"width", 30},    {"height", 20},
+                                                  {"overlap-x", 4}, {"overlap-y", 3}};
     value = sizes.count(name) != 0 ? sizes.at(name) : value;
   }
   return chosen;

@@ -31,17 +31,18 @@ json direction_json(const BenchResult& result, const Direction& direction) {
   for (const auto& [name, values] : direction.phases) {
     phases[name] = spread(values).median;
   }
-  return {{"seconds", as_json(spread(direction.seconds))},
-          {"mbps", as_json(spread(megabytes_per_second(static_cast<double>(result.useful_bytes), direction.seconds)))},
-          {"rounds_seconds", direction.seconds},
-          {"phases", phases},
-          {"requests", known(direction.requests)},
-          {"request_bytes", known(direction.request_bytes)},
-          {"traffic",
-           {{"requests", direction.traffic[0]}, {"bytes_sent", direction.traffic[1]}, {"bytes_received", direction.traffic[2]}}},
-          {"instructions", known(direction.instructions)},
-          {"method", direction.method},
-          {"reason", direction.reason}};
+  return {
+      {"seconds", as_json(spread(direction.seconds))},
+      {"mbps", as_json(spread(megabytes_per_second(static_cast<double>(result.useful_bytes), direction.seconds)))},
+      {"rounds_seconds", direction.seconds},
+      {"phases", phases},
+      {"requests", known(direction.requests)},
+      {"request_bytes", known(direction.request_bytes)},
+      {"traffic",
+       {{"requests", direction.traffic[0]}, {"bytes_sent", direction.traffic[1]}, {"bytes_received", direction.traffic[2]}}},
+      {"instructions", known(direction.instructions)},
+      {"method", direction.method},
+      {"reason", direction.reason}};
 }
 
 std::string phase_text(const Direction& direction) {
@@ -78,8 +79,9 @@ std::string bench_text(const BenchRun& run, const BenchResult& result) {
     files *= moves || run.options.chosen.words.at("files") == "shared" ? 1 : run.ranks;
     const double amount = moves ? static_cast<double>(result.useful_bytes) : static_cast<double>(files) * 1e6;
     const Spread rates = spread(megabytes_per_second(amount, direction.seconds));
-    text += fmt::format("{:<8}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>12}   {}\n", name, amount / 1e6, rates.median, rates.minimum,
-                        rates.maximum, direction.requests < 0 ? "-" : std::to_string(direction.requests), phase_text(direction));
+    text +=
+        fmt::format("{:<8}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>12}   {}\n", name, amount / 1e6, rates.median, rates.minimum,
+                    rates.maximum, direction.requests < 0 ? "-" : std::to_string(direction.requests), phase_text(direction));
   });
   text += fmt::format("a rank's calls need {} requests as pieces, {} as lists of {}, {} as windows of 32 MiB\n",
                       result.counts.multiple, result.counts.list, run.options.layer.list_regions, result.counts.sieving);
@@ -91,30 +93,28 @@ std::string bench_text(const BenchRun& run, const BenchResult& result) {
 
 std::string bench_json(const BenchRun& run, const BenchResult& result) {
   const bench::BenchOptions& options = run.options;
-  json document = {{"workload", options.kind->name},
-                   {"through", options.through},
-                   {"ranks", run.ranks},
-                   {"parameters", chosen_json(options.chosen)},
-                   {"collective", options.layer.collective},
-                   {"hints", options.layer.hints},
-                   {"dir", options.directory},
-                   {"rounds", options.rounds},
-                   {"reads_from", options.reads_from},
-                   {"sync", options.layer.sync},
-                   {"useful_bytes", result.useful_bytes},
-                   {"stretches", result.stretches},
-                   {"needs",
-                    {{"multiple", result.counts.multiple},
-                     {"list_io", result.counts.list},
-                     {"data_sieving", result.counts.sieving}}},
-                   {"memory_growth_bytes", known(result.growth_bytes)},
-                   {"verified", options.verify ? json(true) : json(nullptr)}};
+  json document = {
+      {"workload", options.kind->name},
+      {"through", options.through},
+      {"ranks", run.ranks},
+      {"parameters", chosen_json(options.chosen)},
+      {"collective", options.layer.collective},
+      {"hints", options.layer.hints},
+      {"dir", options.directory},
+      {"rounds", options.rounds},
+      {"reads_from", options.reads_from},
+      {"sync", options.layer.sync},
+      {"useful_bytes", result.useful_bytes},
+      {"stretches", result.stretches},
+      {"needs",
+       {{"multiple", result.counts.multiple}, {"list_io", result.counts.list}, {"data_sieving", result.counts.sieving}}},
+      {"memory_growth_bytes", known(result.growth_bytes)},
+      {"verified", options.verify ? json(true) : json(nullptr)}};
   if (!result.file.empty()) {
     document["file"] = result.file;
   }
-  for_each_direction(result, [&](const char* name, const Direction& direction) {
-    document[name] = direction_json(result, direction);
-  });
+  for_each_direction(result,
+                     [&](const char* name, const Direction& direction) { document[name] = direction_json(result, direction); });
   return document.dump(2) + "\n";
 }
 
