@@ -64,9 +64,15 @@ void walk_region(std::span<const std::byte> body) {
   }
   wire::SlotWalk walk(*region, transfer.layout, transfer.slot);
   for (int step = 0; step < kMostSteps; ++step) {
-    const ByteRange place = walk.next(1 + step);
+    int64_t looks = 1 + step;
+    const ByteRange place = walk.next(1 + step, &looks);
+    require(looks >= 0);
     if (place.empty()) {
-      break;
+      require(walk.done() || looks == 0);
+      if (walk.done()) {
+        break;
+      }
+      continue;
     }
     require(place.begin >= 0 && place.end < int64_t{1} << 62 && place.size() <= 1 + step);
     const int64_t in_file = transfer.layout.place_of(transfer.slot, place.begin);
