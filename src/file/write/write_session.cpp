@@ -211,7 +211,7 @@ Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, ac
     std::optional<Status> kept;
     std::vector<storage::WriteSegment> sums;
     planned.aids.direct_file = file_.direct();
-    if (last) {
+    if (last && alone) {  // an exchange must not fail for want of the memory that this takes
       planned.aids.packed = [&]() -> std::span<const storage::WriteSegment> {
         kept = hand_in(keep(**set));
         sums = gathered_.take_row_sums();
