@@ -50,6 +50,7 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
         Case("ior", 32, "independent", ranks, place),
         Case("ior", 32, "collective", ranks, place),
         Case("ior_separate", 32, "independent", ranks, place),
+        Case("small", 8, "collective", ranks, place),  # far apart, so that what lies between must not count
     ]
     if round(ranks**0.5) ** 2 == ranks:
         cases.append(Case("btio_full", grid, "collective", ranks, place, goal=COLLECTIVE, ompio_goal=DERIVED))
