@@ -52,7 +52,10 @@ def opens(runs, places, quick):
         Row("make: a file a rank against one shared", 10, ratio(documents, "separate", "shared", "write")),
         Row("open: a file a rank against one shared", None, ratio(documents, "separate", "shared", "read")),
     ]
-    remarks = ["Four ranks make four times as many files; the paper's ratio is of many more processes."]
+    remarks = [
+        "The paper's ratio is of many more processes, whose files all wait for one metadata server. Here four ranks make four "
+        "times as many files, but for a shared one they meet each time: on two cores that meeting is the dearer part."
+    ]
     return Outcome(rows, [bars_of(documents, "write", "parallel create, 4 ranks")], remarks)
 
 
@@ -71,7 +74,10 @@ def checkpoint(runs, places, quick):
             ratio(documents, "separate", "shared", "write"),
         )
     ]
-    remarks = ["With few ranks separate files cost little: the paper's ratio comes with 8,192 processes."]
+    remarks = [
+        "The paper's ratio comes with 8,192 processes and as many files. With four ranks separate files are the cheaper ones: "
+        "nobody meets, and each file is small."
+    ]
     return Outcome(rows, [bars_of(documents, "write", "S3D checkpoint, 4 ranks")], remarks)
 
 
@@ -85,7 +91,7 @@ def contiguous(runs, places, quick):
             for name, through, more in (
                 ("file system", "posix", ["--method", "contiguous"]),
                 ("MPI-IO", "mpiio", []),
-                ("library", "library", []),
+                ("library", "library", ["--no-checksums"]),
             )
         }
     )
@@ -98,8 +104,8 @@ def contiguous(runs, places, quick):
         ),
     ]
     remarks = [
-        "The paper's library is HDF5, whose data began off the blocks of the file system. Ours aligns them. It also takes "
-        "checksums."
+        "The paper's library is HDF5, whose data began off the blocks of the file system. Ours aligns them, and here takes no "
+        "checksums. A file of 28 MiB in memory takes milliseconds, of which opening and the commit are a part."
     ]
     return Outcome(rows, [bars_of(documents, "write", "7 MiB a process, contiguous")], remarks)
 
