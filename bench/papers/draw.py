@@ -17,8 +17,10 @@ def svg(figure, theme):
     style = {name: ink for name in ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")}
     with pyplot.rc_context({**style, "svg.hashsalt": figure.title, "font.size": 9}):
         canvas, axes = pyplot.subplots(figsize=(5.2, 3.2), layout="constrained")
+        shortest = min(seconds for points in figure.series.values() for _, seconds in points)
         for colour, (name, points) in zip(COLOURS, figure.series.items(), strict=False):
-            places, values = zip(*points, strict=True)
+            places = [place for place, _ in points]
+            values = [seconds / shortest for _, seconds in points]
             if figure.axis:
                 axes.plot(places, values, marker="o", markersize=3.5, linewidth=1.4, color=colour, label=name)
             else:
@@ -28,7 +30,7 @@ def svg(figure, theme):
             axes.set_yscale("log")
             axes.set_xlabel(figure.axis)
             axes.legend(frameon=False, labelcolor=ink)
-        axes.set_ylabel(figure.unit)
+        axes.set_ylabel("time, as a multiple of the shortest")
         axes.set_title(figure.title, loc="left", fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
         out = io.BytesIO()

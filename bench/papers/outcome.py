@@ -19,11 +19,11 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """Lines over an axis, or bars where the axis has no name. `series`: {name: [(x, y)]}; bars: {name: [(label, y)]}."""
+    """Times as lines over an axis, or as bars where the axis has no name. `series`: {name: [(x, seconds)]}; bars:
+    {name: [(label, seconds)]}. They are drawn as multiples of the shortest."""
 
     title: str
     axis: str
-    unit: str
     series: dict
 
 

@@ -8,7 +8,7 @@ ROSS = "Ross, Nurmi, Cheng, Zingale 2001: A Case Study in Application I/O on Lin
 
 
 def bars_of(documents, direction, title):
-    return Figure(title, "", "seconds", {name: [(name, value)] for name, value in median_seconds(documents, direction).items()})
+    return Figure(title, "", {name: [(name, value)] for name, value in median_seconds(documents, direction).items()})
 
 
 def block_array(runs, places, quick):

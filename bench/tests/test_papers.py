@@ -8,8 +8,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run_papers  # noqa: E402
-from papers import page, runs  # noqa: E402
-from papers.outcome import Outcome, Row  # noqa: E402
+from papers import draw, page, runs  # noqa: E402
+from papers.outcome import Figure, Outcome, Row  # noqa: E402
 
 
 def document(seconds):
@@ -38,6 +38,16 @@ class Page(unittest.TestCase):
         for part in ("a &lt;count&gt;", "the same", "another", "0.5", "why", experiment.title):
             self.assertIn(part, text)
         self.assertNotIn("http", text)
+
+    def test_a_figure_is_drawn_for_light_and_dark(self):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            self.skipTest("no matplotlib")
+        figure = Figure("a figure", "accesses", {"list": [(10, 2.0), (100, 4.0)]})
+        light, dark = (draw.svg(figure, theme) for theme in ("light", "dark"))
+        self.assertTrue(light.startswith(b"<?xml") and light != dark)
+        self.assertIn("data:image/svg+xml;base64,", page.picture(figure))
 
     def test_numbers_as_papers_print_them(self):
         self.assertEqual([page.number(value) for value in (983040, 1.536, None, 30)], ["983,040", "1.54", "-", "30"])
