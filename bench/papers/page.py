@@ -14,7 +14,7 @@ table { border-collapse: collapse; margin: 1rem 0; }
 th, td { text-align: right; padding: 0.25rem 0.9rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
-.faint { color: var(--faint); } .figures { display: flex; flex-wrap: wrap; gap: 1rem; } picture { flex: 1 1 22rem; }
+.faint { color: var(--faint); } .figures { display: flex; flex-wrap: wrap; gap: 1rem; } picture { flex: 0 1 29rem; }
 img { width: 100%; }
 pre { overflow-x: auto; padding: 0.7rem; border: 1px solid var(--line); font-size: 0.8rem; }
 """

@@ -32,7 +32,9 @@ class Runs:
         shown = ["stria", "bench", *map(str, words), "--read", "--verify", "--rounds", "1"]
         launch = ["mpiexec.openmpi", "-n", str(ranks)] + (["env", f"LD_PRELOAD={DROP_IN}"] if preload else [])
         command = [*launch, STRIA, *shown[1:], "--dir", directory, "--json", result]
-        told = shlex.join(["mpiexec", "-n", str(ranks), *(["env", "LD_PRELOAD=libstria_mpiio.so"] if preload else []), *shown])
+        place = "stria://SERVER" if directory.startswith("stria://") else "DIR"
+        preloaded = ["env", "LD_PRELOAD=libstria_mpiio.so"] if preload else []
+        told = shlex.join(["mpiexec", "-n", str(ranks), *preloaded, *shown, "--dir", place])
         if told not in self.commands:
             self.commands.append(told)
         try:
