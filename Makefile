@@ -1,6 +1,6 @@
 # Everything here calls a script or a CMake preset that can be used alone as well.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers sanitize format clean
+.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers papers sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ bench-nodes: ## HDF5, PnetCDF, MPI-IO and the library on four pretended nodes, s
 
 bench-servers: ## a store of eight servers by every method, and beside plain sockets; figures drawn in out/bench
 	@scripts/bench_servers.sh
+
+papers: ## experiments of five papers at small sizes; the page is out/papers/index.html
+	@scripts/papers.sh run all --quick
 
 sanitize: setup ## every test under the address and undefined-behaviour sanitizers
 	@cmake --preset asan && cmake --build --preset asan && ctest --preset asan -LE 'long|style'

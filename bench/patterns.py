@@ -23,7 +23,7 @@ def words(pattern, size):
     if name in simple:
         return simple[name]
     if name == "noncontig":
-        return ["noncontig", "--mib", size, "--memory", PLACES[rest[0]], "--file", PLACES[rest[1]]]
+        return ["noncontig", "--kib", size * 1024, "--memory", PLACES[rest[0]], "--file", PLACES[rest[1]]]
     if name == "btio":
         return ["btio", "--points", size, "--kind", rest[0]]
     if name == "pieces":

@@ -69,7 +69,8 @@ def test_mpiio_by_preload_on_a_store(work):
                 assert done.returncode == 0, done.stdout + done.stderr
                 document = read_json(json)
                 assert document["read"]["traffic"]["requests"] > 0
-                assert document["read"]["traffic"]["bytes_received"] >= document["useful_bytes"]
+                # What two displays share may come once.
+                assert document["read"]["traffic"]["bytes_received"] >= (2 * 60 - 8) * 40 * 3
         finally:
             store.terminate()
             store.wait(timeout=HANG_SECONDS)

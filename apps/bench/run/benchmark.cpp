@@ -181,7 +181,7 @@ class Benchmark {
     }
   }
 
-  // Other layers than MPI-IO's name files as the library does; MPI-IO may know more prefixes, which the drop-in knows too.
+  // Every layer names files as the library does.
   void remove_files() {
     everywhere([&] {
       if (!written_.is_file_a_rank && ranks_.rank != 0) {

@@ -8,6 +8,7 @@ namespace stria::bench {
 
 namespace {
 
+constexpr int64_t kKiB = 1 << 10;
 constexpr int64_t kMiB = 1 << 20;
 
 /// Every rank has `count` pieces of `piece_bytes`, one in each `across` of them, its first after `first` of them.
@@ -85,7 +86,7 @@ Workload make_pieces(const Chosen& chosen, const Ranks& ranks) {
 // Vectors of 2 ints dealt to the ranks in turn; memory alike where it is noncontiguous.
 Workload make_noncontig(const Chosen& chosen, const Ranks& ranks) {
   constexpr int64_t kElementBytes = 8;
-  const int64_t elements = chosen.numbers.at("mib") * kMiB / kElementBytes;
+  const int64_t elements = chosen.numbers.at("kib") * kKiB / kElementBytes;
   const int64_t all = elements * ranks.count;
   const bool memory_gaps = chosen.words.at("memory") == "gaps";
   const bool file_gaps = chosen.words.at("file") == "gaps";
@@ -137,7 +138,7 @@ WorkloadKind pieces_kind() {
 WorkloadKind noncontig_kind() {
   return {"noncontig",
           "vectors of 8 bytes, strided in memory, in the file, or both (ROMIO's noncontig)",
-          {{"mib", 2, 1, 1 << 20, "of a rank"}},
+          {{"kib", 2048, 1, 1 << 30, "of a rank"}},
           {{"memory", {"gaps", "contiguous"}, "strided or not"}, {"file", {"gaps", "contiguous"}, "strided or not"}},
           make_noncontig};
 }

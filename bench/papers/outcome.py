@@ -1,0 +1,47 @@
+"""What an experiment leaves for the page."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A figure that the paper prints, and ours. None: the paper prints none."""
+
+    what: str
+    paper: float | None
+    ours: float
+    exact: bool = False  # a count that must be the same
+
+    def agrees(self):
+        """Whether ours is the paper's; None where it is not to be the same."""
+        return self.ours == self.paper if self.exact else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """Times as lines over an axis, or as bars where the axis has no name. `series`: {name: [(x, seconds)]}; bars:
+    {name: [(label, seconds)]}. They are drawn as multiples of the shortest."""
+
+    title: str
+    axis: str
+    series: dict
+
+
+@dataclasses.dataclass
+class Outcome:
+    rows: list
+    figures: list
+    remarks: list  # what agrees, what doesn't, and why
+    commands: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """One row of a paper: what it asked, how it is scaled here, and the function (runs, places, quick) that measures it."""
+
+    key: str
+    paper: str
+    title: str
+    asked: str
+    scaled: str
+    measure: object

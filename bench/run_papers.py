@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Runs the experiments of the papers that Stria rebuilds, and writes OUT/index.html: the papers' figures beside ours.
+
+usage: run_papers.py list | run ID ... | run all"""
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
+from papers import ching, page, yu  # noqa: E402
+from papers.runs import DROP_IN, STRIA, Failed, Runs  # noqa: E402
+from run_servers_bench import Store, say  # noqa: E402
+
+EXPERIMENTS = sorted([*ching.EXPERIMENTS, *yu.EXPERIMENTS], key=lambda experiment: experiment.key)
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """Where files go: a store of eight servers, and a directory."""
+
+    store: str
+    directory: str
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("action", choices=("list", "run"))
+    parser.add_argument("ids", nargs="*", help="experiments, or all", metavar="ID")
+    parser.add_argument("--quick", action="store_true", help="small sizes, some minutes")
+    parser.add_argument("--cycles", type=int, default=3, help="times that every variant runs")
+    parser.add_argument("--dir", default="/dev/shm", help="where the store and the files are made")
+    parser.add_argument("--out", default=os.path.join(ROOT, "out", "papers"), help="where the page goes")
+    options = parser.parse_args(arguments)
+    known = {experiment.key for experiment in EXPERIMENTS}
+    for key in options.ids:
+        if key not in known and key != "all":
+            parser.error(f"no experiment {key}; known: {', '.join(sorted(known))}")
+    if options.action == "run" and not options.ids:
+        parser.error("run: name experiments, or all")
+    return options
+
+
+def measure(experiment, options, places):
+    """The outcome, or None with a message when a program failed."""
+    runs = Runs(options.out, options.cycles)
+    say(f"{experiment.key}: {experiment.title}")
+    try:
+        outcome = experiment.measure(runs, places, options.quick)
+    except Failed as failure:
+        say(f"PROBLEM {experiment.key}: {failure}")
+        return None
+    outcome.commands = runs.commands
+    for row in outcome.rows:
+        say(f"  {row.what}: paper {page.number(row.paper)}, here {page.number(row.ours)}")
+    return outcome
+
+
+def main(arguments):
+    """0; 1 when a program failed or a count is another than the paper's; 2 when it could not start."""
+    options = parse_arguments(arguments)
+    if options.action == "list":
+        say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))
+        return 0
+    for program in (STRIA, DROP_IN):
+        if not os.path.exists(program):
+            print(f"run_papers.py: no {program}; build it first (make papers)", file=sys.stderr)
+            return 2
+    os.makedirs(options.out, exist_ok=True)
+    chosen = [experiment for experiment in EXPERIMENTS if experiment.key in options.ids or "all" in options.ids]
+    with tempfile.TemporaryDirectory(prefix="stria-papers-", dir=options.dir) as directory, Store(directory) as store:
+        outcomes = [(experiment, measure(experiment, options, Places(store.url, directory))) for experiment in chosen]
+    results = [(experiment, outcome) for experiment, outcome in outcomes if outcome is not None]
+    with open(os.path.join(options.out, "index.html"), "w", encoding="utf-8") as file:
+        file.write(page.page(results))
+    record = {experiment.key: [dataclasses.asdict(row) for row in outcome.rows] for experiment, outcome in results}
+    with open(os.path.join(options.out, "papers.json"), "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
+    say(f"the page: {os.path.join(options.out, 'index.html')}")
+    right = all(row.agrees() is not False for _, outcome in results for row in outcome.rows)
+    return 0 if right and len(results) == len(chosen) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

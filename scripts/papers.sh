@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Experiments of the papers that Stria rebuilds: the papers' figures beside ours in out/papers/index.html.
+# usage: scripts/papers.sh list | run ID ... | run all     [OPTION of bench/run_papers.py ...]     --quick: small sizes
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/stages.sh
+
+scripts/setup.sh
+stage build build_preset release stria_cli stria_mpiio || exit 1
+exec build/venv/bin/python -B bench/run_papers.py "$@"
