@@ -140,7 +140,12 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
     wait_for_change();
   }
   Slot& mine = slots()[free];
-  mine = {++state_->last_ticket, range.begin, range.end, rank_, exclusive, false};
+  mine = {.ticket = ++state_->last_ticket,
+          .begin = range.begin,
+          .end = range.end,
+          .rank = rank_,
+          .exclusive = exclusive,
+          .held = false};
   LongWait long_wait;
   for (int whom = whom_to_wait_for(mine); whom != kNobody; whom = whom_to_wait_for(mine)) {
     if (!long_wait.has_begun()) {

@@ -129,8 +129,11 @@ void Packer::Impl::add(const PackOperand& from) {
   const Translation translation{from.memory_element, from.stored_element, from.swap_bytes};
   const int64_t elements = from.type.size() / translation.memory_bytes();
   // Displacement and bounds are left behind, so that operands which differ in them alone can travel together.
-  operands.push_back({from.memory + from.type.displacement(), Datatype::of_node(from.type.shared_node()), translation,
-                      elements * translation.stored_bytes(), 0});
+  operands.push_back({.memory = from.memory + from.type.displacement(),
+                      .tree = Datatype::of_node(from.type.shared_node()),
+                      .translation = translation,
+                      .stream_bytes = elements * translation.stored_bytes(),
+                      .group = 0});
 }
 
 void Packer::Impl::assign_groups() {

@@ -300,12 +300,15 @@ TEST(Packer, GroupsNeighboursOfEqualTypes) {
   const Datatype reals = Datatype::hvector(8, 1, 80, Datatype::bytes(8)).value();
   const Datatype others = Datatype::hvector(7, 1, 80, Datatype::bytes(8)).value();
   std::vector<PackOperand> operands;
+  const auto add = [&](std::byte* from, const Datatype& type, ElementType stored) {
+    operands.push_back({.memory = from, .type = type, .memory_element = ElementType::kFloat64, .stored_element = stored});
+  };
   for (int v = 9; v >= 0; --v) {
-    operands.push_back({memory.data() + 8 * v, reals, ElementType::kFloat64, ElementType::kFloat64, false});
+    add(memory.data() + 8 * v, reals, ElementType::kFloat64);
   }
-  operands.push_back({memory.data(), others, ElementType::kFloat64, ElementType::kFloat64, false});
-  operands.push_back({memory.data() + 8, reals, ElementType::kFloat64, ElementType::kFloat32, false});
-  operands.push_back({memory.data() + 1000, reals, ElementType::kFloat64, ElementType::kFloat64, false});
+  add(memory.data(), others, ElementType::kFloat64);
+  add(memory.data() + 8, reals, ElementType::kFloat32);
+  add(memory.data() + 1000, reals, ElementType::kFloat64);
   const Packer packer = Packer::create(operands).value();
   ASSERT_EQ(packer.operand_count(), 13);
   for (int v = 1; v < 10; ++v) {
@@ -321,7 +324,7 @@ TEST(Packer, GroupsNeighboursOfEqualTypes) {
 TEST(Packer, RejectsWhatItCannotMove) {
   std::byte memory[64];
   const auto code = [&](const Datatype& type, ElementType from, ElementType to) {
-    return Packer::create({{memory, type, from, to, false}}).status().code();
+    return Packer::create({{.memory = memory, .type = type, .memory_element = from, .stored_element = to}}).status().code();
   };
   const Datatype cut = Datatype::hvector(2, 1, 12, Datatype::bytes(4)).value();
   EXPECT_EQ(code(Datatype::bytes(12), ElementType::kFloat64, ElementType::kFloat64), ErrorCode::kInvalidArgument);

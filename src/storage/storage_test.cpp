@@ -14,7 +14,8 @@ using testing::DriverTest;
 
 DriverCase registered(const std::string& title, const std::string& driver, const std::string& parent_directory,
                       bool direct = false) {
-  return {title, [driver] { return make_driver(driver); }, parent_directory, direct};
+  return {
+      .name = title, .make = [driver] { return make_driver(driver); }, .parent_directory = parent_directory, .direct = direct};
 }
 
 Result<std::shared_ptr<Driver>> make_private_memory() {

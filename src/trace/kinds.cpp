@@ -23,7 +23,7 @@ std::vector<KindInfo> make_kinds() {
   name(BuiltIn::kFileClose, "File::close");
   for (size_t phase = 0; phase < kPhaseCount; ++phase) {
     const auto which = static_cast<Phase>(phase);
-    kinds[kind(which).id] = {phase_name(which), Layer::kEngine, Detail::kCount, false};
+    kinds[kind(which).id] = {.name = phase_name(which), .layer = Layer::kEngine, .detail = Detail::kCount};
   }
   name(BuiltIn::kPlan, "plan");
   name(BuiltIn::kStorageOpen, "storage open");

@@ -57,7 +57,7 @@ class TraceBuilder {
   // A kind besides Stria's own.
   TraceBuilder& kind(const std::string& name, trace::Layer layer) {
     const auto id = static_cast<uint32_t>(trace::kBuiltInCount) + static_cast<uint32_t>(kinds_.size());
-    kinds_.push_back({trace::Table::kKind, id, name, layer, trace::Detail::kNone, false});
+    kinds_.push_back({.table = trace::Table::kKind, .id = id, .text = name, .layer = layer});
     return *this;
   }
   trace::BuiltIn added(size_t index) const { return static_cast<trace::BuiltIn>(kinds_[index].id); }

@@ -80,7 +80,7 @@ struct Writer {
 }  // namespace
 
 StorageLimit given_limit(double mb_per_second) {
-  return {mb_per_second * 1e6, "as given", true};
+  return {.bytes_per_second = mb_per_second * 1e6, .source = "as given", .is_measured = true};
 }
 
 Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int writer_count) {

@@ -60,13 +60,13 @@ Result<wire::Opened> Store::open(wire::Open& request) {
   if (!layout.valid()) {
     return Status(ErrorCode::kFormat, "the manager tells of a file that no server keeps");
   }
-  handles_[request.handle] = {{request.handle, opened.file, request.exclusive}, Status()};
+  handles_[request.handle] = {{.handle = request.handle, .file = opened.file, .exclusive = request.exclusive}, Status()};
   return opened;
 }
 
 Result<uint64_t> Store::open_again(uint64_t file) {
   const std::lock_guard lock(manager_mutex_);
-  const wire::Handle handle{++last_handle_, file, false};
+  const wire::Handle handle{.handle = ++last_handle_, .file = file};
   STRIA_RETURN_IF_ERROR(ask_manager_locked(wire::Kind::kReclaim, wire::encode(handle)).status());
   handles_[handle.handle] = {handle, Status()};
   return handle.handle;

@@ -252,7 +252,7 @@ Result<std::unique_ptr<RangeLock>> StripedFile::try_lock(ByteRange range, LockMo
 Result<bool> StripedFile::is_locked_elsewhere(ByteRange range) {
   STRIA_RETURN_IF_ERROR(check("lock", false));
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(store_, servers_[0]));
-  auto answer = ask_lock(link, wire::Kind::kIsLocked, {file_, range, false, holder_}, 0);
+  auto answer = ask_lock(link, wire::Kind::kIsLocked, {.file = file_, .range = range, .holder = holder_}, 0);
   return answer.ok() ? answer : answer.status().with_context(describe("lock", path_, range.begin, range.size()));
 }
 
@@ -260,7 +260,7 @@ void StripedFile::unlock(Store::Borrowed& borrowed, ByteRange range, int64_t gen
   Call call;
   call.link = borrowed.link();
   call.kind = wire::Kind::kUnlock;
-  call.body = wire::encode(wire::LockRange{file_, range, false, holder_});
+  call.body = wire::encode(wire::LockRange{.file = file_, .range = range, .holder = holder_});
   call.only_this_connection = true;
   Status outcome = run_calls({&call, 1});
   if (outcome.ok()) {

@@ -354,7 +354,7 @@ Status Hdf5Writer::write_attribute(const AttributeSpec& attribute) {
     STRIA_ASSIGN_OR_RETURN(Value value, make_attribute_value(attribute));
     Attribute* there = object->find(attribute.name);
     if (there == nullptr) {
-      object->attributes.push_back({attribute.name, std::move(value), false, std::nullopt});
+      object->attributes.push_back({.name = attribute.name, .value = std::move(value), .waits = false, .otherwise = {}});
     } else if (there->waits) {
       there->otherwise = std::move(value);
     } else {
@@ -374,7 +374,7 @@ Result<int> Hdf5Writer::reserve_attribute(const AttributeSpec& attribute) {
     if (object->find(attribute.name) != nullptr) {
       return Status(ErrorCode::kAlreadyExists, "the name is taken");
     }
-    object->attributes.push_back({attribute.name, std::move(value), true, std::nullopt});
+    object->attributes.push_back({.name = attribute.name, .value = std::move(value), .waits = true, .otherwise = {}});
     impl_->reserved.push_back(&object->attributes.back());
     return Status();
   };
