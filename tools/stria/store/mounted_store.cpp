@@ -115,11 +115,24 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   });
 }
 
-int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t, fuse_file_info*, fuse_readdir_flags) {
+// Who has a directory open is told no path any more: it is kept.
+int open_directory(const char* path, fuse_file_info* info) {
+  return answer([&] {
+    info->fh = reinterpret_cast<uint64_t>(new std::string(url_of(path)));
+    return 0;
+  });
+}
+
+int release_directory(const char*, fuse_file_info* info) {
+  delete reinterpret_cast<std::string*>(info->fh);
+  return 0;
+}
+
+int read_directory(const char*, void* buffer, fuse_fill_dir_t fill, off_t, fuse_file_info* info, fuse_readdir_flags) {
   return answer([&] {
     fill(buffer, ".", nullptr, 0, {});
     fill(buffer, "..", nullptr, 0, {});
-    for (const wire::Listed::Entry& entry : entries_of(url_of(path))) {
+    for (const wire::Listed::Entry& entry : entries_of(*reinterpret_cast<std::string*>(info->fh))) {
       struct stat kind = {};
       kind.st_mode = entry.is_directory ? S_IFDIR : S_IFREG;
       if (fill(buffer, entry.name.c_str(), &kind, 0, {}) != 0) {
@@ -280,7 +293,9 @@ const fuse_operations& mounted_store_operations() {
     fuse_operations calls = {};
     calls.init = begin;
     calls.getattr = get_attributes;
+    calls.opendir = open_directory;
     calls.readdir = read_directory;
+    calls.releasedir = release_directory;
     calls.open = open_existing;
     calls.create = create;
     calls.read = read_bytes;
