@@ -87,7 +87,6 @@ timespec time_of(int64_t ns) {
 
 void describe(const wire::Attributes& attributes, const FileState& state, struct stat* details) {
   std::memset(details, 0, sizeof *details);
-  details->st_ino = attributes.place.file;
   details->st_mode = attributes.is_directory ? S_IFDIR | 0755 : S_IFREG | 0644;
   details->st_nlink = attributes.is_directory ? 2 : 1;
   details->st_uid = getuid();
@@ -100,14 +99,8 @@ void describe(const wire::Attributes& attributes, const FileState& state, struct
   details->st_atim = details->st_mtim;
 }
 
-int get_attributes(const char* path, struct stat* details, fuse_file_info* info) {
+int get_attributes(const char* path, struct stat* details, fuse_file_info*) {
   return answer([&] {
-    if (path == nullptr) {  // removed while it was open
-      const std::lock_guard lock(open_file(info).mutex);
-      wire::Attributes attributes;
-      describe(attributes, {open_file(info).file->size().value(), 0}, details);
-      return 0;
-    }
     const std::string url = url_of(path);
     const wire::Attributes attributes = attributes_of(url);
     describe(attributes, attributes.is_directory ? FileState() : state_of_file(url, attributes.place), details);
@@ -115,24 +108,11 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   });
 }
 
-// Who has a directory open is told no path any more: it is kept.
-int open_directory(const char* path, fuse_file_info* info) {
-  return answer([&] {
-    info->fh = reinterpret_cast<uint64_t>(new std::string(url_of(path)));
-    return 0;
-  });
-}
-
-int release_directory(const char*, fuse_file_info* info) {
-  delete reinterpret_cast<std::string*>(info->fh);
-  return 0;
-}
-
-int read_directory(const char*, void* buffer, fuse_fill_dir_t fill, off_t, fuse_file_info* info, fuse_readdir_flags) {
+int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t, fuse_file_info*, fuse_readdir_flags) {
   return answer([&] {
     fill(buffer, ".", nullptr, 0, {});
     fill(buffer, "..", nullptr, 0, {});
-    for (const wire::Listed::Entry& entry : entries_of(*reinterpret_cast<std::string*>(info->fh))) {
+    for (const wire::Listed::Entry& entry : entries_of(url_of(path))) {
       struct stat kind = {};
       kind.st_mode = entry.is_directory ? S_IFDIR : S_IFREG;
       if (fill(buffer, entry.name.c_str(), &kind, 0, {}) != 0) {
@@ -276,10 +256,7 @@ int ignore_times(const char*, const timespec*, fuse_file_info*) {
 }
 
 void* begin(fuse_conn_info*, fuse_config* config) {
-  config->hard_remove = 1;  // a file that is open outlives its name in the store itself
-  config->nullpath_ok = 1;
   config->auto_cache = 1;
-  config->use_ino = 1;
   config->attr_timeout = 1;
   config->entry_timeout = 1;
   config->negative_timeout = 0;
@@ -293,9 +270,7 @@ const fuse_operations& mounted_store_operations() {
     fuse_operations calls = {};
     calls.init = begin;
     calls.getattr = get_attributes;
-    calls.opendir = open_directory;
     calls.readdir = read_directory;
-    calls.releasedir = release_directory;
     calls.open = open_existing;
     calls.create = create;
     calls.read = read_bytes;
