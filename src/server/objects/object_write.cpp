@@ -14,6 +14,9 @@ namespace {
 
 using Mode = BlockLocks::Mode;
 
+// A piece alone costs as much as so many bytes that are summed with their neighbours.
+constexpr int64_t kWorthBytes = 192;
+
 /// Puts pieces of one block where they belong in its content.
 void lay(std::span<const Piece> pieces, std::byte* content) {
   for (const Piece& piece : pieces) {
@@ -94,12 +97,16 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
   const ByteRange words{align_down(hull.begin, kSumWordBytes), align_up(hull.end, kSumWordBytes)};
   STRIA_RETURN_IF_ERROR(get(words, mapped, content + words.begin % kBlockBytes));
   BlockSum sum = stored;
-  for (const Piece& piece : pieces) {
-    const int64_t begin = align_down(piece.range.begin, kSumWordBytes) - whole.begin;
-    const int64_t end = align_up(piece.range.end, kSumWordBytes) - whole.begin;
+  const bool dense = static_cast<int64_t>(pieces.size()) * kWorthBytes > words.size();
+  const size_t at_once = dense ? pieces.size() : 1;
+  for (size_t i = 0; i < pieces.size(); i += at_once) {
+    const std::span<const Piece> some = pieces.subspan(i, at_once);
+    const ByteRange changed = hull_of(some);
+    const int64_t begin = align_down(changed.begin, kSumWordBytes) - whole.begin;
+    const int64_t end = align_up(changed.end, kSumWordBytes) - whole.begin;
     const std::span<const std::byte> changing(content + begin, static_cast<size_t>(end - begin));
     const uint64_t before = sum_of_part(changing, begin);
-    lay({&piece, 1}, content);
+    lay(some, content);
     sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin));
   }
   return Flight{sum, true};

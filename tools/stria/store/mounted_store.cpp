@@ -87,7 +87,6 @@ timespec time_of(int64_t ns) {
 
 void describe(const wire::Attributes& attributes, const FileState& state, struct stat* details) {
   std::memset(details, 0, sizeof *details);
-  details->st_ino = attributes.place.file;
   details->st_mode = attributes.is_directory ? S_IFDIR | 0755 : S_IFREG | 0644;
   details->st_nlink = attributes.is_directory ? 2 : 1;
   details->st_uid = getuid();
@@ -100,14 +99,8 @@ void describe(const wire::Attributes& attributes, const FileState& state, struct
   details->st_atim = details->st_mtim;
 }
 
-int get_attributes(const char* path, struct stat* details, fuse_file_info* info) {
+int get_attributes(const char* path, struct stat* details, fuse_file_info*) {
   return answer([&] {
-    if (path == nullptr) {  // removed while it was open
-      const std::lock_guard lock(open_file(info).mutex);
-      wire::Attributes attributes;
-      describe(attributes, {open_file(info).file->size().value(), 0}, details);
-      return 0;
-    }
     const std::string url = url_of(path);
     const wire::Attributes attributes = attributes_of(url);
     describe(attributes, attributes.is_directory ? FileState() : state_of_file(url, attributes.place), details);
@@ -263,10 +256,7 @@ int ignore_times(const char*, const timespec*, fuse_file_info*) {
 }
 
 void* begin(fuse_conn_info*, fuse_config* config) {
-  config->hard_remove = 1;  // a file that is open outlives its name in the store itself
-  config->nullpath_ok = 1;
   config->auto_cache = 1;
-  config->use_ino = 1;
   config->attr_timeout = 1;
   config->entry_timeout = 1;
   config->negative_timeout = 0;
