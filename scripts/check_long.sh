@@ -17,6 +17,7 @@ if stage build build_preset release; then
   stage test_long ctest --preset release -L '^long$' || true
   stage nodes_long env STRIA_NODES_LONG=1 scripts/check_nodes.sh || true
   stage nodes_nfs env STRIA_NODES=nfs scripts/check_nodes.sh || true
+  stage nodes_ceph env STRIA_NODES=ceph scripts/check_nodes.sh || true
 fi
 for preset in asan tsan asan-mpich tsan-mpich; do
   if stage "build_$preset" build_preset "$preset"; then

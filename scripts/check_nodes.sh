@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests on four nodes with networks, page caches and processes of their own, pretended on this machine (tests/nodes/cluster.sh).
 # Left out, and said so, where namespaces are not allowed. STRIA_NODES_LONG=1: also what takes minutes. STRIA_MPI=mpich: those
-# that ask something of the MPI, on scripts/mpich_wheel.sh's. STRIA_NODES=nfs: those on real NFS, minutes.
+# that ask something of the MPI, on scripts/mpich_wheel.sh's. STRIA_NODES=nfs, or ceph: those on real NFS, or CephFS; minutes.
 # usage: scripts/check_nodes.sh [PYTEST_OPTION...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,9 +24,10 @@ if [[ ${STRIA_MPI:-} == mpich ]]; then
   scripts/mpich_wheel.sh || leave_out "MPICH of several nodes: no package of it can be had from PyPI"
   chosen=(-k "(test_library and 2x3) or mpiio_pointers or (test_cut_link and local)")
 fi
-tests=nodes
-if [[ ${STRIA_NODES:-} == nfs ]]; then tests=nfs; fi
+if [[ ${STRIA_NODES:-} == ceph ]]; then chosen=(-k "(library or restart or drop_in) and not cut"); fi
+kind=(cluster.sh nodes_test.py)
+if [[ ${STRIA_NODES:-} == nfs ]]; then kind=(nfs.sh nfs_test.py); fi
 code=0
-run_tests "${STRIA_NODES:-cluster}.sh" "${tests}_test.py" "${chosen[@]}" "$@" || code=$?
+run_tests "${kind[@]}" "${chosen[@]}" "$@" || code=$?
 if [[ $code == 77 ]]; then leave_out "no namespaces of network, mounts and processes, or no program that these nodes need"; fi
 exit "$code"

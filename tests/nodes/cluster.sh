@@ -5,7 +5,7 @@
 #   cluster.sh enter COMMAND...    runs COMMAND in namespaces of its own, where alone the others work: several of them don't
 #                                  disturb each other, and nothing is left when COMMAND ends or is killed. Exit code 77 where
 #                                  that is not allowed
-#   cluster.sh up N [--rate RATE] [--fs local|cache|cmd:COMMAND]
+#   cluster.sh up N [--rate RATE] [--fs local|cache|ceph|cmd:COMMAND]
 #   cluster.sh run [openmpi|mpich] -n RANKS [--nodes K] PROGRAM [ARGUMENT...]
 #                                  on the first K nodes; default all
 #   cluster.sh on NODE COMMAND...  a command on one node, for instance: on n2 ls /mnt/share
@@ -20,11 +20,13 @@
 #   --fs local   a directory itself: one page cache, coherent
 #   --fs cache   the same through a FUSE mount for each node: page caches that nobody invalidates, coherent from close to open,
 #                names and sizes kept for a second as NFS may; fcntl locks are the node's alone, flock is everybody's
+#   --fs ceph    a CephFS of ceph.sh's; coherent
 #   --fs cmd:X   runs X with the node's number and /mnt/share as arguments on each node
 # --rate 1gbit limits each node's link both ways.
 set -eu
 self=$(readlink -f "$0")
 root=$(dirname "$(dirname "$(dirname "$self")")")
+ceph=$(dirname "$self")/ceph.sh
 box=/mnt/cluster
 share=/mnt/share
 net=10.77.0
@@ -88,6 +90,7 @@ up() {
   ip link add cluster type bridge
   ip addr add $net.254/24 dev cluster
   ip link set cluster up
+  if [ "$fs" = ceph ]; then "$ceph" start "$box/ceph" $net.254; fi
   for i in $(seq "$count"); do start_node "$i" "$rate"; done
 }
 
@@ -137,6 +140,7 @@ node_main() { # in the namespaces, as process 1
   case $fs in
     local) mount --bind "$box/store" "$share" ;;
     cache) "$box/cache" -o "source=$box/store,cache=auto,timeout=1,flock,no_writeback,allow_other" "$share" ;;
+    ceph) "$ceph" mount "$box/ceph" "$share" ;;
     cmd:*) ${fs#cmd:} "$i" "$share" ;;
   esac
   touch "$box/$name/up"
@@ -213,6 +217,7 @@ down() {
     while kill -0 "$(cat "$box/$node/pid")" 2>/dev/null; do sleep 0.05; done
     ip link del "node${node#n}" 2>/dev/null || true
   done
+  if [ "$(cat "$box/fs")" = ceph ]; then "$ceph" stop "$box/ceph"; fi
   ip link del cluster
   rm -rf "${box:?}"/*
 }

@@ -134,6 +134,15 @@ Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenO
   return file_in_use(path);
 }
 
+/// Has ceph-fuse asked itself for every byte: it knows what others write, the page cache before it only later. File systems in
+/// user space take direct I/O of any alignment.
+void pass_late_cache(SystemCalls& calls, int descriptor) {
+  const uint32_t magic = calls.file_system(descriptor);
+  if (!is_node_local(magic) && find_sharing(descriptor, magic).hears_late) {
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_DIRECT);
+  }
+}
+
 Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::string& path, int descriptor,
                                              const OpenOptions& options) {
   auto file = std::make_unique<PosixFile>(calls, path, descriptor, options);
@@ -143,6 +152,7 @@ Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::stri
   if (!file->capabilities().node_local_cache) {
     ask_for_size(descriptor);  // reads stop where the system believes the file to end
   }
+  pass_late_cache(calls, descriptor);
   if (options.mode != OpenOptions::Mode::kRead && !options.direct && sends_whole_pages(calls.file_system(descriptor))) {
     STRIA_RETURN_IF_ERROR(file->keep_to_bytes());
   }

@@ -98,7 +98,8 @@ Sharing sharing_of(uint32_t magic, const Mount& mount) {
     case kCeph:
       return {true, false};
     case kFuse:
-      return mount.type == "fuse.ceph-fuse" ? Sharing{true, false} : Sharing{};
+      return mount.type == "fuse.ceph-fuse" ? Sharing{.locks_reach_all = true, .caches_apart = false, .hears_late = true}
+                                            : Sharing{};
     default:
       return {};
   }

@@ -14,6 +14,7 @@ namespace stria::storage {
 struct Sharing {
   bool locks_reach_all = false;
   bool caches_apart = true;
+  bool hears_late = false;  ///< the system's page cache is told of others' writes a moment after they have returned
 };
 
 /// A mount: its type, and all its options with a comma before and behind each.

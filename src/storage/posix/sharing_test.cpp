@@ -43,6 +43,7 @@ TEST(Sharing, OfTheUnknownIsTheWorst) {
   EXPECT_TRUE(sharing_of(kFuse, mount_of(55)).caches_apart);
   EXPECT_TRUE(sharing_of(kFuse, mount_of(54)).locks_reach_all);
   EXPECT_FALSE(sharing_of(kFuse, mount_of(54)).caches_apart);
+  EXPECT_TRUE(sharing_of(kFuse, mount_of(54)).hears_late);
   EXPECT_FALSE(sharing_of(kLustre, mount_of(56)).locks_reach_all);
   EXPECT_FALSE(sharing_of(0x12345, {}).locks_reach_all);
   EXPECT_TRUE(sharing_of(0xEF53, {}).locks_reach_all);

@@ -1,5 +1,6 @@
 #include "mpiio/support/naive_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,19 @@
 #include <iterator>
 
 namespace mpiio {
+
+namespace {
+
+// Caching file systems in user space may keep what they have where a file is opened again.
+void forget_pages(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    close(descriptor);
+  }
+}
+
+}  // namespace
 
 uint8_t mark(uint64_t seed, int64_t rank, int64_t position) {
   uint64_t x = seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(rank) * 0xbf58476d1ce4e5b9u + static_cast<uint64_t>(position);
@@ -60,6 +74,7 @@ void make_file(const std::string& path, const std::vector<uint8_t>& bytes) {
 }
 
 std::vector<uint8_t> read_file(const std::string& path) {
+  forget_pages(path);
   std::ifstream file(path, std::ios::binary);
   EXPECT(file.good(), path, " can't be read");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
