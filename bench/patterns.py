@@ -7,10 +7,13 @@ PLACES = {"nc": "gaps", "c": "contiguous"}
 
 
 def words(pattern, size):
-    """The workload and its options; `size`: cells along a side, MiB, pieces, accesses or blocks of a rank, as it has them.
+    """The workload and its options; `size`: cells along a side, MiB, pieces, accesses or blocks of a
+    rank, as it has them.
 
-    block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small (ior in calls
-    of 4 KiB), pieces_FILE with _nc for memory with gaps, cyclic_MIB, blocks_MIB, flash (the ranks' blocks in turn, as in 2002), display."""
+    block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small
+    (ior in calls of 4 KiB), pieces_FILE with _nc for memory with gaps, cyclic_MIB, blocks_MIB,
+    flash (the ranks' blocks in turn, as in 2002), display.
+    """
     name, *rest = pattern.split("_")
     simple = {
         "block3d": ["block3d", "--cells", size],
