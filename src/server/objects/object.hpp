@@ -67,6 +67,7 @@ class Object {
   struct Flight {
     BlockSum sum;
     bool known = false;
+    bool sparse = false;  ///< the content has the pieces, and not what is between them
   };
   /// For pieces of one block, of which some stays: puts them into `content`, with what is between
   /// them.
@@ -80,6 +81,7 @@ class Object {
   Status mismatch(int64_t block, const BlockSum& sum) const;
   bool worth_mapping(std::span<const ByteRange> places);
   bool map(int64_t end);
+  bool copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes);
   bool copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes);
   Status error(const char* operation, int error_number) const;
   Status begin_change(int64_t end);

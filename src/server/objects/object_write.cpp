@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/objects/block_content.hpp"
+#include "server/objects/guarded_copy.hpp"
 #include "server/objects/object.hpp"
 
 namespace stria::server {
@@ -25,6 +26,21 @@ void lay(std::span<const Piece> pieces, std::byte* content) {
 }
 
 }  // namespace
+
+/// Between the mapping and a block's content: the words that the pieces touch, or what is written of
+/// them. False when it could not be done.
+bool Object::copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes) {
+  const std::shared_lock lock(map_mutex_);
+  auto copy = [&] {
+    for (const Piece& piece : pieces) {
+      const ByteRange words{align_down(piece.range.begin, kSumWordBytes), align_up(piece.range.end, kSumWordBytes)};
+      const ByteRange range = writes ? piece.range : words;
+      std::byte* const at = content + range.begin % kBlockBytes;
+      std::memcpy(writes ? map_ + range.begin : at, writes ? at : map_ + range.begin, static_cast<size_t>(range.size()));
+    }
+  };
+  return guarded_copy(copy);
+}
 
 Status Object::put(ByteRange range, const std::byte* data) {
   int64_t moved = 0;
@@ -91,13 +107,17 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
     lay(pieces, content);
     const uint64_t after = sum_of_block(content);
     // A write that was cut off by a kill is made good by its repetition, and by nothing less.
-    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true} : Flight{stored, false};
+    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true, false}
+                                         : Flight{stored, false, false};
   }
   const ByteRange hull = hull_of(pieces);
   const ByteRange words{align_down(hull.begin, kSumWordBytes), align_up(hull.end, kSumWordBytes)};
-  STRIA_RETURN_IF_ERROR(get(words, mapped, content + words.begin % kBlockBytes));
   BlockSum sum = stored;
   const bool dense = static_cast<int64_t>(pieces.size()) * kWorthBytes > words.size();
+  const bool sparse = mapped && !dense && copy_pieces(pieces, content, false);
+  if (!sparse) {
+    STRIA_RETURN_IF_ERROR(get(words, mapped, content + words.begin % kBlockBytes));
+  }
   const size_t at_once = dense ? pieces.size() : 1;
   for (size_t i = 0; i < pieces.size(); i += at_once) {
     const std::span<const Piece> some = pieces.subspan(i, at_once);
@@ -109,7 +129,7 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
     lay(some, content);
     sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin));
   }
-  return Flight{sum, true};
+  return Flight{sum, true, sparse};
 }
 
 Status Object::write_pieces(const Part& part, bool mapped) {
@@ -121,7 +141,7 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   Flight flight;
   if (part.pieces.front().range.size() == kBlockBytes) {
     lay(part.pieces, content.data());
-    flight = {{stored.now, sum_of_block(content.data())}, true};
+    flight = {{stored.now, sum_of_block(content.data())}, true, false};
   } else {
     STRIA_ASSIGN_OR_RETURN(flight, prepare(part.pieces, stored, mapped, content.data()));
   }
@@ -130,8 +150,13 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   }
   const ByteRange hull = hull_of(part.pieces);
   std::byte* const from = content.data() + hull.begin % kBlockBytes;
-  if (!mapped || !copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true)) {
-    const Status outcome = put(hull, from);
+  const bool written = mapped && (flight.sparse ? copy_pieces(part.pieces, content.data(), true)
+                                                : copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true));
+  if (!written) {
+    Status outcome = flight.sparse ? Status() : put(hull, from);
+    for (size_t i = 0; flight.sparse && outcome.ok() && i < part.pieces.size(); ++i) {
+      outcome = put(part.pieces[i].range, part.pieces[i].data);
+    }
     if (!outcome.ok()) {
       settle(block, {&flight.sum, 1});
       return outcome;
