@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the experiments of the papers that Stria rebuilds, and writes OUT/index.html: the papers' figures beside ours.
+"""Runs the experiments of the papers that Stria rebuilds, and writes OUT/index.html.
+
+The page shows the papers' figures beside ours.
 
 usage: run_papers.py list | run ID ... | run all"""
 

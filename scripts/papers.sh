@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Experiments of the papers that Stria rebuilds: the papers' figures beside ours in out/papers/index.html.
-# usage: scripts/papers.sh list | run ID ... | run all     [OPTION of bench/run_papers.py ...]     --quick: small sizes
+# usage: scripts/papers.sh list | run ID ... | run all
+#          [OPTION of bench/run_papers.py ...]
+#   --quick   small sizes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
