@@ -1,15 +1,18 @@
 // The public C++ API: one standard HDF5 file, written and read by all ranks of a communicator.
 //
+//   const auto float64 = stria::ElementType::kFloat64;
 //   stria::File file = stria::File::create(comm, "run_chk_0001.h5");
-//   stria::Dataset dens = file.create_dataset("dens", stria::ElementType::kFloat64, {blocks, 8, 8, 8});
-//   dens.put({{first_block, 0, 0, 0}, {my_blocks, 8, 8, 8}}, stria::Memory(unk, interior, stria::ElementType::kFloat64));
+//   stria::Dataset dens = file.create_dataset("dens", float64, {blocks, 8, 8, 8});
+//   dens.put({{first_block, 0, 0, 0}, {my_blocks, 8, 8, 8}}, {unk, interior, float64});
 //   file.commit();
 //
-// put() records, commit() moves: everything put before a commit travels as one collective write. Until commit() has returned, a
-// file of the same name stays as it was. Functions throw stria::Error; those marked `Collective: yes` must be called by all
-// ranks of the communicator in the same order, and throw on all ranks or on none.
+// put() records, commit() moves: everything put before a commit travels as one collective write.
+// Until commit() has returned, a file of the same name stays as it was. Functions throw
+// stria::Error; those marked `Collective: yes` must be called by all ranks of the communicator in
+// the same order, and throw on all ranks or on none.
 //
-// Where there is no MPI, with the library stria_serial, STRIA_NO_MPI is defined: a file is that of one process.
+// Where there is no MPI, with the library stria_serial, STRIA_NO_MPI is defined: a file is that
+// of one process.
 #pragma once
 
 #ifndef STRIA_NO_MPI
@@ -36,8 +39,8 @@ namespace file {
 class Session;
 }
 
-/// A regular region of a dataset: per dimension, slowest first, `count` blocks of `block` elements, `stride` apart, from
-/// `start`.
+/// A regular region of a dataset: per dimension, slowest first, `count` blocks of `block` elements,
+/// `stride` apart, from `start`.
 struct Hyperslab {
   std::vector<int64_t> start;
   std::vector<int64_t> count;
@@ -45,8 +48,8 @@ struct Hyperslab {
   std::vector<int64_t> block{};   ///< empty: ones
 };
 
-/// Data as it lies in the application's memory. `data` must stay valid, and for writing unchanged, until commit() or flush()
-/// returns.
+/// Data as it lies in the application's memory. `data` must stay valid, and for writing unchanged,
+/// until commit() or flush() returns.
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
@@ -70,17 +73,19 @@ struct CreateOptions {
 
 struct OpenOptions {
   Hints hints{};
-  /// Compare what get() reads with the stored checksums; kCorrupted names dataset and rows. Off unless asked for: hashing costs
-  /// about a tenth of a read of whole blocks from the page cache, and of rows that are got in part the rest is read as well,
-  /// which may be many times as much as was asked for. Only with it off can files be opened whose checksums are damaged
-  /// themselves.
+  /// Compare what get() reads with the stored checksums; kCorrupted names dataset and rows. Off
+  /// unless asked for: hashing costs about a tenth of a read of whole blocks from the page cache,
+  /// and of rows that are got in part the rest is read as well, which may be many times as much as
+  /// was asked for. Only with it off can files be opened whose checksums are damaged themselves.
   bool verify = false;
 };
 
 struct DatasetOptions {
-  /// Keep the smallest and largest value put as attributes "minimum" and "maximum" of the dataset's type.
+  /// Keep the smallest and largest value put as attributes "minimum" and "maximum" of the
+  /// dataset's type.
   bool value_range = false;
-  /// The raw data begin at a multiple of this; 0: the hint stria_alignment for datasets of at least that size.
+  /// The raw data begin at a multiple of this; 0: the hint stria_alignment for datasets of at
+  /// least that size.
   int64_t alignment_bytes = 0;
   /// Put numbers into the file in big-endian order.
   bool big_endian = false;
@@ -100,32 +105,37 @@ struct Report {
 struct Column {
   std::string name;
   int64_t offset_bytes = 0;
-  ElementType number = ElementType::kByte;  ///< a number; or, when string_bytes > 0, a string of fixed size padded with blanks
+  /// A number; or, when string_bytes > 0, a string of fixed size padded with blanks.
+  ElementType number = ElementType::kByte;
   int64_t string_bytes = 0;
 };
 
 /// What attributes() tells.
 struct AttributeInfo {
   std::string name;
-  std::string type_name;      ///< as Dataset::type_name(): "float64", "string[4]" …; "other": no value to be read
+  /// As Dataset::type_name(): "float64", "string[4]" …; "other": no value to be read.
+  std::string type_name;
   std::vector<int64_t> dims;  ///< empty for one value
 };
 
 /// A mismatch that verify() found.
 struct Damage {
-  std::string dataset;    ///< empty: the file's own metadata, which are names, shapes, types and attributes
-  int64_t first_row = 0;  ///< rows [first_row, last_row) of the first dimension; none: the dataset is missing
+  /// Empty: the file's own metadata, which are names, shapes, types and attributes.
+  std::string dataset;
+  /// Rows [first_row, last_row) of the first dimension; none: the dataset is missing.
+  int64_t first_row = 0;
   int64_t last_row = 0;
 };
 
-/// Removes files that begin with `prefix` in `directory` which a killed program left under their temporary names, but none that
-/// a live program still writes; returns their paths. Local: one rank calls it.
+/// Removes files that begin with `prefix` in `directory` which a killed program left under their
+/// temporary names, but none that a live program still writes; returns their paths. Local: one
+/// rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
 class File;
 
-/// A dataset of an open file: put() and get() throw (kInvalidArgument or kAborted) once the file is closed, committed for
-/// writing, or abandoned.
+/// A dataset of an open file: put() and get() throw (kInvalidArgument or kAborted) once the file is
+/// closed, committed for writing, or abandoned.
 class Dataset {
  public:
   const std::string& path() const;
@@ -135,12 +145,13 @@ class Dataset {
   bool is_contiguous() const;     ///< raw data lie in one piece that the engine reads itself
   std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
-  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while packing: to integers they are
-  /// cut off towards zero, what is out of the type's range becomes its nearest end, and NaN 0, without a word; to float32 what
-  /// is too large becomes infinite. Errors are local and
-  /// thrown here; the file's next commit() then fails on every rank. Any rank may put a dataset in any number of parts, also on
-  /// both sides of a flush(), but each element only once in the life of the file: put twice, by one rank or by two, it holds
-  /// either value, and its checksum may be that of the other. What nobody puts reads as zero. Collective: no.
+  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while
+  /// packing: to integers they are cut off towards zero, what is out of the type's range becomes
+  /// its nearest end, and NaN 0, without a word; to float32 what is too large becomes infinite.
+  /// Errors are local and thrown here; the file's next commit() then fails on every rank. Any rank
+  /// may put a dataset in any number of parts, also on both sides of a flush(), but each element
+  /// only once in the life of the file: put twice, by one rank or by two, it holds either value,
+  /// and its checksum may be that of the other. What nobody puts reads as zero. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
   /// Records a read of `slab` into `memory`, done by commit(). Collective: no.
   void get(const Hyperslab& slab, const Memory& memory);
@@ -154,44 +165,51 @@ class Dataset {
 
 class File {
  public:
-  /// As below, for this process alone: MPI is not touched, and may be absent. Collective: no, nor is any call on the file.
+  /// As below, for this process alone: MPI is not touched, and may be absent. Collective: no, nor
+  /// is any call on the file.
   static File create(const std::string& path, const CreateOptions& options = {});
   static File open(const std::string& path, const OpenOptions& options = {});
 #ifndef STRIA_NO_MPI
-  /// Begins a new file under a temporary name beside `path`. A relative path means the directory in which the program is now.
+  /// Begins a new file under a temporary name beside `path`. A relative path means the directory in
+  /// which the program is now.
   /// Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
-  /// Opens an HDF5 file, Stria's or another's, for reading: the one that has the name now, also when another gets it later;
-  /// ranks that can't open that one any more fail. Collective: yes.
+  /// Opens an HDF5 file, Stria's or another's, for reading: the one that has the name now, also
+  /// when another gets it later; ranks that can't open that one any more fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
 #endif
-  /// A file that was neither committed nor abandoned is given up. The other ranks need not do the same at the same time: their
-  /// next collective call on the file throws kAborted and names this rank, with what it threw before, if anything. The end of
-  /// the program, by MPI_Finalize or exit(), does so for all files. Datasets of the file can't be used after this. Rank 0 says
-  /// on standard error that a new file is lost where no exception is passing and nothing has failed before: a commit() was
-  /// forgotten. STRIA_VERBOSE=0 keeps it silent, and abandon() says that it is meant.
+  /// A file that was neither committed nor abandoned is given up. The other ranks need not do
+  /// the same at the same time: their next collective call on the file throws kAborted and names
+  /// this rank, with what it threw before, if anything. The end of the program, by MPI_Finalize
+  /// or exit(), does so for all files. Datasets of the file can't be used after this. Rank 0
+  /// says on standard error that a new file is lost where no exception is passing and nothing
+  /// has failed before: a commit() was forgotten. STRIA_VERBOSE=0 keeps it silent, and abandon()
+  /// says that it is meant.
   /// Collective: no; waits for nobody.
   ~File();
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
   // Writing.
-  /// Makes a dataset of numbers; groups in its path are made too. Throws kInvalidArgument, here and then at the next collective
-  /// call, for a shape or a name that can't be: a path has at most 4,096 bytes of UTF-8, no part "." or "..", and is not within
-  /// ".stria". All ranks pass the same arguments, which flush() and commit() check; they name call, argument and two ranks.
+  /// Makes a dataset of numbers; groups in its path are made too. Throws kInvalidArgument, here and
+  /// then at the next collective call, for a shape or a name that can't be: a path has at most
+  /// 4,096 bytes of UTF-8, no part "." or "..", and is not within ".stria". All ranks pass the same
+  /// arguments, which flush() and commit() check; they name call, argument and two ranks.
   /// Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
-  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Ranks other than 0 may
-  /// pass null for `rows`; what they pass is compared with rank 0's. Collective: as create_dataset.
+  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Ranks other
+  /// than 0 may pass null for `rows`; what they pass is compared with rank 0's. Collective: as
+  /// create_dataset.
   void create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                     const void* rows);
-  /// Makes a small dataset of fixed-length strings of `string_bytes`, padded with blanks; shape {count, 1} when `as_column`.
-  /// kInvalidArgument where a string is longer.
+  /// Makes a small dataset of fixed-length strings of `string_bytes`, padded with blanks; shape
+  /// {count, 1} when `as_column`. kInvalidArgument where a string is longer.
   /// Collective: as create_dataset.
   void create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column);
-  /// Sets an attribute of a dataset or group ("/" is the root): a number, kept in its own type (bool as uint8), a string, or a
-  /// list of either. Throws kInvalidArgument for a name that can't be one. Collective: as create_dataset.
+  /// Sets an attribute of a dataset or group ("/" is the root): a number, kept in its own type
+  /// (bool as uint8), a string, or a list of either. Throws kInvalidArgument for a name that can't
+  /// be one. Collective: as create_dataset.
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   void set_attribute(const std::string& object, const std::string& name, T value) {
     set_numbers(object, name, stored_type<T>(), &value, -1);
@@ -210,17 +228,20 @@ class File {
   std::vector<std::string> datasets() const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
-  /// The records of a small compound dataset: bytes as they are described by `columns`, which are filled in. Collective: yes.
+  /// The records of a small compound dataset: bytes as they are described by `columns`, which are
+  /// filled in. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
   /// The strings of a small dataset, blanks and NULs at their ends cut off. Collective: yes.
   std::vector<std::string> read_strings(const std::string& path);
-  /// The attributes of a dataset or group, by name. kNotFound when there is no such object. Collective: yes.
+  /// The attributes of a dataset or group, by name. kNotFound when there is no such object.
+  /// Collective: yes.
   std::vector<AttributeInfo> attributes(const std::string& object);
   /// A numeric attribute, converted. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
-  /// An attribute as a number, a std::string, or a std::vector of either. Numbers are converted as by put(); a list of one is a
-  /// number too, and a number a list. kInvalidArgument when it is of the other kind, or not one value where one is wanted;
-  /// kNotFound when there is none. Collective: yes.
+  /// An attribute as a number, a std::string, or a std::vector of either. Numbers are converted as
+  /// by put(); a list of one is a number too, and a number a list. kInvalidArgument when it is of
+  /// the other kind, or not one value where one is wanted; kNotFound when there is none.
+  /// Collective: yes.
   template <typename T>
   T attribute(const std::string& object, const std::string& name) {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -237,17 +258,20 @@ class File {
   }
   /// True when the file carries Stria's checksums.
   bool has_checksums() const;
-  /// Reads everything and compares it with its checksum; what nobody put must be zero. `remarks`, if given, gets sentences on
-  /// what can't be checked or has been changed by other programs. Work is shared among the ranks, the result is the same on
-  /// all. kUnsupported: no checksums; kCorrupted: they are damaged themselves. Collective: yes.
-  /// Datasets named in `except`, the same on all ranks, are left out: those that have been got whole with OpenOptions::verify.
+  /// Reads everything and compares it with its checksum; what nobody put must be zero. `remarks`,
+  /// if given, gets sentences on what can't be checked or has been changed by other programs. Work
+  /// is shared among the ranks, the result is the same on all. kUnsupported: no checksums;
+  /// kCorrupted: they are damaged themselves. Collective: yes. Datasets named in `except`, the same
+  /// on all ranks, are left out: those that have been got whole with OpenOptions::verify.
   std::vector<Damage> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 
   // Both.
-  /// Moves everything put so far, so that its memory may be reused; the file stays unfinished. Collective: yes.
+  /// Moves everything put so far, so that its memory may be reused; the file stays unfinished.
+  /// Collective: yes.
   void flush();
-  /// Moves everything put or got so far; a new file is completed, synced if asked, and takes its name. Collective: yes; the
-  /// same outcome on every rank. After an error a new file is gone and the old one of that name is untouched.
+  /// Moves everything put or got so far; a new file is completed, synced if asked, and takes its
+  /// name. Collective: yes; the same outcome on every rank. After an error a new file is gone and
+  /// the old one of that name is untouched.
   void commit();
   /// Gives up a new file: nothing of it is left. Collective: yes.
   void abandon();

@@ -153,7 +153,12 @@ struct Striping {
 };
 
 struct OpenOptions {
-  enum class Mode { kRead, kReadWrite, kCreate /**< create or truncate */, kCreateNew /**< fail if it exists */ };
+  enum class Mode {
+    kRead,
+    kReadWrite,
+    kCreate,     ///< create or truncate
+    kCreateNew,  ///< fail if it exists
+  };
   Mode mode = Mode::kRead;
   /// Bypass the page cache: offsets, sizes and memory of writes must be multiples of capabilities().direct_align_bytes.
   /// kUnsupported when the storage doesn't offer it.

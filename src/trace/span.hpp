@@ -1,8 +1,10 @@
-// Records a span for as long as the object lives. A branch when its layer is not recorded; otherwise two readings of the clock
-// and 48 bytes into the thread's ring.
+// Records a span for as long as the object lives. A branch when its layer is not recorded;
+// otherwise two readings of the clock and 48 bytes into the thread's ring.
 //
-//   trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCommit), file);   // a call on a file: what is within is about that
-//   file trace::Span inner(trace::kind(Phase::kPack)); inner.set_bytes(n);
+//   // A call on a file; the spans within it are about that file.
+//   trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCommit), file);
+//   trace::Span inner(trace::kind(Phase::kPack));
+//   inner.set_bytes(n);
 #pragma once
 
 #include <atomic>
@@ -51,7 +53,8 @@ class Span {
   bool recorded() const { return id_ != 0; }
   void set_bytes(int64_t bytes) { bytes_ = bytes; }
   void set_offset(int64_t offset) { offset_ = offset; }
-  void set_detail(int64_t detail) { detail_ = static_cast<int32_t>(detail); }  ///< what the kind says: count, peer, dataset
+  /// What the kind says: count, peer, dataset.
+  void set_detail(int64_t detail) { detail_ = static_cast<int32_t>(detail); }
 
  private:
   void begin(Kind kind) {

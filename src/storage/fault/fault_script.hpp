@@ -1,30 +1,33 @@
 // Faults on demand: which storage operations fail, and how.
 //
-// Problem: a full disk, a dying device, a half-done call or a killed process must happen at a chosen place, in a unit test as
-// well as in a real program under mpiexec. Method: a script of rules; every operation asks the script, which counts the
-// operations that a rule speaks of and answers with what should happen to this one.
+// Problem: a full disk, a dying device, a half-done call or a killed process must happen at a
+// chosen place, in a unit test as well as in a real program under mpiexec. Method: a script of
+// rules; every operation asks the script, which counts the operations that a rule speaks of and
+// answers with what should happen to this one.
 //
 // Grammar (also of the environment variable STRIA_FAULT), without spaces:
 //   script    = rule *( ";" rule )
 //   rule      = operation *( ":" condition ) ":" action *( ":" condition )
 //   operation = a driver's or a file's:
-//               "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate" | "sync" | "close" | "rename"
-//             | "remove" | "exists" | "sync_directory" | "list_directory" | "lock",
+//               "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate"
+//             | "sync" | "close" | "rename" | "remove" | "exists" | "sync_directory"
+//             | "list_directory" | "lock",
 //               or a system call of the posix and uring drivers:
-//               "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate" | "sys_sync"
-//             | "sys_close" | "sys_rename" | "sys_remove"
+//               "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate"
+//             | "sys_sync" | "sys_close" | "sys_rename" | "sys_remove"
 //   condition = "rank=" N                only in the process of that rank
-//             | "nth=" N                 from the N-th such operation on, counted from 1 (default 1)
+//             | "nth=" N                 from the N-th such operation on (default 1, the first)
 //             | "count=" N | "count=all" so many of them (default 1; "all" for "after=")
 //             | "path=" TEXT             only files whose path contains TEXT
 //             | "range=" BEGIN "-" END   only transfers that touch bytes [BEGIN, END) of the file
-//             | "after=" BYTES           only once so many bytes were written; the write that crosses
-//                                      that writes up to there (write, sys_write)
-//   action    = "errno=" NAME-or-number  the operation fails: ENOSPC, EIO, EINTR (sys_ only) and so on
-//             | "short=" BYTES           the system call transfers at most so many (sys_write, sys_read)
+//             | "after=" BYTES           only once so many bytes were written; the write that
+//                                        crosses this ends there (write, sys_write)
+//   action    = "errno=" NAME-or-number  the operation fails: ENOSPC, EIO, EINTR (sys_ only) …
+//             | "short=" BYTES           sys_write or sys_read transfers at most so many
 //             | "delay_ms=" N            the operation takes so much longer
 //             | "kill"                   the process gets SIGKILL before the operation
-// Sizes may end in k, m or g (2^10, 2^20, 2^30). "any" matches the driver's and the files' operations, not the system calls.
+// Sizes may end in k, m or g (2^10, 2^20, 2^30). "any" matches the driver's and the files'
+// operations, not the system calls.
 // Example: STRIA_FAULT="write:rank=1:nth=3:errno=ENOSPC;sys_write:short=100:count=all"
 #pragma once
 
@@ -90,8 +93,9 @@ struct FaultRule {
 /// What an operation is about.
 struct OperationPlace {
   const std::string& path;
+  /// That a transfer moves; empty for other operations, which rules with a range don't meet.
   std::span<const ByteRange> ranges =
-      {};  ///< that a transfer moves; empty for other operations, which rules with a range don't meet
+      {};
 };
 
 /// What shall happen to an operation: nothing, or an error, possibly after a part of the transfer.
@@ -108,9 +112,11 @@ class FaultScript {
   /// kInvalidArgument says which part of the text is wrong, and why.
   static Result<std::shared_ptr<FaultScript>> parse(const std::string& text, int rank);
 
-  /// Counts the operation and says what shall happen to it. Delays, kills and calls callbacks itself.
+  /// Counts the operation and says what shall happen to it. Delays, kills and calls
+  /// callbacks itself.
   FaultVerdict decide(Operation operation, const OperationPlace& place);
-  /// Operations decided so far, the sys_ ones not among them: what "fail each in turn" has to run through.
+  /// Operations decided so far, the sys_ ones not among them: what "fail each in turn" has
+  /// to run through.
   int64_t operation_count() const;
   int64_t operation_count(Operation operation) const;
 
