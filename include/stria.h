@@ -8,18 +8,21 @@
  *   stria_commit(file);
  *   stria_close(&file);
  *
- * stria_put() records, stria_commit() moves: everything put before a commit travels as one collective write. Until it has
- * returned, a file of the same name stays as it was.
+ * stria_put() only records; stria_commit() moves everything that was put before, as one collective
+ * write. Until it has returned, an old file of the same name stays as it was.
  *
- * Functions return STRIA_OK or the code of an error; stria_error_message() tells what, where and what to do. Those marked
- * `Collective: yes` are called by all ranks of the file's communicator in the same order, and return the same code on all. A
- * function that fails leaves what it would have returned at NULL or unchanged.
+ * Functions return STRIA_OK or the code of an error; stria_error_message() tells what happened,
+ * where, and what to do. Functions marked `Collective: yes` are called by all ranks of the file's
+ * communicator in the same order, and return the same code on all. A function that fails sets what
+ * it would have returned to NULL or leaves it unchanged.
  *
- * Include mpi.h before this for the functions that take an MPI_Comm; without it the rest is there. The library's name is
- * libstria_c; without MPI libstria_c_serial, where all files are of one process.
+ * Include mpi.h before this header for the functions that take an MPI_Comm; all others are declared
+ * without it. The library is called libstria_c, and without MPI libstria_c_serial, in which every
+ * file belongs to one process.
  *
- * Threads: calls on different files may be made at the same time, where MPI was initialised for that; a file and its datasets
- * are used by one thread at a time. Memory of an accelerator must be reachable by the CPU.
+ * Threads: calls on different files may be made at the same time, where MPI was initialised for
+ * that. Only one thread at a time may use a file and its datasets. Memory of an accelerator must be
+ * reachable by the CPU.
  */
 #pragma once
 
@@ -30,8 +33,9 @@
 extern "C" {
 #endif
 
-typedef struct stria_file stria_file;       /* an open file */
-typedef struct stria_dataset stria_dataset; /* a dataset; belongs to its file and goes with it */
+typedef struct stria_file stria_file; /* an open file */
+/* A dataset; belongs to its file and is freed with it. */
+typedef struct stria_dataset stria_dataset;
 typedef struct stria_type stria_type;       /* which bytes of memory, in which order */
 typedef struct stria_options stria_options; /* of a file or a dataset, by name */
 typedef struct stria_list stria_list;       /* strings */
@@ -55,7 +59,7 @@ enum stria_code {
   STRIA_INTERNAL            /* a broken invariant of the library */
 };
 
-/* A number's representation. STRIA_BYTE is moved as it is, never converted. */
+/* The representation of a number. STRIA_BYTE is moved as it is, never converted. */
 enum stria_element {
   STRIA_BYTE = 0,
   STRIA_INT8,
@@ -78,7 +82,8 @@ enum stria_order {
 
 /* ---- Errors ---- */
 
-/* What the last failed call of this thread has to say; "" when none has failed. Valid until its next failure. */
+/* The message of this thread's last call that failed; "" when none has failed. Valid until the
+ * next one fails. */
 const char* stria_error_message(void);
 /* The stable lower-case name of a code, e.g. "no_space". */
 const char* stria_code_name(int code);
@@ -86,10 +91,12 @@ const char* stria_code_name(int code);
 const char* stria_version(void);
 
 /* ---- Options ----
- * Names and values, both strings. Of a new file: "sync" (survive a power loss; default true), "checksums" (default true). Of
- * an opened one: "verify" (compare with the checksums while reading; default false). Of a dataset: "value_range" (keep its
- * smallest and largest value as attributes), "big_endian", "alignment" (bytes). Values of switches are "true" and "false".
- * Every other name is a hint of the file (docs/hints.md). A wrong value is refused by stria_options_set(). */
+ * Names and values are strings. For a new file: "sync" (survive a power loss; default true),
+ * "checksums" (default true). For an opened file: "verify" (compare with the checksums while
+ * reading; default false). For a dataset: "value_range" (store its smallest and largest value
+ * as attributes), "big_endian", "alignment" (bytes). Switches have the values "true" and
+ * "false". Every other name is a hint of the file (docs/hints.md). stria_options_set() refuses
+ * a wrong value. */
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
@@ -97,34 +104,40 @@ void stria_options_free(stria_options* options);
 /* ---- Files ---- */
 
 #ifdef MPI_VERSION
-/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. `options` may be NULL. Collective: yes. */
+/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. `options` may be
+ * NULL. Collective: yes. */
 int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
-/* Opens an HDF5 file, Stria's or another's, for reading. Collective: yes. */
+/* Opens an HDF5 file for reading, whichever program has written it. Collective: yes. */
 int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
 #endif
-/* The same with the communicator as Fortran has it, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. */
+/* The same with the communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the
+ * library without MPI. */
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file);
-/* For this process alone: MPI is not touched, and may be absent. Collective: no, nor is any call on the file. */
+/* For this process alone: MPI is not used, and may be absent. Collective: no; nor is any
+ * call on the file. */
 int stria_create(const char* path, const stria_options* options, stria_file** file);
 int stria_open(const char* path, const stria_options* options, stria_file** file);
 
-/* Moves everything put so far, so that its memory may be reused; the file stays unfinished. Collective: yes. */
+/* Moves everything put so far. Its memory may then be reused; the file stays unfinished.
+ * Collective: yes. */
 int stria_flush(stria_file* file);
-/* Moves everything put or got so far; a new file is completed, synced if asked, and takes its name. After an error a new file
- * is gone, and the old one of that name is untouched. Collective: yes. */
+/* Moves everything put or got so far. A new file is completed, synced if asked, and takes its
+ * name. After an error the new file is gone, and an old one of that name is unchanged.
+ * Collective: yes. */
 int stria_commit(stria_file* file);
-/* Gives up a new file: nothing of it is left. Collective: yes. */
+/* Gives up a new file. Nothing of it is left. Collective: yes. */
 int stria_discard(stria_file* file);
-/* Ends the handle and its datasets' and sets *file to NULL; NULL is ignored. A new file that was neither committed nor
- * discarded is given up, and the next collective call of the other ranks on it returns STRIA_ABORTED. Collective: no; waits
- * for nobody. */
+/* Ends the handle and those of its datasets, and sets *file to NULL; NULL is ignored. A new file
+ * that was neither committed nor discarded is given up: the other ranks' next collective call on it
+ * returns STRIA_ABORTED. Collective: no; it doesn't wait for other ranks. */
 void stria_close(stria_file** file);
 
 /* ---- Datasets. Sizes and places are in elements, slowest dimension first. ---- */
 
-/* Makes a dataset of numbers; groups in its path are made too. `options` may be NULL. All ranks pass the same, which the next
- * flush or commit checks. Collective: yes, without communication; an error here fails the next collective call everywhere. */
+/* Makes a dataset of numbers, and the groups in its path. `options` may be NULL. All ranks must
+ * pass the same arguments, which the next flush or commit checks. Collective: yes, without
+ * communication. After an error here the next collective call fails on every rank. */
 int stria_create_dataset(stria_file* file, const char* path, int element, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
 /* Finds a dataset of an opened file: STRIA_NOT_FOUND. Collective: no. */
@@ -140,19 +153,21 @@ int stria_dataset_element(const stria_dataset* dataset);
 /* "float64", "string[4]", "record[84]" …; valid as long as the dataset. */
 const char* stria_dataset_type_name(const stria_dataset* dataset);
 
-/* Records a write of `count` elements a dimension, beginning at `start`. `data` is of `element`, which is converted to the
- * dataset's (docs/formats/hdf5.md); `type` tells which bytes of it, NULL that they lie one behind the other. They must stay as
- * they are until stria_commit() or stria_flush() has returned. Each element of a dataset is put at most once in the life of
- * the file; what nobody puts reads as zero. A rank of 0 takes NULL for `start` and `count`. Collective: no; an error fails the
- * next collective call everywhere. */
+/* Records a write to the region that begins at `start` and has `count` elements in each dimension.
+ * `data` has numbers of type `element`, which are converted to the dataset's
+ * (docs/formats/hdf5.md). `type` says which bytes of it are meant; with NULL the numbers lie one
+ * behind another. They must not change until stria_commit() or stria_flush() has returned. Each
+ * element of a dataset may be put only once in the life of the file; elements that are never put
+ * read as zero. A scalar dataset takes NULL for `start` and `count`. Collective: no. After an error
+ * the next collective call fails on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
-/* Records a read likewise, done by stria_commit() or stria_flush(). Collective: no. */
+/* Records a read likewise, which stria_commit() or stria_flush() does. Collective: no. */
 int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
               int element);
 
-/* A regular region: a dimension has `count` blocks of `block` elements, `stride` apart, from `start`. NULL for `stride` means
- * `block`, NULL for `block` ones. */
+/* A regular region: in each dimension `count` blocks of `block` elements, `stride` apart; the first
+ * begins at `start`. NULL for `stride` means `block`; NULL for `block` means ones. */
 typedef struct stria_slab {
   const int64_t* start;
   const int64_t* count;
@@ -162,19 +177,21 @@ typedef struct stria_slab {
 int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element);
 int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element);
 
-/* An array in memory, in C order, and the box of it that is meant: `sizes` is the whole, `start` the place of the box. */
+/* A box of an array in memory, in C order: `sizes` is the shape of the whole array, `start` the
+ * place of the box. */
 typedef struct stria_box {
   const int64_t* sizes;
   const int64_t* start;
 } stria_box;
-/* Records a write or read of a box of an array, such as the interior of one with guard cells. The shape of the array is that
- * of the dataset in the number of dimensions; the box is as large as `count`. */
+/* Records a write or read of a box of an array, for instance the interior of one with guard cells.
+ * The array has as many dimensions as the dataset; the box is as large as `count`. */
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element);
 
 /* ---- Memory ----
- * The constructors have the meaning of their MPI namesakes; displacements of those with an h count bytes. Types are immutable
- * and each is freed by its user, when he likes: what was made of it, or put with it, lives on. Collective: no. */
+ * The constructors have the meaning of their MPI namesakes; displacements of those with an h count
+ * bytes. Types are immutable. Their user frees them, at any time: types made of them, and what was
+ * put with them, live on. Collective: no. */
 int stria_type_bytes(int64_t count, stria_type** type);
 int stria_type_of(int element, stria_type** type);
 int stria_type_contiguous(int64_t count, const stria_type* old, stria_type** type);
@@ -199,26 +216,29 @@ void stria_type_free(stria_type* type);
 
 /* ---- Attributes of datasets and groups; "/" is the root. ---- */
 
-/* Set a number, a list of numbers, a string, a list of strings. Collective: as stria_create_dataset(). */
+/* Set a number, a list of numbers, a string, a list of strings. Collective: as
+ * stria_create_dataset(). */
 int stria_set_number(stria_file* file, const char* object, const char* name, int element, const void* value);
 int stria_set_numbers(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
 int stria_set_string(stria_file* file, const char* object, const char* name, const char* value);
 int stria_set_strings(stria_file* file, const char* object, const char* name, int64_t count, const char* const* values);
-/* An attribute of numbers: at most `capacity` of them, converted to `element`, into `values`; `count`, if given, is how many
- * there are. STRIA_INVALID_ARGUMENT when they are more than `capacity`, unless that is 0. Collective: yes. */
+/* Reads an attribute of numbers, converted to `element`, into `values`, which holds `capacity` of
+ * them. `count`, if given, gets how many there are. STRIA_INVALID_ARGUMENT when there are more than
+ * `capacity`, unless that is 0. Collective: yes. */
 int stria_get_numbers(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
                       int64_t* count);
-/* An attribute of strings, one or a list. Collective: yes. */
+/* Reads an attribute of one string or a list of strings. Collective: yes. */
 int stria_get_strings(stria_file* file, const char* object, const char* name, stria_list** strings);
 /* The names of an object's attributes. Collective: yes. */
 int stria_attributes(stria_file* file, const char* object, stria_list** names);
-/* Their types and shapes, in the same order: "float64 ()" is one number, "string[4] (3)" a list of three strings. Collective:
- * yes. */
+/* Their types and shapes, in the same order: "float64 ()" is one number, "string[4] (3)" a list of
+ * three strings. Collective: yes. */
 int stria_attribute_types(stria_file* file, const char* object, stria_list** types);
 
 /* ---- Small datasets, whole ---- */
 
-/* One column of records: a number, or, when string_bytes > 0, a string of fixed size padded with blanks. */
+/* One column of records: a number, or, when string_bytes > 0, a string of fixed size
+ * padded with blanks. */
 typedef struct stria_column {
   const char* name;
   int64_t offset_bytes;
@@ -234,12 +254,13 @@ typedef struct stria_records {
 } stria_records;
 /* Makes a dataset of records. Collective: as stria_create_dataset(). */
 int stria_create_table(stria_file* file, const char* path, const stria_records* records);
-/* Makes a dataset of strings of `string_bytes` each, padded with blanks. Collective: as stria_create_dataset(). */
+/* Makes a dataset of strings of `string_bytes` each, padded with blanks. Collective: as
+ * stria_create_dataset(). */
 int stria_create_strings(stria_file* file, const char* path, int64_t count, const char* const* strings, int64_t string_bytes);
-/* Reads them. Collective: yes. */
+/* Read such datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);
 int stria_read_strings(stria_file* file, const char* path, stria_list** strings);
-/* What is in a table that was read; valid as long as it. */
+/* The content of a table that was read; valid as long as the table. */
 const stria_records* stria_table_records(const stria_table* table);
 void stria_table_free(stria_table* table);
 
@@ -252,21 +273,24 @@ void stria_list_free(stria_list* list);
 
 /* Whether the file carries Stria's checksums: 1 or 0. */
 int stria_has_checksums(const stria_file* file, int* has);
-/* Reads everything and compares it with its checksums. Damage is no error of the call. Collective: yes. */
+/* Reads everything and compares it with its checksums. A file that is damaged is no error of the
+ * call. Collective: yes. */
 int stria_verify(stria_file* file, stria_verdict** verdict);
 typedef struct stria_damage {
   const char* dataset; /* "": the file's own metadata */
-  int64_t first_row;   /* rows [first_row, last_row) of the first dimension; none: the dataset is missing */
+  /* Rows [first_row, last_row) of the first dimension; none: the dataset is missing. */
+  int64_t first_row;
   int64_t last_row;
 } stria_damage;
 int64_t stria_verdict_size(const stria_verdict* verdict);
-/* The damage of that number; NULL when there is none. */
+/* The damage with this number; NULL when there is none. */
 const stria_damage* stria_verdict_at(const stria_verdict* verdict, int64_t index);
 /* Sentences on what can't be checked; belongs to the verdict. */
 const stria_list* stria_verdict_remarks(const stria_verdict* verdict);
 void stria_verdict_free(stria_verdict* verdict);
 
-/* What a commit or flush did; sums of bytes are over all ranks. Strings are valid until the file's next call. */
+/* What a commit or flush did; sums of bytes are over all ranks. Strings are valid until the next
+ * call on the file. */
 typedef struct stria_report {
   int64_t useful_bytes;
   int64_t file_bytes;
@@ -275,14 +299,17 @@ typedef struct stria_report {
   const char* reason; /* why that method */
 } stria_report;
 int stria_get_report(const stria_file* file, stria_report* report);
-/* Seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange", "write", "read", "sync", "commit". */
+/* Seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange", "write",
+ * "read", "sync", "commit". */
 int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
-/* The file's hints with the values really in effect, as "name=value"; and what was wrong with those given. */
+/* The file's hints with the values in effect, as "name=value"; and what was wrong
+ * with those given. */
 int stria_hints(const stria_file* file, stria_list** hints);
 int stria_hint_warnings(const stria_file* file, stria_list** warnings);
 
-/* Removes files that begin with `prefix` in `directory` which a killed program left under their temporary names; `removed`, if
- * given, gets their paths. Local: one rank calls it. */
+/* Removes files that a killed program left in `directory` under their temporary names, where
+ * the name begins with `prefix`. `removed`, if given, gets their paths. Collective: no; one
+ * rank calls it. */
 int stria_remove_abandoned(const char* directory, const char* prefix, stria_list** removed);
 
 #ifdef __cplusplus

@@ -5,7 +5,8 @@
 
 namespace stria {
 
-/// A number's representation. `kByte` is uninterpreted: moved as it is, never converted or swapped.
+/// The representation of a number. `kByte` is not interpreted: it is moved as it is, never
+/// converted or swapped.
 enum class ElementType : uint8_t {
   kByte = 0,
   kInt8,

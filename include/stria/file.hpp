@@ -6,13 +6,13 @@
 //   dens.put({{first_block, 0, 0, 0}, {my_blocks, 8, 8, 8}}, {unk, interior, float64});
 //   file.commit();
 //
-// put() records, commit() moves: everything put before a commit travels as one collective write.
-// Until commit() has returned, a file of the same name stays as it was. Functions throw
+// put() only records; commit() moves everything that was put before, as one collective write. Until
+// commit() has returned, an old file of the same name stays as it was. Functions throw
 // stria::Error; those marked `Collective: yes` must be called by all ranks of the communicator in
 // the same order, and throw on all ranks or on none.
 //
-// Where there is no MPI, with the library stria_serial, STRIA_NO_MPI is defined: a file is that
-// of one process.
+// With the library stria_serial, which needs no MPI, STRIA_NO_MPI is defined. A file then belongs
+// to one process.
 #pragma once
 
 #ifndef STRIA_NO_MPI
@@ -39,8 +39,8 @@ namespace file {
 class Session;
 }
 
-/// A regular region of a dataset: per dimension, slowest first, `count` blocks of `block` elements,
-/// `stride` apart, from `start`.
+/// A regular region of a dataset. In each dimension, slowest first, it has `count` blocks of
+/// `block` elements, `stride` apart; the first begins at `start`.
 struct Hyperslab {
   std::vector<int64_t> start;
   std::vector<int64_t> count;
@@ -48,8 +48,8 @@ struct Hyperslab {
   std::vector<int64_t> block{};   ///< empty: ones
 };
 
-/// Data as it lies in the application's memory. `data` must stay valid, and for writing unchanged,
-/// until commit() or flush() returns.
+/// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()
+/// returns, and must not change while they are to be written.
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
@@ -59,13 +59,13 @@ struct Memory {
       : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<T>()) {}
 
   void* data;
-  Datatype type;  ///< which bytes, in the order in which the hyperslab takes them (C order)
+  Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
   ElementType element;
 };
 
 struct CreateOptions {
   Hints hints{};
-  /// Survive a power loss: sync before the rename and the directory after it.
+  /// Make the file survive a power loss: sync it before the rename, and the directory after it.
   bool sync = true;
   /// Store a checksum of every row of every dataset, taken while packing; see docs/formats/hdf5.md.
   bool checksums = true;
@@ -73,21 +73,21 @@ struct CreateOptions {
 
 struct OpenOptions {
   Hints hints{};
-  /// Compare what get() reads with the stored checksums; kCorrupted names dataset and rows. Off
-  /// unless asked for: hashing costs about a tenth of a read of whole blocks from the page cache,
-  /// and of rows that are got in part the rest is read as well, which may be many times as much as
-  /// was asked for. Only with it off can files be opened whose checksums are damaged themselves.
+  /// Compare what get() reads with the stored checksums; kCorrupted names dataset and rows. This is
+  /// off by default. Hashing takes about a tenth of the time of reading whole blocks from the page
+  /// cache. Rows that are got in part are read whole, which may be many times as much as was asked
+  /// for. A file whose checksums are themselves damaged can only be opened with this off.
   bool verify = false;
 };
 
 struct DatasetOptions {
-  /// Keep the smallest and largest value put as attributes "minimum" and "maximum" of the
-  /// dataset's type.
+  /// Store the smallest and largest value that was put, as attributes "minimum" and "maximum" of
+  /// the dataset's type.
   bool value_range = false;
-  /// The raw data begin at a multiple of this; 0: the hint stria_alignment for datasets of at
-  /// least that size.
+  /// The raw data begin at a multiple of this. 0: the hint stria_alignment decides, for datasets of
+  /// at least that size.
   int64_t alignment_bytes = 0;
-  /// Put numbers into the file in big-endian order.
+  /// Store numbers in big-endian order.
   bool big_endian = false;
 };
 
@@ -95,9 +95,9 @@ struct DatasetOptions {
 struct Report {
   int64_t useful_bytes = 0;  ///< data put or got by all ranks
   int64_t file_bytes = 0;
-  double seconds = 0;  ///< since create() or open(), on this rank
+  double seconds = 0;  ///< since create() or open()
   PhaseTimes phases;
-  std::string method;  ///< of the last transfer: "list_io" or "two_phase"
+  std::string method;  ///< how the last transfer was made: "list_io" or "two_phase"
   std::string reason;  ///< why that method
 };
 
@@ -110,7 +110,7 @@ struct Column {
   int64_t string_bytes = 0;
 };
 
-/// What attributes() tells.
+/// What attributes() tells of one attribute.
 struct AttributeInfo {
   std::string name;
   /// As Dataset::type_name(): "float64", "string[4]" …; "other": no value to be read.
@@ -127,33 +127,36 @@ struct Damage {
   int64_t last_row = 0;
 };
 
-/// Removes files that begin with `prefix` in `directory` which a killed program left under their
-/// temporary names, but none that a live program still writes; returns their paths. Local: one
-/// rank calls it.
+/// Removes files that a killed program left in `directory` under their temporary names, where the
+/// name begins with `prefix`; never one that a live program still writes. Returns their paths.
+/// Collective: no; one rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
 class File;
 
-/// A dataset of an open file: put() and get() throw (kInvalidArgument or kAborted) once the file is
-/// closed, committed for writing, or abandoned.
+/// A dataset of an open file. put() and get() throw kInvalidArgument or kAborted once the file is
+/// closed or abandoned, or a new file is committed.
 class Dataset {
  public:
   const std::string& path() const;
   ElementType element() const;  ///< of numbers
   const std::vector<int64_t>& dims() const;
-  int64_t bytes() const;          ///< of all its elements
-  bool is_contiguous() const;     ///< raw data lie in one piece that the engine reads itself
+  int64_t bytes() const;  ///< of all its elements
+  /// The raw data lie in one piece, which the engine reads by itself.
+  bool is_contiguous() const;
   std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
-  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while
-  /// packing: to integers they are cut off towards zero, what is out of the type's range becomes
-  /// its nearest end, and NaN 0, without a word; to float32 what is too large becomes infinite.
-  /// Errors are local and thrown here; the file's next commit() then fails on every rank. Any rank
-  /// may put a dataset in any number of parts, also on both sides of a flush(), but each element
-  /// only once in the life of the file: put twice, by one rank or by two, it holds either value,
-  /// and its checksum may be that of the other. What nobody puts reads as zero. Collective: no.
+  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type, without a
+  /// warning. A floating-point number becomes an integer by rounding towards zero; out of range it
+  /// becomes the nearest end of the range, and NaN becomes 0. An integer that doesn't fit a
+  /// narrower integer type wraps around (modulo 2^n). A value too large for float32 becomes
+  /// infinite. Errors are local and thrown here; the file's next commit() then fails on every rank.
+  /// A rank may put a dataset in any number of parts, before and after a flush(). But each element
+  /// may be put only once in the life of the file: put twice, by one rank or by two, it holds
+  /// either value, and its checksum may be that of the other. Elements that are never put read as
+  /// zero. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
-  /// Records a read of `slab` into `memory`, done by commit(). Collective: no.
+  /// Records a read of `slab` into `memory`, which commit() does. Collective: no.
   void get(const Hyperslab& slab, const Memory& memory);
 
  private:
@@ -165,51 +168,50 @@ class Dataset {
 
 class File {
  public:
-  /// As below, for this process alone: MPI is not touched, and may be absent. Collective: no, nor
+  /// As below, but for this process alone. MPI is not used, and may be absent. Collective: no; nor
   /// is any call on the file.
   static File create(const std::string& path, const CreateOptions& options = {});
   static File open(const std::string& path, const OpenOptions& options = {});
 #ifndef STRIA_NO_MPI
-  /// Begins a new file under a temporary name beside `path`. A relative path means the directory in
-  /// which the program is now.
-  /// Collective: yes.
+  /// Begins a new file under a temporary name beside `path`. A relative path starts from the
+  /// present working directory, even if that changes later. Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
-  /// Opens an HDF5 file, Stria's or another's, for reading: the one that has the name now, also
-  /// when another gets it later; ranks that can't open that one any more fail. Collective: yes.
+  /// Opens an HDF5 file for reading, whichever program has written it. All ranks open the file that
+  /// has this name now, even if another file gets the name meanwhile; ranks that can't open it
+  /// fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
 #endif
-  /// A file that was neither committed nor abandoned is given up. The other ranks need not do
-  /// the same at the same time: their next collective call on the file throws kAborted and names
-  /// this rank, with what it threw before, if anything. The end of the program, by MPI_Finalize
-  /// or exit(), does so for all files. Datasets of the file can't be used after this. Rank 0
-  /// says on standard error that a new file is lost where no exception is passing and nothing
-  /// has failed before: a commit() was forgotten. STRIA_VERBOSE=0 keeps it silent, and abandon()
-  /// says that it is meant.
-  /// Collective: no; waits for nobody.
+  /// Gives up a file that was neither committed nor abandoned. The other ranks need not do the same
+  /// at the same time. Their next collective call on the file throws kAborted and names this rank,
+  /// with the error that it threw before, if any. At the end of the program, by MPI_Finalize or
+  /// exit(), this happens to all open files. Datasets of the file can't be used afterwards. Where
+  /// no exception is passing and nothing has failed before, a commit() was forgotten; rank 0 then
+  /// says on standard error that a new file is lost. STRIA_VERBOSE=0 turns this message off; a call
+  /// of abandon() shows that the loss is intended. Collective: no; waits for nobody.
   ~File();
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
   // Writing.
-  /// Makes a dataset of numbers; groups in its path are made too. Throws kInvalidArgument, here and
-  /// then at the next collective call, for a shape or a name that can't be: a path has at most
-  /// 4,096 bytes of UTF-8, no part "." or "..", and is not within ".stria". All ranks pass the same
-  /// arguments, which flush() and commit() check; they name call, argument and two ranks.
-  /// Collective: yes, without communication.
+  /// Makes a dataset of numbers, and the groups in its path. Throws kInvalidArgument, here and
+  /// again at the next collective call, for a shape or a name that isn't possible. A path has at
+  /// most 4,096 bytes of UTF-8 and no part "." or "..", and is not within ".stria". All ranks must
+  /// pass the same arguments; flush() and commit() check this, and name the call, the argument and
+  /// two ranks. Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
-  /// Makes a small dataset of records, whole: `row_count` rows of `row_bytes` each. Ranks other
-  /// than 0 may pass null for `rows`; what they pass is compared with rank 0's. Collective: as
-  /// create_dataset.
+  /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
+  /// other than 0 may pass null for `rows`; rows that they pass are compared with those of rank 0.
+  /// Collective: as create_dataset().
   void create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                     const void* rows);
-  /// Makes a small dataset of fixed-length strings of `string_bytes`, padded with blanks; shape
-  /// {count, 1} when `as_column`. kInvalidArgument where a string is longer.
-  /// Collective: as create_dataset.
+  /// Makes a small dataset of strings of the fixed length `string_bytes`, padded with blanks. Its
+  /// shape is {count, 1} when `as_column`. kInvalidArgument when a string is longer. Collective: as
+  /// create_dataset().
   void create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column);
-  /// Sets an attribute of a dataset or group ("/" is the root): a number, kept in its own type
-  /// (bool as uint8), a string, or a list of either. Throws kInvalidArgument for a name that can't
-  /// be one. Collective: as create_dataset.
+  /// Sets an attribute of a dataset or group ("/" is the root): a number, stored in its own type
+  /// (bool as uint8), a string, or a list of either. Throws kInvalidArgument for a name that isn't
+  /// possible. Collective: as create_dataset().
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   void set_attribute(const std::string& object, const std::string& name, T value) {
     set_numbers(object, name, stored_type<T>(), &value, -1);
@@ -228,20 +230,21 @@ class File {
   std::vector<std::string> datasets() const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
-  /// The records of a small compound dataset: bytes as they are described by `columns`, which are
-  /// filled in. Collective: yes.
+  /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
+  /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
-  /// The strings of a small dataset, blanks and NULs at their ends cut off. Collective: yes.
+  /// Returns the strings of a small dataset, without blanks and NULs at their ends.
+  /// Collective: yes.
   std::vector<std::string> read_strings(const std::string& path);
-  /// The attributes of a dataset or group, by name. kNotFound when there is no such object.
-  /// Collective: yes.
+  /// Returns the attributes of a dataset or group, in order of name. kNotFound when there is no
+  /// such object. Collective: yes.
   std::vector<AttributeInfo> attributes(const std::string& object);
-  /// A numeric attribute, converted. Collective: yes.
+  /// Returns a numeric attribute, converted to double. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
-  /// An attribute as a number, a std::string, or a std::vector of either. Numbers are converted as
-  /// by put(); a list of one is a number too, and a number a list. kInvalidArgument when it is of
-  /// the other kind, or not one value where one is wanted; kNotFound when there is none.
-  /// Collective: yes.
+  /// Returns an attribute as a number, a std::string, or a std::vector of either. Numbers are
+  /// converted as by put(). A list of one value can be read as a value, and a value as a list.
+  /// kInvalidArgument when the attribute is of the other kind, or has several values where T is
+  /// one; kNotFound when there is no such attribute. Collective: yes.
   template <typename T>
   T attribute(const std::string& object, const std::string& name) {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -258,27 +261,28 @@ class File {
   }
   /// True when the file carries Stria's checksums.
   bool has_checksums() const;
-  /// Reads everything and compares it with its checksum; what nobody put must be zero. `remarks`,
-  /// if given, gets sentences on what can't be checked or has been changed by other programs. Work
-  /// is shared among the ranks, the result is the same on all. kUnsupported: no checksums;
-  /// kCorrupted: they are damaged themselves. Collective: yes. Datasets named in `except`, the same
-  /// on all ranks, are left out: those that have been got whole with OpenOptions::verify.
+  /// Reads everything and compares it with its checksums; elements that were never put must be
+  /// zero. `remarks`, if given, gets sentences on what can't be checked, or was changed by other
+  /// programs. The ranks share the work; the result is the same on all. kUnsupported: the file has
+  /// no checksums. kCorrupted: the checksums are themselves damaged. Datasets named in `except`,
+  /// the same on all ranks, are left out, for instance because they were got whole with
+  /// OpenOptions::verify. Collective: yes.
   std::vector<Damage> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 
   // Both.
-  /// Moves everything put so far, so that its memory may be reused; the file stays unfinished.
+  /// Moves everything put so far. Its memory may then be reused; the file stays unfinished.
   /// Collective: yes.
   void flush();
-  /// Moves everything put or got so far; a new file is completed, synced if asked, and takes its
-  /// name. Collective: yes; the same outcome on every rank. After an error a new file is gone and
-  /// the old one of that name is untouched.
+  /// Moves everything put or got so far. A new file is completed, synced if CreateOptions::sync is
+  /// set, and takes its name. After an error the new file is gone, and an old one of that name is
+  /// unchanged. Collective: yes; the same outcome on every rank.
   void commit();
-  /// Gives up a new file: nothing of it is left. Collective: yes.
+  /// Gives up a new file. Nothing of it is left. Collective: yes.
   void abandon();
 
   const std::string& path() const;
   const Report& report() const;
-  /// Hints with the values really in effect, and what was wrong with those given.
+  /// The hints with the values in effect, and what was wrong with those given.
   Hints hints() const;
   const std::vector<std::string>& hint_warnings() const;
 
@@ -316,7 +320,7 @@ class File {
   void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count);
   std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted);
   std::vector<std::string> string_values(const std::string& object, const std::string& name);
-  /// Throws where the file was moved away.
+  /// Throws when the file was moved from.
   file::Session& session() const;
 
   explicit File(std::shared_ptr<file::Session> session) : session_(std::move(session)) {}

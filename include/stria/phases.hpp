@@ -1,4 +1,5 @@
-// Where the time of an I/O operation goes: seconds a phase, gathered on every rank, always.
+// Where the time of an I/O operation goes: the seconds of each phase, measured on
+// every rank, always.
 #pragma once
 
 #include <array>
@@ -6,7 +7,7 @@
 
 namespace stria {
 
-/// The phases that the life of a write or a read goes through.
+/// The phases of a write or a read.
 enum class Phase : int {
   kOpen,      ///< opening and creating files
   kMetadata,  ///< making or reading the self-describing part
@@ -23,7 +24,8 @@ inline constexpr size_t kPhaseCount = 9;
 /// The stable lower-case name, e.g. "exchange".
 const char* phase_name(Phase phase);
 
-/// Seconds a phase. Phases don't overlap on one rank: their sum is at most the time of the whole.
+/// The seconds of each phase. Phases don't overlap on a rank, so that their sum is at most the
+/// time of the whole.
 struct PhaseTimes {
   std::array<double, kPhaseCount> seconds{};
 

@@ -1,4 +1,5 @@
-// Outcomes: every fallible call below the public API returns a Status or a Result; only the outermost edge throws.
+// Outcomes: below the public API every call that can fail returns a Status or a Result. Only the
+// API itself throws.
 #pragma once
 
 #include <cassert>
@@ -9,10 +10,10 @@
 
 namespace stria {
 
-/// What kind of thing went wrong; each maps to one exit path in every binding.
+/// What kind of error occurred. Every binding has one counterpart for each.
 enum class ErrorCode : int {
   kOk = 0,
-  kInvalidArgument,    ///< the caller's input cannot be used: a message says which and why
+  kInvalidArgument,    ///< the caller's input can't be used; the message says which and why
   kNotFound,           ///< no such file or dataset
   kAlreadyExists,      ///< the name is taken
   kPermissionDenied,   ///< the file system refused
@@ -24,13 +25,14 @@ enum class ErrorCode : int {
   kUnsupported,        ///< valid, but not something this build or storage can do
   kResourceExhausted,  ///< out of memory or of another limited resource
   kAborted,            ///< given up because another rank failed
-  kInternal,           ///< a broken invariant of ours
+  kInternal,           ///< a broken invariant of the library
 };
 
 /// The stable lower-case name of a code, e.g. "no_space".
 const char* error_code_name(ErrorCode code);
 
-/// The exception that the public C++ API throws. `code()` tells the kind, `what()` what happened, where and what to do.
+/// The exception that the public C++ API throws. `code()` tells the kind; `what()` tells what
+/// happened, where, and what to do.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -46,7 +48,8 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  /// Makes a status from an errno value: picks the code and appends the system's own words to `what`.
+  /// Makes a status from an errno value: picks the code and appends the system's own
+  /// words to `what`.
   static Status from_errno(int error_number, const std::string& what);
 
   bool ok() const { return code_ == ErrorCode::kOk; }
@@ -56,7 +59,7 @@ class [[nodiscard]] Status {
   /// The same error with `context` and a colon in front of its message; success stays success.
   Status with_context(const std::string& context) const;
 
-  /// Takes `later` over unless this is an error already: the first error stays.
+  /// Becomes `later` unless this is an error already: the first error stays.
   void update(Status later) {
     if (ok()) {
       *this = std::move(later);
@@ -117,7 +120,8 @@ class [[nodiscard]] Result {
       return stria_status_;                                                \
   } while (false)
 
-/// Evaluates a Result; returns early on error, else moves the value into `target` (a declaration or an lvalue).
+/// Evaluates a Result; returns early on error, else moves the value into `target` (a declaration
+/// or an lvalue).
 #define STRIA_ASSIGN_OR_RETURN(target, expression) \
   STRIA_ASSIGN_OR_RETURN_IMPL_(STRIA_CONCAT_(stria_result_, __LINE__), target, expression)
 #define STRIA_ASSIGN_OR_RETURN_IMPL_(result, target, expression) \

@@ -1,7 +1,7 @@
 // Tracing: which spans are recorded, where they go, and spans of a program's own.
 //
-// Without a line of code: STRIA_TRACE=full STRIA_TRACE_DIR=DIR in the environment writes DIR/PROGRAM_TIME_PID.stria-trace when
-// MPI ends. `stria trace stats FILE` shows what is in it.
+// Without a line of code: STRIA_TRACE=full STRIA_TRACE_DIR=DIR in the environment writes
+// DIR/PROGRAM_TIME_PID.stria-trace when MPI ends. `stria trace stats FILE` shows what is in it.
 #pragma once
 
 #ifndef STRIA_NO_MPI
@@ -24,21 +24,24 @@ enum class Level : int {
 
 struct Options {
   Level level = Level::kFull;
-  std::string directory = ".";  ///< shared by all ranks, or of each node its own
+  std::string directory = ".";  ///< shared by all ranks, or each node has its own
 };
 
 #ifndef STRIA_NO_MPI
-/// Begins to record the ranks of `comm` as one run, which STRIA_TRACE does for the first communicator of all ranks that a file
-/// is opened on. Clocks are compared. Throws stria::Error (kInvalidArgument) when a run has begun already. Collective: yes.
+/// Begins to record the ranks of `comm` as one run, and compares their clocks. Without this call
+/// STRIA_TRACE begins a run, with the first communicator of all ranks on which a file is opened.
+/// Throws stria::Error (kInvalidArgument) when a run has begun already. Collective: yes.
 void start(MPI_Comm comm, const Options& options);
 
-/// Begins at once what STRIA_TRACE and STRIA_TRACE_DIR ask for, if anything, so that the first file's time has no comparing of
-/// clocks in it. Throws stria::Error on all ranks when a variable is wrong or nothing can be written. Collective: yes.
+/// Begins at once the run that STRIA_TRACE and STRIA_TRACE_DIR ask for, if any, so that the first
+/// file's time doesn't include the comparison of clocks. Throws stria::Error on all ranks when a
+/// variable is wrong or nothing can be written. Collective: yes.
 void start_from_environment(MPI_Comm comm);
 
-/// Ends the run that start() or STRIA_TRACE began: compares clocks again, merges what the ranks recorded, and returns the path
-/// of the trace file, or "" when there is none. MPI_Finalize does it otherwise. Throws stria::Error on all ranks when the file
-/// can't be written. Collective: yes, over the communicator of the run.
+/// Ends the run that start() or STRIA_TRACE began: compares clocks again, and merges what the ranks
+/// have recorded. Returns the path of the trace file, or "" when there is none. Without this call
+/// MPI_Finalize ends the run. Throws stria::Error on all ranks when the file can't be written.
+/// Collective: yes, over the communicator of the run.
 std::string finish();
 #endif
 
@@ -46,12 +49,12 @@ std::string finish();
 void set_level(Level level);
 Level level();
 
-/// Hands what this rank recorded so far to its part of the trace, where a crash of the program can't harm it. Commits do it by
-/// themselves. Collective: no.
+/// Writes what this rank has recorded so far to its part of the trace, where a crash of the program
+/// can't harm it. Commits do this by themselves. Collective: no.
 void flush();
 
-/// A stretch of the program: recorded at level app under this name, around the calls made while it lives. `name` must be a
-/// literal or live as long as the program.
+/// A region of the program. While it lives, a span of this name is recorded around the calls, at
+/// level app and above. `name` must be a literal, or live as long as the program.
 class Region {
  public:
   explicit Region(const char* name);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kHugePageBytes = 2 << 20;
 
-// What a thread keeps: as many buffers as a method fills in turn.
+// The buffers that a thread keeps: as many as a method fills in turn.
 struct Kept {
   struct Place {
     std::byte* data = nullptr;
@@ -49,7 +49,8 @@ Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
     throw std::bad_alloc();
   }
   if (alignment_bytes == kHugePageBytes) {
-    madvise(data_, static_cast<size_t>(capacity_bytes_), MADV_HUGEPAGE);  // a wish
+    // The kernel may ignore this.
+    madvise(data_, static_cast<size_t>(capacity_bytes_), MADV_HUGEPAGE);
   }
 }
 

@@ -1,9 +1,10 @@
-// A page-aligned buffer that keeps its memory from one use to the next within the process.
+// A page-aligned buffer whose memory is kept for the next use within the process.
 //
-// Problem: memory that the kernel hands out afresh costs a fault and a zeroing a page, several times what filling it costs;
-// checkpoints come again and again; and a device takes a direct write in as many pieces as memory holds it in. Method: released
-// buffers wait in a small per-thread cache, kKeepCount of at most kKeepBytes; large ones ask for the kernel's huge pages. Fixed
-// alignment serves direct I/O.
+// Problem: each new page from the kernel costs a fault and is zeroed, which takes several times as
+// long as filling it; and checkpoints come again and again. A device takes a direct write in as
+// many pieces as physical memory holds it in.
+// Method: released buffers wait in a small cache of the thread: kKeepCount buffers of at most
+// kKeepBytes. Large ones ask for the kernel's huge pages. The fixed alignment serves direct I/O.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Half-open ranges of bytes, the unit in which every layer speaks of places in a file or a stream.
+// Half-open ranges of bytes: every layer describes places in a file or a stream by them.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace stria {
 /// XXH3-64 of the bytes.
 uint64_t hash_bytes(std::span<const std::byte> data);
 
-/// The same, of bytes that come in parts.
+/// The same hash for bytes that come in parts.
 class StreamingHash {
  public:
   StreamingHash();

@@ -1,4 +1,4 @@
-// What becomes of an operation that runs out of memory.
+// Turns a lack of memory into an outcome.
 #pragma once
 
 #include <new>
@@ -7,7 +7,8 @@
 
 namespace stria {
 
-/// What `make` returns, or kResourceExhausted where it runs out of memory: an exception would leave the other ranks waiting.
+/// Returns what `make` returns, or kResourceExhausted when it runs out of memory. An exception
+/// would leave the other ranks waiting.
 template <typename Make>
 auto or_out_of_memory(Make&& make) -> decltype(make()) {
   try {

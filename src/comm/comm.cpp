@@ -44,12 +44,13 @@ NodeTurn* Comm::node_turn() {
   return turn_.get();
 }
 
-// One maximum: of who failed, negated so that the lowest rank wins, and of the shared words, which rank 0 alone fills in.
+// One reduction by maximum. It covers the rank that failed, negated so that the lowest rank wins,
+// and the shared words, which only rank 0 fills in.
 Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
-  // A rank that gave up because of another rank speaks only when nobody knows more.
+  // The error of a rank that gave up because of another rank counts only when no rank knows more.
   const int64_t turn = rank() + (mine.code() == ErrorCode::kAborted ? int64_t{size()} : 0);
-  // Not on the heap where the shared words are few: a rank that has run out of memory must be able to say so.
+  // Few shared words need no heap: a rank that has run out of memory must be able to say so.
   std::array<int64_t, 32> few{};
   const size_t count = 1 + (shared.size() + sizeof(int64_t) - 1) / sizeof(int64_t);
   std::vector<int64_t> many(count > few.size() ? count : 0);
@@ -66,7 +67,7 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   if (words[0] == kNothing) {
     return {};
   }
-  // The code travels in front of the text, so that a failure costs one broadcast of a byte vector.
+  // The code travels in front of the text, so that a failure costs only one broadcast.
   const int root = static_cast<int>(-words[0] % size());
   std::vector<std::byte> wire;
   int32_t code = static_cast<int32_t>(mine.code());

@@ -1,8 +1,9 @@
-// The few collective operations that the engine needs, over MPI, over one process, or over N simulated ranks in one process.
+// The few collective operations that the engine needs: over MPI, for one process, or for N
+// simulated ranks in one process.
 //
-// No call blocks the processor while it waits: waiting ranks test and sleep, because ranks often outnumber cores.
-// A failure of the transport itself (a dead rank) ends the job, as MPI does; every other failure travels as a Status through
-// agree().
+// No call keeps the processor busy while it waits: waiting ranks test and sleep, because ranks
+// often outnumber cores. A failure of the transport itself (a dead rank) ends the job, as in MPI.
+// Every other failure is a Status, which ranks share by agree().
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ namespace stria {
 
 enum class ReduceOp { kSum, kMin, kMax };
 
-/// A message under way. Must be waited for before its buffer is reused; movable only.
+/// A message under way. Wait for it before its buffer is used again. Movable only.
 class CommRequest {
  public:
   virtual ~CommRequest() = default;
@@ -29,11 +30,12 @@ class CommRequest {
   virtual bool test() = 0;
 };
 
-/// Memory that every rank of a node can address. Freed, collectively over the node, when the last handle goes.
+/// Memory that every rank of a node can address. It is freed when the last handle goes,
+/// collectively over the node.
 class SharedBuffer {
  public:
   virtual ~SharedBuffer() = default;
-  /// The part that the node's rank `node_rank` contributed.
+  /// The part that the node's rank `node_rank` has allocated.
   virtual std::span<std::byte> part(int node_rank) const = 0;
 };
 
@@ -47,65 +49,74 @@ class Comm {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// The node of every rank, numbered from 0 in order of each node's lowest rank; node ranks follow rank order.
+  /// The node of every rank. Nodes are numbered from 0 in the order of their lowest ranks; ranks
+  /// within a node follow the order of ranks.
   virtual std::span<const int> node_of_rank() const = 0;
   virtual int node_rank() const = 0;
   virtual int node_size() const = 0;
 
-  // Collective: yes, all of these.
+  // All of these are collective.
   virtual void barrier() = 0;
   virtual void broadcast(std::span<std::byte> data, int root) = 0;
   virtual void all_reduce(std::span<int64_t> values, ReduceOp op) = 0;
   virtual void all_reduce(std::span<double> values, ReduceOp op) = 0;
   /// Replaces each value by its sum over the ranks before this one.
   virtual void exclusive_scan(std::span<int64_t> values) = 0;
-  /// `all` receives size() times mine.size() bytes, in rank order; mine.size() is the same everywhere.
+  /// `all` receives size() times mine.size() bytes, in rank order. \pre mine.size() is the
+  /// same everywhere
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// Gives the ranks' pieces, each of at most kGatherBytesMax, to `take` on `root`, by rank: take(rank, piece), which must not
-  /// throw, lest ranks wait for ever.
+  /// On `root`, calls take(rank, piece) for the piece of each rank, in order of ranks. A piece has
+  /// at most kGatherBytesMax bytes. `take` must not throw, or other ranks would wait for ever.
   virtual void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) = 0;
-  /// Allocates `bytes` of this rank's own in memory shared by its node (page aligned, not cleared). Collective over the node at
-  /// least.
+  /// Allocates `bytes` for this rank, in memory that its node shares (page-aligned, not cleared).
+  /// Collective: yes, at least over the node.
   virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;
 
-  // Point to point. Messages between two ranks with the same tag arrive in order; sizes must match; any size.
+  // Point to point. Messages between two ranks with the same tag arrive in order. They may have any
+  // size, but a receive must have the size of its message.
   virtual std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) = 0;
   virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
-  /// Waits without burning the processor.
+  /// Waits, and leaves the processor to others meanwhile.
   virtual void wait(CommRequest& request) = 0;
-  /// Takes over a message that nobody waits for, with its buffer, until it is done. Throws std::bad_alloc, and then the message
-  /// is still the caller's. To be called on innermost(). Local.
+  /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this
+  /// throws std::bad_alloc, the caller still has the message. To be called on innermost(). Local.
   virtual void park(std::unique_ptr<CommRequest>&& request);
-  /// The communicator that this one wraps, or itself: what belongs to the ranks' messages, not to one view of them, is there.
+  /// The innermost communicator that this one wraps, or itself. It holds what belongs to the ranks'
+  /// messages, whichever wrapper is used.
   virtual Comm& innermost() { return *this; }
-  /// A number for a file that the ranks open together, the next one each time. To be called on innermost(). Collective: yes,
-  /// without communication.
+  /// Returns a number for a file that the ranks open together: the next one with each call. To be
+  /// called on innermost(). Collective: yes, without communication.
   int count_file() { return files_++; }
-  /// Lets other ranks (or threads) run for a moment; the waiting loop of callers that poll several things. `attempt` counts
-  /// from 0 and lengthens the pause.
+  /// Lets other ranks or threads run for a moment, for callers that poll several things in a loop.
+  /// `attempt` counts from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
-  /// For waiting loops of callers that don't pause by this: says, after a while, whom the ranks wait for (waiting.hpp). To be
-  /// called every few milliseconds; `begins` the first time of a wait. Local.
+  /// For callers that wait in a loop without pause(): says, after a while, whom the ranks wait
+  /// for (waiting.hpp). To be called every few milliseconds; `begins` is true for the first call
+  /// of a wait. Local.
   virtual void look_at_wait(bool /*begins*/) {}
-  /// Waits while `word`, in memory that the node shares, has the value `seen`; may return earlier. Local: others go on.
+  /// Waits while `word`, in memory that the node shares, has the value `seen`; may return
+  /// earlier. Local.
   virtual void wait_while(std::atomic<uint32_t>& word, uint32_t seen);
-  /// To be called after such a word has changed: wakes who waits for it.
+  /// Wakes all that wait for `word`. To be called after the word has changed.
   virtual void wake(std::atomic<uint32_t>& word);
 
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
-  /// Sends each (rank, bytes) and returns what arrived here as (sender, bytes), by increasing sender; at most one message a
-  /// pair, to oneself too. Nobody needs to know who will send. Cost: here one gathering of the address lists, which every rank
-  /// holds for a moment; over MPI what a rank sends and receives, and a barrier. Collective: yes.
+  /// Sends each (rank, bytes), and returns what arrived here as (sender, bytes), in order of
+  /// senders. A rank sends at most one message to each rank, itself included, and needn't know who
+  /// will send to it. Cost of this version: the lists of addresses are gathered, and every rank
+  /// holds them for a moment. Cost over MPI: the messages, and a barrier. Collective: yes.
   virtual Messages sparse_exchange(const Messages& outgoing);
-  /// The turn of this communicator's ranks on their node, made at the first call; null when the system has no memory to share.
-  /// Collective: yes at the first call; the outcome is the same everywhere.
+  /// The turn among the ranks of a node, made at the first call; null when the system has no memory
+  /// to share. Collective: yes, at the first call; the outcome is the same everywhere.
   NodeTurn* node_turn();
-  /// Broadcasts a byte vector of any size from root. Collective: yes.
+  /// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
   void broadcast_bytes(std::vector<std::byte>& data, int root);
-  /// The same Status on every rank: success if all succeeded, else the error of the lowest failed rank, as said_by()
-  /// it where there are several ranks. One small reduction when all is well. Collective: yes.
+  /// Returns the same Status on every rank: success if all succeeded, otherwise the error of the
+  /// lowest rank that failed. Where there are several ranks its message is that of said_by(). Costs
+  /// one small reduction when all is well. Collective: yes.
   Status agree(const Status& mine) { return agree(mine, {}); }
-  /// Likewise, and gives rank 0's `shared` bytes to every rank on the way; their number is the same everywhere.
+  /// Likewise, and gives rank 0's `shared` bytes to every rank in the same step. \pre their number
+  /// is the same everywhere
   Status agree(const Status& mine, std::span<std::byte> shared);
 
  private:
@@ -115,7 +126,8 @@ class Comm {
   std::vector<std::unique_ptr<CommRequest>> parked_;
 };
 
-/// The words of an error of a rank, prefixed with "rank N: " unless they name a rank already: one that is agreed on twice.
+/// The message of a rank's error, with "rank N: " in front. A message that names a rank already,
+/// because ranks agreed on it before, stays as it is.
 std::string said_by(int rank, const std::string& words);
 
 }  // namespace stria

@@ -16,7 +16,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// The bytes that rank `from` says in conversation `topic`: any mistake of place, length or sender shows.
+/// The bytes that rank `from` sends in conversation `topic`. Any mistake of place, length or sender
+/// shows in them.
 Bytes pattern(int64_t bytes, int from, uint64_t topic) {
   Bytes data(static_cast<size_t>(bytes));
   std::mt19937_64 random(topic * 1000003 + static_cast<uint64_t>(from));
@@ -31,7 +32,7 @@ struct Check {
   Comm& comm;
   const CommConformance& options;
   std::mt19937_64 random;  ///< the same on all ranks
-  uint64_t topic = 0;      ///< of the last conversation; the same on all ranks
+  uint64_t topic = 0;      ///< number of the last conversation; the same on all ranks
 
   int64_t random_bytes() {
     static constexpr int64_t kSizes[] = {0, 1, 2, 7, 8, 63, 64, 65, 1000, 4095, 4096, 4097, 65537};
@@ -134,8 +135,8 @@ void check_gather(Check& check, int64_t bytes, int root) {
   EXPECT_EQ(taken, comm.rank() == root ? comm.size() : 0);
 }
 
-/// Every rank draws the same random messages, sends its own and receives those for it: several tags, several under way, many to
-/// itself.
+/// Every rank draws the same random messages, sends its own, and receives those that are for it.
+/// There are several tags, several messages under way, and many messages to itself.
 void check_messages(Check& check, int count) {
   struct Message {
     int from, to, tag;
@@ -161,7 +162,7 @@ void check_messages(Check& check, int count) {
       requests.push_back(comm.send(sent[i], message.to, message.tag));
     }
   }
-  // Half are polled, half are waited for, in an order of the rank's own.
+  // The rank polls half of them and waits for the others, in an order of its own.
   std::mt19937_64 own(check.options.seed + static_cast<uint64_t>(comm.rank()));
   std::shuffle(requests.begin(), requests.end(), own);
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -179,7 +180,8 @@ void check_messages(Check& check, int count) {
   }
 }
 
-/// Who sends to whom is known to all here, so that each can tell what must arrive; exchanges follow each other at once.
+/// Every rank knows here who sends to whom, so that it can tell what must arrive. Exchanges follow
+/// each other without a pause.
 void check_sparse_exchange(Check& check) {
   Comm& comm = check.comm;
   ++check.topic;

@@ -1,4 +1,5 @@
-// What every communicator must do, as one body of checks that each implementation's test runs on every one of its ranks.
+// What every communicator must do: one set of checks, which the test of each implementation runs
+// on every rank.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,11 @@ namespace stria::testing {
 
 struct CommConformance {
   uint64_t seed = 1;
-  int64_t large_bytes = 3 << 20;  ///< of the largest messages
-  int rounds = 20;                ///< of random collectives and of random messages
+  int64_t large_bytes = 3 << 20;  ///< size of the largest messages
+  int rounds = 20;                ///< rounds of random collectives and of random messages
 };
 
-/// Runs every check; failures are GoogleTest's. Collective: yes.
+/// Runs every check; GoogleTest reports failures. Collective: yes.
 void check_comm(Comm& comm, const CommConformance& options);
 
 }  // namespace stria::testing

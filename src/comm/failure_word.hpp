@@ -1,4 +1,5 @@
-// A word in memory that the ranks of a node share: the last operation that one of them could not carry out.
+// A word in memory that the ranks of a node share. It holds the last operation that one of them
+// could not carry out.
 #pragma once
 
 #include <atomic>
@@ -6,20 +7,21 @@
 
 namespace stria {
 
-/// One operation as the word tells of it. Operations of one word count from 1, alike on all ranks, which agree on the outcome
-/// of one before the next begins.
+/// One operation and the word that tells whether it has failed. The operations of a word count
+/// from 1, in the same way on all ranks. The ranks agree on the outcome of one operation before
+/// the next begins.
 class FailureWord {
  public:
-  FailureWord() = default;  ///< nobody shares it, and nothing is heard
+  FailureWord() = default;  ///< no rank shares it, and nothing is heard
   FailureWord(std::atomic<uint32_t>& word, uint32_t operation) : word_(&word), operation_(operation) {}
 
-  /// Tells that the operation has failed here.
+  /// Tells the other ranks that the operation has failed here.
   void tell() const {
     if (word_ != nullptr) {
       word_->store(operation_);
     }
   }
-  /// True once a rank has told. Costs one read of memory.
+  /// True once a rank has called tell(). Costs one read of memory.
   bool heard() const { return word_ != nullptr && word_->load(std::memory_order_relaxed) == operation_; }
 
  private:

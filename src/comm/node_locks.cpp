@@ -19,12 +19,13 @@ struct NodeLocks::Slot {
   int64_t begin, end;
   int rank;
   bool exclusive;
-  bool held;  ///< or waited for
+  bool held;  ///< false: the rank still waits for it
 };
 
-/// What the node shares, followed by the slots.
+/// What the node shares; the slots follow it.
 struct NodeLocks::State {
-  /// Plain writes that only count themselves; kSiever for each exclusive lock held or wanted.
+  /// The number of plain writes that only count themselves, plus kSiever for each exclusive lock
+  /// that is held or wanted.
   std::atomic<int64_t> presence;
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -39,8 +40,8 @@ namespace {
 
 constexpr int64_t kSiever = int64_t{1} << 32;
 constexpr int64_t kPlainMask = kSiever - 1;
-constexpr int kLongestSleepSeconds = 1;  // then a wait that lasts is spoken of
-// Not ranks: whom_to_wait_for().
+constexpr int kLongestSleepSeconds = 1;  // after each, a long wait may be reported
+// Answers of whom_to_wait_for() that are not ranks.
 constexpr int kNobody = -1;
 constexpr int kWriters = -2;
 constexpr int kNext = -3;
@@ -86,7 +87,7 @@ Result<std::unique_ptr<NodeLocks>> NodeLocks::create(Comm& comm) {
     }
     init_shared(&state->mutex, &state->changed);
   }
-  comm.barrier();  // nobody looks before it is initialised
+  comm.barrier();  // no rank looks before it is initialised
   if (!memory.ok()) {
     return memory.status();
   }
@@ -101,8 +102,8 @@ NodeLocks::Slot* NodeLocks::slots() const {
   return reinterpret_cast<Slot*>(state_ + 1);
 }
 
-// The rank that holds what keeps `mine` out, kWriters for writes that only count themselves, kNext for a rank that waits
-// itself.
+// Returns the rank whose lock keeps `mine` out; kWriters for writes that only count themselves;
+// kNext for a rank that is itself waiting.
 int NodeLocks::whom_to_wait_for(const Slot& mine) const {
   int whom = kNobody;
   for (int i = 0; i < state_->slot_count; ++i) {
@@ -152,7 +153,7 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
       long_wait.begin();
     }
     wait_for_change();
-    // Who waits for one that waits leaves it to that one.
+    // A rank that waits for a waiting rank leaves the report to that one.
     if (whom != kNext && long_wait.is_due()) {
       say_wait(rank_, long_wait.seconds(),
                whom == kWriters ? "writes of its node to end" : fmt::format("rank {} to leave a stretch of the file", whom));
@@ -163,7 +164,7 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
 }
 
 NodeLocks::Guard NodeLocks::lock(ByteRange range) {
-  // From here on plain writes come to the table; those under way are waited for.
+  // From here on, plain writes enter the table. Those under way are waited for.
   state_->presence.fetch_add(kSiever);
   return take(range, true);
 }
@@ -172,7 +173,7 @@ NodeLocks::Guard NodeLocks::enter_plain(ByteRange range) {
   if (state_->presence.fetch_add(1) < kSiever) {
     return Guard(this, kCounted);
   }
-  Guard counted(this, kCounted);  // takes the count back, and wakes who waits for it
+  Guard counted(this, kCounted);  // takes the count back, and wakes a rank that waits for it
   counted = Guard();
   return take(range, false);
 }
@@ -205,7 +206,7 @@ bool NodeLocks::have_all_left() const {
 
 void NodeLocks::release(int slot) {
   if (slot == kCounted) {
-    if (state_->presence.fetch_sub(1) > kSiever) {  // somebody may be waiting for this
+    if (state_->presence.fetch_sub(1) > kSiever) {  // another rank may be waiting for this
       const MutexLock lock(&state_->mutex);
       pthread_cond_broadcast(&state_->changed);
     }

@@ -1,4 +1,4 @@
-// Locks among threads that share the memory as ranks of a node do.
+// Locks among threads, which share the memory as the ranks of a node do.
 #include "comm/node_locks.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,8 @@ TEST(NodeLocks, PlainWritesPassEachOtherAndWaitForWindows) {
   siever.join();
 }
 
-// Windows add to every cell that they hold, in two steps; plain writers set a cell of their own. Lost updates show.
+// Windows add to every cell that they hold, in two steps. Each plain writer sets a cell of its own.
+// Lost updates would show.
 TEST(NodeLocks, NothingIsLostUnderLoad) {
   constexpr int kCells = 64;
   constexpr int kThreads = 4;
@@ -61,7 +62,7 @@ TEST(NodeLocks, NothingIsLostUnderLoad) {
         int64_t end = begin + 1 + random() % static_cast<unsigned>(kCells - begin);
         if (step % 3 == 0) {
           auto guard = node.locks->enter_plain({t, t + 1});
-          cells[static_cast<size_t>(t)] += 1;  // nobody else's cell but windows'
+          cells[static_cast<size_t>(t)] += 1;  // written by this thread and by windows only
           added[static_cast<size_t>(t)][static_cast<size_t>(t)] += 1;
           continue;
         }

@@ -14,8 +14,9 @@ namespace {
 
 constexpr size_t kHeadBytes = 64;
 
-// Ranks meet between pieces of work, where a sleep and the wake from it would be a tenth of a small operation: some hundred
-// microseconds of yields come first, which leave the processor to any rank that has something to do.
+// Ranks meet between pieces of work, where a sleep and the wake from it would take a tenth of a
+// small operation. So they first yield for some hundred microseconds, which leaves the processor to
+// any rank that has work.
 constexpr int kYields = 1000;
 
 }  // namespace
@@ -27,7 +28,7 @@ Result<std::unique_ptr<NodeMeeting>> NodeMeeting::create(Comm& comm) {
   if (memory.ok() && comm.rank() == 0) {
     new ((*memory)->part(0).data()) State{};
   }
-  // Nobody looks before it is initialised.
+  // No rank looks before it is initialised.
   STRIA_RETURN_IF_ERROR(comm.agree(memory.status()));
   return std::unique_ptr<NodeMeeting>(new NodeMeeting(*memory, static_cast<uint32_t>(comm.size())));
 }
@@ -40,7 +41,7 @@ std::span<const int64_t> NodeMeeting::exchange(Comm& comm, std::span<const int64
   int64_t* all = places + number_ % 2 * kMostValues * rank_count_;
   std::copy(mine.begin(), mine.end(), all + static_cast<size_t>(comm.rank()) * mine.size());
   ++number_;
-  // Counts wrap around together: nobody is more than one meeting ahead.
+  // The counts wrap around together: no rank is more than one meeting ahead.
   if (state_->arrived.fetch_add(1) + 1 == number_ * rank_count_) {
     state_->ended.store(number_);
     comm.wake(state_->ended);

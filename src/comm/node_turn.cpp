@@ -20,22 +20,25 @@ namespace {
 
 constexpr int64_t kStateBytes = 4096;
 
-// How long a rank that is woken early spins before it sleeps again: the holder may have lost its processor.
+// How long a rank that is woken early spins before it sleeps again. The holder may have lost
+// its processor.
 constexpr std::chrono::microseconds kLongestSpin(100);
-constexpr int kLongestSleepSeconds = 1;  // then a wait that lasts is spoken of
-constexpr int kLooksAtTheClock = 32;     // a spin looks at the clock once in so many times
+constexpr int kLongestSleepSeconds = 1;  // after each, a long wait may be reported
+constexpr int kLooksAtTheClock = 32;     // a spin looks at the clock once in this many times
 
-// The phase in which a ticket is served; the phase before it is the announcement. Both wrap around together.
+// The phase in which a ticket is served; the phase before it is the announcement. Both wrap
+// around together.
 uint32_t phase_of(uint32_t ticket) {
   return 2 * ticket;
 }
 
-// Tickets that differ by a multiple of 32 share a wake-up bit; the loop around the wait sorts them out.
+// Tickets that differ by a multiple of 32 share a wake-up bit. The loop around the wait
+// tells them apart.
 uint32_t bit_of(uint32_t phase) {
   return uint32_t{1} << (phase / 2 % 32);
 }
 
-// Announced or not.
+// True whether its end is announced or not.
 bool serves(uint32_t phase, uint32_t ticket) {
   return (phase & ~uint32_t{1}) == phase_of(ticket);
 }
@@ -78,7 +81,7 @@ Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
   if (memory.ok() && comm.node_rank() == 0) {
     new ((*memory)->part(0).data()) State{};
   }
-  comm.barrier();  // nobody looks before it is initialised
+  comm.barrier();  // no rank looks before it is initialised
   if (!memory.ok()) {
     return memory.status();
   }
@@ -109,7 +112,7 @@ void NodeTurn::wait_for(uint32_t ticket) {
     state_->waiting.fetch_add(1);
     sleep_unless_changed(state_->phase, phase, bit_of(phase_of(ticket)));
     state_->waiting.fetch_sub(1);
-    // The next in line says it for all.
+    // The next in line reports for all.
     if (serves(state_->phase.load(), ticket - 1) && long_wait.is_due()) {
       say_wait(rank_, long_wait.seconds(), "its turn to write, which rank " + std::to_string(state_->holder.load()) + " has");
     }

@@ -1,14 +1,18 @@
 // Takes turns among the ranks of a node, first come first served.
 //
-// Problem: the kernel lets one process at a time write to a file's cached pages. Ranks that pack and write at their own pace
-// fall into step: all wait for the inode's lock, spinning, then all pack while nobody writes; and who waits longest is left to
-// chance. Method: a ticket lock in memory shared by the node, on which waiting ranks sleep (a futex, woken one at a time), held
-// while a batch is written: one rank's packing hides behind another's writing. To wake a rank takes as long as to write a
-// hundred kilobytes: the holder may announce that it is about to end, and the next in line wakes early and spins for the rest.
-// A rank that hands the turn to another gives up its processor once: where ranks outnumber processors the next would otherwise
-// wait until somebody has packed. Cost: no system call when nobody waits, three when somebody does.
+// Problem: the kernel lets one process at a time write to a file's cached pages. Ranks that pack
+// and write at their own pace fall into step: all spin on the inode's lock, then all pack while no
+// rank writes. Chance decides which rank waits longest.
+// Method: a ticket lock in memory that the node shares. A rank holds it while it writes a batch, so
+// that its writing overlaps with the packing of others. Waiting ranks sleep on a futex and are
+// woken one at a time. Waking a rank takes as long as writing a hundred kilobytes. So the holder
+// may announce that it is about to end; the next in line then wakes early and spins for the rest. A
+// rank that hands on the turn yields its processor once: where ranks outnumber processors, the next
+// rank would otherwise wait until another has packed.
+// Cost: no system call when no rank waits, three when one does.
 //
-// The same memory tells the others that one has failed, so that they stop within a batch and not at the end of their data.
+// The same memory tells the other ranks when one has failed, so that they stop within a batch and
+// not at the end of their data.
 #pragma once
 
 #include <atomic>
@@ -28,17 +32,19 @@ class NodeTurn {
   /// Collective: yes, over the node at least; the outcome is local.
   static Result<std::unique_ptr<NodeTurn>> create(Comm& comm);
 
-  /// Waits for this rank's turn. Must not be held while waiting for another rank in any other way.
+  /// Waits for this rank's turn. Don't hold the turn while waiting for another rank in
+  /// any other way.
   void acquire();
   void release();
-  /// Tells the next in line that the turn will be released within some ten microseconds. \pre the turn is held; once a turn
+  /// Tells the next in line that the turn will be released within some ten microseconds. \pre this
+  /// rank holds the turn and has not announced its end yet
   void announce();
 
-  /// Begins the next operation, in which nobody has failed yet, and by whose word a rank tells that it has. Every rank of the
-  /// node calls it for each operation.
+  /// Begins the next operation, in which no rank has failed yet. By the result a rank tells the
+  /// others that it has failed. Every rank of the node calls this for each operation.
   FailureWord begin_operation() { return {state_->failed_operation, ++operation_}; }
 
-  /// Holds the turn for as long as it lives; does nothing when there is none to hold.
+  /// Holds the turn as long as it lives; does nothing when there is no turn to hold.
   class Guard {
    public:
     explicit Guard(NodeTurn* turn) : turn_(turn) {
@@ -62,10 +68,12 @@ class NodeTurn {
   /// What the node shares.
   struct State {
     std::atomic<uint32_t> next_ticket;
-    std::atomic<uint32_t> phase;    ///< twice the ticket that is served, plus one once its holder has announced the end
+    /// Twice the ticket that is served, plus one once its holder has announced the end.
+    std::atomic<uint32_t> phase;
     std::atomic<uint32_t> waiting;  ///< ranks that may be asleep
     std::atomic<int> holder;        ///< the rank that has the turn
-    std::atomic<uint32_t> failed_operation;  ///< the last one that a rank gave up; they count from 1
+    /// The last operation that a rank gave up; they count from 1.
+    std::atomic<uint32_t> failed_operation;
   };
 
   NodeTurn(std::shared_ptr<SharedBuffer> memory, State* state, int rank);

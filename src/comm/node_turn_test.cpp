@@ -1,4 +1,5 @@
-// One holder at a time, nobody forgotten, whether the end of a turn is announced in time, early or not at all.
+// One holder at a time and no rank forgotten, whether the end of a turn is announced in time, early
+// or not at all.
 #include "comm/node_turn.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ using std::chrono::microseconds;
 
 enum class Announcement { kNone, kInTime, kEarly };
 
-/// Each thread takes `turns` turns; returns how many were taken in all, counted without any other protection than the turn.
+/// Each thread takes `turns` turns. Returns how many were taken in all; only the turn
+/// protects this count.
 int64_t take_turns(NodeTurn& turn, int thread_count, int turns, Announcement announcement) {
   int64_t taken = 0;
   std::atomic<int> holders{0};
@@ -33,7 +35,7 @@ int64_t take_turns(NodeTurn& turn, int thread_count, int turns, Announcement ann
           turn.announce();
         }
         if (announcement == Announcement::kEarly && n % 16 == 0) {
-          std::this_thread::sleep_for(microseconds(300));  // longer than anybody spins
+          std::this_thread::sleep_for(microseconds(300));  // longer than any thread spins
         }
         holders.fetch_sub(1);
       }
@@ -50,7 +52,7 @@ TEST(NodeTurn, HasOneHolderAtATimeAndForgetsNobody) {
   auto comm = make_self_comm();
   auto turn = NodeTurn::create(*comm);
   ASSERT_TRUE(turn.ok()) << turn.status().message();
-  for (int threads : {1, 2, 5, 40}) {  // more than have a wake-up bit of their own
+  for (int threads : {1, 2, 5, 40}) {  // 40 is more than there are wake-up bits
     for (auto announcement : {Announcement::kNone, Announcement::kInTime, Announcement::kEarly}) {
       const int turns = 2000 / threads;
       EXPECT_EQ(take_turns(**turn, threads, turns, announcement), int64_t{threads} * turns) << threads << " threads";

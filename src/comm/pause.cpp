@@ -12,9 +12,9 @@ namespace stria {
 
 namespace {
 
-// A yield and a test cost about a microsecond when nobody else wants the core: some 100 µs of them cover the usual latency of a
-// small collective. What takes longer is another rank's computation or I/O, where a sleep costs nothing that anyone would
-// notice.
+// A yield and a test cost about a microsecond when no other thread wants the core. Some 100 µs of
+// them cover the usual latency of a small collective. A longer wait is for another rank's
+// computation or I/O, beside which the cost of a sleep doesn't show.
 constexpr int kFirstSleepMicroseconds = 10;
 
 }  // namespace
@@ -24,7 +24,8 @@ void polite_pause(int attempt) {
     sched_yield();
     return;
   }
-  // Grows by a tenth of the sleeps made so far, so that the time lost at the end stays in proportion to the time waited.
+  // Each sleep is longer than the one before, so that the time lost at the end stays in proportion
+  // to the time waited.
   const int microseconds = std::min(kLongestPauseMicroseconds, kFirstSleepMicroseconds + 4 * (attempt - kYieldingPauses));
   const timespec duration{0, microseconds * 1000L};
   nanosleep(&duration, nullptr);

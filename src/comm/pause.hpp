@@ -1,4 +1,4 @@
-// How a thread waits for others without burning the processor that they need.
+// How a thread waits for others and leaves them the processor that they need.
 #pragma once
 
 #include <atomic>
@@ -6,16 +6,17 @@
 
 namespace stria {
 
-/// Gives up the processor for a moment: yields at first, because an answer is often a context switch away, then sleeps for
-/// longer and longer, up to kLongestPauseMicroseconds. `attempt` counts the pauses of one wait from 0.
+/// Gives up the processor for a moment. At first it yields, because an answer is often only a
+/// context switch away; then it sleeps for longer and longer, up to kLongestPauseMicroseconds.
+/// `attempt` counts the pauses of one wait from 0.
 void polite_pause(int attempt);
-/// Which of the pauses of a wait is the first that sleeps: some 100 microseconds are over then.
+/// The number of the first pause that sleeps; some 100 microseconds have passed by then.
 inline constexpr int kYieldingPauses = 400;
 
-/// Waits while `word`, which processes may share, has the value `seen`: yields a few times, then sleeps on it. False when it
-/// still has it after about a millisecond.
+/// Waits while `word`, which processes may share, has the value `seen`: yields a few times, then
+/// sleeps on the word. False when the word still has that value after about a millisecond.
 bool sleep_while(std::atomic<uint32_t>& word, uint32_t seen);
-/// Wakes all who sleep on the word.
+/// Wakes all threads that sleep on the word.
 void wake_sleepers(std::atomic<uint32_t>& word);
 
 inline constexpr int kLongestPauseMicroseconds = 600;

@@ -1,4 +1,4 @@
-// Page-aligned memory of one process, for the communicators whose ranks live in one process.
+// Page-aligned memory of one process, for communicators whose ranks are all in one process.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace stria {
 
-/// Pages from the system, given back at the end. Movable only.
+/// Pages from the system; the destructor gives them back. Movable only.
 class PrivateMemory {
  public:
   /// Allocates `bytes`, zero or more; kResourceExhausted when the system has no more.

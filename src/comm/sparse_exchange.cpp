@@ -1,5 +1,5 @@
-// Messages to ranks that don't know of them, where the communicator has nothing better: the address lists are gathered first,
-// then everybody receives what concerns it.
+// Messages to ranks that don't expect them, where the communicator has no better way: the lists of
+// addresses are gathered first, then each rank receives what is for it.
 #include <algorithm>
 
 #include "comm/comm.hpp"

@@ -13,7 +13,7 @@ namespace stria {
 namespace {
 
 constexpr double kDefaultWarningSeconds = 60;
-constexpr size_t kMostGroups = 6;  // of ranks that a line names
+constexpr size_t kMostGroups = 6;  // groups of ranks that a line names
 
 constinit thread_local const CallNote* innermost_note __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -29,7 +29,7 @@ const WaitLimits& limits_of_environment() {
   return limits;
 }
 
-/// Where the group of ranks one after another, all of a node, that begins at `first` ends.
+/// The end of the group that begins at `first`: consecutive ranks of one node.
 size_t end_of_group(std::span<const int> ranks, std::span<const int> node_of_rank, size_t first) {
   size_t end = first + 1;
   while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1 &&
@@ -87,7 +87,7 @@ void say_line(const std::string& words) noexcept {
   try {
     std::fputs(("stria: " + words + "\n").c_str(), stderr);
   } catch (...) {
-    // Without memory nothing is said.
+    // Without memory there is no report.
   }
 }
 

@@ -1,10 +1,11 @@
-// What a thread says when it has waited for long: a rank that never comes, or a link that is cut, leaves the others without an
-// error.
+// Reports waits that last: a rank that never comes, or a link that is cut, gives the
+// others no error.
 //
-// Method: the outermost calls note what they are about, a few stores; loops that wait look at the clock between their sleeps,
-// and after STRIA_WAIT_WARNING_S seconds (60 unless set; 0: never), or as many as the file's hint says, a line goes to standard
-// error, again after twice as long, and so on. Whom the ranks of a communicator wait for is found out by
-// comm/mpi/wait_watch.hpp.
+// Method: the outermost calls note what they are about, at the cost of a few stores. Loops that
+// wait look at the clock between their sleeps. After STRIA_WAIT_WARNING_S seconds (60 unless set;
+// 0: never), or as many as the file's hint says, a line goes to standard error; another follows
+// after twice as long, and so on. comm/mpi/wait_watch.hpp finds out whom the ranks of a
+// communicator wait for.
 #pragma once
 
 #include <chrono>
@@ -17,15 +18,16 @@ namespace stria {
 
 class Comm;
 
-/// After how many seconds of a wait something is said, and the job ends; 0: never.
+/// After how many seconds a wait is reported, and after how many it ends the job; 0: never.
 struct WaitLimits {
   static constexpr double kNotGiven = -1;
   double warning_s = kNotGiven;
   double deadline_s = kNotGiven;
 };
 
-/// Notes what this thread is about, for as long as it lives; the inner one counts. A function's name, such as "commit()", and
-/// the file's, which both must outlive this; limits that aren't given are the environment's.
+/// Notes what this thread is about, as long as the note lives; of nested notes the innermost
+/// counts. It takes a function's name, such as "commit()", and that of the file; both must outlive
+/// the note. The environment gives the limits that the note doesn't.
 class CallNote {
  public:
   CallNote(const char* call, std::string_view path, const WaitLimits& limits = {});
@@ -33,11 +35,11 @@ class CallNote {
   CallNote(const CallNote&) = delete;
   CallNote& operator=(const CallNote&) = delete;
 
-  /// Of the innermost on this thread; empty without one.
+  /// The call of this thread's innermost note; empty without a note.
   static std::string call();
-  /// Likewise, as in "commit() of 'a_file'".
+  /// Call and file of that note, as in "commit() of 'a_file'".
   static std::string text();
-  /// Likewise, with the environment's where it gives none.
+  /// The limits of that note, or of the environment where the note gives none.
   static WaitLimits limits();
 
  private:
@@ -47,7 +49,7 @@ class CallNote {
   const CallNote* outer_;
 };
 
-/// Tells when it is time to say that a wait lasts.
+/// Tells when it is time to report that a wait lasts.
 class LongWait {
  public:
   /// A wait begins.
@@ -66,13 +68,13 @@ class LongWait {
   double next_s_ = 0;
 };
 
-/// For the waits of ranks of one node for each other: "rank 3 on n1 has waited 60 s in commit() of 'a_file' for <whom>", as one
-/// line on standard error. Never throws.
+/// Reports that a rank waits for others of its node, as one line on standard error: "rank 3 on n1
+/// has waited 60 s in commit() of 'a_file' for <whom>". Never throws.
 void say_wait(int rank, double seconds, const std::string& whom) noexcept;
-/// A line on standard error, with our name in front. Never throws.
+/// Writes a line to standard error, with the library's name in front. Never throws.
 void say_line(const std::string& words) noexcept;
 
-/// "rank 5 on n3", "ranks 2-3 on n2, 6-7 on n4": ranks in ascending order, their nodes, and the nodes' hosts.
+/// Names ranks with their hosts: "rank 5 on n3", "ranks 2-3 on n2, 6-7 on n4". \pre `ranks` ascend
 std::string describe_ranks(std::span<const int> ranks, std::span<const int> node_of_rank, std::span<const std::string> hosts);
 
 /// The name of this machine.

@@ -1,12 +1,14 @@
-// What the library asks of a self-describing file format. `file` knows this header and formats.hpp, and no format by name.
+// What the library asks of a self-describing file format. `file` knows this header and formats.hpp,
+// but no format by name.
 //
-// A new file comes in three parts. Every rank makes a Layout, which gives each dataset's raw data their place without asking
-// anybody. All ranks write raw data there. Rank 0 makes a Writer, tells it all objects, and writes the image of the metadata
-// that it makes of them. An existing file has one Reader on each rank that needs it.
+// A new file is made in three steps. Every rank makes a Layout, which gives the raw data of each
+// dataset a place without any communication. All ranks write raw data there. Rank 0 makes a Writer,
+// tells it all objects, and writes the image of the metadata that the Writer makes. An existing
+// file has one Reader on each rank that needs it.
 //
-// Formats to come add to this and change none of it (docs/design.md, "Containers"): chunks that are compressed have no place
-// before their sizes are agreed on; records of classic netCDF have a stride; a file that grows has an image whose last extent
-// makes the others valid.
+// Future formats add to this and change none of it (docs/design.md, "Containers"). Compressed
+// chunks have no place before ranks have agreed on their sizes. Records of classic netCDF have a
+// stride. A file that grows has an image whose last extent makes the others valid.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +27,12 @@
 
 namespace stria::container {
 
-/// The places of a new file's raw data. Each rank has one, and works out the same as the others.
+/// The places of a new file's raw data. Each rank has a Layout and computes the same places.
 class Layout {
  public:
   virtual ~Layout() = default;
-  /// The file offset of the raw data of a dataset, -1 when it has none. What was given a place keeps it. kInvalidArgument when
-  /// the file would be too large.
+  /// Returns the file offset of a dataset's raw data; -1 when it has none. A place once given
+  /// stays. kInvalidArgument when the file would be too large.
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
   /// The end of all raw data so far.
   virtual int64_t end() const = 0;
@@ -41,55 +43,63 @@ class Writer {
  public:
   virtual ~Writer() = default;
 
-  /// Makes a dataset whose raw data go to `spec.data_offset`, as the Layout has given it; returns that. Groups above it are
-  /// made. kAlreadyExists, kInvalidArgument, kUnsupported with the dataset's name.
+  /// Makes a dataset, and the groups above it. Its raw data go to `spec.data_offset`, which the
+  /// Layout has given; returns this offset. Errors (kAlreadyExists, kInvalidArgument, kUnsupported)
+  /// have the dataset's name.
   virtual Result<int64_t> create_dataset(const DatasetSpec& spec) = 0;
-  /// Makes a dataset whose whole content (in the machine's byte order) is given here and becomes part of the image.
+  /// Makes a dataset whose whole content is given here, in the machine's byte order. The content
+  /// becomes part of the image.
   virtual Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) = 0;
-  /// Sets an attribute, replacing one of that name. kNotFound when there is no such object; kUnsupported when the format can't
-  /// hold the value.
+  /// Sets an attribute; one of the same name is replaced. kNotFound when there is no such object;
+  /// kUnsupported when the format can't hold the value.
   virtual Status write_attribute(const AttributeSpec& attribute) = 0;
-  /// Makes an attribute whose value comes later, while everything else is made already; returns a number for
-  /// fill_attributes(). `value` is what it holds until then. Unlike write_attribute() it replaces nothing: kAlreadyExists.
+  /// Makes an attribute whose value comes later, when everything else is made already. Returns a
+  /// number for fill_attributes(). Until then the attribute holds `value`. Unlike write_attribute()
+  /// it replaces nothing: kAlreadyExists.
   virtual Result<int> reserve_attribute(const AttributeSpec& attribute) = 0;
-  /// Gives reserved attributes their values (number, value). Those that got none by finish() are removed.
+  /// Gives reserved attributes their values, as (number, value). Those without a value when
+  /// finish() is called are removed.
   virtual Status fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values) = 0;
-  /// All bytes of the file that are not raw data of create_dataset. The writer can't be used afterwards.
+  /// Returns all bytes of the file that are not raw data of create_dataset(). The writer can't be
+  /// used afterwards.
   virtual Result<SparseImage> finish() = 0;
 };
 
-/// Reads what an existing file says of itself. Raw data that lie in one piece are left to the engine.
+/// Reads what an existing file says of itself. The engine reads raw data that lie in one piece.
 class Reader {
  public:
   virtual ~Reader() = default;
 
-  /// Paths of all datasets, groups ending with '/', in the order of their names, depth first. Links that lead nowhere are left
-  /// out. A group that can be reached in several ways is listed each time, its content once.
+  /// The paths of all datasets and groups, in the order of their names, depth first. The path of a
+  /// group ends with '/'. Links that lead nowhere are left out. A group with several paths is
+  /// listed under each, but its content only once.
   virtual Result<std::vector<std::string>> list() const = 0;
-  /// What a dataset is and where. kNotFound names the dataset; kCorrupted when its data would lie past the end of the file.
+  /// What a dataset is, and where its data are. kNotFound names the dataset; kCorrupted when its
+  /// data would lie past the end of the file.
   virtual Result<DatasetInfo> dataset(const std::string& path) const = 0;
-  /// Sorted names of the attributes of a dataset or group ("" or "/" is the root group).
+  /// The sorted names of the attributes of a dataset or group; "" or "/" is the root group.
   virtual Result<std::vector<std::string>> attribute_names(const std::string& object_path) const = 0;
   virtual Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const = 0;
-  /// Reads the hyperslab [start, start + count) of a dataset of any layout into `out`, elements in C order, in the machine's
-  /// byte order (numbers keep their type). kUnsupported when the elements can't be had.
-  /// \pre out.size() == product(count) * dataset(path).spec.element.bytes
+  /// Reads the hyperslab [start, start + count) of a dataset of any layout into `out`: elements in
+  /// C order, in the machine's byte order; numbers keep their type. kUnsupported when the elements
+  /// can't be read. \pre out.size() == product(count) * dataset(path).spec.element.bytes
   virtual Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                                 std::span<std::byte> out) const = 0;
-  /// The bytes that every program rewrites which changes the metadata of such a file.
+  /// The bytes that every program rewrites when it changes the metadata of such a file.
   virtual ByteRange superblock() const = 0;
 };
 
-/// A format of files: one object for each, which lives as long as the program.
+/// A file format. Each has one object, which lives as long as the program.
 class FileFormat {
  public:
   virtual ~FileFormat() = default;
   virtual const char* name() const = 0;
   virtual std::unique_ptr<Layout> make_layout() const = 0;
-  /// For a file whose raw data lie as `layout` says, which is one that this format made.
+  /// Makes a writer for a file whose raw data lie as `layout` says. \pre this format
+  /// has made `layout`
   virtual Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const = 0;
-  /// Opens through `file`, which must outlive the reader. kFormat when the file is of another format, kCorrupted when it is cut
-  /// short or damaged; errors of the storage keep their code.
+  /// Opens a file through `file`, which must outlive the reader. kFormat when it has another
+  /// format; kCorrupted when it is cut short or damaged. Errors of the storage keep their code.
   virtual Result<std::unique_ptr<Reader>> open(storage::File& file) const = 0;
 };
 

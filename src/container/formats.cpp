@@ -9,7 +9,7 @@ const FileFormat& default_format() {
   return format;
 }
 
-// One format so far: whatever the file is, its reader says best what is wrong with it.
+// There is only one format so far, and its reader says best what is wrong with a file.
 Result<std::unique_ptr<Reader>> open_file(storage::File& file) {
   return default_format().open(file);
 }

@@ -1,4 +1,4 @@
-// Which formats there are: the only place that knows them all.
+// The list of formats: the only place that knows them all.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace stria::container {
 /// HDF5.
 const FileFormat& default_format();
 
-/// Opens a file of any format. As FileFormat::open().
+/// Opens a file of any format, as FileFormat::open() does.
 Result<std::unique_ptr<Reader>> open_file(storage::File& file);
 
 }  // namespace stria::container

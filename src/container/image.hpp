@@ -10,18 +10,20 @@
 
 namespace stria::container {
 
-/// The bytes of the file that are not raw data of datasets: sorted, not overlapping.
+/// The bytes of the file that are not raw data of datasets. Extents are sorted and don't overlap.
 struct SparseImage {
   struct Extent {
     int64_t offset = 0;
     std::vector<std::byte> bytes;
   };
   std::vector<Extent> extents;
-  int64_t file_bytes = 0;         ///< the size that the finished file must have
-  ByteRange superblock;           ///< as Reader::superblock()
-  std::vector<ByteRange> tables;  ///< where the contents of tables lie in it, in the order in which they were made; none empty
+  int64_t file_bytes = 0;  ///< the size that the finished file must have
+  ByteRange superblock;    ///< as Reader::superblock()
+  /// Where the contents of tables lie in the file, in the order in which they were made;
+  /// none is empty.
+  std::vector<ByteRange> tables;
 
-  /// The bytes of a range. \pre it lies within one extent
+  /// The bytes of a range. \pre the range lies within one extent
   std::span<std::byte> at(ByteRange range);
 };
 

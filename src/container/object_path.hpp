@@ -1,4 +1,4 @@
-// Names of objects within a file, "/" between groups, whatever the file's format.
+// Names of objects within a file, with "/" between groups, whatever the file's format.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace stria::container {
 
-/// Checks that `path` can name an object and returns it without slashes at its ends; "" for the root group.
-/// kInvalidArgument for empty or "." parts and embedded NULs.
+/// Checks that `path` can name an object, and returns it without slashes at its ends; "" for the
+/// root group. kInvalidArgument for empty or "." parts and for NULs within.
 Result<std::string> normal_path(const std::string& path);
 
 }  // namespace stria::container

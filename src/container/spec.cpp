@@ -11,7 +11,8 @@ namespace stria::container {
 
 namespace {
 
-constexpr int64_t kMaxBytes = int64_t{1} << 62;  // below it, sizes and offsets add up without overflow
+// Below this, sizes and offsets add up without overflow.
+constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 }  // namespace
 
@@ -50,7 +51,8 @@ Result<int64_t> dataset_bytes(const DatasetSpec& spec) {
   if (bytes < 0) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': elements of {} bytes", spec.path, bytes));
   }
-  int64_t most = std::max<int64_t>(bytes, 1);  // as if no dimension were empty: rows have a size even where there are none
+  // As if no dimension were empty, since rows have a size even where there are none.
+  int64_t most = std::max<int64_t>(bytes, 1);
   for (int64_t size : spec.dims) {
     if (size < 0) {
       return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': a dimension of {} is negative", spec.path, size));

@@ -16,7 +16,7 @@ constexpr ElementType kNumeric[] = {ElementType::kInt8,    ElementType::kUint8, 
 
 template <typename To, typename From>
 To convert(From value) {
-  // Off alignment on purpose.
+  // Unaligned on purpose.
   std::byte source[sizeof(From) + 1];
   std::byte target[sizeof(To) + 1];
   std::memcpy(source + 1, &value, sizeof value);

@@ -89,7 +89,8 @@ void Cursor::next_row() {
 }
 
 int64_t Cursor::row_count() const {
-  // A strided node is on the stack only when its child isn't a run; on top of the stack, its child is the present row.
+  // A strided node is on the stack only when its child isn't a run; on top of the stack, its child
+  // is the present row.
   if (levels_.empty() || levels_.back().node->kind != NodeKind::kStrided) {
     return 1;
   }
@@ -172,7 +173,7 @@ void Cursor::seek_offset(int64_t offset_bytes) {
 
 void Cursor::advance_far(int64_t bytes) {
   const int64_t further = bytes - (end_ - begin_);
-  // Near targets within the innermost loop are worth finding without a search from the root.
+  // A near target within the innermost loop is found without a search from the root.
   if (left_ > 0 && further / piece_bytes_ < left_) {
     const int64_t pieces = further / piece_bytes_;
     end_ += (pieces + 1) * stride_;

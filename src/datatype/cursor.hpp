@@ -1,8 +1,9 @@
-// Walks the pieces of a Datatype, from any position of the packed stream or of the offsets.
+// Walks the pieces of a Datatype, from any position of the packed stream or from any offset.
 //
-// Invariant: piece() is the rest of the piece that holds stream_position(). Method: a stack of the tree's levels above the
-// innermost loop; the loop itself is three numbers. Cost: seek O(depth * log(children)), advance amortised O(1) for regular
-// types; memory O(depth).
+// Invariant: piece() is the rest of the piece that holds stream_position().
+// Method: a stack holds the tree's levels above the innermost loop; the loop itself is
+// three numbers.
+// Cost: seek O(depth * log(children)); advance amortised O(1) for regular types; memory O(depth).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace stria {
 
-/// Equal pieces at equal distances: `count` pieces of `piece_bytes`, the first at offset `begin`, `stride` apart.
+/// Equal pieces at equal distances: `count` pieces of `piece_bytes`, the first at offset `begin`,
+/// `stride` apart.
 struct PieceRow {
   int64_t begin = 0;
   int64_t piece_bytes = 0;
@@ -23,8 +25,9 @@ struct PieceRow {
 
 class Cursor {
  public:
-  /// Walks `count` repetitions of `type`, one extent apart, the first at `displacement_bytes`. Starts at stream position 0.
-  /// \pre |displacement_bytes| < 2^62, and all repetitions together, not displaced, would make a valid Datatype.
+  /// Walks `count` repetitions of `type`, one extent apart; the first is at `displacement_bytes`.
+  /// Starts at stream position 0. \pre |displacement_bytes| < 2^62, and all repetitions together,
+  /// not displaced, would make a valid Datatype.
   explicit Cursor(Datatype type, int64_t displacement_bytes = 0, int64_t count = 1);
 
   /// Total bytes of the stream.
@@ -34,27 +37,29 @@ class Cursor {
 
   /// Moves to the stream position, clamped to [0, stream_bytes()].
   void seek(int64_t stream_position);
-  /// Moves to the first byte at or after file offset `offset_bytes`. \pre the type is_sorted() and, for count > 1, so are its
-  /// repetitions
+  /// Moves to the first byte at or after offset `offset_bytes`. \pre the type is_sorted(), and so
+  /// are its repetitions when count > 1
   void seek_offset(int64_t offset_bytes);
 
   /// The offsets of the rest of the current piece. \pre !done()
   ByteRange piece() const { return {begin_, end_}; }
-  /// The pieces from here to the end of the innermost loop; a single one when the current piece is already cut. \pre !done()
+  /// The pieces from here to the end of the innermost loop; only one when the cursor is within a
+  /// piece. \pre !done()
   PieceRow row() const {
     const bool is_cut = end_ - begin_ != piece_bytes_;
     return {begin_, end_ - begin_, stride_, is_cut ? 1 : left_ + 1};
   }
 
-  /// How many rows like row(), each whole and at an equal distance from the one before, follow each other from here; 1 when
-  /// this one is begun already or the tree has nothing regular above it. \pre !done()
+  /// The number of rows like row(), all whole and at equal distances, that follow each other
+  /// from here. 1 when the cursor is within this row, or the tree has nothing regular above
+  /// it. \pre !done()
   int64_t row_count() const;
   /// The distance of those rows. \pre row_count() > 1
   int64_t row_stride() const;
-  /// Moves on by so many of those rows. \pre 0 < count <= row_count()
+  /// Moves on by `count` of those rows. \pre 0 < count <= row_count()
   void advance_rows(int64_t count);
 
-  /// Moves on by `bytes` of the stream, over any number of pieces; stops at the end.
+  /// Moves on by `bytes` of the stream, over any number of pieces, to the end at most.
   void advance(int64_t bytes) {
     if (bytes < end_ - begin_) {
       begin_ += bytes;
@@ -76,7 +81,8 @@ class Cursor {
   }
 
  private:
-  /// A node above the innermost loop, which of its entries the cursor is in, and the offset of the node's first byte.
+  /// A node above the innermost loop, the entry of it in which the cursor is, and the offset of the
+  /// node's first byte.
   struct Level {
     const datatype::Node* node;
     int64_t index;
@@ -95,9 +101,9 @@ class Cursor {
   }
   void next_row();
   void advance_far(int64_t bytes);
-  /// Enters the entry of the innermost level, and from there the first piece.
+  /// Enters `node`, the present entry of the innermost level, at its first piece.
   void enter_first(const datatype::Node* node, int64_t base);
-  /// Enters `node` at `position` bytes of its stream.
+  /// Enters `node` at byte `position` of its stream.
   void enter_at(const datatype::Node* node, int64_t base, int64_t position);
   void set_row(int64_t begin, int64_t piece_bytes, int64_t stride, int64_t left);
 
@@ -107,14 +113,14 @@ class Cursor {
   int64_t position_ = 0;
   int64_t begin_ = 0;  // the rest of the current piece
   int64_t end_ = 0;
-  int64_t piece_bytes_ = 0;  // of the whole pieces of the innermost loop
+  int64_t piece_bytes_ = 0;  // size of a whole piece of the innermost loop
   int64_t stride_ = 0;
   int64_t left_ = 0;  // pieces of the innermost loop after the current one
   std::vector<Level> levels_;
 };
 
-/// The part of the stream of `type` (placed at `displacement_bytes`) whose bytes lie within `window`. O(depth log). \pre
-/// type.is_sorted()
+/// The part of the stream of `type`, placed at `displacement_bytes`, whose bytes lie within
+/// `window`. Cost: O(depth * log(children)). \pre type.is_sorted()
 ByteRange cut(const Datatype& type, int64_t displacement_bytes, ByteRange window);
 
 }  // namespace stria

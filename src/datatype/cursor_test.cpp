@@ -13,14 +13,15 @@ using test::seed_of;
 using test::TypeGenerator;
 using test::TypePair;
 
-/// Offsets of `count` repetitions at `displacement`.
+/// The offsets of `count` repetitions at `displacement`.
 std::vector<int64_t> repeat(const test::NaiveType& type, int64_t displacement, int64_t count) {
   test::NaiveBuilder builder;
   builder.add_block(type, displacement, count);
   return builder.take().offsets;
 }
 
-/// Checks the cursor's place against the list: position, first byte and that the piece is contiguous.
+/// Checks the cursor against the list: its position, its first byte, and that its piece
+/// is contiguous.
 void expect_at(const Cursor& cursor, const std::vector<int64_t>& offsets, int64_t position) {
   ASSERT_EQ(cursor.stream_position(), position);
   ASSERT_EQ(cursor.done(), position == static_cast<int64_t>(offsets.size()));

@@ -27,7 +27,7 @@ Status overflow() {
   return invalid("a size or an offset reaches 2^62 bytes");
 }
 
-/// Lower and upper bound of a typemap, empty until something is in it.
+/// The lower and upper bound of a typemap; empty until something is in it.
 struct Bounds {
   int64_t lower = 0;
   int64_t upper = 0;
@@ -40,12 +40,13 @@ struct Bounds {
   }
 };
 
-/// MPI's empty typemap takes no part in the bounds of what it is put into, unless it was given an extent.
+/// True for a type without data, as MPI has it: it doesn't count for the bounds of a type that
+/// contains it, unless it was given an extent.
 bool is_void(const Datatype& type) {
   return type.size() == 0 && type.lower_bound() == 0 && type.upper_bound() == 0;
 }
 
-/// Includes `count` copies of [bounds], `stride` bytes apart, the first at `displacement`.
+/// Includes `count` copies of the bounds `copy`, `stride` bytes apart, the first at `displacement`.
 bool include_copies(Bounds& total, Bounds copy, int64_t count, int64_t stride, int64_t displacement) {
   if (count == 0 || copy.is_empty) {
     return true;
@@ -72,7 +73,7 @@ Bounds bounds_of(const Datatype& type) {
   return bounds;
 }
 
-/// Builds each repetition count of one type once.
+/// Builds the repetitions of one type, each count only once.
 class Repeater {
  public:
   explicit Repeater(const Datatype& old) : old_(old) {}
@@ -91,7 +92,7 @@ class Repeater {
   std::unordered_map<int64_t, NodePtr> made_;
 };
 
-/// Blocks of a type that is itself one run of bytes, as long as its extent.
+/// Makes blocks of a type that is one run of bytes as long as its extent.
 Result<PlacedNode> run_blocks(datatype::BlockList list, const Datatype& old) {
   list.length_unit = old.size();
   list.first_byte = old.displacement();

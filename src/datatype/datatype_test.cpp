@@ -19,7 +19,7 @@ using test::TypePair;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 
-/// Every byte that a cursor passes.
+/// The offset of every byte that a cursor passes.
 std::vector<int64_t> walk(const Datatype& type) {
   std::vector<int64_t> offsets;
   for (Cursor cursor(type); !cursor.done(); cursor.advance(cursor.piece().size())) {
@@ -161,7 +161,8 @@ TEST(Datatype, RejectsNestsThatAreTooDeep) {
 }
 
 TEST(Datatype, SharesEqualSubtreesWithoutComparingThemAgainAndAgain) {
-  // Two separate builds of a structure of structures, 2^40 leaves each: only a comparison that knows pairs ends.
+  // Two separate builds of a structure of structures with 2^40 leaves each. Only a comparison that
+  // remembers pairs ends.
   const auto build = [] {
     Datatype type = Datatype::hvector(3, 1, 5, Datatype::bytes(2)).value();
     for (int i = 0; i < 40; ++i) {

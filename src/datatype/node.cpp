@@ -54,7 +54,7 @@ NodePtr finish(std::shared_ptr<Node> node) {
   return node;
 }
 
-/// True when neighbours are everywhere equally far apart and all entries equal in size.
+/// True when all neighbours are equally far apart and all entries have the same size.
 bool is_regular(const Node& node) {
   const auto& at = node.displacements;
   for (size_t i = 2; i < at.size(); ++i) {
@@ -90,7 +90,7 @@ bool append_entry(Node& node, int64_t displacement, const Node& entry) {
   return true;
 }
 
-/// `entry_bytes` is the size of all entries, or 0 where they differ.
+/// `entry_bytes` is the size of every entry, or 0 where sizes differ.
 std::shared_ptr<Node> new_indexed(NodeKind kind, size_t capacity, int64_t entry_bytes) {
   auto node = std::make_shared<Node>();
   node->kind = kind;
@@ -114,7 +114,8 @@ Result<NodePtr> finish_indexed(std::shared_ptr<Node> node) {
   return finish(std::move(node));
 }
 
-/// Calls visit(displacement, bytes) for the runs of a list, in its order: empty ones are dropped, touching ones joined.
+/// Calls visit(displacement, bytes) for the runs of a list, in its order. Empty runs are dropped,
+/// and runs that touch are joined.
 template <typename Visit>
 Status for_each_run(const BlockList& list, Visit&& visit) {
   int64_t begin = 0;
@@ -190,7 +191,7 @@ Result<PlacedNode> blocks_of_runs(const std::vector<PlacedNode>& entries) {
   return make_blocks({.displacements = at, .lengths = bytes});
 }
 
-/// Compares two trees whose equal sub-trees may be shared: each pair of nodes is compared once.
+/// Compares two trees in which sub-trees may be shared. Each pair of nodes is compared only once.
 class Comparison {
  public:
   bool equal(const Node& a, const Node& b) {
@@ -203,7 +204,7 @@ class Comparison {
       return false;
     }
     if (a.children.size() > 1 && !seen_.insert({&a, &b}).second) {
-      return true;  // a pair seen before was equal so far, or the comparison would have ended
+      return true;  // a pair seen before was equal, or the comparison would have ended
     }
     return std::equal(a.children.begin(), a.children.end(), b.children.begin(),
                       [this](const NodePtr& x, const NodePtr& y) { return equal(*x, *y); });
@@ -274,7 +275,7 @@ Result<NodePtr> make_strided(int64_t count, int64_t stride, NodePtr child) {
   return finish(std::move(node));
 }
 
-// Two walks over the list: the first tells how much memory the second fills.
+// Walks the list twice: the first walk finds how much memory the second fills.
 Result<PlacedNode> make_blocks(const BlockList& list) {
   size_t count = 0;
   int64_t first = 0;

@@ -22,10 +22,11 @@ using pack::Translation;
 
 namespace {
 
-/// Operands of one tree whose addresses are not a stride apart still share cache lines when they are as near as this.
+/// Operands with equal trees share cache lines when they are at most this far apart, even where
+/// that exceeds a stride.
 constexpr int64_t kNearBytes = 256;
 
-/// Looks for a piece that is not a whole number of elements.
+/// Looks for pieces that are not a whole number of elements.
 class PieceCheck {
  public:
   explicit PieceCheck(int64_t width_bytes) : width_bytes_(width_bytes) {}
@@ -50,7 +51,8 @@ class PieceCheck {
   std::unordered_set<const Node*> seen_;
 };
 
-/// How far apart operands of this tree may lie to be neighbours: the stride of the first innermost loop.
+/// How far apart operands with this tree may lie and still be neighbours: the stride of the first
+/// innermost loop.
 int64_t neighbour_reach(const Node& root) {
   const Node* node = &root;
   while (node->kind == NodeKind::kIndexed || node->kind == NodeKind::kStrided) {
@@ -90,14 +92,14 @@ Status check_operand(const PackOperand& operand, size_t index) {
 
 struct Packer::Impl {
   struct Operand {
-    std::byte* memory;  // of the type's first byte
+    std::byte* memory;  // address of the type's first byte
     Datatype tree;      // the type without its displacement
     Translation translation;
     int64_t stream_bytes;
     int group;
   };
 
-  /// Stored bytes of a converted element that came without the rest of it.
+  /// Stored bytes of a converted element of which the rest has not come yet.
   struct Fragment {
     std::byte bytes[8] = {};
     uint32_t mask = 0;
@@ -128,7 +130,8 @@ struct Packer::Impl {
 void Packer::Impl::add(const PackOperand& from) {
   const Translation translation{from.memory_element, from.stored_element, from.swap_bytes};
   const int64_t elements = from.type.size() / translation.memory_bytes();
-  // Displacement and bounds are left behind, so that operands which differ in them alone can travel together.
+  // Displacement and bounds are dropped, so that operands that differ only in these can be
+  // packed together.
   operands.push_back({.memory = from.memory + from.type.displacement(),
                       .tree = Datatype::of_node(from.type.shared_node()),
                       .translation = translation,

@@ -1,8 +1,10 @@
 // The innermost loops of packing: one row of cells, many operands at once.
 //
-// Problem: operands interleaved in memory (cell by cell) become separate streams; done one operand at a time, every cache line
-// is read once an operand. Method: a window of neighbouring operands is loaded for several cells and transposed in registers; a
-// table of such loops for each instruction set is chosen at run time. The portable loops are the reference for the others.
+// Problem: operands that are interleaved in memory, cell by cell, become separate streams. Done one
+// operand at a time, every cache line would be read once for each operand.
+// Method: neighbouring operands of several cells are loaded together and transposed in registers.
+// Each instruction set has a table of such loops; one is chosen at run time. The portable loops are
+// the reference for the others.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +12,25 @@
 
 namespace stria::pack {
 
-/// Instruction sets that there are kernels for.
+/// The instruction sets for which there are kernels.
 enum class Isa : uint8_t { kPortable = 0, kAvx2, kAvx512 };
 
-/// The best one that this CPU has.
+/// The best of them that this CPU has.
 Isa best_isa();
 bool is_supported(Isa isa);
 
-/// What the packed stream holds of a row's elements.
+/// The form of a row's elements in the packed stream.
 enum class Form : uint8_t {
   kRaw = 0,       ///< the bytes of memory
   kSwapped,       ///< each element's bytes reversed
   kFloat,         ///< doubles as floats
-  kFloatSwapped,  ///< likewise, bytes reversed
+  kFloatSwapped,  ///< doubles as floats, bytes reversed
 };
 inline constexpr int kFormCount = 4;
 
 inline constexpr int kMaxSlots = 8;
 
-/// Operands that lie within one vector register: slot i is i elements after the first operand's.
+/// Operands that fit one vector register. Slot i lies i elements after the first operand.
 struct Tile {
   int first = 0;                 ///< index of the first operand
   int count = 0;                 ///< operands
@@ -36,7 +38,7 @@ struct Tile {
   uint8_t slot[kMaxSlots] = {};  ///< of each operand
 };
 
-/// The smallest and largest values of an operand so far, in as many lanes as a kernel likes.
+/// The smallest and largest values of an operand so far, in as many vector lanes as a kernel uses.
 struct alignas(64) LaneRange {
   double minimum[8];
   double maximum[8];
@@ -49,40 +51,45 @@ struct Comb {
   int count;
   const Tile* tiles;
   int tile_count;
-  LaneRange* ranges;       ///< one an operand, or null
-  LaneRange* tile_ranges;  ///< likewise one a tile, where lane i is that of slot i: values not yet transposed
-  /// An address in each cache line that an element of all operands touches, to be asked for some rows ahead; none where
-  /// elements lie closer than a line.
+  LaneRange* ranges;  ///< one per operand, or null
+  /// One per tile, or null; lane i belongs to slot i, for values that are not transposed yet.
+  LaneRange* tile_ranges;
+  /// An address in each cache line that one element of all operands touches, to be prefetched some
+  /// rows ahead. Null where elements lie closer than a line.
   const std::byte* const* lines = nullptr;
   int line_count = 0;
 };
 
-/// `rows` rows, `row_stride` bytes apart, of `count` elements an operand, `stride` bytes apart; the first is `offset` bytes
-/// from the base.
+/// `rows` rows, `row_stride` bytes apart. A row has `count` elements of each operand, `stride`
+/// bytes apart; the first is `offset` bytes from the base.
 struct Row {
   int64_t offset;
   int64_t stride;
   int64_t count;
   int64_t row_stride = 0;
   int64_t rows = 1;
-  int64_t next_offset = kNoNext;  ///< of the rows that come after these, likewise far apart
+  /// Offset of the rows that come after these, which are as far apart.
+  int64_t next_offset = kNoNext;
 
   static constexpr int64_t kNoNext = INT64_MIN;
 };
 
-/// Moves the rows of every operand, to or from `packed_offset` bytes after each packed address.
+/// Moves the rows of every operand to or from the place `packed_offset` bytes after its
+/// packed address.
 using RowKernel = void (*)(const Comb& comb, const Row& row, int64_t packed_offset);
 
-/// A transposition costs the same for one operand of a tile as for all of them: tiles with fewer than `least` are moved an
-/// operand at a time, and a comb that has only such tiles is left to the sparse kernels.
+/// The kernels of one instruction set. A transposition costs as much for one operand of a tile as
+/// for all of them. So tiles with fewer operands than `least8` or `least4` are moved one operand at
+/// a time, and a comb with only such tiles is left to the sparse kernels.
 struct KernelTable {
-  int slots8;  ///< elements of a tile of 8-byte elements
-  int slots4;  ///< and of 4-byte ones
+  int slots8;  ///< slots of a tile of 8-byte elements
+  int slots4;  ///< slots of a tile of 4-byte elements
   int least8;
   int least4;
   RowKernel gather8[kFormCount];        ///< memory to packed
-  RowKernel gather8_range[kFormCount];  ///< likewise, gathering the range of the doubles
-  RowKernel sparse8[kFormCount];        ///< both for operands that share no tile, whatever comb.tiles says
+  RowKernel gather8_range[kFormCount];  ///< likewise, and the range of the doubles
+  /// These two are for operands that share no tile, whatever comb.tiles says.
+  RowKernel sparse8[kFormCount];
   RowKernel sparse8_range[kFormCount];
   RowKernel gather4[2];            ///< kRaw, kSwapped
   RowKernel scatter8[kFormCount];  ///< packed to memory

@@ -1,4 +1,5 @@
-// Kernels for AVX2: eight cells of four 8-byte operands, or of eight 4-byte ones, are transposed in registers.
+// Kernels for AVX2. They transpose eight cells of four 8-byte operands, or of eight 4-byte
+// operands, in registers.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -83,7 +84,8 @@ inline void store(std::byte* packed, __m256d low, __m256d high) {
   }
 }
 
-/// Four cells of four operands, an operand a lane. The comparisons keep their second operand where the first is NaN.
+/// Widens the range by four cells of four operands, one operand per lane. The comparisons give
+/// their second argument where the first is NaN.
 inline void measure_rows(LaneRange& range, const __m256d (&rows)[4]) {
   __m256d minimum = _mm256_load_pd(range.minimum);
   __m256d maximum = _mm256_load_pd(range.maximum);
@@ -124,7 +126,7 @@ inline __m256d load_column(const std::byte* memory, int64_t stride) {
   return _mm256_insertf128_pd(_mm256_castpd128_pd256(pair(0)), pair(2), 1);
 }
 
-/// Eight cells of one operand, a cell a lane.
+/// Widens the range by eight cells of one operand, one cell per lane.
 inline void measure_column(LaneRange& range, __m256d low, __m256d high) {
   _mm256_store_pd(range.minimum, _mm256_min_pd(low, _mm256_load_pd(range.minimum)));
   _mm256_store_pd(range.minimum + 4, _mm256_min_pd(high, _mm256_load_pd(range.minimum + 4)));
@@ -132,7 +134,7 @@ inline void measure_column(LaneRange& range, __m256d low, __m256d high) {
   _mm256_store_pd(range.maximum + 4, _mm256_max_pd(high, _mm256_load_pd(range.maximum + 4)));
 }
 
-/// The cells of operands [first, first + count), one operand after the other.
+/// Moves the cells of operands [first, first + count), one operand after another.
 template <Form form, bool measures>
 inline void gather_few(const Comb& comb, int first, int count, const Row& row, int64_t packed_offset) {
   constexpr bool kComputes = measures || form == Form::kFloat || form == Form::kFloatSwapped;
@@ -266,7 +268,8 @@ void scatter_4(const Comb& comb, const Row& row, int64_t packed_offset) {
 }
 
 KernelTable make_table() {
-  KernelTable table = portable_kernels();  // widening to double, and what has nothing to compute
+  // These serve for widening to double, and where nothing is computed.
+  KernelTable table = portable_kernels();
   table.slots8 = 4;
   table.slots4 = 8;
   table.least8 = 4;

@@ -1,4 +1,5 @@
-// Kernels for AVX-512 (F, BW, DQ, VL): eight cells of up to eight 8-byte operands are transposed in registers.
+// Kernels for AVX-512 (F, BW, DQ, VL). They transpose eight cells of at most eight 8-byte
+// operands in registers.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -16,7 +17,7 @@ inline __mmask8 first_lanes(int64_t count) {
   return static_cast<__mmask8>((1u << count) - 1);
 }
 
-/// Turns row i, column j into row j, column i.
+/// Transposes: the element in row i, column j moves to row j, column i.
 inline void transpose(__m512d (&r)[8]) {
   const __m512d a0 = _mm512_unpacklo_pd(r[0], r[1]);
   const __m512d a1 = _mm512_unpackhi_pd(r[0], r[1]);
@@ -26,7 +27,7 @@ inline void transpose(__m512d (&r)[8]) {
   const __m512d a5 = _mm512_unpackhi_pd(r[4], r[5]);
   const __m512d a6 = _mm512_unpacklo_pd(r[6], r[7]);
   const __m512d a7 = _mm512_unpackhi_pd(r[6], r[7]);
-  // Lanes of 128 bits: even ones of two pairs of rows together, then the odd ones.
+  // By lanes of 128 bits: first the even lanes of two pairs of rows, then the odd ones.
   const __m512d b0 = _mm512_shuffle_f64x2(a0, a2, 0x88);
   const __m512d b1 = _mm512_shuffle_f64x2(a1, a3, 0x88);
   const __m512d b2 = _mm512_shuffle_f64x2(a0, a2, 0xdd);
@@ -67,7 +68,7 @@ inline void store(std::byte* packed, __mmask8 cells, __m512d values) {
   }
 }
 
-/// The comparisons keep their second operand where the first is NaN.
+/// The comparisons give their second argument where the first is NaN.
 inline void measure(LaneRange& range, __mmask8 cells, __m512d values) {
   const __m512d minimum = _mm512_load_pd(range.minimum);
   const __m512d maximum = _mm512_load_pd(range.maximum);
@@ -83,7 +84,8 @@ inline void emit(const Comb& comb, int k, int64_t packed_offset, __mmask8 cells,
   }
 }
 
-/// Eight cells of eight operands, an operand a lane: one load and store of the range for all of them.
+/// Widens the range by eight cells of eight operands, one operand per lane, with a single load and
+/// store of the range.
 inline void measure_rows(LaneRange& range, const __m512d (&rows)[8]) {
   __m512d minimum = _mm512_load_pd(range.minimum);
   __m512d maximum = _mm512_load_pd(range.maximum);
@@ -140,7 +142,7 @@ inline __m512d load_column(const std::byte* memory, int64_t stride) {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1);
 }
 
-/// The cells of operands [first, first + count), one operand after the other.
+/// Moves the cells of operands [first, first + count), one operand after another.
 template <Form form, bool measures>
 inline void gather_few(const Comb& comb, int first, int count, const Row& row, int64_t packed_offset) {
   constexpr bool kComputes = measures || form == Form::kFloat || form == Form::kFloatSwapped;
@@ -240,7 +242,7 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
 }
 
 KernelTable make_table() {
-  KernelTable table = avx2_kernels();  // which is as good for 4-byte elements
+  KernelTable table = avx2_kernels();  // they are as good for 4-byte elements
   table.slots8 = 8;
   table.least8 = kMinTransposed;
   table.gather8[0] = each_row<gather<Form::kRaw, false>, 8>;

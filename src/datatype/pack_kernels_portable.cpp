@@ -6,7 +6,8 @@
 namespace stria::pack {
 namespace {
 
-/// Cells that are moved for one operand before the next takes its turn: their cache lines stay in the first-level cache.
+/// How many cells of one operand are moved before the next operand's: their cache lines stay in the
+/// first-level cache.
 constexpr int64_t kCells = 16;
 
 template <typename Element, Form form, bool measures>
@@ -32,7 +33,8 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
   }
 }
 
-/// All rows at once; a lone operand, which shares its cache lines with nobody, is moved without a detour.
+/// Moves all rows. A single operand, which shares no cache lines, is moved row by row without
+/// blocks of cells.
 template <typename Element, Form form, bool measures>
 void gather_rows(const Comb& comb, const Row& row, int64_t packed_offset) {
   constexpr int64_t kWidth = packed_width<Element, form>();

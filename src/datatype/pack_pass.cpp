@@ -8,13 +8,15 @@
 namespace stria::pack {
 namespace {
 
-/// Bytes of one operand that are translated at a time: a few dozen operands fit into the first-level cache.
+/// Bytes of one operand that are translated at a time, so that a few dozen operands fit the
+/// first-level cache.
 constexpr int64_t kScratchBytes = 512;
-/// Longer pieces are translated or copied where they lie.
+/// Longer pieces are translated or copied in place.
 constexpr int64_t kLongPieceBytes = 256;
-/// Pieces of a row that are moved at a time, so that a long row is asked for in advance like short ones.
+/// Pieces of a row that are moved at a time, so that long rows are prefetched like short ones.
 constexpr int64_t kRowPieces = 32;
-/// How many rows ahead unpacking asks for cache lines to write to: 20 to 30 % faster where a cell fills a line.
+/// How many rows ahead unpacking prefetches the cache lines that it writes: 20 to 30 % faster where
+/// a cell fills a line.
 constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
 
@@ -28,14 +30,14 @@ Form form_of(const Translation& translation) {
 
 }  // namespace
 
-/// Walks the rows of a part of a stream, none longer than kRowPieces.
+/// Walks the rows of a part of a stream. No row is longer than kRowPieces.
 class Pass::RowWalker {
  public:
   RowWalker(const Datatype& type, int64_t begin, int64_t end) : cursor_(type), left_bytes_(end - begin) { cursor_.seek(begin); }
 
   bool done() const { return left_bytes_ <= 0; }
 
-  /// The next row; pieces that the end of the part cuts come alone. \pre !done()
+  /// The next row. A piece that the end of the part cuts is a row by itself. \pre !done()
   PieceRow next() {
     PieceRow row = cursor_.row();
     row.count = std::min(row.count, kRowPieces);
@@ -52,7 +54,8 @@ class Pass::RowWalker {
     return row;
   }
 
-  /// The next rows of pieces of `piece_bytes`, as many as are alike; none where next() has to do. \pre !done()
+  /// The next rows of pieces of `piece_bytes`: as many as are alike, and none where next() must be
+  /// used. \pre !done()
   Row next_rows(int64_t piece_bytes) {
     const PieceRow row = cursor_.row();
     const int64_t row_bytes = row.count * row.piece_bytes;
@@ -121,7 +124,8 @@ void Pass::choose_kernels(const KernelTable& kernels) {
     gather_ = kernels.gather4[form];
     scatter_ = kernels.scatter4[form];
   } else if (is_bytes && type_.piece_count() > 0) {
-    // Bytes go by the size of the pieces; where that is not 8 or 4 everywhere, the other pieces are copied one by one.
+    // Nothing is converted, so the size of the pieces decides. Pieces of other sizes than 8 or 4
+    // are copied one by one.
     const Cursor first(type_);
     kernel_bytes_ = first.row().piece_bytes == 4 ? 4 : 8;
     gather_ = kernel_bytes_ == 4 ? kernels.gather4[0] : kernels.gather8[0];
@@ -172,7 +176,7 @@ void Pass::make_prefetch_points() {
       prefetch_points_.push_back(address);
     }
   }
-  // The last operand's element may end in a line of its own.
+  // The last operand's element may end in another cache line.
   const std::byte* last = memory_.back() + std::max<int64_t>(kernel_bytes_, 1) - 1;
   const auto line_of = [](const std::byte* address) { return reinterpret_cast<uintptr_t>(address) / kCacheLineBytes; };
   if (line_of(last) != line_of(prefetch_points_.back())) {

@@ -1,6 +1,8 @@
-// One pass over the memory of operands that share a type tree: row by row of the tree, all operands of a row together.
+// One pass over the memory of operands with equal type trees: row by row of the tree, with all
+// operands of a row together.
 //
-// Cost: each cache line that holds wanted bytes is fetched once; the packed streams are written front to back.
+// Cost: each cache line with wanted bytes is fetched once. The packed streams are written from
+// front to back.
 #pragma once
 
 #include <cstddef>
@@ -29,25 +31,25 @@ struct Translation {
   friend bool operator==(const Translation&, const Translation&) = default;
 };
 
-/// Packs one element: reads it at `memory` and writes its stored bytes to `stored`.
+/// Packs one element: reads it at `memory`, and writes its stored bytes to `stored`.
 void pack_element(const Translation& translation, const std::byte* memory, std::byte* stored);
 void unpack_element(const Translation& translation, const std::byte* stored, std::byte* memory);
 
 /// One operand of a pass.
 struct Strand {
-  std::byte* memory = nullptr;  ///< base address, its type's first byte at offset 0
+  std::byte* memory = nullptr;  ///< address of the first byte of its type
   std::byte* packed = nullptr;  ///< where the first byte of the pass's range is
-  ValueRange* range = nullptr;  ///< to be widened, or null; for all strands or for none
+  ValueRange* range = nullptr;  ///< is widened, or null; all strands have one or none does
 };
 
 class Pass {
  public:
-  /// `type` has displacement 0; `strands` come by ascending memory address.
+  /// \pre `type` has displacement 0; the memory addresses of `strands` ascend
   Pass(const Datatype& type, const Translation& translation, std::span<const Strand> strands, const KernelTable& kernels);
 
-  /// Memory to streams: the stored elements [begin, end).
+  /// Packs the stored elements [begin_element, end_element) from memory into the streams.
   void pack(int64_t begin_element, int64_t end_element);
-  /// Streams to memory.
+  /// Unpacks them from the streams into memory.
   void unpack(int64_t begin_element, int64_t end_element);
 
  private:
@@ -70,12 +72,14 @@ class Pass {
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
   void widen(size_t k, double minimum, double maximum);
-  /// Bytes of the packed stream for so many bytes of memory.
+  /// The bytes of the packed stream for `memory_bytes` bytes of memory.
   int64_t stored_size(int64_t memory_bytes) const { return memory_bytes >> memory_shift_ << stored_shift_; }
 
   Datatype type_;
   Translation translation_;
-  int memory_shift_;  ///< binary logarithms of the element sizes: a division a row would be felt
+  /// Binary logarithms of the element sizes, since a division for each row would take
+  /// noticeable time.
+  int memory_shift_;
   int stored_shift_;
   bool measures_ = false;
   int count_ = 0;
@@ -83,11 +87,12 @@ class Pass {
   std::vector<std::byte*> packed_;
   std::vector<ValueRange*> ranges_;
   std::vector<LaneRange> lane_ranges_;  // of each operand
-  std::vector<LaneRange> tile_ranges_;  // of each tile, an operand a lane
+  std::vector<LaneRange> tile_ranges_;  // of each tile, with one operand per lane
   std::vector<Tile> tiles_;
   std::vector<const std::byte*> prefetch_points_;
   std::vector<std::byte> scratch_;
-  int64_t kernel_bytes_ = 0;  ///< the piece size that the row kernels move; 0 when none fits the translation
+  /// The size of pieces that the row kernels move; 0 when no kernel fits the translation.
+  int64_t kernel_bytes_ = 0;
   RowKernel gather_ = nullptr;
   RowKernel scatter_ = nullptr;
 };

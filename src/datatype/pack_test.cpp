@@ -17,7 +17,7 @@ using test::seed_of;
 using test::TypeGenerator;
 using test::TypePair;
 
-/// An operand with its bytes listed, and its whole stream packed byte by byte.
+/// An operand with a list of its bytes, and its whole stream, packed byte by byte.
 struct NaiveOperand {
   PackOperand operand;
   std::vector<int64_t> offsets;
@@ -75,7 +75,7 @@ constexpr Kind kKinds[] = {
     {ElementType::kUint64, ElementType::kUint64, false},  {ElementType::kByte, ElementType::kByte, true},
 };
 
-/// Fills with numbers of the type, some of them NaN.
+/// Fills memory with numbers of the type, some of them NaN.
 void fill(std::vector<std::byte>& memory, ElementType type, std::mt19937_64& random) {
   const int64_t width = element_bytes(type);
   for (size_t at = 0; at + static_cast<size_t>(width) <= memory.size(); at += static_cast<size_t>(width)) {
@@ -90,7 +90,8 @@ void fill(std::vector<std::byte>& memory, ElementType type, std::mt19937_64& ran
   }
 }
 
-/// Operands of one interleaved array, or of arrays of their own, with the streams that they must give.
+/// Operands of one interleaved array, or each of its own array, with the streams that
+/// they must give.
 class Scene {
  public:
   Scene(const TypePair& pair, const Kind& kind, const std::vector<int64_t>& bases, uint64_t seed) : random_(seed) {
@@ -99,7 +100,8 @@ class Scene {
     for (int64_t base : bases) {
       high = std::max(high, base + pair.type.true_upper_bound());
     }
-    // The pad keeps the values of all operands at multiples of their width, so that fill() meets them.
+    // The pad keeps the values of all operands at multiples of their width, where fill()
+    // puts its numbers.
     const int64_t pad = (8 - low % 8) % 8 + 16;
     memory_.resize(static_cast<size_t>(high - low + 2 * pad + 8));
     fill(memory_, kind.memory, random_);
@@ -140,8 +142,8 @@ class Scene {
     }
   }
 
-  /// Unpacks the streams in pieces cut at `cuts` into cleared memory, and compares every byte of it. \pre no byte belongs to
-  /// two
+  /// Unpacks the streams, in pieces cut at `cuts`, into cleared memory, and compares every byte.
+  /// \pre no byte belongs to two operands
   void check_unpack(const Packer& packer, std::vector<int64_t> cuts) {
     const std::vector<std::byte> before = memory_;
     std::vector<std::byte> expected(memory_.size(), std::byte{0x5a});
@@ -222,7 +224,8 @@ class PackIsa : public testing::TestWithParam<Isa> {
   }
 };
 
-// Guard-celled blocks as simulations hold them: every number of variables, all and some, in every form.
+// Blocks with guard cells, as simulations hold them: every number of variables, all or some of them
+// moved, in every form.
 TEST_P(PackIsa, MovesInterleavedBlocks) {
   for (int i = 0; i < 1200; ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed_of(i)));

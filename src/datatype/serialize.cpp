@@ -1,5 +1,6 @@
-// The binary form of a Datatype: docs/formats/datatype.md. A description may come from anyone, so the reader rebuilds the tree
-// with the same makers that check a program's own types, and never reserves more memory than the input could fill.
+// The binary form of a Datatype: docs/formats/datatype.md. A description may come from anywhere. So
+// the reader rebuilds the tree with the makers that also check a program's own types, and never
+// reserves more memory than the input could fill.
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -108,7 +109,7 @@ class Writer {
     }
   }
 
-  /// The distance to the entry before; the first displacement is always 0 and left out.
+  /// Writes the distance to the entry before. The first displacement is always 0 and is left out.
   void step(const Node& from, size_t i) {
     if (i > 0) {
       integer(from.displacements[i] - from.displacements[i - 1]);
@@ -132,7 +133,7 @@ class Reader {
     return static_cast<uint8_t>(in_[position_++]);
   }
 
-  /// A number from 0 to below 2^62.
+  /// Reads a number from 0 to below 2^62.
   Result<int64_t> natural() {
     STRIA_ASSIGN_OR_RETURN(const uint64_t value, varint());
     if (value >= static_cast<uint64_t>(datatype::kOffsetLimit)) {
@@ -193,7 +194,7 @@ class Reader {
     return bad("a number does not fit into 64 bits");
   }
 
-  /// A number of entries, each of which takes at least `entry_bytes` of what is left of the input.
+  /// Reads a number of entries, each of which takes at least `entry_bytes` of the remaining input.
   Result<size_t> entry_count(size_t entry_bytes) {
     STRIA_ASSIGN_OR_RETURN(const int64_t count, natural());
     // The first entry is one byte shorter than the others: its displacement is left out.
@@ -211,7 +212,8 @@ class Reader {
     return checked_add(displacement, distance, &displacement) ? Status() : bad("a displacement overflows");
   }
 
-  /// Gives a finished node its number and, when an equal one was read before, uses that: comparing trees then stays cheap.
+  /// Gives a finished node its number. When an equal node was read before, returns that one, so
+  /// that trees stay cheap to compare.
   Result<NodePtr> numbered(Result<NodePtr> made) {
     if (!made.ok()) {
       return made.status().code() == ErrorCode::kFormat ? made.status() : bad(made.status().message());
@@ -279,7 +281,8 @@ class Reader {
     return unplaced(datatype::make_indexed(std::move(entries)));
   }
 
-  /// A written tree starts with a byte of data, so that its first byte is where it is placed.
+  /// Returns the node of a tree whose displacement is 0; any other tree can't have been written,
+  /// since its first entry would be empty.
   Result<NodePtr> unplaced(Result<PlacedNode> placed) {
     if (!placed.ok()) {
       return placed.status();

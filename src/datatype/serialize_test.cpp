@@ -40,7 +40,8 @@ TEST(Serialize, ReadsBackWhatItWrote) {
     ASSERT_TRUE(*back == type);
     ASSERT_EQ(back->fingerprint(), type.fingerprint());
     ASSERT_EQ(back->is_sorted(), type.is_sorted());
-    // Equal sub-trees are shared after reading, so that the second form may be shorter; from then on it stays.
+    // Equal sub-trees are shared after reading, so that the second form may be shorter; from then
+    // on it stays the same.
     std::vector<std::byte> again;
     back->serialize(again);
     ASSERT_LE(again.size(), written);
@@ -101,10 +102,12 @@ TEST(Serialize, WritesTheDocumentedExample) {
 
 TEST(Serialize, RejectsHostileInput) {
   EXPECT_EQ(code_of({}), ErrorCode::kFormat);
-  EXPECT_EQ(code_of(bytes_of({2, 0, 0, 0, 0})), ErrorCode::kFormat);        // version
-  EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 9})), ErrorCode::kFormat);        // kind
-  EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 6, 0})), ErrorCode::kFormat);     // a reference to nothing
-  EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 3, 0x7f})), ErrorCode::kFormat);  // 127 blocks in no bytes
+  EXPECT_EQ(code_of(bytes_of({2, 0, 0, 0, 0})), ErrorCode::kFormat);  // version
+  EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 9})), ErrorCode::kFormat);  // kind
+  // A reference to nothing.
+  EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 6, 0})), ErrorCode::kFormat);
+  // 127 blocks in no bytes.
+  EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 3, 0x7f})), ErrorCode::kFormat);
   const std::vector<std::byte> many_blocks = bytes_of({1, 0, 0, 0, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 1});
   EXPECT_EQ(code_of(many_blocks), ErrorCode::kFormat);
   const std::vector<std::byte> too_long = bytes_of({1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f});

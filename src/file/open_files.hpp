@@ -1,4 +1,5 @@
-// The files that are open on this rank, to be left when the program ends: by MPI_Finalize, or by exit() without it.
+// The files that are open on this rank. They are left when the program ends: by MPI_Finalize, or by
+// exit() without it.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@ namespace stria::file {
 /// Has the session left at the end of the program, if it still lives then
 void leave_at_end(const std::shared_ptr<Session>& session);
 
-/// Rank 0 says on standard error that a new file ends without a commit, unless an exception is passing, a call has failed
-/// before, or STRIA_VERBOSE is 0.
+/// On rank 0, says on standard error that a new file ends without a commit, unless an exception is
+/// passing, a call has failed before, or STRIA_VERBOSE is 0.
 void tell_of_loss(const Session& session);
 
 }  // namespace stria::file

@@ -1,4 +1,5 @@
-// The beginning of every file, over whatever communicator: drivers and hints taken up, the session made.
+// The beginning of every file on any communicator: takes up drivers and hints, and
+// makes the session.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,9 @@
 
 namespace stria::file {
 
-/// What this rank says while it waits for others in a call that opens a file: limits that the hints give. `call` and `path`
-/// outlive it. Takes no memory: the ranks have not agreed to anything yet.
+/// The note for reports of waits in a call that opens a file, with the limits that the hints
+/// give. `call` and `path` must outlive it. It allocates no memory, because the ranks have not
+/// agreed on anything yet.
 CallNote note_opening(const char* call, const std::string& path, const Hints& hints);
 
 /// A new file of the ranks of `comm`. Throws stria::Error. Collective: yes.

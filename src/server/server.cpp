@@ -34,7 +34,7 @@ constexpr int kTicksToPulse = 4;
 // Once the server runs, the next pulse comes soon.
 constexpr milliseconds kPulsePatience{1000};
 constexpr milliseconds kAfterFailedAccept{50};
-// Who was just busy, or has just come, isn't sent away for another.
+// A connection that was just busy or has just come isn't closed for another.
 constexpr milliseconds kLeastIdle{250};
 
 // Descriptors that are neither connections' nor objects' nor the event loops': names, listening
@@ -132,7 +132,7 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
       } else if (errno == EAGAIN) {
         break;
       } else if (errno != EINTR && errno != ECONNABORTED) {
-        // No descriptors, no memory: those who are here go on, and make room.
+        // Without descriptors or memory, the existing connections go on and make room.
         {
           const std::lock_guard lock(mutex);
           make_room();
@@ -145,8 +145,9 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
   }
 }
 
-// Strangers go first, then who has been idle longest. Clients that are sent away connect again when
-// they have something to ask; so nobody keeps others out by being many and doing nothing.
+// Connections without a greeting go first, then those that have been idle longest. Clients whose
+// connection was closed connect again when they have a request. So idle clients can't keep others
+// out, however many they are.
 bool Server::State::make_room() {
   std::shared_ptr<Connection> least;
   std::pair<bool, std::chrono::nanoseconds> least_needed{false, kLeastIdle};
@@ -251,7 +252,7 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
   return wire::decode<wire::PulseAnswer>(answer.body);
 }
 
-// Says that this server lives, and removes what nobody names any more.
+// Tells the manager that this server lives, and removes files that have no name any more.
 Status Server::State::pulse() {
   wire::Pulse said;
   said.server = shared->identity;

@@ -15,23 +15,26 @@ namespace stria::server {
 
 struct ServerOptions {
   std::string directory;
-  std::string listen = "127.0.0.1:0";    ///< port 0: one that is free
-  std::string join;                      ///< the manager's address; empty: this server is the manager
-  std::string metrics;                   ///< where Prometheus finds the figures; empty: nowhere
-  std::string advertise;                 ///< the address that clients are told; empty: the one listened on
-  std::shared_ptr<const wire::Key> key;  ///< null: no proof is asked for, and only loopback is listened on
+  std::string listen = "127.0.0.1:0";  ///< port 0: one that is free
+  /// The manager's address; empty: this server is the manager.
+  std::string join;
+  std::string metrics;  ///< where Prometheus finds the figures; empty: nowhere
+  /// The address that clients are told; empty: the one listened on.
+  std::string advertise;
+  /// Null: clients need no proof, and the server listens on loopback only.
+  std::shared_ptr<const wire::Key> key;
   Bounds bounds;
   Patience patience;
 };
 
 class Server {
  public:
-  /// Returns when clients may come; for a server that joins, when the manager knows it.
+  /// Returns when clients may connect; for a server that joins, when the manager knows it.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  /// Ends connections after the request that they are in, and what was done is on its way to the
-  /// disk.
+  /// Ends each connection after its present request. What was written is then on its
+  /// way to the disk.
   ~Server();
 
   /// Where clients reach it: "host:port" or "unix:/path".

@@ -1,5 +1,5 @@
-// What every storage driver must do: the same tests over each driver and each kind of directory. The oracle is a vector of
-// bytes.
+// What every storage driver must do: the same tests run on each driver and each kind of directory.
+// The oracle is a vector of bytes.
 #include "storage/conformance_test.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using testing::AlignedBytes;
 using testing::DriverCase;
 using testing::DriverTest;
 
-/// A random list of `count` or fewer disjoint segments of random units in [0, end_unit), in random order, over slices of
-/// `memory`.
+/// A random list of at most `count` disjoint segments in [0, end_unit), in random order. Their data
+/// are slices of `memory`.
 std::vector<WriteSegment> random_disjoint_list(std::mt19937_64& random, int64_t end_unit, int64_t unit, size_t count,
                                                AlignedBytes& memory) {
   std::vector<int64_t> cuts;
@@ -34,7 +34,8 @@ std::vector<WriteSegment> random_disjoint_list(std::mt19937_64& random, int64_t 
   std::sort(cuts.begin(), cuts.end());
   std::vector<WriteSegment> segments;
   int64_t used = 0;
-  for (size_t i = 0; i + 1 < cuts.size(); i += random() % 3 == 0 ? 1 : 2) {  // a third of them touch their neighbour
+  // A third of them touch their neighbour.
+  for (size_t i = 0; i + 1 < cuts.size(); i += random() % 3 == 0 ? 1 : 2) {
     const int64_t bytes = (cuts[i + 1] - cuts[i]) * unit;
     segments.push_back({cuts[i] * unit, memory.data() + used, bytes});
     used += bytes;
@@ -56,8 +57,8 @@ void apply(std::vector<std::byte>& model, const std::vector<WriteSegment>& segme
   }
 }
 
-/// Reads random, overlapping segments, some past the end, and compares with the model; bytes past the end must stay as they
-/// were.
+/// Reads random segments that overlap, some past the end, and compares with the model. Memory for
+/// bytes past the end must stay as it was.
 void check_random_reads(File& file, const std::vector<std::byte>& model, int64_t unit, std::mt19937_64& random) {
   const int64_t size = static_cast<int64_t>(model.size());
   AlignedBytes memory(static_cast<size_t>(8 * 20 * unit));
@@ -112,7 +113,8 @@ TEST_P(DriverTest, RandomListsMatchTheModel) {
   }
 }
 
-// Pieces of 24 bytes in rows of 40, by description where the storage takes one, and refused where it doesn't.
+// Pieces of 24 bytes in rows of 40. A storage that takes descriptions moves them; any
+// other refuses.
 TEST_P(DriverTest, DatatypesAreTakenOrRefused) {
   const auto file = open("types", OpenOptions::Mode::kCreate);
   const Datatype type = Datatype::vector(3000, 24, 40, Datatype::bytes(1)).value();
@@ -229,7 +231,7 @@ TEST_P(DriverTest, SeveralWritesUnderWay) {
   }
   for (int i = 0; i < kWrites; ++i) {
     std::byte* memory = data[static_cast<size_t>(i)].data();
-    // The list itself may go before the write is over.
+    // The list itself need not live until the write is over.
     pending.push_back(file->start_write(std::vector<WriteSegment>{{(2 * i + 1) * bytes / 2, memory + bytes / 2, bytes / 2},
                                                                   {2 * i * bytes / 2, memory, bytes / 2}}));
   }
@@ -237,7 +239,7 @@ TEST_P(DriverTest, SeveralWritesUnderWay) {
     STRIA_EXPECT_OK(pending[static_cast<size_t>(i)]->wait());
     EXPECT_TRUE(pending[static_cast<size_t>(i)]->done());
   }
-  pending.clear();  // the first is dropped without wait(): it must be over all the same
+  pending.clear();  // the first is dropped without wait(), and must be over all the same
   AlignedBytes back(static_cast<size_t>(bytes));
   for (int i = 0; i < kWrites; ++i) {
     EXPECT_EQ(*file->read(std::vector<ReadSegment>{{i * bytes, back.data(), bytes}}), bytes);
@@ -328,7 +330,7 @@ TEST_P(DriverTest, OpenAgainMeansTheOpenFile) {
   EXPECT_EQ(*held->size(), 2 * block());
   EXPECT_EQ(first_byte(*open("moved", OpenOptions::Mode::kRead)), std::byte{3});
   EXPECT_EQ(first_byte(*open("first", OpenOptions::Mode::kRead)), std::byte{2});
-  // Each handle ends by itself; without any name too.
+  // Each handle works to its own end, even when the file has no name left.
   STRIA_EXPECT_OK(driver().remove(path("moved")));
   STRIA_EXPECT_OK((*again)->close());
   const auto third = driver().open_again(*held, {.mode = OpenOptions::Mode::kRead, .direct = GetParam().direct});
@@ -402,7 +404,7 @@ TEST_P(DriverTest, RangeLocksExcludeOtherHandles) {
   const auto second = open("ranges", OpenOptions::Mode::kReadWrite);
   auto held = first->lock({100, 200}, LockMode::kExclusive);
   ASSERT_TRUE(held.ok()) << held.status().message();
-  // What doesn't overlap is free, past the end of the file too.
+  // A range that doesn't overlap is free, even past the end of the file.
   EXPECT_TRUE(second->lock({0, 100}, LockMode::kExclusive).ok());
   EXPECT_TRUE(second->lock({200, int64_t{1} << 40}, LockMode::kShared).ok());
   std::atomic<bool> entered{false};

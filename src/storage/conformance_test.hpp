@@ -1,4 +1,5 @@
-// The fixture of the drivers' conformance suite: each driver's test file instantiates it (STRIA_TEST_DRIVER) for its own cases.
+// The fixture of the drivers' conformance suite: each driver's test file instantiates it
+// (STRIA_TEST_DRIVER) for its own cases.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,13 +48,16 @@ class AlignedBytes {
   size_t size_;
 };
 
-/// A driver to test. `make` may fail with kUnsupported where this machine doesn't offer it: its tests are skipped.
+/// A driver to test. `make` may fail with kUnsupported where this machine doesn't offer it: its
+/// tests are skipped.
 struct DriverCase {
   std::string name;
   std::function<Result<std::shared_ptr<Driver>>()> make;
-  std::string parent_directory;  ///< real directories are made below it; empty: the driver has none of its own
+  /// Directories are made below it; empty: the driver keeps no real directories.
+  std::string parent_directory;
   bool direct = false;
-  std::function<std::string()> fresh_directory = {};  ///< names the directory of a test where that is none of this machine's
+  /// Gives the directory of a test that doesn't lie on this machine.
+  std::function<std::string()> fresh_directory = {};
 };
 
 /// The directory for tests on a real disk: STRIA_TEST_DIR, or the working directory.
@@ -84,7 +88,7 @@ class DriverTest : public ::testing::TestWithParam<DriverCase> {
   std::string directory_;
 };
 
-/// What GoogleTest shows of a failed case.
+/// What GoogleTest prints of a case that failed.
 inline void PrintTo(const DriverCase& driver_case, std::ostream* out) {
   *out << driver_case.name;
 }

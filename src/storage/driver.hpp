@@ -1,4 +1,4 @@
-// Where bytes live: the one interface behind which every system call, server or test double stands.
+// Where bytes live: one interface for the system's files, for servers and for test doubles.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,32 @@ namespace stria::storage {
 
 /// What the storage of one open file can do, and the units in which it is fast.
 struct Capabilities {
-  int64_t stripe_bytes = 0;      ///< 0: not striped or not known
-  int stripe_count = 1;          ///< number of servers that hold the file
-  bool striped_as_told = false;  ///< the two above are the file's own, and OpenOptions::striping what a new file was asked for
-  int64_t lock_unit_bytes = 1;   ///< writers of different units don't disturb each other
-  int64_t block_bytes = 4096;    ///< the file system's preferred unit
-  int64_t direct_align_bytes = 0;  ///< alignment of offset, length and memory for direct writes; 0: not offered
+  int64_t stripe_bytes = 0;  ///< 0: not striped or not known
+  int stripe_count = 1;      ///< number of servers that hold the file
+  /// A new file takes OpenOptions::striping, and the two above tell what this file has.
+  bool striped_as_told = false;
+  /// Two writers don't disturb each other when they write different units.
+  int64_t lock_unit_bytes = 1;
+  int64_t block_bytes = 4096;  ///< the file system's preferred unit
+  /// Alignment of offset, length and memory for direct writes; 0: not offered.
+  int64_t direct_align_bytes = 0;
   bool atomic_rename = true;
-  bool native_list = false;      ///< a list of ranges travels as one request
-  bool native_types = false;     ///< write_type() and read_type(): a datatype's description travels instead of its pieces
-  bool reserving_pays = false;   ///< writes into space that preallocate() reserved are faster than those that grow the file
-  bool node_local_cache = true;  ///< writes land in this node's page cache (a local file system or tmpfs)
-  bool parallel_writes = false;  ///< those who write different parts of a new file on one node don't wait for each other
-  bool asynchronous = false;     ///< start_write() returns before the bytes are written
-  bool caches_apart = false;     ///< what one node reads and writes, others see only when both empty their caches
-  bool locks_itself = false;     ///< every access is made under a lock of its range, which reaches all
-  bool locks_reach_all = true;   ///< locks of ranges keep out every process that can open the file, on whatever node
+  bool native_list = false;  ///< a list of ranges travels as one request
+  /// write_type() and read_type(): a datatype's description travels instead of its pieces.
+  bool native_types = false;
+  /// Writes into space that preallocate() reserved are faster than those that grow the file.
+  bool reserving_pays = false;
+  /// Writes land in this node's page cache (a local file system or tmpfs).
+  bool node_local_cache = true;
+  /// Ranks of one node that write different parts of a new file don't wait for each other.
+  bool parallel_writes = false;
+  bool asynchronous = false;  ///< start_write() returns before the bytes are written
+  /// A node sees what another has written only after both have emptied their caches.
+  bool caches_apart = false;
+  /// The file locks the range of every access by itself, and those locks reach all nodes.
+  bool locks_itself = false;
+  /// A lock of a range keeps out every process that can open the file, on every node.
+  bool locks_reach_all = true;
 };
 
 /// Bytes to be written at, or read from, `offset` of the file.
@@ -50,7 +60,8 @@ struct ReadSegment {
   int64_t bytes = 0;
 };
 
-/// The bytes of `window` of the stream of `type`, placed at `displacement` in the file. \pre type.is_sorted(), without overlap
+/// The stream of `type`, placed at `displacement` in the file; `window` is the part of the stream
+/// that is meant. \pre type.is_sorted(), and its pieces don't overlap
 struct TypeWindow {
   const Datatype& type;
   int64_t displacement = 0;
@@ -63,11 +74,12 @@ class PendingWrite {
   virtual ~PendingWrite() = default;
   /// True when wait() would not block.
   virtual bool done() = 0;
-  /// Blocks until every byte is handed over; the outcome of the whole list. Call once.
+  /// Blocks until every byte is handed over, and returns the outcome of the whole
+  /// list. Call it once.
   virtual Status wait() = 0;
 };
 
-/// A locked range of a file, given up by the destructor, which must come before the file's.
+/// A locked range of a file. The destructor gives it up; it must run before the file's.
 class RangeLock {
  public:
   virtual ~RangeLock() = default;
@@ -76,80 +88,91 @@ class RangeLock {
 enum class LockMode { kShared, kExclusive };
 using LockTaker = std::function<Result<std::unique_ptr<RangeLock>>()>;
 
-/// What is behind a name or a handle: equal for the same file, as this node sees it, as long as some handle is open.
+/// Which file a name or a handle stands for. Two are equal when this node sees the same file behind
+/// both, as long as some handle on it is open.
 struct Identity {
   uint64_t device = 0;
   uint64_t number = 0;
   bool operator==(const Identity&) const = default;
 };
 
-/// An open file. Calls on one File from several threads must not overlap unless a call says otherwise; ranks open their own.
-/// Error messages name the file, the operation and the system's error.
+/// An open file. Calls from several threads on one File must not overlap, unless a function says
+/// otherwise; each rank opens its own File. Error messages name the file, the operation and the
+/// system's error.
 class File {
  public:
   virtual ~File() = default;
   virtual const std::string& path() const = 0;
   virtual const Capabilities& capabilities() const = 0;
-  /// Which file this is. kUnsupported where the storage can't tell.
+  /// Returns which file this is. kUnsupported where the storage can't tell.
   virtual Result<Identity> identity();
-  /// The driver's own handle, where this one is wrapped around it.
+  /// Returns the driver's own handle, where this one is wrapped around it.
   virtual const File& plain() const { return *this; }
 
-  /// Writes the whole list or fails; short writes and EINTR are continued inside. Segments may come in any order and must not
-  /// overlap.
+  /// Writes the whole list or fails. Short writes and EINTR are continued inside. Segments may come
+  /// in any order; they must not overlap.
   virtual Status write(std::span<const WriteSegment> segments) = 0;
-  /// Begins to write the list; data must stay until wait(). Drivers that can't do better write at once.
+  /// Begins to write the list. The data must stay until wait(). A driver that can't do better
+  /// writes at once.
   virtual std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments);
-  /// The same under a lock, which whoever writes takes just before and gives up just after: not the caller, who may have to
-  /// wait for others before wait(). `take` is called from any thread.
+  /// The same under a lock. The thread that writes takes the lock with `take` just before, and
+  /// gives it up just after; so the caller doesn't hold it while it waits for other ranks. `take`
+  /// is called from any thread.
   virtual std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take);
-  /// Reads the list; returns the number of bytes read, which is short only where the file ends. What lies past the end is not
-  /// touched, unless the file was cut while it was read: then the number is of those before the least end that was found.
+  /// Reads the list and returns the number of bytes read, which is short only where the file ends.
+  /// Memory for bytes past the end is not touched. If the file is cut during the read, the number
+  /// counts the bytes before the least end that was seen, and memory past it may be touched.
   virtual Result<int64_t> read(std::span<const ReadSegment> segments) = 0;
 
-  /// Writes the region from `data`, which holds its bytes one after another, or fails. kUnsupported unless
-  /// capabilities().native_types.
+  /// Writes the whole region or fails; `data` holds its bytes one after another. kUnsupported
+  /// unless capabilities().native_types.
   virtual Status write_type(const TypeWindow& region, const std::byte* data);
-  /// Reads so, as read() does.
+  /// Reads a region likewise; counts as read() does.
   virtual Result<int64_t> read_type(const TypeWindow& region, std::byte* data);
 
-  /// Waits until no other handle, of this or of another process, holds a lock that overlaps (two shared ones may). Advisory: it
-  /// keeps out those who lock, not reads and writes. A handle must not hold two locks that overlap, and must be open for
-  /// writing to lock exclusively. kUnsupported where the storage has no such locks.
+  /// Locks a range. Waits until no other handle, of this or of another process, holds a lock that
+  /// conflicts; two shared locks may overlap. Locks are advisory: they keep out other locks, not
+  /// reads and writes. A handle must not hold two locks that overlap, and must be open for writing
+  /// to lock exclusively. kUnsupported where the storage has no such locks.
   virtual Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode);
-  /// The same without waiting: null where another handle holds one that overlaps.
+  /// The same without waiting; null where another handle holds a lock that conflicts.
   virtual Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode);
-  /// Whether another handle holds a lock that overlaps, whatever its mode.
+  /// Tells whether another handle holds a lock of any mode that overlaps.
   virtual Result<bool> is_locked_elsewhere(ByteRange range);
-  /// While the result lives no other handle of any process has the file open: who opens it waits. kUnsupported where somebody
-  /// has it open, or where the storage can't promise it. To be held for a moment; one at a time.
+  /// While the result lives, no other handle of any process has the file open; a process that opens
+  /// it waits. kUnsupported where another handle has it open, or where the storage can't promise
+  /// this. Hold it for a moment only, and one at a time.
   virtual Result<std::unique_ptr<RangeLock>> own();
 
-  // For storage whose nodes have caches apart; nothing to do elsewhere.
+  // For storage whose nodes have separate caches. Elsewhere there is nothing to do.
 
-  /// What this handle reads of `range` after this, and its size, is what other nodes have handed over.
+  /// After this, reads of `range` and the size give what other nodes have handed over.
   virtual Status refresh(ByteRange /*range*/) { return {}; }
-  /// What was written in `range` is seen by other nodes that refresh.
+  /// After this, other nodes that refresh see what was written in `range`.
   virtual Status hand_over(ByteRange /*range*/) { return {}; }
 
   virtual Result<int64_t> size() = 0;
-  /// Cuts or extends (with zeros) to exactly `bytes`.
+  /// Cuts the file, or extends it with zeros, to exactly `bytes`.
   virtual Status resize(int64_t bytes) = 0;
-  /// Reserves space for [0, bytes) so that later writes there can't run out of it, and extends the file; kUnsupported when the
-  /// storage can't, kNoSpace when there isn't that much.
+  /// Reserves space for [0, bytes), so that later writes there can't run out of space, and extends
+  /// the file. kUnsupported when the storage can't; kNoSpace when there isn't enough.
   virtual Status preallocate(int64_t bytes) = 0;
-  /// Returns when everything written so far through any handle of this node survives a power loss.
+  /// Returns when everything written so far, through any handle of this node, would
+  /// survive a power loss.
   virtual Status sync() = 0;
-  /// Closes; reports errors that the system kept until now. The destructor closes in silence.
+  /// Closes the file and reports errors that the system has kept until now. The destructor closes
+  /// without a report.
   virtual Status close() = 0;
 };
 
-/// How the bytes of a file that is made are dealt out, on storage that has several servers and lets who makes a file say so.
-/// What can't be had is as near to it as the storage can come: Capabilities tell what it became.
+/// How the bytes of a new file are dealt out, on storage that has several servers and lets the
+/// creator of a file choose. Where the storage can't do as asked, it comes as near as it can;
+/// Capabilities tell what it chose.
 struct Striping {
-  int64_t unit_bytes = 0;  ///< of one server, before it is the next one's turn; 0: the storage's choice
-  int server_count = 0;    ///< 0: the storage's choice
-  int first_server = -1;   ///< by its number in the storage; -1: the storage's choice
+  /// What one server gets before the next one's turn; 0: the storage's choice.
+  int64_t unit_bytes = 0;
+  int server_count = 0;   ///< 0: the storage's choice
+  int first_server = -1;  ///< its number in the storage; -1: the storage's choice
 };
 
 struct OpenOptions {
@@ -160,42 +183,44 @@ struct OpenOptions {
     kCreateNew,  ///< fail if it exists
   };
   Mode mode = Mode::kRead;
-  /// Bypass the page cache: offsets, sizes and memory of writes must be multiples of capabilities().direct_align_bytes.
-  /// kUnsupported when the storage doesn't offer it.
+  /// Bypass the page cache: offsets, sizes and memory of writes must be multiples of
+  /// capabilities().direct_align_bytes. kUnsupported when the storage doesn't offer it.
   bool direct = false;
-  /// Take an exclusive advisory lock; kAlreadyExists ("in use by another program") when somebody else holds it. Released by
-  /// close or death.
+  /// Take an exclusive advisory lock; kAlreadyExists ("in use by another program") when another
+  /// handle holds it. It is released when the file is closed or the process ends.
   bool exclusive_lock = false;
-  /// The caller believes that nobody else writes the file meanwhile: what only pays where writers contend is spared. Nothing
-  /// goes wrong where somebody does.
+  /// The caller expects no other writer. The storage then leaves out what only pays where writers
+  /// contend. If there is another writer, nothing goes wrong.
   bool sole_writer = false;
-  /// Identity::number of the file that another node has just opened by this name, or 0. A node may remember for a while that
-  /// the name meant another file, or none: it looks again, some seconds at the most. kIo when the name goes on meaning another
-  /// file on storage whose numbers are the same on every node.
+  /// Identity::number of the file that another node has just opened by this name, or 0. A node may
+  /// remember for a while that the name meant another file, or none; open() then looks again, for
+  /// some seconds at most. kIo when the name still means another file, on storage whose numbers are
+  /// the same on every node.
   uint64_t expected_number = 0;
-  /// Of a file that is made; one that is there stays as it is.
+  /// For a new file; an existing one stays as it is.
   Striping striping = {};
 };
 
-/// A kind of storage: the namespace operations. Thread-safe.
+/// A kind of storage: opening files, and operations on names. Thread-safe.
 class Driver {
  public:
   virtual ~Driver() = default;
   virtual const char* name() const = 0;
   virtual Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) = 0;
-  /// Another handle on the very file that `file` has open, whatever its name has come to mean. `file` is one of this process's,
-  /// of a driver of the same kind of storage. Neither creates nor takes an exclusive lock: kInvalidArgument. kUnsupported where
-  /// the storage opens by name only.
+  /// Opens another handle on the very file that `file` has open, whatever its name means by now.
+  /// `file` belongs to this process and to a driver of the same kind of storage. Options that
+  /// create a file or take an exclusive lock: kInvalidArgument. kUnsupported where the storage
+  /// opens by name only.
   virtual Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) = 0;
-  /// Which file `path` means now.
+  /// Returns which file `path` means now.
   virtual Result<Identity> identity(const std::string& path) = 0;
-  /// Atomically gives `from` the name `to`, replacing what had it.
+  /// Gives the file `from` the name `to`, atomically; a file that had this name is replaced.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;
   virtual Result<bool> exists(const std::string& path) = 0;
-  /// Makes renames and creations in the directory of `path` survive a power loss.
+  /// After this, renames and creations in the directory of `path` survive a power loss.
   virtual Status sync_directory(const std::string& path) = 0;
-  /// Names (without directory) of the entries of a directory, sorted.
+  /// Returns the names of a directory's entries, without the directory, sorted.
   virtual Result<std::vector<std::string>> list_directory(const std::string& directory) = 0;
 };
 

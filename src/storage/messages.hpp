@@ -1,5 +1,5 @@
-// The words of storage errors: operation, file, place, and the system's reason. One wording for every driver, so that people
-// can search for it and tests can rely on it.
+// The words of storage errors: operation, file, place, and the system's reason. Every driver uses
+// the same words, so that people can search for them and tests can rely on them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ std::string describe(const char* operation, const std::string& path);
 /// "write 'PATH' at offset N (M bytes)"
 std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
 
-/// The errors that are no system call's: a closed handle, a segment that no file can hold.
+/// Errors that come from no system call: a closed handle, a segment that no file can hold.
 Status closed_file(const char* operation, const std::string& path);
 Status bad_segment(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
-/// Checks what open_again() was asked for; `known`: the handle is of the driver's storage.
+/// Checks the arguments of open_again(). `known`: the handle belongs to the driver's storage.
 Status check_open_again(const File& file, bool known, const OpenOptions& options);
 /// The error of a file that another program has locked.
 Status file_in_use(const std::string& path);

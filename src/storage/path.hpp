@@ -5,7 +5,8 @@
 
 namespace stria::storage {
 
-/// The directory that holds the last component of `path`: "." when there is none, "/" for what lies in the root.
+/// The directory that holds the last component of `path`: "." when `path` names no directory, "/"
+/// for a file in the root.
 inline std::string directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) {
@@ -14,8 +15,8 @@ inline std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The same file named from the root, so that the name outlives a change of the working directory; `path` itself where the
-/// system doesn't tell that directory.
+/// The same file named from the root, so that the name stays right when the working directory
+/// changes. `path` itself where the system doesn't tell the working directory.
 std::string absolute_path(const std::string& path);
 
 /// The last component of `path`.

@@ -1,4 +1,4 @@
-// Drivers by name, and by path: whatever the name, paths stria://SERVER/PATH are those of a store (striped/).
+// Drivers by name. With every driver, a path stria://SERVER/PATH is a file of a store (striped/).
 #pragma once
 
 #include <memory>
@@ -9,13 +9,16 @@
 
 namespace stria::storage {
 
-/// Makes the driver called `name`: "posix"; "uring" (posix files with io_uring for transfers in the background and direct ones;
-/// kUnsupported where the kernel doesn't offer it: use posix); or "memory" (the same files for every driver of that name in
-/// this process). kInvalidArgument for another name. `rank` is this process's, for faults asked for by the environment variable
-/// STRIA_FAULT (grammar: storage/fault/fault_script.hpp), whose syntax errors are reported as kInvalidArgument too.
+/// Makes the driver called `name`. "posix": the system's files. "uring": the same, with io_uring
+/// for background and direct writes; kUnsupported where the kernel doesn't offer it (use posix
+/// then). "memory": files in memory, shared by all drivers of that name in this process.
+/// kInvalidArgument for another name. `rank` is this process's rank, for faults that the
+/// environment variable STRIA_FAULT asks for (grammar: storage/fault/fault_script.hpp); syntax
+/// errors in it are kInvalidArgument too.
 Result<std::shared_ptr<Driver>> make_driver(const std::string& name, int rank = 0);
 
-/// Makes the driver called `name` with the faults of `script`, both at its own operations and at the system calls beneath it.
+/// Makes the driver called `name` with the faults of `script`, in its own operations and in the
+/// system calls beneath it.
 Result<std::shared_ptr<Driver>> make_fault_driver(const std::string& name, std::shared_ptr<FaultScript> script);
 
 }  // namespace stria::storage

@@ -8,10 +8,10 @@ namespace stria::trace {
 
 namespace {
 
-// Clocks of computers drift by parts in 10^5; what claims more is no measurement.
+// Clocks of computers drift by parts in 10^5; a sample that claims far more is no measurement.
 constexpr double kDriftMax = 0.01;
 
-// Times of a damaged file may be anything.
+// The times of a damaged file may be anything, so the sum must not overflow.
 int64_t add(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
@@ -20,7 +20,8 @@ int64_t add(int64_t a, int64_t b) {
   return sum;
 }
 
-// The offset at a time: linear between two samples, and beyond the first and last as between the nearest two.
+// The offset at a time: linear between two samples; before the first and after the last as between
+// the nearest two.
 int64_t offset_at(const std::vector<ClockSample>& samples, int64_t local_ns) {
   if (samples.size() == 1) {
     return samples[0].offset_ns;
@@ -37,7 +38,8 @@ int64_t offset_at(const std::vector<ClockSample>& samples, int64_t local_ns) {
   return add(a.offset_ns, static_cast<int64_t>(std::clamp(slope, -kDriftMax, kDriftMax) * since));
 }
 
-// In order of time, no two at one moment, all against the first's reference.
+// Sorts the samples by time, and drops those of the same moment or against another rank
+// than the first.
 void tidy(std::vector<ClockSample>& samples) {
   std::stable_sort(samples.begin(), samples.end(),
                    [](const ClockSample& a, const ClockSample& b) { return a.local_ns < b.local_ns; });

@@ -1,9 +1,10 @@
 // One time axis from the clocks of many ranks.
 //
-// Problem: each node has its own clock, off by milliseconds and drifting. Method: ranks compare their clocks by ping-pong along
-// a binomial tree at the start and at the end of the run (comm/trace/clock_sync.hpp), each time keeping the sample of least
-// round trip and its midpoint; between samples the offset is taken as linear in time. A rank's time goes up the tree to rank 0.
-// As in MPE's clock synchronisation (Zaki, Lusk, Gropp, Swider: Toward scalable performance visualization with Jumpshot, 1999).
+// Problem: each node has its own clock, which is off by milliseconds and drifts.
+// Method: at the start and at the end of a run, ranks compare their clocks along a binomial tree
+// (comm/trace/clock_sync.hpp). Between samples the offset is taken as linear in time. A rank's time
+// is corrected step by step up the tree, to rank 0. As in MPE's clock synchronisation (Zaki, Lusk,
+// Gropp, Swider: Toward scalable performance visualization with Jumpshot, 1999).
 #pragma once
 
 #include <cstdint>
@@ -16,21 +17,21 @@ namespace stria::trace {
 /// What one rank knows of its clock.
 struct RankClock {
   bool present = false;
-  std::vector<ClockSample> samples;  ///< all against the same reference; none on rank 0
-  int64_t clock_ns = 0;              ///< a reading of the clock, and the time of day then
+  std::vector<ClockSample> samples;  ///< all against the same rank; none on rank 0
+  int64_t clock_ns = 0;              ///< a reading of the clock, and the time of day at that moment
   int64_t unix_ns = 0;
 };
 
 class ClockCorrection {
  public:
-  /// `clocks` by rank. A rank without samples, or whose chain of references doesn't end at rank `root`, is placed by the time
-  /// of day.
+  /// `clocks` has one entry per rank. The time of day places a rank without samples, or whose chain
+  /// of references doesn't end at `root`.
   ClockCorrection(std::vector<RankClock> clocks, int root);
 
-  /// A time of `rank`'s clock on the root's.
+  /// Converts a time of `rank`'s clock to the root's clock.
   int64_t corrected(int rank, int64_t local_ns) const;
-  /// Bound of the error that the measurements allow: half the round trips along the tree; -1 for a rank placed by the time of
-  /// day.
+  /// A bound of the error: half of the round trips along the tree; -1 for a rank that the time of
+  /// day has placed.
   int64_t error_ns(int rank) const { return errors_[static_cast<size_t>(rank)]; }
 
  private:

@@ -1,4 +1,5 @@
-// What is always counted for each file on each rank. The names are those of the trace file and of the tools.
+// What is always counted, for each file on each rank. The names are those in the trace file
+// and in the tools.
 #pragma once
 
 #include <array>
@@ -7,8 +8,8 @@
 
 namespace stria::trace {
 
-/// One 64-bit number each; times in nanoseconds, sizes in bytes. A *piece* is a contiguous range of the file within one
-/// request; neighbours in one request are one piece.
+/// Each is a 64-bit number; times are in nanoseconds, sizes in bytes. A *piece* is a contiguous
+/// range of the file within one request; neighbours in a request are one piece.
 enum class Counter : int {
   kOpens,
   kCloses,
@@ -25,16 +26,17 @@ enum class Counter : int {
   kConsecutiveWrites,
   kSequentialReads,  ///< pieces that begin at or behind the end of the piece before
   kSequentialWrites,
-  kStridedReads,  ///< pieces as far from the piece before as that one was from its own
+  /// Pieces at the same distance from the piece before as that one was from its own.
+  kStridedReads,
   kStridedWrites,
-  kUnalignedReads,  ///< pieces that begin off the alignment
+  kUnalignedReads,  ///< pieces that don't begin at a multiple of the alignment
   kUnalignedWrites,
-  kAlignmentBytes,  ///< the unit of these: stripe, lock unit or block of the file
+  kAlignmentBytes,  ///< that alignment: stripe, lock unit or block of the file
   kMaxPiecesOfRead,
   kMaxPiecesOfWrite,
   kMaxReadNs,  ///< the slowest request
   kMaxWriteNs,
-  kPuts,  ///< calls of the application
+  kPuts,  ///< calls by the application
   kGets,
   kBytesPut,
   kBytesGot,
@@ -52,10 +54,13 @@ enum class Counter : int {
   kReadNs,
   kSyncNs,
   kCommitNs,
-  kWaitNs,      ///< within the phases and between them: standing still for other ranks, the node's turn, a request of its own
-  kReadSizes0,  ///< pieces by size, ten bins: see kSizeBinEnds
+  /// Time spent waiting, within phases and between them: for other ranks, for the node's turn, for
+  /// a request of its own.
+  kWaitNs,
+  kReadSizes0,  ///< pieces by size, in ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,
-  kCommonSize1 = kWriteSizes0 + 10,  ///< the four most common sizes of pieces, and how many had it
+  /// The four most common sizes of pieces, and how many pieces had each.
+  kCommonSize1 = kWriteSizes0 + 10,
   kCommonSize1Count,
   kCommonSize2,
   kCommonSize2Count,
@@ -63,7 +68,8 @@ enum class Counter : int {
   kCommonSize3Count,
   kCommonSize4,
   kCommonSize4Count,
-  kCommonStride1,  ///< the four most common distances between the beginnings of pieces, and how many had it
+  /// The four most common distances between the beginnings of pieces, and how many pieces had each.
+  kCommonStride1,
   kCommonStride1Count,
   kCommonStride2,
   kCommonStride2Count,
@@ -85,7 +91,8 @@ int size_bin(int64_t bytes);
 /// The stable name of each counter, e.g. "bytes_written", "write_sizes_1M-4M".
 const char* counter_name(Counter counter);
 
-/// Whether values of several ranks are added; the others are maxima, or belong together (common sizes and strides).
+/// Tells whether the values of several ranks are added. The others are maxima, or belong together
+/// (common sizes and strides).
 bool counter_is_sum(Counter counter);
 
 }  // namespace stria::trace

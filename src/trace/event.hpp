@@ -1,4 +1,4 @@
-// What is recorded of one span, and the kinds that a span may be of.
+// What is recorded of a span, and the kinds of spans.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace stria::trace {
 
-/// Where a kind of span stands between the application and the device.
+/// Where a kind of span belongs, between the application and the device.
 enum class Layer : uint8_t {
   kApp,      ///< calls of the application: put, commit, MPI_File_write_all, H5Dwrite …
-  kLibrary,  ///< calls that one library makes of another
+  kLibrary,  ///< calls of one library by another
   kEngine,   ///< phases of the engine: pack, exchange, write, …
   kStorage,  ///< requests to the storage, and messages between ranks
 };
@@ -26,13 +26,14 @@ enum class Detail : uint8_t {
   kDataset,  ///< number of a dataset's name
 };
 
-/// A kind as the recording side names it: its number in the table of kinds, and its layer.
+/// A kind as the recording side knows it: its number in the table of kinds, and its layer.
 struct Kind {
   uint16_t id = 0;
   Layer layer = Layer::kApp;
 };
 
-/// One finished span in a rank's buffer and in the file (docs/formats/trace.md). Times are of the rank's own clock.
+/// One finished span, in a rank's buffer and in the file (docs/formats/trace.md). Times are those
+/// of the rank's own clock.
 struct Record {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -51,7 +52,8 @@ struct KindInfo {
   std::string name;
   Layer layer = Layer::kApp;
   Detail detail = Detail::kNone;
-  /// Spans of this kind may overlap others of their thread: a write under way beside the packing of the next.
+  /// Spans of this kind may overlap others of their thread, as a write under way overlaps the
+  /// packing of the next.
   bool overlaps = false;
 };
 

@@ -1,9 +1,10 @@
 // The counters of one file on one rank (counters.hpp), and how a request changes them.
 //
-// Cost: a lock that nobody else wants and a few comparisons a piece, beside a system call of microseconds. Common sizes and
-// strides are found with a fixed number of candidates (Metwally, Agrawal, El Abbadi: Efficient computation of frequent and
-// top-k elements in data streams, 2005): what occurs in more than one of 16 pieces is never missed; counts can only be too
-// high, by no more than the least of the candidates.
+// Cost: an uncontended lock and a few comparisons per piece, beside a system call of microseconds.
+// Common sizes and strides are found with a fixed number of candidates (Metwally, Agrawal, El
+// Abbadi: Efficient computation of frequent and top-k elements in data streams, 2005). A value that
+// more than one in 16 pieces has is never missed. Counts can only be too high, by at most the least
+// count of the candidates.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 namespace stria::trace {
 
-/// The most common of a stream of numbers.
+/// The most common numbers of a stream.
 class CommonValues {
  public:
   void add(int64_t value) {
@@ -31,7 +32,8 @@ class CommonValues {
       add_other(value);
     }
   }
-  /// (value, count) of the four most common, by falling count; value and count 0 where there are fewer.
+  /// The four most common as (value, count), in descending order of count; both are 0 where
+  /// there are fewer.
   std::array<std::pair<int64_t, int64_t>, 4> top() const;
 
  private:
@@ -42,7 +44,7 @@ class CommonValues {
   void add_other(int64_t value);
 
   std::array<Candidate, 16> candidates_{};
-  size_t last_ = 0;  ///< the candidate that the last number met
+  size_t last_ = 0;  ///< the candidate that the last number matched
 };
 
 enum class Direction { kRead, kWrite };
@@ -52,12 +54,13 @@ class FileCounters {
  public:
   void add(Counter counter, int64_t value = 1);
   void raise(Counter counter, int64_t value);  ///< to at least `value`
-  /// One call of the application that moves `bytes`.
+  /// Counts one call of the application that moves `bytes`.
   void call(Direction direction, int64_t bytes);
-  /// Adds what the phases took since `before`.
+  /// Adds the time that the phases took since `before`.
   void add_phases(const PhaseTimes& now, const PhaseTimes& before);
 
-  /// One call to the storage with a list of segments: anything with `offset` and `bytes`. It took so many ticks() (ticks.hpp).
+  /// Counts one call to the storage with a list of segments, which may be anything with `offset`
+  /// and `bytes`. It took `ticks` ticks() (ticks.hpp).
   template <typename Segment>
   void request(Direction direction, std::span<const Segment> segments, int64_t ticks) {
     const std::lock_guard lock(lock_);
@@ -66,7 +69,7 @@ class FileCounters {
     for (size_t i = 0; i < segments.size();) {
       const int64_t begin = segments[i].offset;
       int64_t end = begin;
-      // A segment beyond what a file can have is refused below, and reaches no storage.
+      // A segment that no file can hold is refused below, and reaches no storage.
       for (int64_t next = 0; i < segments.size() && segments[i].offset == end; ++i) {
         if (checked_add(end, segments[i].bytes, &next)) {
           end = next;
@@ -81,16 +84,16 @@ class FileCounters {
     stream.longest_ticks = std::max(stream.longest_ticks, ticks);
     changed_ = true;
   }
-  /// A request that was counted when it began has taken so many ticks().
+  /// Counts the time of a request that was counted when it began.
   void finish_request(Direction direction, int64_t ticks);
 
-  /// All values by counter.
+  /// Returns all values, by counter.
   std::array<int64_t, kCounterCount> values() const;
-  /// True once after each change.
+  /// True when something has changed since the last call.
   bool take_changed();
 
  private:
-  /// What requests in one direction did.
+  /// What the requests in one direction have done.
   struct Stream {
     int64_t last_begin = -1;
     int64_t last_end = -1;
@@ -113,7 +116,8 @@ class FileCounters {
   void piece(Stream& stream, int64_t begin, int64_t end);
 
   mutable ShortLock lock_;
-  std::array<int64_t, kCounterCount> values_{};  ///< but for what streams_, sizes_ and strides_ tell
+  /// Without those that streams_, sizes_ and strides_ hold.
+  std::array<int64_t, kCounterCount> values_{};
   CommonValues sizes_, strides_;
   std::array<Stream, 2> streams_;  ///< by Direction
   bool changed_ = false;

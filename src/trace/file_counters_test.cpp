@@ -1,4 +1,4 @@
-// Counters of random requests beside those of a naive count over the list of all pieces.
+// The counters of random requests are those of a naive count over the list of all pieces.
 #include "trace/file_counters.hpp"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,10 @@ struct Segment {
 
 constexpr int64_t kUnit = 4096;
 
-/// What one direction comes to, piece by piece.
+/// The pieces of one direction, counted one by one.
 struct Naive {
-  std::vector<Segment> pieces;  // in the order in which they were requested, neighbours of a request joined
+  // In the order of the requests; neighbours within a request are joined.
+  std::vector<Segment> pieces;
   int64_t requests = 0;
   int64_t most_pieces = 0;
 
@@ -50,7 +51,8 @@ std::map<int64_t, int64_t> counts_of(const std::vector<int64_t>& values) {
   return counts;
 }
 
-// Requests of a few sizes at a few distances, in an order of their own, with empty segments and neighbours among them.
+// Makes a request of segments of a few sizes at a few distances, in random order, with empty
+// segments and neighbours among them.
 std::vector<Segment> random_request(std::mt19937& random, int64_t& at) {
   constexpr std::array<int64_t, 5> kSizes = {0, 100, 101, 4096, 1 << 20};
   constexpr std::array<int64_t, 4> kGaps = {0, 8, 4096, -6000};

@@ -1,5 +1,5 @@
-// The kinds of spans that Stria itself records. Others are defined at run time (recorder.hpp): a program's own regions, the
-// calls that the wrappers see.
+// The kinds of spans that Stria itself records. Others are defined at run time (recorder.hpp): a
+// program's own regions, and the calls that the wrappers see.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace stria::trace {
 
-/// Number of a built-in kind in every part of every trace.
+/// The number of a built-in kind, the same in every trace.
 enum class BuiltIn : uint16_t {
   // Calls of the application.
   kFileCreate,
@@ -22,7 +22,7 @@ enum class BuiltIn : uint16_t {
   kFileVerify,
   kFileReadList,
   kFileClose,
-  // Phases of the engine, in the order of stria::Phase, and its planning.
+  // Phases of the engine in the order of stria::Phase, then its planning.
   kPhaseOpen,
   kPhaseCommit = kPhaseOpen + static_cast<uint16_t>(kPhaseCount) - 1,
   kPlan,
@@ -30,7 +30,7 @@ enum class BuiltIn : uint16_t {
   kStorageOpen,
   kStorageClose,
   kStorageWrite,
-  kStorageWriteBehind,  ///< from its start to the end of the wait for it
+  kStorageWriteBehind,  ///< from its start until its wait() has returned
   kStorageRead,
   kStorageSync,
   kStorageResize,

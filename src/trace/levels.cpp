@@ -22,10 +22,11 @@ constexpr std::array<uint32_t, 5> kRecorded = {
     kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine),
     kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine) | bit(Layer::kStorage)};
 
-// Another library's recorded_layers; see recorder_link.hpp.
+// The recorded_layers of another library; see recorder_link.hpp.
 constinit std::atomic<std::atomic<uint32_t>*> follower = nullptr;
 
-// What STRIA_TRACE says holds from the beginning; what it can't mean is reported when the first file is opened.
+// STRIA_TRACE holds from the beginning. A value that is no level is reported when the first
+// file is opened.
 const bool kBegun = [] {
   const char* name = std::getenv("STRIA_TRACE");
   if (const std::optional<Level> level = parse_level(name == nullptr ? "" : name)) {

@@ -1,4 +1,4 @@
-// Levels by name, and what each records.
+// The levels by name, and what each records.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@ namespace stria::trace {
 std::optional<Level> parse_level(const std::string& name);
 const char* level_name(Level level);
 
-/// Records so much from now on, in the whole process.
+/// From now on the whole process records at this level.
 void apply_level(Level level);
 Level applied_level();
-/// Keeps another library's recorded_layers as they are here; see recorder_link.hpp.
+/// Keeps the recorded_layers of another library equal to those here; see recorder_link.hpp.
 void follow_levels(std::atomic<uint32_t>& layers);
 
 }  // namespace stria::trace

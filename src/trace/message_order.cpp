@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kShiftMaxNs = 10'000'000'000;
 
 struct Sides {
-  std::vector<int64_t> sent, arrived;  ///< when the send began, when the receive ended
+  std::vector<int64_t> sent, arrived;  ///< when the sends began, and when the receives ended
 };
 
 int kind_index(const TraceFile& trace, BuiltIn built_in) {
@@ -25,7 +25,8 @@ int kind_index(const TraceFile& trace, BuiltIn built_in) {
   return found == trace.kinds.end() ? -1 : static_cast<int>(found - trace.kinds.begin());
 }
 
-/// For each pair (from, to) the shortest time that a message took; negative when it arrived too early.
+/// The shortest time of a message for each pair (from, to); negative when a message
+/// arrived too early.
 std::map<std::pair<int, int>, int64_t> shortest_times(const TraceFile& trace) {
   const int send = kind_index(trace, BuiltIn::kSend);
   const int receive = kind_index(trace, BuiltIn::kReceive);

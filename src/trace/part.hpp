@@ -1,8 +1,12 @@
-// A part of a trace: what one rank recorded, as sections of bytes. A trace file is the parts of its ranks one behind the other.
+// A part of a trace: what one rank recorded, as sections of bytes. A trace file holds the parts of
+// all ranks, one behind another.
 //
-// Problem: a program may die at any moment, and ranks must not wait for each other while they record. Method: each rank writes
-// sections that stand alone, each with a checksum; names are written before the records that use them, clocks as measured.
-// Merging is concatenation: the reader (trace_file.hpp) unites names and corrects clocks. Format: docs/formats/trace.md.
+// Problem: a program may die at any moment, and ranks must not wait for each other
+// while they record.
+// Method: each rank writes sections that can be read by themselves, each with a checksum. Names
+// come before the records that use them; times are those of the rank's clock. Merging is
+// concatenation; the reader (trace_file.hpp) unites names and corrects clocks. Format:
+// docs/formats/trace.md.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +24,7 @@ namespace stria::trace {
 inline constexpr char kMagic[] = "STRIATRC";
 inline constexpr uint32_t kVersion = 1;
 inline constexpr size_t kHeaderBytes = 16;
-/// Of a section: type, reserved, payload bytes, checksum.
+/// The header of a section: type, reserved bytes, payload bytes, checksum.
 inline constexpr size_t kSectionHeaderBytes = 24;
 
 enum class Section : uint32_t {
@@ -36,7 +40,7 @@ enum class Section : uint32_t {
 /// The tables of names.
 enum class Table : uint8_t { kKind = 0, kFile = 1, kDataset = 2, kCounter = 3 };
 
-/// Facts and counters about no file in particular, and a record's file when there is none.
+/// The file of facts and counters that belong to no file, and of records without a file.
 inline constexpr uint32_t kNoFile = 0;
 
 struct RankHeader {
@@ -65,7 +69,7 @@ struct Name {
   Table table = Table::kFile;
   uint32_t id = 0;
   std::string text;
-  // Of kinds only:
+  // For kinds only:
   Layer layer = Layer::kApp;
   Detail detail = Detail::kNone;
   bool overlaps = false;
@@ -87,7 +91,7 @@ struct EndOfPart {
   uint64_t dropped = 0;  ///< records that could not be kept
 };
 
-/// Appends sections to `bytes`. The file's header comes first: append_header().
+/// These append sections to `bytes`. The file's header comes first.
 void append_header(std::vector<std::byte>& bytes);
 void append(std::vector<std::byte>& bytes, const RankHeader& rank);
 void append(std::vector<std::byte>& bytes, std::span<const Name> names);

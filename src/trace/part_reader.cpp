@@ -6,7 +6,7 @@ namespace stria::trace {
 
 namespace {
 
-/// Takes numbers and texts off the front; a failure sticks.
+/// Takes numbers and texts from the front. After a failure all further calls fail.
 class Taker {
  public:
   explicit Taker(std::span<const std::byte> bytes) : left_(bytes) {}
@@ -44,7 +44,7 @@ class Taker {
   bool good_ = true;
 };
 
-/// Entries until the payload ends.
+/// Reads entries until the payload ends.
 template <typename Entry, typename Take>
 std::optional<std::vector<Entry>> entries(std::span<const std::byte> payload, Take take) {
   Taker taker(payload);

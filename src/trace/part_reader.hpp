@@ -1,4 +1,4 @@
-// Walks the sections of a trace's bytes and takes their payloads apart, trusting nothing.
+// Walks the sections of a trace and decodes their payloads. It trusts no byte.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ struct SectionView {
   uint32_t type = 0;
   size_t begin = 0;  ///< of its header in the file
   std::span<const std::byte> payload;
-  bool intact = false;  ///< the checksum fits
+  bool intact = false;  ///< the checksum is right
 };
 
-/// The section that begins at byte `at`; nothing when no whole one is there.
+/// The section that begins at byte `at`; no value when no whole section is there.
 std::optional<SectionView> section_at(std::span<const std::byte> file, size_t at);
 
-/// False unless the bytes begin as a trace of this version does.
+/// True when the bytes begin as a trace of this version does.
 bool has_header(std::span<const std::byte> file);
 
-// Payloads; nothing when they are not what their section promises.
+// Decode payloads; no value when a payload is not what its section promises.
 std::optional<RankHeader> decode_rank(std::span<const std::byte> payload);
 std::optional<std::vector<Name>> decode_names(std::span<const std::byte> payload);
 std::optional<std::vector<ClockSample>> decode_clock(std::span<const std::byte> payload);
@@ -34,7 +34,7 @@ std::optional<std::vector<CounterValues>> decode_counters(std::span<const std::b
 std::optional<std::vector<Fact>> decode_facts(std::span<const std::byte> payload);
 std::optional<EndOfPart> decode_end(std::span<const std::byte> payload);
 
-/// Records stay where they are: read them one by one.
+/// The records of a section. They stay where they are and are read one by one.
 struct RecordsView {
   uint32_t thread = 0;
   std::span<const std::byte> bytes;

@@ -1,5 +1,5 @@
-// Times one phase for as long as the object lives, and records it as a span from level library on. About 50 ns for the two
-// clock reads.
+// Measures a phase as long as the object lives, and records it as a span from level library on. The
+// two readings of the clock take about 50 ns.
 #pragma once
 
 #include <chrono>

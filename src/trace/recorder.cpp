@@ -18,7 +18,7 @@ namespace stria::trace {
 namespace {
 
 constexpr uint16_t kOtherFiles = 65535;
-// What is kept in memory while there is no file to put it into.
+// The most that is kept in memory while there is no file for it.
 constexpr size_t kPendingBytesMax = 64 << 20;
 
 Status write_at(int file, std::span<const std::byte> bytes, int64_t offset) {
@@ -55,7 +55,7 @@ constinit thread_local Ring* thread_ring __attribute__((tls_model("initial-exec"
 Ring& make_thread_ring() {
   /// Gives the ring to the next thread when this one ends.
   struct Owner {
-    Ring* ring = nullptr;  // null: another library's
+    Ring* ring = nullptr;  // null: the ring belongs to another library
     ~Owner() {
       thread_ring = nullptr;
       if (ring != nullptr) {
@@ -105,7 +105,7 @@ Recorder::Recorder() {
   for (int counter = 0; counter < kCounterCount; ++counter) {
     new_names_.push_back({Table::kCounter, static_cast<uint32_t>(counter) + 1, counter_name(static_cast<Counter>(counter))});
   }
-  counters_.push_back(std::make_unique<FileCounters>());  // of calls about no file
+  counters_.push_back(std::make_unique<FileCounters>());  // for calls that are about no file
 }
 
 Recorder::~Recorder() {
@@ -200,7 +200,8 @@ void Recorder::identify(const RankHeader& header) {
   const std::lock_guard lock(mutex_);
   header_ = header;
   if (part_file_ >= 0) {
-    // Only numbers change, so that the section keeps its size; a rank that can't write says so when its part is read.
+    // Only numbers change, so that the section keeps its size. If this write fails, the error shows
+    // when the part is read.
     (void)write_at(part_file_, header_bytes(header_), kHeaderBytes);
   }
 }
@@ -246,8 +247,8 @@ Status Recorder::open_part(const std::string& path) {
   return {};
 }
 
-// Appends to the part; records that can't be written count as lost. Names, counters and the end, which say so, always have room
-// in memory.
+// Appends to the part. Records that can't be written count as lost. Names, counters and the end,
+// which tell it, always have room in memory.
 void Recorder::write_locked(std::span<const std::byte> bytes, int64_t record_count) {
   if (ended_) {
     dropped_.fetch_add(record_count, std::memory_order_relaxed);
@@ -270,7 +271,7 @@ void Recorder::drain() {
   drain_locked();
 }
 
-// Names go before the records that use them.
+// Names come before the records that use them.
 void Recorder::write_names_locked() {
   if (!new_names_.empty()) {
     std::vector<std::byte> bytes;

@@ -1,9 +1,12 @@
-// What one rank records: spans in rings of its threads, names, counters and facts, and the part file that they go to.
+// What one rank records: spans in rings of its threads, names, counters and facts, and the part
+// file for them.
 //
-// Problem: a span must cost tens of nanoseconds, and nothing when tracing is off; a crash must cost no more than the spans
-// since the last commit. Method: a thread fills a ring of its own without locks; when the ring is full, at commits and at the
-// end it is drained into the part (part.hpp): a file once the run has a directory, memory until then. What finds no room is
-// counted. Cost: see bench/trace_bench.cpp.
+// Problem: a span must cost tens of nanoseconds, and nothing when tracing is off. A crash must lose
+// no more than the spans since the last commit.
+// Method: each thread fills a ring of its own without locks. When the ring is full, at commits and
+// at the end, it is drained into the part (part.hpp). This is a file once the run has a directory;
+// until then it is memory. Records for which there is no room are counted.
+// Cost: see bench/trace_bench.cpp.
 #pragma once
 
 #include <atomic>
@@ -31,58 +34,63 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The one that spans of this process go to. Never destroyed.
+  /// The recorder of this process's spans. Never destroyed.
   static Recorder& instance();
 
-  // Names. Numbers stay valid; what exceeds 65,534 files goes under one name.
+  // Names. A number stays valid. All files beyond 65,534 share one name.
   uint16_t file(const std::string& path);
   int32_t dataset(const std::string& name);
   bool has_files() const;
   Kind define_kind(const std::string& name, Layer layer, Detail detail = Detail::kNone, bool overlaps = false);
 
-  /// The counters of a file; lives as long as this.
+  /// The counters of a file; they live as long as the recorder.
   FileCounters& counters(uint16_t file);
-  /// States a fact about a file, or about the run (file 0); replaces what was said under this key.
+  /// States a fact about a file, or about the run (file 0). It replaces an earlier one
+  /// with the same key.
   void set_fact(uint16_t file, const std::string& key, const std::string& value);
 
-  /// A new ring for the calling thread.
+  /// Makes a ring for the calling thread.
   Ring& make_ring();
   /// Gives a ring back for the next thread.
   void release_ring(Ring& ring);
-  /// Numbers for spans, as many as one ring takes at a time.
+  /// Reserves `count` ids for spans, and returns the first. A ring takes many at a time.
   uint32_t take_ids(uint32_t count) { return next_id_.fetch_add(count, std::memory_order_relaxed); }
 
-  // The part. `header` says who this rank is; it may be told again when ranks find each other later.
+  // The part. `header` identifies this rank. It may be given again, when ranks find
+  // each other later.
   void identify(const RankHeader& header);
   RankHeader header() const;
   void add_clock_samples(std::span<const ClockSample> samples);
-  /// Puts the part into a file from now on, made anew, or renamed where there is one; what was recorded before goes first.
+  /// From now on the part is a file. It is made here, or renamed where there is one already; what
+  /// was recorded before comes first.
   Status open_part(const std::string& path);
   /// Moves finished spans from all rings to the part.
   void drain();
-  /// The same, and what changed of counters and facts.
+  /// The same, with the counters and facts that have changed.
   void flush();
-  /// Flushes where there is a part file; costs a comparison otherwise.
+  /// Flushes where there is a part file; otherwise costs a comparison.
   void flush_to_file() {
     if (has_file_.load(std::memory_order_relaxed)) {
       flush();
     }
   }
-  /// Flushes and ends the part, which then is whole for read_part(). Further spans are dropped.
+  /// Flushes and ends the part, so that read_part() can read it whole. Further spans are dropped.
   void end_part();
-  /// Bytes of the ended part, without the file's header: up to `bytes` from `offset`; fewer only where it ends.
+  /// Reads at most `bytes` bytes of the ended part from `offset`, without the file's header; fewer
+  /// only at its end.
   Result<std::vector<std::byte>> read_part(int64_t offset, int64_t bytes);
-  /// Forgets the part and removes its file.
+  /// Drops the part and removes its file.
   void discard_part();
 
   int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   int64_t now_ns() const { return clock_(); }
-  /// When recording could begin first: now_ns(), and the time of day then.
+  /// The first moment at which recording could begin: now_ns(), and the time of day then.
   int64_t begin_ns() const { return begin_ns_; }
   int64_t begin_unix_ns() const { return begin_unix_ns_; }
-  /// Tests: a clock of a rank's own, for records appended directly and for comparing clocks.
+  /// For tests: sets another clock for this rank, used for comparing clocks and for records that
+  /// are appended directly.
   void set_clock(std::function<int64_t()> clock);
-  /// Adds finished records as they are, times in now_ns().
+  /// Appends finished records as they are, with times of now_ns().
   void append_records(uint32_t thread, std::span<const Record> records);
 
  private:
@@ -112,7 +120,7 @@ class Recorder {
   std::atomic<uint32_t> next_id_{1};
   std::vector<Record> drained_;     ///< kept for its memory
   std::vector<std::byte> encoded_;  ///< likewise
-  std::vector<std::byte> pending_;  ///< of the part, not in its file
+  std::vector<std::byte> pending_;  ///< bytes of the part that are not in its file
   std::string part_path_;
   int part_file_ = -1;
   std::atomic<bool> has_file_{false};

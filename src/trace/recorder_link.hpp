@@ -1,9 +1,11 @@
-// One recorder for two libraries of a program that each carry this code.
+// One recorder for two libraries of a program, each of which contains this code.
 //
-// Problem: libstria_trace and libstria_mpiio can be preloaded together. Each has its own copy of everything here, hidden from
-// the other, so that each would write a trace, and no span of one would lie inside a span of the other. Method: one offers its
-// recorder, and the other uses that in place of its own. The objects are the same only in libraries of one build: what they
-// look like is compared first. Cost: a look at a pointer where a recorder or a thread's ring is asked for.
+// Problem: libstria_trace and libstria_mpiio can be preloaded together. Each has its own copy of
+// all this, hidden from the other. So each would write a trace, and no span of one would lie inside
+// a span of the other.
+// Method: one offers its recorder, and the other uses that in place of its own. Objects are the
+// same only in libraries of one build, so that their layouts are compared first.
+// Cost: a look at a pointer where a recorder or a thread's ring is asked for.
 #pragma once
 
 #include <atomic>
@@ -17,15 +19,17 @@ class Ring;
 struct RecorderLink {
   uint64_t layout = 0;  ///< equal in libraries of one build
   Recorder& (*recorder)() = nullptr;
-  Ring& (*thread_ring)() = nullptr;                         ///< of the calling thread
-  void (*follow_levels)(std::atomic<uint32_t>&) = nullptr;  ///< keeps what is recorded there as it is here
+  Ring& (*thread_ring)() = nullptr;  ///< the ring of the calling thread
+  /// Makes that library record what this one records.
+  void (*follow_levels)(std::atomic<uint32_t>&) = nullptr;
 };
 
-/// What this library offers to others.
+/// The link that this library offers to others.
 RecorderLink offered_link();
 
-/// From now on this library's spans go to another's recorder. False when that is of another build; nothing changes then.
-/// \pre nothing has been recorded here; `link` lives as long as the program
+/// From now on the spans of this library go to the recorder of another. False, and no change,
+/// when that library is of another build. \pre nothing has been recorded here; `link` lives as
+/// long as the program
 bool use_link(const RecorderLink& link);
 
 /// The link in use; null while this library records by itself.

@@ -1,4 +1,4 @@
-// What a recorder without a file keeps in memory, and what it says of the rest.
+// What a recorder without a file keeps in memory, and how it reports the rest.
 #include "trace/recorder.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Recorder, CountsWhatFindsNoRoom) {
     }
     recorder.append_records(0, records);
   }
-  recorder.set_fact(0, "method", "none");  // said after the room was used up
+  recorder.set_fact(0, "method", "none");  // stated after the room was used up
   recorder.end_part();
   EXPECT_GT(recorder.dropped(), 0);
   EXPECT_EQ(recorder.dropped() % kBatch, 0);

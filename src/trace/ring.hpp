@@ -1,7 +1,7 @@
-// The ring into which one thread records, and the state of its open spans.
+// The ring into which a thread records, and the state of its open spans.
 //
-// One thread appends; whoever holds the recorder's lock takes out. Neither waits for the other unless the ring is full, when
-// the appending thread drains it itself.
+// One thread appends records; the thread that holds the recorder's lock takes them out. Neither
+// waits for the other, unless the ring is full: then the appending thread drains it itself.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@ class Recorder;
 
 class Ring {
  public:
-  static constexpr uint32_t kCapacity = 8192;  // records: 384 KiB, so that it stays in the cache
+  static constexpr uint32_t kCapacity = 8192;  // in records; 384 KiB, so that it stays in the cache
 
   Ring(Recorder& recorder, uint32_t thread) : recorder_(recorder), thread_(thread) {}
 
-  // The owning thread.
+  // For the owning thread.
   uint32_t new_id() {
     if (next_id_ == end_id_) {
       take_ids();
@@ -35,13 +35,13 @@ class Ring {
     records_[head % kCapacity] = record;
     head_.store(head + 1, std::memory_order_release);
   }
-  uint32_t open_span = 0;   ///< id of the innermost
-  uint16_t file = 0;        ///< that the calls under way are about
+  uint32_t open_span = 0;   ///< id of the innermost open span
+  uint16_t file = 0;        ///< the file of the call under way
   bool is_waiting = false;  ///< inside a WaitTimer
 
-  // Whoever drains.
+  // For the thread that drains.
   uint32_t thread() const { return thread_; }
-  /// Calls `take` with each record, oldest first, and frees its room.
+  /// Calls `take` with each record, oldest first, and frees the room of each.
   template <typename Take>
   void drain(Take take) {
     const uint32_t head = head_.load(std::memory_order_acquire);
@@ -59,7 +59,8 @@ class Ring {
   const uint32_t thread_;
   uint32_t next_id_ = 0;
   uint32_t end_id_ = 0;
-  uint32_t room_ = 0;  ///< kCapacity once there is memory, which a thread without spans doesn't take
+  /// kCapacity once the memory is allocated; a thread without spans allocates none.
+  uint32_t room_ = 0;
   std::unique_ptr<Record[]> records_;
   std::atomic<uint32_t> head_{0};
   std::atomic<uint32_t> tail_{0};

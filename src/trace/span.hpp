@@ -1,5 +1,5 @@
-// Records a span for as long as the object lives. A branch when its layer is not recorded;
-// otherwise two readings of the clock and 48 bytes into the thread's ring.
+// Records a span as long as the object lives. This costs a branch when its layer is not recorded;
+// otherwise two readings of the clock, and 48 bytes in the thread's ring.
 //
 //   // A call on a file; the spans within it are about that file.
 //   trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCommit), file);
@@ -49,7 +49,7 @@ class Span {
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
-  /// False when nothing is recorded: what only fills in fields can be left out.
+  /// False when the span is not recorded: code that only fills in its fields can be skipped.
   bool recorded() const { return id_ != 0; }
   void set_bytes(int64_t bytes) { bytes_ = bytes; }
   void set_offset(int64_t offset) { offset_ = offset; }
@@ -82,7 +82,7 @@ class Span {
   uint16_t kind_;
 };
 
-/// Says which file the calls of this thread are about, for as long as the object lives.
+/// Says which file the calls of this thread are about, as long as the object lives.
 class FileScope {
  public:
   explicit FileScope(uint16_t file) : ring_(ring()), before_(ring_.file) { ring_.file = file; }
@@ -106,7 +106,8 @@ class FileSpan {
   Span span_;
 };
 
-/// A span that may end on another thread, or beside others: begun when made, recorded by finish().
+/// A span that may end on another thread, or overlap others. It begins when it is made;
+/// finish() records it.
 class LooseSpan {
  public:
   explicit LooseSpan(Kind kind) {

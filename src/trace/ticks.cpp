@@ -29,7 +29,7 @@ bool trust_counter() {
 #endif
 }
 
-// Readings closer together than this would say little about the rate.
+// Readings that are closer together say little about the rate.
 constexpr int64_t kAnchorDistanceNs = 1'000'000;
 
 }  // namespace
@@ -66,7 +66,7 @@ TickScale::TickScale() {
 }
 
 void TickScale::anchor() {
-  // The reading with the least between its two sides is the best of a few.
+  // Of a few readings, that with the least time between its two sides is the best.
   Anchor best;
   int64_t least = std::numeric_limits<int64_t>::max();
   for (int attempt = 0; attempt < 5; ++attempt) {

@@ -23,7 +23,7 @@ void flush() {
 Region::Region(const char* name) {
   static_assert(sizeof(Span) <= sizeof span_ && alignof(Span) <= 8);
   const bool recorded = is_recorded(Layer::kApp);
-  // What isn't recorded needs no name.
+  // A kind that isn't recorded needs no name.
   new (span_) Span(recorded ? Recorder::instance().define_kind(name, Layer::kApp) : Kind{});
 }
 

@@ -16,7 +16,7 @@ namespace stria::trace {
 
 namespace {
 
-// A file may claim anything; these are beyond any machine and within any memory.
+// A file may claim anything. These limits exceed any machine, and keep within the memory of any.
 constexpr int32_t kRankCountMax = 1 << 18;
 constexpr int64_t kTimeMaxNs = int64_t{1} << 61;
 constexpr int64_t kValueMax = int64_t{1} << 56;  // of offsets, lengths and counters
@@ -26,7 +26,7 @@ bool is_time(int64_t ns) {
   return ns > -kTimeMaxNs && ns < kTimeMaxNs;
 }
 
-/// Indices of names that several ranks use under numbers of their own.
+/// The indices of names, which several ranks use under numbers of their own.
 class NameTable {
  public:
   explicit NameTable(std::vector<std::string>& names) : names_(names) {}
@@ -45,11 +45,12 @@ class NameTable {
 
 using Ids = std::unordered_map<uint32_t, int>;
 
-/// What is collected of the part that is being read.
+/// What has been read so far of the current part.
 struct Part {
   bool usable = false;
   int32_t rank = 0;
-  Ids kinds, files, datasets, counters;  ///< this part's number of a name -> index in the trace
+  /// From this part's number of a name to its index in the trace.
+  Ids kinds, files, datasets, counters;
 };
 
 class Reader {
@@ -92,7 +93,7 @@ class Reader {
       return begin_part(section.payload);
     }
     if (!part_.usable) {
-      return true;  // said before
+      return true;  // was reported before
     }
     switch (static_cast<Section>(section.type)) {
       case Section::kNames:
@@ -108,7 +109,7 @@ class Reader {
       case Section::kEnd:
         return take_end(section.payload);
       default:
-        return true;  // a later version's
+        return true;  // of a later version
     }
   }
 
@@ -182,7 +183,7 @@ class Reader {
     return found->second;
   }
 
-  /// The index of a number of this part's; -1 for none. False when it has no name.
+  /// Finds the index for a number of this part; -1 for none. False when the number has no name.
   static bool find(const Ids& ids, uint32_t id, int& index) {
     const auto found = ids.find(id);
     index = found == ids.end() ? -1 : found->second;
@@ -324,7 +325,7 @@ class Reader {
     return true;
   }
 
-  // All parts are there: one time axis, one order.
+  // Called when all parts are read: makes one time axis and one order.
   void finish() {
     const ClockCorrection correction(clocks_, root_);
     int64_t zero = std::numeric_limits<int64_t>::max();
@@ -363,7 +364,7 @@ class Reader {
     });
   }
 
-  /// Moves all times of each rank, which keeps their order.
+  /// Shifts all times of each rank, which keeps their order.
   void shift_ranks(const std::vector<int64_t>& shifts) {
     for (Event& event : trace_.events) {
       event.begin_ns += shifts[static_cast<size_t>(event.rank)];
@@ -376,7 +377,7 @@ class Reader {
     }
   }
 
-  /// a - b, held within what can be told.
+  /// a - b, limited to the range of the result.
   static int64_t since(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (__builtin_sub_overflow(a, b, &difference)) {
@@ -389,8 +390,10 @@ class Reader {
   TraceFile trace_;
   NameTable files_, datasets_, counters_{trace_.counters};
   std::map<std::tuple<std::string, Layer, Detail, bool>, int> kinds_;
-  std::map<std::pair<int32_t, int32_t>, size_t> sets_;                 ///< rank, file -> place of its counters
-  std::map<std::tuple<int32_t, int32_t, std::string>, size_t> facts_;  ///< rank, file, key -> place of the fact
+  /// Rank, file -> place of its counters.
+  std::map<std::pair<int32_t, int32_t>, size_t> sets_;
+  /// Rank, file, key -> place of the fact.
+  std::map<std::tuple<int32_t, int32_t, std::string>, size_t> facts_;
   std::vector<RankClock> clocks_;
   Part part_;
   uint64_t run_id_ = 0;

@@ -47,7 +47,7 @@ Record record(int64_t begin, int64_t end, uint32_t kind, uint32_t id, uint32_t p
   return made;
 }
 
-// Two ranks; the second numbers its names differently and its clock is 5000 ns ahead of rank 0's.
+// Two ranks. The second numbers its names differently, and its clock is 5000 ns ahead of rank 0's.
 Bytes two_ranks() {
   Bytes bytes;
   append_header(bytes);
@@ -110,7 +110,7 @@ TEST(TraceFile, UnitesNamesAndClocks) {
   EXPECT_EQ(trace->fact(0, "nothing"), "");
 }
 
-// Whatever is left of a file is read up to its last whole section, and said to be incomplete.
+// What is left of a file is read up to its last whole section, and reported as incomplete.
 TEST(TraceFile, ReadsWhatACrashLeft) {
   const Bytes whole = two_ranks();
   Bytes first_section;
@@ -141,7 +141,7 @@ TEST(TraceFile, LeavesOutADamagedSection) {
     auto trace = TraceFile::parse(damaged);
     unnoticed += trace.ok() && trace->warnings.empty() ? 1 : 0;
   }
-  // Each of the sections has four reserved bytes in its header, and a type that a later version may bring.
+  // Each section has four reserved bytes in its header, and a type that a later version may add.
   EXPECT_LE(unnoticed, 14U * 8U);
 }
 
@@ -165,7 +165,7 @@ TEST(TraceFile, LeavesOutRecordsThatMakeNoSense) {
   records[0].kind = 9;  // no such kind
   records[1].end_ns = 500;
   records[2].file = 5;
-  records[3] = record(1000, 2000, 3, 1, 0, 7);  // to a rank that isn't
+  records[3] = record(1000, 2000, 3, 1, 0, 7);  // to a rank that doesn't exist
   append(bytes, 0, records);
   auto trace = TraceFile::parse(bytes);
   ASSERT_TRUE(trace.ok());

@@ -1,6 +1,7 @@
-// Counts how long this rank stands still, for the file that the calls under way are about, for as long as the object lives:
-// for other ranks, for its turn, for what works for it in the background. A wait within a wait counts once. Two readings of the
-// clock, and a lock that nobody else wants, beside a wait of microseconds.
+// Counts how long this rank waits, as long as the object lives: for other ranks, for its turn, or
+// for work in the background. The time counts for the file of the call under way. A wait within a
+// wait counts once.
+// Cost: two readings of the clock and an uncontended lock, beside a wait of microseconds.
 #pragma once
 
 #include <cstdint>

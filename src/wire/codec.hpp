@@ -1,5 +1,5 @@
-// Fields of messages, as bytes: fixed numbers little-endian, variable ones seven bits a byte, texts
-// with their length in front.
+// The fields of messages as bytes: fixed numbers are little-endian, variable ones have seven bits
+// per byte, and texts have their length in front.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,9 @@ class Writer {
   std::vector<std::byte>& out_;
 };
 
-/// Takes fields from a buffer that may come from anyone. After the first field that isn't there
-/// every other is 0 or empty, and finish() says so: a message is decoded in one go and judged once.
+/// Takes fields from a buffer that may come from anywhere. After the first missing field
+/// every other field is 0 or empty, and finish() reports it. So a message is decoded in one
+/// go and checked once.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> in) : in_(in) {}

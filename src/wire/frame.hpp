@@ -1,9 +1,9 @@
-// The unit in which both sides speak: a header, a body with the message's fields, a payload with
-// the data (docs/formats/wire.md).
+// A frame, the unit that both sides send: a header, a body with the message's fields, and a payload
+// with the data (docs/formats/wire.md).
 //
-// Invariant: nobody reserves memory for a length before it is checked against the limits below, and
-// no field is believed before its checksum is. Cost: 48 bytes a frame; one pass of XXH3 over header
-// and body, one over the payload.
+// Invariant: no memory is reserved for a length before it is checked against the limits below, and
+// no field is used before its checksum is verified.
+// Cost: 48 bytes per frame; one pass of XXH3 over header and body, and one over the payload.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ namespace stria::wire {
 inline constexpr uint16_t kVersion = 1;
 inline constexpr size_t kHeaderBytes = 48;
 inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
-/// Data travel in payloads of so many bytes: small enough to stay in the second-level cache between
-/// the socket and the file.
+/// The largest payload: small enough to stay in the second-level cache between the
+/// socket and the file.
 inline constexpr size_t kMaxPayloadBytes = size_t{256} << 10;
 
 /// What a frame is. A reply is its request's kind with the highest bit set.
@@ -61,7 +61,7 @@ inline Kind reply_to(Kind request) {
 
 struct Header {
   Kind kind = Kind::kError;
-  uint64_t request = 0;      ///< a reply bears its request's
+  uint64_t request = 0;      ///< a reply has its request's number
   uint32_t deadline_ms = 0;  ///< how long the sender waits for the answer; 0: not said
   uint32_t body_bytes = 0;
   uint32_t payload_bytes = 0;

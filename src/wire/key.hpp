@@ -1,4 +1,4 @@
-// The cluster's key: who has it may speak with the servers, and knows them by it.
+// The cluster's key. A client that has it may use the servers, and recognises them by it.
 //
 // Method: each side sends a random nonce, and proves with HMAC-SHA-512/256 over both nonces and its
 // role that it has the key (libsodium's crypto_auth). The key never travels; a proof is good for
@@ -33,7 +33,7 @@ class Key {
   std::array<unsigned char, 32> key_{};
 };
 
-/// In a time that doesn't tell where they differ.
+/// Compares in a time that doesn't depend on where they differ.
 bool same_proof(const Proof& a, const Proof& b);
 
 /// Fills with random bytes that nobody can guess.

@@ -1,6 +1,6 @@
-// The fields of every message (docs/formats/wire.md). Each has put(), which appends them, and
-// get(), which takes them; encode() and decode() make and judge whole bodies. What get() takes may
-// come from anyone.
+// The fields of every message (docs/formats/wire.md). Each message has put(), which appends the
+// fields, and get(), which takes them. encode() and decode() make and check whole bodies. What
+// get() takes may come from anywhere.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ using Proof = std::array<std::byte, 32>;
 inline constexpr size_t kMaxPathBytes = 4096;
 inline constexpr size_t kMaxNameBytes = 255;
 inline constexpr size_t kMaxTextBytes = 1024;
-inline constexpr uint64_t kMaxListed = 4096;  ///< entries of one answer to kList, and of other lists of small things
+/// Entries of one answer to kList, and of other lists of small things.
+inline constexpr uint64_t kMaxListed = 4096;
 inline constexpr uint64_t kMaxServers = kMaxSlots;
 
 template <typename Message>
@@ -210,8 +211,8 @@ struct StoreServers {
 
 // The I/O servers' messages.
 
-/// A request for the bytes of a region that lie on one slot; a write's follow as its stream of
-/// data, a read's come so.
+/// A request for the bytes of a region that lie on one slot. The bytes of a write follow as its
+/// stream of data; those of a read come back as one.
 struct Transfer {
   uint64_t file = 0;
   Layout layout;
@@ -252,8 +253,9 @@ struct Scrub {
 };
 
 enum class BlockFault : uint8_t {
-  kDamaged = 1,     ///< the disk gives other bytes than were written
-  kInFlight = 2,    ///< it was being written, and not synced, when the server was killed or lost its power
+  kDamaged = 1,  ///< the disk gives other bytes than were written
+  /// It was being written, and not synced, when the server was killed or lost its power.
+  kInFlight = 2,
   kUnreadable = 3,  ///< the disk gives an error
 };
 
@@ -289,7 +291,8 @@ struct LockRange {
   uint64_t file = 0;
   ByteRange range;
   bool exclusive = false;
-  uint64_t holder = 0;  ///< an open file, by a random number: its locks aren't in its own way
+  /// The open file that asks, as a random number: its own locks don't keep it out.
+  uint64_t holder = 0;
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

@@ -1,12 +1,11 @@
-// Which bytes of a file a request is about, in the shape in which it travels: a range, a list of
-// ranges, or a datatype with a window of its stream; and the walk over those that lie on one
-// server.
+// Which bytes of a file a request is about, as they are sent: a range, a list of ranges, or a
+// datatype with a window of its stream. And a walk over those bytes that lie on one server.
 //
-// Problem: a request may name more pieces than anybody wants to list, and comes from anyone.
-// Method: everything is checked once, when it is decoded; the walk then reads the list where it
-// came in, or moves a cursor over the datatype and jumps over stripes of others. Cost: memory of
-// the request's own size; time for own pieces, for each stripe of the server's, and for each entry
-// of a list.
+// Problem: a request may name more pieces than fit in a list, and may come from anywhere.
+// Method: everything is checked once, when it is decoded. The walk then reads the list in place, or
+// moves a cursor over the datatype and jumps over the stripes of other servers.
+// Cost: memory of the request's own size; time for the server's own pieces, for each of its
+// stripes, and for each entry of a list.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +66,8 @@ class SlotWalk {
   SlotWalk(const Region& region, const Layout& layout, int64_t slot);
 
   /// The next range of the slot's own bytes, at most `most_bytes` of it. Empty when there are no
-  /// more, or when it has looked at `*looks` ranges of the file, from which it takes what it looked at:
-  /// done() tells.
+  /// more, or when it has looked at `*looks` ranges of the file, from which it takes what it looked
+  /// at: done() tells.
   ByteRange next(int64_t most_bytes, int64_t* looks);
   bool done() const { return done_; }
 

@@ -46,8 +46,8 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// What a rank does with data of its own, without waiting for others. Metadata and syncs are what one rank does for all: the
-// rules "metadata" and "sync" look at those.
+// The seconds that a rank spends on its own data, without waiting for others. One rank does
+// metadata and syncs for all; the rules "metadata" and "sync" look at those.
 double busy_seconds(const RunDigest& run, int rank) {
   double sum = 0;
   for (Phase phase : {Phase::kPack, Phase::kUnpack, Phase::kWrite, Phase::kRead}) {
@@ -58,7 +58,7 @@ double busy_seconds(const RunDigest& run, int rank) {
 
 MaybeFinding rank_imbalance(const RunDigest& run, const StorageLimit&) {
   if (run.ranks() < 2 || run.total(Counter::kAggregated) > 0) {
-    return std::nullopt;  // aggregators are busier by intention: aggregator_imbalance looks at them
+    return std::nullopt;  // aggregators are meant to be busier; aggregator_imbalance looks at them
   }
   std::vector<double> busy;
   for (int rank = 0; rank < run.ranks(); ++rank) {

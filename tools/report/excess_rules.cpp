@@ -1,4 +1,5 @@
-// Rules about bytes that the engine moved beyond what the program asked for: its choice, and a hint that changes it.
+// Rules about bytes that the engine moved beyond what the program asked for. That is the engine's
+// choice, and a hint changes it.
 #include <algorithm>
 
 #include "report/rule.hpp"
@@ -9,8 +10,8 @@ namespace {
 
 using trace::Counter;
 
-// docs/trace_report.md, "read_in_excess" and "written_in_excess". More than the factor of two that conversion between types of
-// four and eight bytes makes.
+// docs/trace_report.md, "read_in_excess" and "written_in_excess". It is more than the factor of two
+// that comes from conversion between types of four and eight bytes.
 constexpr double kExcess = 2.5;
 constexpr int64_t kLeastBytes = 1 << 20;
 
@@ -21,7 +22,8 @@ struct Excess {
   double times = kExcess;
 };
 
-// The file of which most was moved in relation to what the program asked for; number -1 where no file is remarkable.
+// The file for which most was moved in relation to what the program asked for; number -1 where no
+// file is remarkable.
 Excess worst_of(const RunDigest& run, Counter moved, Counter asked) {
   Excess worst;
   for (int file : run.files()) {

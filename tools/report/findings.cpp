@@ -8,9 +8,10 @@ namespace stria::tool {
 
 namespace {
 
-constexpr double kIoMatters = 0.05;   // of the run's time: docs/trace_report.md, "The verdict"
-constexpr double kAtLimit = 0.9;      // of a limit that was given or measured
-constexpr double kLeastGain = 0.005;  // of the run's time: findings that concern less are remarks
+constexpr double kIoMatters = 0.05;  // of the run's time: docs/trace_report.md, "The verdict"
+constexpr double kAtLimit = 0.9;     // as a share of a limit that was given or measured
+// As a share of the run's time: findings that concern less are remarks.
+constexpr double kLeastGain = 0.005;
 
 const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> rules = [] {

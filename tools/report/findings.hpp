@@ -1,8 +1,10 @@
-// What stands out in a run, in plain language: each finding says what is so, the numbers that show it, and what to change.
+// What stands out in a run, in plain language. Each finding says what is so, gives the numbers that
+// show it, and says what to change.
 //
-// A rule is a function from the digest of a run to at most one finding. Its thresholds stand beside it and in
-// docs/trace_report.md. The verdict on the whole run comes first: where I/O is a small part of the run, or as fast as the
-// storage allows, nothing needs to be done, and what the rules find are remarks.
+// A rule is a function from the digest of a run to at most one finding. Its thresholds stand beside
+// it and in docs/trace_report.md. The verdict on the whole run comes first. Where I/O is a small
+// part of the run, or as fast as the storage allows, nothing needs to be done, and what the rules
+// find are remarks.
 #pragma once
 
 #include <span>
@@ -20,7 +22,7 @@ struct StorageLimit {
   bool is_measured = false;     ///< given or probed, not taken from the run itself
 };
 
-/// What the run as a whole says.
+/// The verdict on the run as a whole.
 enum class Verdict {
   kLittle,       ///< I/O is a small part of the run
   kAtLimit,      ///< it moved data as fast as a limit that was given or measured
@@ -30,15 +32,16 @@ enum class Verdict {
 Verdict verdict_of(const RunDigest& run, const StorageLimit& limit);
 
 struct Finding {
-  std::string rule;        ///< stable name, e.g. "packing"
-  std::string text;        ///< what is so; contains a number
-  std::string evidence;    ///< the numbers behind it
-  std::string advice;      ///< what to change
-  double weight = 0;       ///< about how much of the time in I/O it concerns, 0 to 1: findings are sorted by it
-  bool is_remark = false;  ///< to change it would gain little of the run's time
+  std::string rule;      ///< stable name, e.g. "packing"
+  std::string text;      ///< what is so; contains a number
+  std::string evidence;  ///< the numbers behind it
+  std::string advice;    ///< what to change
+  /// Roughly how much of the time in I/O it concerns, 0 to 1; findings are sorted by it.
+  double weight = 0;
+  bool is_remark = false;  ///< changing it would gain little of the run's time
 };
 
-/// What all rules find: what to change, weightiest first, then the remarks.
+/// What all rules find: first what to change, in order of weight, then the remarks.
 std::vector<Finding> find(const RunDigest& run, const StorageLimit& limit);
 
 /// Names of all rules.

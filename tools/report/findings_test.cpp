@@ -1,5 +1,5 @@
-// Each rule has a trace that triggers it and one, as like it as possible, that does not. Traces go through the trace's own
-// writer and reader.
+// Each rule has a trace that triggers it, and one that doesn't but is as similar as possible. The
+// traces pass through the real writer and reader.
 #include "report/findings.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using trace::TraceFile;
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kMiB = 1 << 20;
 
-// A run of `ranks` ranks and a second, under construction.
+// Builds a run of `ranks` ranks that takes a second.
 class TraceBuilder {
  public:
   explicit TraceBuilder(int ranks) : ranks_(ranks), dropped_(static_cast<size_t>(ranks), 0) {}
@@ -54,7 +54,7 @@ class TraceBuilder {
     records_[rank].push_back(record);
     return *this;
   }
-  // A kind besides Stria's own.
+  // Adds a kind that is not Stria's.
   TraceBuilder& kind(const std::string& name, trace::Layer layer) {
     const auto id = static_cast<uint32_t>(trace::kBuiltInCount) + static_cast<uint32_t>(kinds_.size());
     kinds_.push_back({.table = trace::Table::kKind, .id = id, .text = name, .layer = layer});
@@ -144,7 +144,8 @@ Counter bin(Counter first, int number) {
   return static_cast<Counter>(static_cast<int>(first) + number);
 }
 
-// Four ranks that write 64 MiB each in requests of 16 MiB, put together, and in balance: nothing to find.
+// Four ranks that write 64 MiB each in requests of 16 MiB, with one commit and in balance: there is
+// nothing to find.
 TraceBuilder good_run() {
   return TraceBuilder(4)
       .count_all(Counter::kOpens, 1)
@@ -198,7 +199,7 @@ TraceBuilder writers(std::vector<int64_t> mib, bool aggregate) {
   return builder;
 }
 
-// A commit of 400 ms on two ranks, in which they get shared memory for so long.
+// A commit of 400 ms on two ranks, which spend `milliseconds` of it on getting shared memory.
 TraceBuilder shares_memory(int64_t milliseconds) {
   TraceBuilder builder(2);
   for (int rank = 0; rank < 2; ++rank) {
@@ -208,7 +209,8 @@ TraceBuilder shares_memory(int64_t milliseconds) {
   return builder;
 }
 
-// Four ranks of which each gets and the storage reads so many bytes, of a file that is read up to `end`.
+// Four ranks: each gets `got` bytes, for which the storage reads `read` bytes of a file that is
+// read up to `end`.
 TraceBuilder reads(int64_t got, int64_t read, int64_t end) {
   return TraceBuilder(4)
       .count_all(Counter::kGets, 1)
@@ -218,8 +220,9 @@ TraceBuilder reads(int64_t got, int64_t read, int64_t end) {
       .count_all(Counter::kReadNs, 50 * kMs);
 }
 
-// The counters of `ior -a MPIIO -r -c -b 576000 -t 288 -s 1` on two ranks, as an engine left them that reads between the ranks'
-// pieces whatever their distance: 1,152 MB for 1.15 MB.
+// The counters of `ior -a MPIIO -r -c -b 576000 -t 288 -s 1` on two ranks, as left by an
+// engine that also reads what lies between the ranks' pieces, however far apart they are:
+// 1,152 MB for 1.15 MB.
 TraceBuilder short_collective_reads() {
   constexpr int64_t kCalls = 2000;
   constexpr int64_t kCallBytes = 288;
@@ -448,7 +451,8 @@ TEST(RunDigest, BreaksTimeDownByWhatLiesRightInsideCalls) {
   builder.span(0, trace::BuiltIn::kFileCommit, 100, 300).span(0, pack, 100, 200).span(0, trace::BuiltIn::kReduce, 200, 260);
   builder.inside(1, 1).inside(2, 1);
   builder.span(0, trace::BuiltIn::kStorageWrite, 120, 150).inside(3, 2);
-  builder.span(0, trace::BuiltIn::kReceive, 100, 295).inside(4, 1);  // in flight meanwhile: takes nothing from the call
+  // In flight meanwhile, so that it takes no time from the call.
+  builder.span(0, trace::BuiltIn::kReceive, 100, 295).inside(4, 1);
   std::map<std::string, double> seconds = parts_of(builder.build());
   EXPECT_EQ(seconds.size(), 4U);
   EXPECT_NEAR(seconds["pack"], 0.07, 1e-9);
@@ -485,13 +489,15 @@ TEST(Findings, WithoutSpansNothingIsCountedTwice) {
   for (const Finding& finding : findings) {
     evidence[finding.rule] = finding.evidence;
   }
-  // 490 ms a rank, of which 300 ms exchange; 250 ms of waiting lie in it and in the commit.
+  // 490 ms per rank, of which 300 ms are exchange; 250 ms of waiting lie in the exchange and
+  // in the commit.
   EXPECT_TRUE(evidence["collective_by_hint"].starts_with("waiting, exchange and shared memory take 61 %"))
       << evidence["collective_by_hint"];
   EXPECT_NE(evidence["waiting"].find("spends 60.0 ms in write"), std::string::npos) << evidence["waiting"];
 }
 
-// 49 % of the run in I/O at 6 % of the limit, and no part that a rule of its own speaks about.
+// The run spends 49 % of its time in I/O at 6 % of the limit, and no part of it
+// triggers another rule.
 TraceBuilder slow_run() {
   return good_run()
       .count_all(Counter::kPackNs, 120 * kMs)

@@ -1,4 +1,5 @@
-// The rule that speaks whenever I/O matters and the storage can do more: nobody is left with a bad figure and no word about it.
+// The rule that always finds something when I/O matters and the storage can do more, so that a bad
+// figure never stands without advice.
 #include <algorithm>
 
 #include "report/rule.hpp"
@@ -15,7 +16,7 @@ struct Advice {
   const char* text;
 };
 
-// What to try where a part is the largest.
+// What to try when a part is the largest.
 constexpr Advice kAdvice[] = {
     {kWaitingPart,
      "Ranks wait for the slowest of them: the timeline shows which it is and what it does. Share its work, or put "
@@ -62,7 +63,7 @@ std::string largest_parts(const RunDigest& run) {
   return list;
 }
 
-// Whether another rule speaks about that part: then it gives the advice.
+// Tells whether another rule finds something about this part; that rule then gives the advice.
 bool has_rule_of_its_own(const RunDigest& run, const StorageLimit& limit, const std::string& part) {
   static constexpr std::pair<std::string_view, const char*> kRuleOfPart[] = {
       {kWaitingPart, "waiting"}, {kSharingPart, "sharing_memory"},
@@ -99,7 +100,7 @@ MaybeFinding far_from_limit(const RunDigest& run, const StorageLimit& limit) {
   finding.advice = has_rule_of_its_own(run, limit, largest)
                        ? "What follows says what to try."
                        : fmt::format("Begin with the largest part, {}. {}", largest, advice_for(largest));
-  finding.weight = 1;  // it is about all of the time: the others follow
+  finding.weight = 1;  // it concerns all of the time, so that it comes first
   return finding;
 }
 

@@ -36,7 +36,7 @@ std::string finding_item(const Finding& finding) {
                      finding.is_remark ? "To change it:" : "What to change.", html(finding.advice));
 }
 
-// What to change, and below it what is worth knowing but not worth the effort.
+// First what to change, then what is worth knowing but not worth the effort.
 std::string findings_sections(const std::vector<Finding>& findings, Verdict verdict) {
   std::string items;
   std::string remarks;
@@ -134,7 +134,7 @@ std::string files_section(const RunDigest& run) {
       rows, rest);
 }
 
-// Without the spans of messages waiting lies inside the parts of the picture.
+// Without spans of messages, waiting is contained in the parts of the picture.
 std::string waiting_note(const RunDigest& run) {
   const double seconds = run.waiting_seconds();
   if (seconds <= 0 || run.part(kWaitingPart) > 0) {

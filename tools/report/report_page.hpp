@@ -1,4 +1,4 @@
-// The report of a run as one HTML page for someone who does not read traces.
+// The report of a run as one HTML page, for people who don't read traces.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace stria::tool {
 
-/// Verdict, findings and remarks, where the time went, ranks, sizes of requests, files with the hints in effect. Needs nothing
-/// else, no script.
+/// Makes the page: verdict, findings and remarks, where the time went, ranks, sizes of requests,
+/// and files with the hints in effect. The page needs no other files and no script.
 std::string report_page(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
 
 /// The same for programs.

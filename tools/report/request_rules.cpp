@@ -14,11 +14,12 @@ constexpr double kSmallShare = 0.5;
 constexpr int64_t kLeastPieces = 100;      // fewer pieces are no pattern
 constexpr double kUnalignedShare = 0.5;    // "unaligned"
 constexpr int64_t kLeastAlignment = 4096;  // a unit below a page costs nothing
-constexpr double kUnitsAPiece = 4;         // longer pieces than this many units barely notice their ends
-constexpr double kSequentialShare = 0.5;   // "random_order"
-constexpr double kReadTwice = 2;           // "read_again"
-constexpr double kPiecesARequest = 256;    // "scattered"
-constexpr double kScatteredPiece = 4096;   // bytes
+// In pieces longer than this many units the ends hardly matter.
+constexpr double kUnitsAPiece = 4;
+constexpr double kSequentialShare = 0.5;  // "random_order"
+constexpr double kReadTwice = 2;          // "read_again"
+constexpr double kPiecesARequest = 256;   // "scattered"
+constexpr double kScatteredPiece = 4096;  // bytes
 constexpr int64_t kLeastBytes = 1 << 20;
 
 int64_t pieces(const RunDigest& run) {
@@ -37,7 +38,7 @@ std::string commonest(const RunDigest& run) {
                                      count_text(sizes[0].second));
 }
 
-// The hint that has ranks collect what they move, for the direction in which most pieces go.
+// The hint that makes ranks collect what they move, for the direction in which most pieces go.
 std::string collecting_hint(const RunDigest& run, const char* value) {
   const bool reads = run.total(Counter::kReadPieces) > run.total(Counter::kWritePieces);
   return fmt::format("romio_cb_{}={}", reads ? "read" : "write", value);
@@ -140,7 +141,8 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// What the program had read; what the engine read beyond it is no fault of the program's ("read_in_excess").
+// The bytes that the program asked to read. What the engine read beyond them is not the program's
+// fault ("read_in_excess").
 int64_t bytes_asked_for(const RunDigest& run, int file) {
   const int64_t read = run.of_file(Counter::kBytesRead, file);
   const int64_t got = run.of_file(Counter::kBytesGot, file);

@@ -16,7 +16,7 @@ struct Rule {
   MaybeFinding (*look)(const RunDigest& run, const StorageLimit& limit);
 };
 
-/// By what they look at.
+/// The rules, by what they look at.
 std::span<const Rule> limit_rules();
 std::span<const Rule> time_rules();
 std::span<const Rule> together_rules();
@@ -33,13 +33,13 @@ inline double share_of(int64_t part, int64_t whole) {
   return share_of(static_cast<double>(part), static_cast<double>(whole));
 }
 
-/// Whether most transfers of a file were made by all ranks together, by two-phase.
+/// Tells whether most transfers of a file were made by all ranks together, by two-phase.
 bool is_mostly_together(const RunDigest& run, int file);
 
 /// The value of the first fact of that name, of any file; "" when there is none.
 std::string fact_of(const RunDigest& run, const std::string& key);
 
-/// Numbers as people read them: "71 %", "4.1 kB", "1.2 s", "812 MB/s", "1,234". Units are powers of ten.
+/// Numbers for people: "71 %", "4.1 kB", "1.2 s", "812 MB/s", "1,234". Units are powers of ten.
 std::string percent_text(double share);
 std::string bytes_text(double bytes);
 std::string seconds_text(double seconds);

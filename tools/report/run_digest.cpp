@@ -18,7 +18,7 @@ using trace::TraceFile;
 constexpr int kFirstPhaseCounter = static_cast<int>(Counter::kOpenNs);
 constexpr double kSecondsPerNs = 1e-9;
 
-// Length of the union of intervals; sorts them.
+// The length of the union of intervals; sorts them.
 int64_t union_length(std::vector<std::pair<int64_t, int64_t>>& intervals) {
   std::sort(intervals.begin(), intervals.end());
   int64_t length = 0;

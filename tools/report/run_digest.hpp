@@ -1,8 +1,10 @@
-// What a report says of a run, in numbers: counters summed by rank and by file, times by phase, time in I/O, bytes moved.
+// What a report says of a run, in numbers: counters summed by rank and by file, times by phase,
+// time in I/O, bytes moved.
 //
-// Counters are always on, so that everything but the time in I/O is known without spans too. Times of phases come from the
-// counters, or from the spans of the engine where a trace has no counters. time_parts.hpp says what the time in I/O is divided
-// into. A trace of wrappers around other libraries has no counters: they are made of its spans.
+// Counters are always on, so that everything but the time in I/O is known even without spans. The
+// times of phases come from the counters, or from the engine's spans where a trace has no counters.
+// time_parts.hpp says how the time in I/O is divided. A trace of wrappers around other libraries
+// has no counters; they are made from its spans.
 #pragma once
 
 #include <array>
@@ -36,7 +38,7 @@ class RunDigest {
   int ranks() const { return trace_.rank_count(); }
   double run_seconds() const { return static_cast<double>(trace_.end_ns) * 1e-9; }
 
-  /// Over all ranks and files; maxima for counters that are not sums.
+  /// A counter over all ranks and files; a maximum for counters that are not sums.
   int64_t total(trace::Counter counter) const { return total_[static_cast<size_t>(counter)]; }
   int64_t of_rank(trace::Counter counter, int rank) const;
   int64_t of_file(trace::Counter counter, int file) const;
@@ -44,39 +46,45 @@ class RunDigest {
   std::vector<int64_t> by_rank(trace::Counter counter) const;
   /// Files that any rank opened or moved bytes of, by number.
   const std::vector<int>& files() const { return files_; }
-  /// (rank, file) pairs of which the file was opened.
+  /// The number of pairs (rank, file) where the rank opened the file.
   int64_t opened_pairs() const { return opened_pairs_; }
-  /// Pieces by size over all ranks and files, most frequent first: those among the four most common somewhere.
+  /// Pieces by size over all ranks and files, most frequent first: the sizes that are among the
+  /// four most common somewhere.
   std::vector<std::pair<int64_t, int64_t>> common_sizes() const;
 
   /// Seconds in a phase, summed over the ranks.
   double seconds(Phase phase) const;
   double seconds(Phase phase, int rank) const;
-  /// Of all phases.
+  /// The same for all phases together.
   double phase_seconds() const;
-  /// Standing still for other ranks, turns and the background, inside the phases and between them; summed over the ranks.
+  /// Seconds of waiting for other ranks, turns and the background, within phases and between them,
+  /// summed over the ranks.
   double waiting_seconds() const;
-  /// Seconds in I/O: summed over the ranks, of one, and of the clock while any rank was.
+  /// Seconds in I/O: summed over the ranks, of one rank, and of the clock while any
+  /// rank was in I/O.
   double io_seconds() const;
   double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }
   double io_wall_seconds() const { return io_wall_seconds_; }
-  /// Ranks that wrote any byte, at least 1.
+  /// The number of ranks that wrote any byte; at least 1.
   int writers() const;
-  /// Where the time in I/O went, longest first, all of it.
+  /// Where all of the time in I/O went, longest part first.
   std::vector<TimeShare> breakdown() const;
   /// The sum of these parts.
   double breakdown_seconds() const;
-  /// Seconds in a part of that name, summed over the ranks, or of one; 0 when the breakdown has none.
+  /// Seconds in the part of that name, summed over the ranks or of one rank; 0 when the breakdown
+  /// has no such part.
   double part(std::string_view name) const;
   double part(std::string_view name, int rank) const;
   /// Time in I/O as a share of all ranks' time.
   double io_share() const;
-  /// Useful bytes a second of the clock in which any rank was in I/O.
+  /// Useful bytes per second of the time in which any rank was in I/O.
   double useful_rate() const;
 
-  /// What the application handed over or got, or what the storage moved when that was not counted.
+  /// The bytes that the application put or got, or those that the storage moved where the former
+  /// were not counted.
   int64_t useful_bytes() const;
-  /// The best rate, in bytes a second, that storage requests reached over `window_seconds`; 0 without such spans.
+  /// The best rate, in bytes per second, that storage requests reached over `window_seconds`; 0
+  /// without such spans.
   double best_rate() const { return best_rate_; }
   double best_rate_window_seconds() const { return best_rate_window_; }
   int64_t dropped() const;

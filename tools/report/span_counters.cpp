@@ -13,12 +13,12 @@ namespace {
 using trace::Counter;
 using trace::Event;
 
-// A counter of reads, and the one of writes, for either direction.
+// Chooses the counter of reads or that of writes.
 Counter either(Moves moves, Counter read, Counter write) {
   return moves == Moves::kRead ? read : write;
 }
 
-// The counters of one file on one rank under construction.
+// Builds the counters of one file on one rank.
 class RowBuilder {
  public:
   void add(Counter counter, int64_t value) { row_[static_cast<size_t>(counter)] += value; }

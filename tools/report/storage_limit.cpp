@@ -22,9 +22,9 @@ namespace {
 constexpr size_t kChunkBytes = size_t{8} << 20;
 constexpr int64_t kMostBytes = int64_t{512} << 20;
 constexpr double kMostSeconds = 1;
-constexpr int kMostWriters = 64;  // of one probe: it runs on one node
+constexpr int kMostWriters = 64;  // in one probe, which runs on one node
 
-// Nothing that a file system could compress.
+// Data that no file system can compress.
 std::vector<uint64_t> noise() {
   std::vector<uint64_t> chunk(kChunkBytes / sizeof(uint64_t));
   std::mt19937_64 random(1);

@@ -14,7 +14,7 @@ using trace::Counter;
 constexpr double kWidth = 760;
 constexpr int kMostColumns = 128;
 
-// The class that colours a part: those of the engine have their own, everything else takes turns.
+// The CSS class that colours a part. Parts of the engine have their own; all others take turns.
 std::string color_class(const std::string& name, size_t index) {
   static constexpr std::string_view kNames[] = {"open",  "metadata", "pack", "unpack", "exchange",
                                                 "write", "read",     "sync", "commit", "plan"};
@@ -139,7 +139,7 @@ std::string rank_picture(const RunDigest& run) {
                      kWidth, kHeight + 20, seconds_text(most), bars, axis);
 }
 
-// "100–1K" of the trace as bytes: "100 B to 1 kB".
+// The name of a bin in bytes: "100 B to 1 kB" for the trace's "100–1K".
 std::string bin_text(size_t bin) {
   auto end = [](size_t at) { return bytes_text(static_cast<double>(trace::kSizeBinEnds[at])); };
   return bin == 0                           ? "to " + end(0)

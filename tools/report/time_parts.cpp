@@ -13,7 +13,7 @@ using trace::Event;
 using trace::TraceFile;
 
 constexpr double kSecondsPerNs = 1e-9;
-constexpr double kLeastShareOfACall = 0.01;  // calls that take less are put together
+constexpr double kLeastShareOfACall = 0.01;  // calls that take less are joined
 constexpr int kMostDepth = 64;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPartOfKind = {{
@@ -31,8 +31,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPartOfK
     {"storage open", "open"},
 }};
 
-// The seconds of every span of I/O without those of the spans inside it. What is in flight takes nothing from the call around
-// it.
+// The seconds of every span of I/O, without those of the spans inside it. What is in flight takes
+// no time from the call around it.
 std::vector<double> own_seconds(const TraceFile& trace, const std::vector<int64_t>& parents) {
   std::vector<double> own(trace.events.size(), 0.0);
   for (size_t i = 0; i < own.size(); ++i) {
@@ -50,7 +50,8 @@ std::vector<double> own_seconds(const TraceFile& trace, const std::vector<int64_
   return own;
 }
 
-// The part that a span's own time belongs to: its kind's, else the outermost phase around it.
+// The part to which a span's own time belongs: that of its kind, or else the outermost
+// phase around it.
 std::string part_of(const TraceFile& trace, const std::vector<int64_t>& parents, size_t event) {
   const trace::KindInfo& kind = trace.kinds[trace.events[event].kind];
   const auto* const found =

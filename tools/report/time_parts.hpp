@@ -1,10 +1,11 @@
-// The parts that the time in I/O of a run is made of.
+// The parts into which the time in I/O of a run is divided.
 //
-// Every moment of a rank in I/O belongs to one part. With all spans that is decided by the innermost span: standing still for
-// other ranks, for the node's turn or for shared memory are parts of their own, whatever phase they lie in; requests to the
-// storage count as writing, reading or syncing; all else belongs to the phase around it, or to the call itself. Without them
-// the parts are the phases that the counters know. A trace of wrapped libraries has neither: its parts are the kinds of calls,
-// each without the calls inside it.
+// Every moment of a rank in I/O belongs to one part. With all spans, the innermost span decides.
+// Waiting for other ranks, for the node's turn or for shared memory are parts of their own,
+// whatever phase they lie in. Requests to the storage count as writing, reading or syncing. All
+// other time belongs to the phase around it, or to the call itself. Without all spans, the parts
+// are the phases that the counters know. A trace of wrapped libraries has neither: its parts are
+// the kinds of calls, each without the calls inside it.
 #pragma once
 
 #include <map>
@@ -21,20 +22,21 @@ inline constexpr std::string_view kTurnPart = "waiting for a turn";
 inline constexpr std::string_view kSharingPart = "sharing memory";
 inline constexpr std::string_view kOutsidePart = "outside the phases";
 inline constexpr std::string_view kOtherCallsPart = "other calls";
-/// Behind the name of a call: its time outside of all spans inside it.
+/// Follows the name of a call: its time outside all spans inside it.
 inline constexpr std::string_view kItself = " itself";
 
-/// Seconds by part, of one rank.
+/// The seconds of one rank by part.
 using PartSeconds = std::map<std::string, double, std::less<>>;
 
-/// Whether spans of that kind are I/O: calls of Stria and of the wrapped libraries are, a program's own regions are not.
+/// Tells whether spans of this kind are I/O. Calls of Stria and of the wrapped libraries are; a
+/// program's own regions are not.
 bool is_io(const trace::KindInfo& kind);
-/// Whether it lies below the calls of applications and libraries.
+/// Tells whether the kind lies below the calls of applications and libraries.
 bool is_inner(const trace::KindInfo& kind);
 
-/// By rank; every span of the engine is there.
+/// The parts by rank. \pre the trace has every span of the engine
 std::vector<PartSeconds> parts_of_spans(const trace::TraceFile& trace, const std::vector<int64_t>& parents);
-/// By rank: the time in each kind of call, without the calls inside it.
+/// The time in each kind of call by rank, without the calls inside it.
 std::vector<PartSeconds> parts_of_calls(const trace::TraceFile& trace, const std::vector<int64_t>& parents);
 
 }  // namespace stria::tool

@@ -1,4 +1,4 @@
-// Rules about where the time in I/O goes: one phase that takes more than its due.
+// Rules about where the time in I/O goes: a phase that takes too much of it.
 #include "report/rule.hpp"
 
 namespace stria::tool {
@@ -7,7 +7,7 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastSeconds = 0.01;   // shorter I/O is not worth a word
+constexpr double kLeastSeconds = 0.01;   // shorter I/O is not worth a finding
 constexpr double kPackShare = 0.40;      // docs/trace_report.md, "packing"
 constexpr double kFewPutsACommit = 2;    // fewer than this: variables travel one by one
 constexpr double kSyncShare = 0.40;      // "sync"

@@ -15,7 +15,7 @@ constexpr double kExchangeShare = 0.25;  // "exchange"
 constexpr double kSharingShare = 0.10;   // "sharing_memory"
 constexpr double kTogetherShare = 0.30;  // "collective_by_hint"
 
-// Without spans only the counter tells, which also holds waiting for requests of the rank's own.
+// Without spans only the counter tells it, which includes waiting for the rank's own requests.
 double waiting_seconds(const RunDigest& run, int rank) {
   const double in_spans = run.part(kWaitingPart, rank);
   return run.part(kWaitingPart) > 0 ? in_spans : static_cast<double>(run.of_rank(Counter::kWaitNs, rank)) * 1e-9;
@@ -34,7 +34,8 @@ struct LongestPart {
   double seconds = 0;
 };
 
-// What the rank that waits least does meanwhile. Without spans exchange and commit hold waiting, too, and tell nothing.
+// What the rank that waits least does meanwhile. Without spans, exchange and commit include
+// waiting, so that they tell nothing.
 LongestPart busiest_part(const RunDigest& run, int rank) {
   LongestPart longest;
   const bool has_spans = run.part(kWaitingPart) > 0;
@@ -47,7 +48,8 @@ LongestPart busiest_part(const RunDigest& run, int rank) {
   return longest;
 }
 
-// Waiting, exchange and shared memory. Without spans waiting lies inside the exchange, in part: the longer of both is sure.
+// Waiting, exchange and shared memory. Without spans, a part of the waiting lies inside the
+// exchange, so that only the longer of the two is certain.
 double seconds_together(const RunDigest& run) {
   const double waiting = run.part(kWaitingPart);
   return waiting > 0 ? waiting + run.part("exchange") + run.part(kSharingPart)

@@ -66,7 +66,8 @@ MaybeFinding small_commits(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// HDF5's own word for why a collective call was carried out independently (H5Pget_mpio_no_collective_cause).
+// The reason that HDF5 gives for carrying out a collective call independently
+// (H5Pget_mpio_no_collective_cause).
 MaybeFinding collective_given_up(const RunDigest& run, const StorageLimit&) {
   std::set<std::string> causes;
   std::set<int> ranks, files;

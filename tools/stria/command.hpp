@@ -1,4 +1,4 @@
-// What the subcommands of `stria` share: how they register, how they speak.
+// What the subcommands of `stria` share: how they register, and how they print.
 #pragma once
 
 #include <mpi.h>
@@ -16,8 +16,8 @@ inline constexpr int kDone = 0;
 inline constexpr int kAnswerIsNo = 1;
 inline constexpr int kUnusableInput = 2;
 
-/// The subcommand that the command line chose; returns the exit status. Runs on all ranks. Throws stria::Error alike on all
-/// ranks.
+/// The subcommand that the command line chose; returns the exit status. It runs on all ranks, and
+/// throws stria::Error on all of them or on none.
 using Action = std::function<int(MPI_Comm)>;
 
 void add_flash_io(CLI::App& flash, Action& action);
@@ -30,27 +30,30 @@ void add_flash_picture(CLI::App& flash, Action& action);
 void add_trace_report(CLI::App& trace, Action& action);
 void add_trace_view(CLI::App& trace, Action& action);
 
-/// For options that name a file or a directory: an empty value is most often a variable that a script forgot to set.
+/// For options that name a file or a directory. An empty value is most often a variable that a
+/// script forgot to set.
 CLI::Validator not_empty();
-/// A whole number between the two, which may be it.
+/// A whole number from `lowest` to `highest`.
 CLI::Validator in_range(int64_t lowest, int64_t highest);
 
 /// Prints on rank 0 only.
 void print(MPI_Comm comm, const std::string& text);
 
-/// Says on rank 0's stderr what is odd but no reason to stop.
+/// Prints a warning on rank 0's stderr.
 void warn(MPI_Comm comm, const std::string& text);
 
-/// Splits "name=value" entries and warns of those that the library can't use. Throws stria::Error (kInvalidArgument).
+/// Splits entries "name=value" and warns of those that the library can't use. Throws stria::Error
+/// (kInvalidArgument).
 std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<std::string>& entries);
 
 /// Writes a text file on rank 0; throws on all ranks when that fails. Collective: yes.
 void write_text(MPI_Comm comm, const std::string& path, const std::string& text);
 
-/// Throws what write_text() would throw, before the work whose result is to be written. Leaves no file. Collective: yes.
+/// Throws what write_text() would throw, so that an error shows before the work whose result is to
+/// be written. Leaves no file. Collective: yes.
 void check_writable(MPI_Comm comm, const std::string& path);
 
-/// Runs `action` on rank 0 and throws on all ranks what it threw there. Collective: yes.
+/// Runs `action` on rank 0; what it throws there is thrown on all ranks. Collective: yes.
 void on_root(MPI_Comm comm, const std::function<void()>& action);
 
 }  // namespace stria::tool

@@ -1,4 +1,5 @@
-// stria flash picture: variables of a FLASH file in a plane, with the blocks of the mesh drawn on them.
+// stria flash picture: variables of a FLASH file in a plane, with the blocks of the mesh
+// drawn on them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +28,7 @@ double parameter(const flash::FlashHeader& header, const char* name, double othe
   return value == nullptr ? otherwise : *value;
 }
 
-// Density and pressure where the file has them and nothing was asked for.
+// The variables asked for; otherwise density and pressure, where the file has them.
 std::vector<std::string> variables_of(const File& file, const flash::FlashHeader& header, const Arguments& arguments) {
   if (!arguments.variables.empty()) {
     return arguments.variables;
@@ -36,7 +37,7 @@ std::vector<std::string> variables_of(const File& file, const flash::FlashHeader
                                                          : std::vector<std::string>{"dens"};
 }
 
-// Where the variables lie; all are of the same shape: blocks, and their cells along z, y and x.
+// Where the variables lie. All have the same shape: blocks, and their cells along z, y and x.
 std::vector<flash::StoredVariable> find_variables(const File& file, const flash::FlashHeader& header,
                                                   const std::vector<std::string>& names) {
   std::vector<flash::StoredVariable> found;
@@ -52,14 +53,14 @@ std::vector<flash::StoredVariable> find_variables(const File& file, const flash:
   return found;
 }
 
-// What a picture needs of a file.
+// What a picture needs from a file.
 struct Blocks {
   std::vector<double> boxes;
   std::vector<int32_t> levels;
   std::vector<std::vector<double>> values;  // by variable
 };
 
-// One rank draws: a picture is small beside what it shows.
+// One rank reads and draws, since a picture is small beside what it shows.
 Blocks read_blocks(MPI_Comm comm, File& file, const std::vector<flash::StoredVariable>& variables) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

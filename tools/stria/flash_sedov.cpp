@@ -27,7 +27,8 @@ using flash::SimulationFiles;
 using flash::WrittenFile;
 using Arguments = SedovArguments;
 
-// What an option means for the run; those not given on a restart are the checkpoint's.
+// The value of an option for the run. On a restart, options that are not given keep the
+// checkpoint's value.
 template <typename Value>
 void keep_unless_given(const Arguments& arguments, const char* option, Value& value, const Value& of_file) {
   if (arguments.command->count(option) == 0) {
@@ -60,7 +61,8 @@ SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
   return o;
 }
 
-// Damage to what the run doesn't load is no reason to refuse a file that was asked for by name.
+// Damage to data that the run doesn't load is no reason to refuse a file that was
+// asked for by name.
 Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::string& path) {
   SedovOptions options = options_for_restart(arguments, flash::read_options(comm, path));
   Restored restored = flash::restore_checkpoint(comm, path, options, arguments.output.hints);
@@ -70,7 +72,7 @@ Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::strin
   return restored;
 }
 
-// The options that a checkpoint holds; none when it can't be read, which is said.
+// The options that a checkpoint holds; no value, and a message, when it can't be read.
 std::optional<SedovOptions> options_of(MPI_Comm comm, const std::string& path) {
   try {
     return flash::read_options(comm, path);
@@ -80,7 +82,7 @@ std::optional<SedovOptions> options_of(MPI_Comm comm, const std::string& path) {
   }
 }
 
-// The latest checkpoint that is whole; damaged ones are named and passed over.
+// The latest checkpoint that is whole. Damaged ones are named and skipped.
 Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
   auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base);
   for (const std::string& path : paths) {
@@ -98,7 +100,7 @@ Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
                               fmt::join(restored.damages, ", ")));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kInvalidArgument) {
-        throw;  // whole, but not for this run
+        throw;  // the file is whole, but not for this run
       }
       print(comm, fmt::format("passing over {}: {}\n", path, error.what()));
     }
@@ -132,7 +134,7 @@ class Driver {
  private:
   void output(bool last) {
     int64_t step = run_.scalars().step;
-    // Plots first: the checkpoint then says with which number their count goes on.
+    // Plot files come first, so that the checkpoint holds the number with which they go on.
     if (plots_.due(comm_, step) || (last && arguments_.writes_plots())) {
       files_.write_plots(run_);
     }
@@ -146,7 +148,7 @@ class Driver {
     }
   }
 
-  // Only rank 0 prints, so each rank may go by its own clock.
+  // Only rank 0 prints, so that each rank may use its own clock.
   void progress(bool always) {
     double now = MPI_Wtime();
     if (!always && now - last_line_time_ < 1) {
@@ -169,11 +171,12 @@ class Driver {
   size_t reported_files_ = 0;
 };
 
-// A run of hours should not find out at its first file.
+// Checked at the start, so that a run of hours doesn't fail at its first file.
 void prepare_directory(MPI_Comm comm, const std::string& directory, bool is_written_to) {
   on_root(comm, [&] {
     if (is_store_path(directory)) {
-      path_exists(directory);  // a store that doesn't answer says so; directories in it are made with their files
+      // A store that doesn't answer says so; directories in it are made with their files.
+      path_exists(directory);
       return;
     }
     std::error_code error;
@@ -188,16 +191,18 @@ void prepare_directory(MPI_Comm comm, const std::string& directory, bool is_writ
   });
 }
 
-// Here and not where the options are declared, as the parser's own check lets "nan" through.
+// Checked here and not where the options are declared, because the parser's own check
+// lets "nan" pass.
 void check_seconds(const char* option, double seconds) {
   if (!(seconds >= 0 && std::isfinite(seconds))) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: seconds are zero or more, not {}", option, seconds));
   }
 }
 
-// Found now and not when the first file is written.
+// Checked now and not when the first file is written.
 void check_base(const std::string& base) {
-  constexpr size_t kLongestBase = 200;  // a file name has 255 bytes; ours add to it
+  // A file name has at most 255 bytes, and ours add to the base.
+  constexpr size_t kLongestBase = 200;
   if (base.find('/') != std::string::npos || base.size() > kLongestBase) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -206,7 +211,7 @@ void check_base(const std::string& base) {
   }
 }
 
-// A later --restart latest goes by numbers alone.
+// Warns because a later --restart latest looks only at the numbers.
 void warn_of_older_files(MPI_Comm comm, const Arguments& a) {
   auto older = flash::list_checkpoints(comm, a.output.directory, a.output.base);
   if (!older.empty()) {
@@ -224,7 +229,7 @@ int run(MPI_Comm comm, Arguments& a) {
                      : a.boundary == "reflect" ? flash::Boundary::kReflect
                                                : flash::Boundary::kOutflow;
   if (a.command->count("--tend") > 0 && a.command->count("--steps") == 0) {
-    a.sedov.max_steps = std::numeric_limits<int32_t>::max();  // the time alone decides
+    a.sedov.max_steps = std::numeric_limits<int32_t>::max();  // only the time decides
   }
   a.output.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
   a.output.sync = !a.no_sync;

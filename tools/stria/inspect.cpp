@@ -22,7 +22,7 @@ std::string shape_text(const std::vector<int64_t>& dims) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
-// What an attribute holds: a number or string, or a list of them; null for other types.
+// The value of an attribute: a number or string, or a list of them; null for other types.
 json attribute_value(File& file, const std::string& object, const AttributeInfo& info) {
   json values;
   const auto is = [&](std::string_view prefix) { return info.type_name.starts_with(prefix); };
@@ -66,7 +66,7 @@ json dataset_json(File& file, const std::string& path) {
           {"attributes", attributes_json(file, path)}};
 }
 
-// The groups that datasets lie in, from the root on.
+// The groups in which datasets lie, from the root on.
 std::set<std::string> groups_of(const std::vector<std::string>& paths) {
   std::set<std::string> groups{"/"};
   for (const std::string& path : paths) {
@@ -135,7 +135,7 @@ std::string flash_text(const json& flash) {
   return text;
 }
 
-// One value as in JSON, so that strings have quotes; of a long list the beginning.
+// A value as in JSON, so that strings have quotes; only the beginning of a long list.
 std::string value_text(const json& value) {
   constexpr size_t kShown = 8;
   const auto text = [](const json& one) {
@@ -168,7 +168,7 @@ std::string attributes_text(const json& attributes) {
   return text;
 }
 
-// How the raw data lie, where that is unusual.
+// How the raw data are stored, where that is unusual.
 const char* storage_text(const json& dataset) {
   return dataset["bytes"] == 0 ? "  empty" : dataset["contiguous"].get<bool>() ? "" : "  not contiguous";
 }

@@ -15,7 +15,7 @@
 namespace stria::tool {
 namespace {
 
-// Without MPI there is no communicator.
+// The rank; 0 without MPI, when there is no communicator.
 int rank_in(MPI_Comm comm) {
   int rank = 0;
   if (comm != MPI_COMM_NULL) {
@@ -24,7 +24,7 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-// Says on rank 0 what is wrong.
+// Prints on rank 0 what is wrong.
 int refuse(MPI_Comm comm, const std::string& message) {
   if (rank_in(comm) == 0) {
     std::fflush(stdout);
@@ -37,7 +37,7 @@ int parse_error(MPI_Comm comm, const CLI::App& app, const CLI::ParseError& error
   if (error.get_exit_code() == 0) {  // --help, --version
     return rank_in(comm) == 0 ? app.exit(error) : 0;
   }
-  // The parser misses a command or a file where the word for it was mistyped.
+  // When a word was mistyped, the parser only says that a command or a file is missing.
   std::string what = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::string unknown = unknown_word(app);
@@ -92,7 +92,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
   }
 }
 
-// Servers and commands on stores: no ranks, and no MPI library's threads and signals.
+// Servers and commands on stores have no ranks, and run without MPI's threads and signals.
 int run_alone(int argc, char** argv) {
   try {
     return run(MPI_COMM_NULL, argc, argv);
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   try {
     status = stria::tool::run(MPI_COMM_WORLD, argc, argv);
   } catch (const std::exception& error) {
-    // Not one of ours, so perhaps on this rank alone: the others must not wait for it.
+    // This is no stria::Error, so it may be on this rank alone. The others must not wait for it.
     fmt::print(stderr, "stria: {}\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }

@@ -42,7 +42,7 @@ json file_json(const WrittenFile& file, double run_seconds) {
           {"method", file.method}};
 }
 
-// The files of one kind taken together, in the form of a mode of `stria flash io`.
+// The files of one kind together, in the form of a mode of `stria flash io`.
 json kind_json(const std::string& kind, const std::vector<const WrittenFile*>& files) {
   std::vector<double> seconds;
   std::vector<double> rates;
@@ -122,7 +122,7 @@ json physics_json(SedovRun& run) {
           {"state_hash", fmt::format("{:016x}", flash::state_hash(run.mesh()))}};
 }
 
-// Those of the run, which after a restart are the checkpoint's where none were given.
+// The parameters of the run. After a restart those that were not given are the checkpoint's.
 json parameters_json(const SedovArguments& a, const SedovOptions& o) {
   return {{"dim", o.dim},
           {"nxb", o.nxb},

@@ -1,4 +1,4 @@
-// What `stria flash sedov` says at its end: to people a table of every file, to programs JSON.
+// What `stria flash sedov` reports at its end: a table of all files for people, JSON for programs.
 #pragma once
 
 #include <mpi.h>
@@ -30,8 +30,8 @@ struct SedovArguments {
   bool writes_plots() const { return plot_steps > 0 || plot_seconds > 0; }
 };
 
-/// Prints the state at the end beside the analytic solution and the table of files, and writes the JSON file if one is wanted.
-/// Throws stria::Error on all ranks. Collective: yes.
+/// Prints the state at the end beside the analytic solution and the table of files, and writes the
+/// JSON file if one is wanted. Throws stria::Error on all ranks. Collective: yes.
 void report_sedov(MPI_Comm comm, const SedovArguments& arguments, flash::SedovRun& run,
                   const std::vector<flash::WrittenFile>& files, double run_seconds);
 

@@ -1,4 +1,4 @@
-// The median of repeated measurements with their range, as every result for programs gives it.
+// The median and the range of repeated measurements, in the form that all JSON results use.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ struct Spread {
   double median = 0, minimum = 0, maximum = 0;
 };
 
-/// All zero without values.
+/// All are zero when there are no values.
 Spread spread(std::vector<double> values);
 
 /// {"median", "min", "max"}.

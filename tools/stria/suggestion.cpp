@@ -16,7 +16,8 @@ namespace {
 constexpr size_t kMostSuggestions = 3;
 constexpr size_t kNoMatch = std::numeric_limits<size_t>::max();
 
-// Insertions, deletions, replacements, and swaps of neighbours (optimal string alignment), by rows of the usual table.
+// The number of insertions, deletions, replacements and swaps of neighbours (optimal string
+// alignment), computed row by row.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before_last(b.size() + 1);
   std::vector<size_t> last(b.size() + 1);
@@ -36,7 +37,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// A beginning counts as one slip; otherwise a third of the letters may be wrong.
+// A name that begins as typed counts as one slip. Otherwise at most a third of the
+// letters may be wrong.
 size_t difference(const std::string& typed, const std::string& name) {
   if (typed.size() > 1 && name.compare(0, typed.size(), typed) == 0) {
     return 1;
@@ -72,7 +74,7 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-// The commands of `app`, and theirs.
+// Adds the commands of `app`, and those below them.
 void add_commands(const CLI::App& app, std::vector<Candidate>& commands) {
   const auto every = [](const CLI::App*) { return true; };
   for (const CLI::App* command : app.get_subcommands(every)) {
@@ -98,7 +100,7 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
   return fmt::format("'{}' has no option '{}'{}", full_name(app), typed, meant(nearest(typed, options)));
 }
 
-// The command may also be one of another group: 'stria sedov' means 'stria flash sedov'.
+// The command may belong to another group: 'stria sedov' means 'stria flash sedov'.
 std::string unknown_command(const CLI::App& app, const std::string& typed) {
   std::vector<Candidate> commands;
   add_commands(app, commands);

@@ -6,8 +6,8 @@
 
 namespace stria::tool {
 
-/// After a failed parse: which word is no command or option, and what was probably meant instead. Empty where all words were
-/// known, so that the parser's own message says more.
+/// For use after a failed parse: says which word is no command or option, and what was probably
+/// meant. Empty when all words are known, so that the parser's own message says more.
 std::string unknown_word(const CLI::App& app);
 
 }  // namespace stria::tool

@@ -59,7 +59,7 @@ std::string verdict_text(const std::string& path, const Verdict& verdict) {
   return text;
 }
 
-// All files are looked at, whatever becomes of the first; the worst one decides.
+// Looks at all files, whatever the result for the first. The worst result decides.
 int run(MPI_Comm comm, const std::vector<std::string>& paths, bool as_json) {
   int status = kDone;
   json all = json::array();

@@ -9,8 +9,8 @@ namespace stria::tool {
 
 enum class Moves { kNothing, kRead, kWrite };
 
-/// For each kind what its spans move, for those of the lowest layer that recorded any bytes: counting two layers would count
-/// twice.
+/// What the spans of each kind move. Only kinds of the lowest layer that recorded bytes count,
+/// since two layers would count bytes twice.
 std::vector<Moves> moving_kinds(const trace::TraceFile& trace);
 
 /// What spans of that name move, whatever their layer.

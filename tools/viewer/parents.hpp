@@ -1,4 +1,4 @@
-// Which span is around which.
+// Finds the span around each span.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace stria::tool {
 
-/// For each event the index of the one that its parent's id names on its rank, or -1. Cost: a sort of each rank's ids.
+/// For each event, the index of its parent: the event on its rank with the parent's id, or -1.
+/// Cost: a sort of each rank's ids.
 std::vector<int64_t> parent_indices(const std::vector<trace::Event>& events);
 
 }  // namespace stria::tool

@@ -10,7 +10,8 @@ namespace stria::tool {
 
 namespace {
 
-// The frames' pages lie in the document as base64: no text in them can end the element around it.
+// The document holds the pages of the frames as base64, so that no text in them can end the
+// element around it.
 constexpr const char kBegin[] = R"page(<!doctype html>
 <html lang="en">
 <head>

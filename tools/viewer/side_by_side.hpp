@@ -5,7 +5,8 @@
 
 namespace stria::tool {
 
-/// One HTML page of two others, each in a frame of its own; when one is moved or zoomed, the other follows by as much.
+/// Makes one HTML page of two others, each in its own frame. When one is moved or zoomed, the other
+/// follows by as much.
 std::string side_by_side_page(const std::string& first, const std::string& second);
 
 }  // namespace stria::tool

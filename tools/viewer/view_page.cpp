@@ -26,7 +26,8 @@ using nlohmann::json;
 using trace::Event;
 using trace::TraceFile;
 
-// Events by rank and begin, whatever their thread; spans around others first.
+// The events in order of rank and begin, whatever their thread; a span comes before
+// those inside it.
 std::vector<uint32_t> page_order(const std::vector<Event>& events) {
   std::vector<uint32_t> order(events.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -38,7 +39,7 @@ std::vector<uint32_t> page_order(const std::vector<Event>& events) {
   return order;
 }
 
-// For each position in `order` the position of its parent, or -1.
+// For each position in `order`, the position of its parent, or -1.
 std::vector<int64_t> parent_positions(const std::vector<Event>& events, const std::vector<uint32_t>& order) {
   const std::vector<int64_t> parents = parent_indices(events);
   std::vector<int64_t> position_of(events.size());
@@ -130,7 +131,7 @@ json kinds_json(const TraceFile& trace) {
   return kinds;
 }
 
-// Counters of the ranks over all files, those that are zero everywhere left out.
+// The counters of each rank over all files, without those that are zero everywhere.
 json counters_json(const TraceFile& trace) {
   json counters = json::array();
   for (int number = 0; number < static_cast<int>(trace::Counter::kReadSizes0); ++number) {

@@ -1,4 +1,5 @@
-// The page of the timeline without its data, as join.cmake makes it of this folder's modules: "@data@" stands where they go.
+// The page of the timeline without its data, as join.cmake makes it from this folder's modules.
+// "@data@" marks the place for the data.
 #pragma once
 
 namespace stria::tool {

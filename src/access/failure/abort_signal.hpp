@@ -1,8 +1,9 @@
 // How ranks that move their bytes alone tell each other that the operation has failed.
 //
-// Problem: nobody should go on for a request that is lost, and nobody wait for that news. Method: one interface with two ways
-// behind it, a word in the memory of a node (here) and messages between any ranks (message_signal.hpp). Each rank tells once it
-// has failed, asks between its batches, and ends with its own outcome.
+// Problem: no rank should go on with a request that has failed, and none should wait to hear of it.
+// Method: one interface with two implementations, a word in the memory of a node (here) and
+// messages between any ranks (message_signal.hpp). A rank tells the others when it has failed, asks
+// between its batches, and ends with its own outcome.
 #pragma once
 
 #include "access/request/request.hpp"
@@ -15,14 +16,15 @@ class AbortSignal {
   virtual ~AbortSignal() = default;
   /// Tells the others that the operation has failed here.
   virtual void tell() = 0;
-  /// Whether somebody has told. Never blocks.
+  /// Tells whether a rank has called tell(). Never blocks.
   virtual bool heard() = 0;
-  /// Ends this rank's part, and tells of `mine` where it is a failure. Returns `mine`, or kAborted where it is known that only
-  /// others have failed.
+  /// Ends this rank's part, and tells the others when `mine` is a failure. Returns `mine`, or
+  /// kAborted where only others are known to have failed.
   virtual Status end(const Status& mine) = 0;
 };
 
-/// By a word that the ranks of a node share. Nobody waits: what others meet later is not heard.
+/// Uses a word that the ranks of a node share. No rank waits at the end, so that later failures of
+/// others are not heard.
 class WordSignal final : public AbortSignal {
  public:
   explicit WordSignal(FailureWord word) : word_(word) {}
@@ -39,12 +41,13 @@ class WordSignal final : public AbortSignal {
   FailureWord word_;
 };
 
-/// kAborted once another rank has failed of which the signal tells; a null one tells nothing. Never blocks.
+/// kAborted once the signal tells that another rank has failed; a null signal never
+/// does. Never blocks.
 Status failure_elsewhere(AbortSignal* signal);
 inline Status failure_elsewhere(const Context& context) {
   return failure_elsewhere(context.signal);
 }
-/// Tells by the context's signal, where it has one, that the operation has failed here.
+/// Tells the others that the operation has failed here, by the context's signal if it has one.
 void tell_failure(const Context& context);
 
 }  // namespace stria::access

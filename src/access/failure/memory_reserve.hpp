@@ -1,8 +1,9 @@
-// Lets a rank that runs out of memory in the middle of a collective operation go on until the others know.
+// Lets a rank that runs out of memory during a collective operation go on until the others know.
 //
-// Problem: a rank that gave up there would leave the others waiting for its messages. Method: some memory is set aside at the
-// beginning, when a failure can still be agreed on. Where memory runs out later the operation has failed on this rank; the
-// reserve goes back to the system, and what the messages themselves need, which is little, is taken from it.
+// Problem: a rank that gave up there would leave the others waiting for its messages.
+// Method: some memory is set aside at the beginning, when ranks can still agree on a failure. When
+// memory runs out later, the operation has failed on this rank. The reserve then goes back to the
+// system, and the messages take the little memory that they need from it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ class MemoryReserve {
   /// Throws std::bad_alloc.
   void set_aside(size_t bytes) { reserve_ = std::make_unique_for_overwrite<std::byte[]>(bytes); }
 
-  /// Runs work that the operation can do without. Where memory runs out it has failed.
+  /// Runs work that the operation can do without. When memory runs out, the operation has failed.
   template <typename Work>
   void attempt(Work&& work) {
     try {
@@ -28,7 +29,8 @@ class MemoryReserve {
     }
   }
 
-  /// Runs work without which the others would wait, with the reserve where it must be. \pre it can be begun anew
+  /// Runs work without which the others would wait, with the reserve where it is needed. \pre the
+  /// work can be started again
   template <typename Work>
   auto surely(Work&& work) -> decltype(work()) {
     try {

@@ -1,11 +1,15 @@
-// Tells the ranks of an operation by messages that one of them has failed.
+// Tells the ranks of an operation, by messages, that one of them has failed.
 //
-// Problem: an aggregator hears of another only through contributors that they share, and often they share none; ranks that move
-// their bytes by themselves hear of nobody. Method: the ranks are the nodes of a binary heap. Along each edge goes one token
-// each way: up, that all below have ended well, or the bad news as soon as it comes; down, that everybody has, or the news.
-// Ranks look for tokens between their batches or rounds, and once they are done, until the end: whoever ends early still passes
-// the news on. Ranks of a node may share a word as well, which is faster. Cost: at most three short messages a rank each way,
-// none where there is one; the end, and the news, need twice the logarithm of their number in steps.
+// Problem: an aggregator hears of another only through contributors that both have, and often there
+// are none. Ranks that move their bytes by themselves hear of no other rank.
+// Method: the ranks are the nodes of a binary heap. One token goes each way along each edge. The
+// token upwards says that all ranks below have ended well, or that one has failed, as soon as
+// that is known. The token downwards says that all ranks have ended well, or that one has failed.
+// Ranks look for tokens between their batches or rounds, and after their last one until the end,
+// so that a rank that ends early still passes on a failure. Ranks of a node may also share a
+// word, which is faster.
+// Cost: at most three short messages per rank each way, and none for a single rank. The end, or a
+// failure, reaches all ranks in steps of twice the logarithm of their number.
 #pragma once
 
 #include <array>
@@ -19,22 +23,24 @@
 
 namespace stria::access {
 
-/// An operation of fewer bytes than this, of all ranks, is over before the news is worth its messages.
+/// An operation of fewer bytes than this, over all ranks, ends before a signal would be
+/// worth its messages.
 inline constexpr int64_t kWorthTellingBytes = 8 << 20;
 
 class MessageSignal final : public AbortSignal {
  public:
-  /// Among all ranks of `comm`. Each of them makes one, and calls end() once. `on_node`: what the ranks of this node share
-  /// besides. Collective: yes.
+  /// For all ranks of `comm`. Each of them makes one, and calls end() once. `on_node` is a word
+  /// that the ranks of this node share in addition. Collective: yes.
   MessageSignal(Comm& comm, MemoryReserve& memory, FailureWord on_node = {});
-  /// Among some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
+  /// For some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
   MessageSignal(Comm& comm, MemoryReserve& memory, std::span<const int> ranks);
 
   void tell() override;
   bool heard() override;
   /// The same for who traces the exchange of which this is a part.
   bool look();
-  /// Waits until every rank has ended: success is everywhere or nowhere. Collective: yes.
+  /// Waits until every rank has ended. Either all ranks return success or none does.
+  /// Collective: yes.
   Status end(const Status& mine) override;
 
  private:

@@ -1,8 +1,10 @@
-// How many bytes of a rank's request were moved before the first that was not.
+// Finds how many bytes of a rank's request were moved before the first one that was not.
 //
-// Problem: a status counts bytes from the beginning of the request on, but after a failure bytes behind a gap may have been
-// moved as well: other aggregators, later windows. Method: the streams of a request follow each other by their numbers; of the
-// places from which on bytes are missing the first one decides. Cost: O(1) a place, O(streams) for the number.
+// Problem: a status counts bytes from the beginning of the request, but after a failure bytes
+// behind a gap may have been moved too, by other aggregators or in later windows.
+// Method: the streams of a request follow each other by their numbers. Of all places from which
+// bytes are missing, the first decides.
+// Cost: O(1) per place, O(streams) for the number.
 #pragma once
 
 #include <climits>
@@ -14,11 +16,13 @@ namespace stria::access {
 
 class MovedPrefix {
  public:
-  /// The stream's bytes from `position` on are not known to have been moved; nothing where it has none there.
+  /// Notes that the stream's bytes from `position` on are not known to have been moved; no effect
+  /// where it has none there.
   void miss(const Stream& stream, int64_t position);
-  /// Likewise of each stream the bytes at `file_offset` and behind it.
+  /// Notes the same of the bytes of each stream at `file_offset` and behind it.
   void miss_behind(std::span<const Stream> streams, int64_t file_offset);
-  /// The bytes before the first missing one. `lanes` are all of the request.
+  /// Returns the number of bytes before the first missing one. `lanes` are all lanes
+  /// of the request.
   int64_t bytes(std::span<const Lane> lanes) const;
 
  private:
@@ -26,8 +30,8 @@ class MovedPrefix {
   int64_t position_ = 0;
 };
 
-/// Moves one stream after another by move(stream, done), which counts in `done` the bytes that were moved for sure, until one
-/// fails.
+/// Moves one stream after another by move(stream, done), which counts in `done` the bytes that were
+/// moved for sure, until one fails.
 template <typename Move>
 Moved for_each_stream(std::span<const Lane> lanes, Move&& move) {
   Moved moved;

@@ -1,10 +1,12 @@
-// What keeps concurrent writers from undoing each other.
+// Keeps concurrent writers from undoing each other's writes.
 //
-// A window that is read, changed and written back is locked against everybody: ranks of the communicator on this node through
-// the memory that they share, other handles and processes through the file system, once it is known that every writer among
-// them keeps out (writers.hpp). A write that leaves the bytes between its pieces alone needs no more than to stay out of such
-// windows. A rank alone in its communicator sieves unasked only while the system tells that no other handle is open, and
-// keeps those waiting that would open one: so not even writers that lock nothing are undone.
+// A window that is read, changed and written back is locked against all other writers. Ranks of the
+// communicator on this node use the memory that they share. Other handles and processes are locked
+// out through the file system, once it is known that every writer among them respects such locks
+// (writers.hpp). A write that leaves the bytes between its pieces alone need only stay out of such
+// windows. Without a hint, a rank that is alone in its communicator sieves only while the system
+// guarantees that no other handle is open, and makes a process that opens one wait. So not even the
+// writes of programs that lock nothing are undone.
 #pragma once
 
 #include <memory>
@@ -15,7 +17,8 @@
 
 namespace stria::access {
 
-/// True when it is worth trying to sieve a write unasked; WriteLock::window may still refuse.
+/// True when it is worth trying to sieve a write without a hint; WriteLock::window()
+/// may still refuse.
 bool may_try_to_sieve_writes(const Context& context);
 
 /// Held while it lives.

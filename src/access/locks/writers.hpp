@@ -1,9 +1,12 @@
-// How the ranks that write a file together on a node stand to its other writers: other open files, programs and nodes.
+// How the ranks that write a file together on a node get on with its other writers: other open
+// files, programs and nodes.
 //
-// Problem: a window that is read, changed and written back undoes whoever writes in it meanwhile, so that every writer must
-// keep out; and a lock of the file system for each small write costs as much as the write. Nobody can be told of a writer that
-// comes later, nor asked whether it sieves. Method: who writes says so by a shared lock on a byte far behind the file's end,
-// one of its own in the region of its standing, and then looks whether others stand in a region that does not go with it:
+// Problem: a window that is read, changed and written back undoes other writes in it meanwhile, so
+// that every other writer must keep out. A lock of the file system for each small write costs as
+// much as the write. And no writer can be told of one that comes later, or asked whether it sieves.
+// Method: a writer shows its standing by a shared lock on a byte far behind the file's end, a byte
+// of its own in the region of this standing. It then looks whether other writers hold locks in a
+// region that does not go with it:
 //
 //                 writes between windows   sieves    not beside
 //   free          without a lock           no        joint siever, sole siever
@@ -11,10 +14,12 @@
 //   joint siever  under a lock             locked    free, sole siever
 //   sole siever   without a lock           locked    free, joint siever, sole siever
 //
-// Where two come at once both may step back, which is right as well. Among the ranks of one open file on one node NodeLocks do,
-// so that these have one standing together, in the memory that they share: it is taken by the first write and changed by the
-// first that would sieve. Cost: some ten system calls an open file and node; an atomic addition a write, two system calls
-// where a lock is needed. Others that lock what they write (MPI-IO's atomic mode in any library) are kept out as well.
+// Where two come at once, both may step back, which is also right. The ranks of one open file on
+// one node use NodeLocks among themselves, so that they have one common standing, in the memory
+// that they share. The first write takes it, and the first that would sieve changes it.
+// Cost: some ten system calls per open file and node; an atomic addition per write, and two system
+// calls where a lock is needed. Others that lock what they write (MPI-IO's atomic mode in any
+// library) are kept out too.
 #pragma once
 
 #include <atomic>
@@ -36,20 +41,24 @@ class Writers {
   /// `locks` are those of the ranks that have the file open together, and of no other file.
   explicit Writers(NodeLocks& locks) : locks_(locks) {}
 
-  /// Enters a write that leaves what it doesn't write alone; `must_lock` tells whether it has to hold a shared lock of the file
-  /// on its range as well. `wish`: kFree or, where sieving is asked for and locks are worth it, kJointSiever.
+  /// Enters a write that changes no bytes but its own. `must_lock` tells whether it must also hold
+  /// a shared lock of the file on its range. `wish`: kFree or, where sieving is asked for and locks
+  /// are worth it, kJointSiever.
   NodeLocks::Guard enter_plain(storage::File& file, ByteRange range, Standing wish, bool& must_lock);
-  /// The same where no more is needed than to be counted, as for most writes; else false, and nothing entered.
+  /// The same for a write that only needs to be counted, as most do. Otherwise false, and
+  /// nothing is entered.
   bool enter_freely(ByteRange range, NodeLocks::Guard& guard);
-  /// Enters a window that is to be sieved, which needs an exclusive lock of the file on it besides. False, and nothing entered,
-  /// where other writers could not be kept out. `wish`: kJointSiever or kSoleSiever.
+  /// Enters a window that is to be sieved; it also needs an exclusive lock of the file. False,
+  /// and nothing is entered, where other writers could not be kept out. `wish`: kJointSiever
+  /// or kSoleSiever.
   bool enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard);
   /// One lock of a range at a time: those of one handle must not overlap.
   std::mutex& lock_mutex() { return lock_mutex_; }
 
-  /// Tells that this rank writes no more. Local.
+  /// Tells the others that this rank writes no more. Local.
   void leave() { locks_.leave(); }
-  /// Whether the standing may be given up: other ranks may still rely on what this one holds for all.
+  /// Tells whether the standing may be given up. Other ranks may still rely on what this rank
+  /// holds for all.
   bool may_retire() const { return held_.empty() || locks_.have_all_left(); }
   /// Gives up what this rank holds. To be called before the file is closed.
   void retire() { held_.clear(); }
@@ -62,7 +71,7 @@ class Writers {
 
   NodeLocks& locks_;
   std::vector<std::unique_ptr<storage::RangeLock>> held_;
-  std::atomic<int> refused_free_{0}, refused_sieving_{0};  ///< times that this rank has done without
+  std::atomic<int> refused_free_{0}, refused_sieving_{0};  ///< how often this rank has done without
   std::mutex lock_mutex_;
 };
 

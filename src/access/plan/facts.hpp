@@ -1,4 +1,4 @@
-// What the trace says of how a file's transfers were carried out.
+// What the trace says about how a file's transfers were carried out.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace stria::access {
 
-/// Counts a transfer of file `trace_id` by its method, and whether `rank` was an aggregator of it.
+/// Counts a transfer of file `trace_id` by its method, and notes whether `rank` was an aggregator.
 void count_transfer(uint16_t trace_id, Method method, std::span<const int> aggregators, int rank);
 
-/// States the method of the file's latest transfer, why it was taken, and who aggregated.
+/// States the method of the file's latest transfer, the reason for it, and which ranks aggregated.
 void state_method(uint16_t trace_id, Method method, const std::string& reason, std::span<const int> aggregators);
 
 /// States the hints in effect.

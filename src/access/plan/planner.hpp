@@ -1,12 +1,14 @@
-// Picks the access method of a collective operation from what the storage can do, the shape of the request and the hints.
+// Picks the access method of a collective operation from what the storage can do, the shape of the
+// request and the hints.
 //
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. all ranks on one node with storage of its own, long pieces or regions that lie far apart: list I/O, since exchanging
-//      would only add a copy; where they share memory, each rank that has one piece, or long ones, does so at once, before it
-//      hears of the others;
-//   4. otherwise two-phase; on one node, where the ranks share windows and nobody asked for aggregators, by those.
+//   3. all ranks on one node with storage of its own, long pieces or regions that lie far apart:
+//      list I/O, since exchanging would only add a copy; where they share memory, each rank that
+//      has one piece, or long ones, does so at once, before it hears of the others;
+//   4. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
+//      for aggregators.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +26,11 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  int64_t hull_bytes = 0;    ///< from the first byte to the last; 0: not known
-  bool windows = false;      ///< the ranks share a node and windows there (node_windows.hpp)
-  bool apart = false;        ///< no rank has bytes between those of another
-  bool in_lockstep = false;  ///< many lanes that are packed together: lists go in batches (batches.hpp)
+  int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
+  bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
+  bool apart = false;      ///< no rank has bytes between those of another
+  /// Many lanes that are packed together: lists go in batches (batches.hpp).
+  bool in_lockstep = false;
 };
 
 /// The shape of one rank's own request.
@@ -39,36 +42,42 @@ struct IndependentShape {
   int64_t list_entries = 0;  ///< of the lists in the file types: what a description of them holds
 };
 
-/// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and romio_ds_write; else contiguous bytes as
-/// they are, pieces as a datatype where the storage takes one and it is shorter than the list of them, as a list where the
-/// storage takes lists as one request, and otherwise the hybrid: neighbours are sieved whose gap costs less than another
-/// request. Enabling data sieving by hint asks for the hybrid everywhere: to read gaps that cost more than requests serves
-/// nobody. Otherwise writes are sieved only where `may_sieve_writes`. Local.
+/// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and
+/// romio_ds_write; else contiguous bytes as they are, pieces as a datatype where the storage
+/// takes one and it is shorter than the list of them, as a list where the storage takes lists as
+/// one request, and otherwise the hybrid: neighbours are sieved whose gap costs less than
+/// another request. Enabling data sieving by hint asks for the hybrid everywhere: to read gaps
+/// that cost more than requests serves nobody. Otherwise writes are sieved only where
+/// `may_sieve_writes`. Local.
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes);
 
-/// What one more request costs, or one more piece of a list where that is one request, in bytes that could be moved instead.
+/// The cost of one more request, or of one more piece where a list is one request, as the number of
+/// bytes that could be moved instead.
 int64_t request_cost_bytes(const storage::Capabilities& capabilities);
 
 /// What the hints striping_unit, striping_factor and start_iodevice ask for a new file.
 storage::Striping striping_of(const ResolvedHints& hints);
 
-/// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say instead of the storage.
+/// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say
+/// instead of the storage.
 storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
 
-/// Whether a rank's part of a collective operation is best moved by the rank alone, whatever the others have. `own` is this
-/// rank's shape. \pre own.windows. Local.
+/// Tells whether a rank should move its part of a collective operation by itself, whatever the
+/// others have. `own` is this rank's shape. \pre own.windows. Local.
 bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
-/// The same inputs give the same plan on every rank; `capabilities` must be those that one rank found and told the others.
+/// Makes the plan. The same inputs give the same plan on every rank; `capabilities` must be those
+/// that one rank found and sent to the others.
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                const Comm& comm);
 
 /// The aggregators of an operation that goes through some. As make_plan().
 ThroughAggregators plan_aggregators(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
 
-/// How the storage is used for a write, which a sync will follow if `durable`. Much data that must be durable goes past the
-/// page cache where the storage lets it: the sync at the end would wait for the same writing.
+/// Decides how the storage is used for a write, which a sync follows if `durable`. Large durable
+/// data goes past the page cache where the storage allows it, because the sync at the end would
+/// wait for the same writing.
 StorageUse plan_storage(const RequestShape& shape, bool durable, const storage::Capabilities& capabilities,
                         const ResolvedHints& hints);
 

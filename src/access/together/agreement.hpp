@@ -1,8 +1,10 @@
-// What the ranks of a collective request agree on before they move: how large it is, where it lies, and the plan.
+// What the ranks of a collective request agree on before they move: how large it is, where it
+// lies, and the plan.
 //
-// Problem: the agreement is the fixed cost of a small call. Method: ranks of one node meet once in memory that they share, and
-// bring what they have left to do; others take two reductions and a broadcast. Cost: no message on one node, else some
-// 3 log2(ranks) short ones a rank.
+// Problem: the agreement is the fixed cost of a small call.
+// Method: ranks of one node meet once in memory that they share, and bring what they have left to
+// do. Otherwise it takes two reductions and a broadcast.
+// Cost: no message on one node, otherwise some 3 log2(ranks) short ones per rank.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace stria::access {
 
-/// How far a rank is when it comes to the meeting; of several ranks the last that holds for one.
+/// How far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
 enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
 
 /// A collective request with what the ranks agreed on.
@@ -23,19 +25,20 @@ struct Agreed {
   std::vector<Lane> lanes;  ///< this rank's, with the extents of all
   Plan plan = {};
   int64_t granule_bytes = 1;
-  int64_t total_bytes = 0;  ///< of all ranks, that are left to move
+  int64_t total_bytes = 0;  ///< bytes of all ranks that are left to move
   bool all_moved = false;   ///< nothing is left to move
-  bool failed = false;      ///< a rank that moved its bytes before could not
+  bool failed = false;      ///< a rank that tried to move its bytes before the meeting has failed
 };
 
-/// Agrees on what is left to move, by `windows` or, where they are null, by messages. Collective: yes.
+/// Agrees on what is left to move, by `windows` or, where they are null, by messages.
+/// Collective: yes.
 Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write);
 
-/// As Comm::agree, without a message where all is well and the ranks share `windows`.
+/// As Comm::agree(), but without a message where all is well and the ranks share `windows`.
 Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine);
 
-/// The windows that the ranks share, where they are all on one node; made at the first call. Null: messages must do.
-/// Collective: yes.
+/// The windows that the ranks share where they are all on one node, made at the first call. Null:
+/// messages are used instead. Collective: yes.
 NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lane> lanes);
 
 }  // namespace stria::access

@@ -1,8 +1,10 @@
 // Which bytes of a window have been filled.
 //
-// Problem: several contributors may fill a window's bytes, overlap, and leave holes; sums of their sizes tell neither. Method:
-// a bit a byte, marked and counted by whole words. Cost: an eighth of the window; a piece costs its length / 64 or two words,
-// the questions a few instructions a word, however many pieces there are.
+// Problem: several contributors may fill a window; their bytes may overlap and leave holes, and
+// sums of their sizes show neither.
+// Method: one bit per byte, marked and counted by whole words.
+// Cost: an eighth of the window. A piece costs its length / 64 words, or two; a question costs a
+// few instructions per word, however many pieces there are.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +24,7 @@ inline uint64_t bits_between(int64_t low, int64_t high) {
 
 class Coverage {
  public:
-  static constexpr int64_t kWordBytes = 64;  ///< bytes of the window that a word stands for
+  static constexpr int64_t kWordBytes = 64;  ///< bytes of the window for which a word stands
 
   /// Nothing is covered yet.
   explicit Coverage(ByteRange window);
@@ -32,7 +34,7 @@ class Coverage {
   /// Likewise each piece of a row. \pre they all lie in the window
   void add_row(const PieceRow& row);
 
-  /// What is known of the covered stretches.
+  /// A summary of the covered stretches.
   struct Stretches {
     int64_t count = 0;
     int64_t bytes = 0;
@@ -40,7 +42,8 @@ class Coverage {
   };
   Stretches stretches() const;
 
-  /// Copies the bytes of `range` that are not covered from `old` to `filled`; both are places of the range's first byte.
+  /// Copies the bytes of `range` that are not covered from `old` to `filled`; both are places of
+  /// the range's first byte.
   /// \pre `range` lies in the window and begins a multiple of kWordBytes after its beginning
   void fill_gaps(ByteRange range, const std::byte* old, std::byte* filled) const;
 

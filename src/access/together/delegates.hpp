@@ -1,17 +1,21 @@
-// Which rank of a node speaks for its neighbours to an aggregator on another node.
+// Decides which rank of a node speaks for the others to an aggregator on another node.
 //
-// Problem: with many ranks a node, each of which sends its own description, tokens and bytes to every aggregator that it meets,
-// messages between nodes grow with the ranks although their bytes lie side by side in one memory. Method (intra-node
-// aggregation: Kang et al. 2020, "Improving MPI Collective I/O for High Volume Non-Contiguous Requests With Intra-Node
-// Aggregation", IEEE TPDS 31(11); PnetCDF 1.14 has it above MPI-IO): of the ranks of a node that meet the same aggregator
-// elsewhere one is the delegate; different aggregators get different ones. The ranks leave their descriptions in memory that
-// the node shares; delegates read them and send them on as one message. In each round the ranks pack into the delegate's
-// staging buffer, one behind the other, and it sends all of it at once; nothing is copied more often than without it. An
-// aggregator that only one rank of the node meets is spoken to as if there were no delegates. Cost: between nodes one
-// description and three messages a round for each node and aggregator that meet; within a node some 3 log2(ranks) short
-// messages an operation and two tokens a round for each rank that doesn't speak itself; memory: delegates hold the descriptions
-// of the ranks that they speak for, and what those bring to, or want of, their aggregators in one round, which is what the
-// ranks' own messages would take.
+// Problem: a node has many ranks. If each sends its own description, tokens and bytes to every
+// aggregator that it meets, the messages between nodes grow with the ranks, although their bytes
+// lie side by side in one memory.
+// Method (intra-node aggregation: Kang et al. 2020, "Improving MPI Collective I/O for High Volume
+// Non-Contiguous Requests With Intra-Node Aggregation", IEEE TPDS 31(11); PnetCDF 1.14 has it above
+// MPI-IO): of the ranks of a node that meet the same aggregator on another node, one is the
+// delegate. Different aggregators get different delegates. The ranks leave their descriptions in
+// memory that the node shares; delegates read them and send them as one message. In each round the
+// ranks pack into the delegate's staging buffer, one behind another, and the delegate sends all of
+// it at once. Nothing is copied more often than without delegates. Where only one rank of the node
+// meets an aggregator, it speaks for itself.
+// Cost: between nodes, one description, and three messages per round, for each node and aggregator
+// that meet. Within a node, some 3 log2(ranks) short messages per operation, and two tokens per
+// round for each rank that doesn't speak for itself.
+// Memory: delegates hold the descriptions of the ranks for which they speak, and what those bring
+// to or want from their aggregators in one round; the ranks' own messages would take as much.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +31,11 @@
 
 namespace stria::access {
 
-/// What a delegate carries to an aggregator in a round, or from it: the parts lie one behind the other in its staging buffer.
+/// What a delegate carries to or from an aggregator in a round. The parts lie one behind another in
+/// its staging buffer.
 struct Load {
   struct Part {
-    int rank = 0;  ///< who has, or wants, the bytes; parts come by increasing rank
+    int rank = 0;  ///< the rank that has or wants the bytes; parts come by increasing rank
     int64_t bytes = 0;
     int64_t offset = 0;  ///< in the delegate's staging buffer
   };
@@ -51,7 +56,8 @@ class NodeDelegates {
   struct Served {
     int aggregator = 0;                  ///< its index
     std::vector<const Member*> members;  ///< by rank, this one among them
-    std::vector<bool> repeats;           ///< of each: it has there just what the one before has; set by who describes them
+    /// Of each: it has there just what the one before has; set by who describes them.
+    std::vector<bool> repeats;
   };
 
   struct Options {
@@ -61,19 +67,21 @@ class NodeDelegates {
   NodeDelegates(Comm& comm, MemoryReserve& memory, const Options& options)
       : comm_(comm), kept_(options.kept), memory_(memory), reads_(options.reads) {}
 
-  /// Tells the ranks of this node which aggregators elsewhere this rank meets (`met`, their indices, each below `aggregators`)
-  /// and what it has there; learns the same of the others and settles who speaks. Collective: over the node; the error is
-  /// local, and allocate() is to be called all the same.
+  /// Tells the ranks of this node which aggregators on other nodes this rank meets (`met`, their
+  /// indices, each below `aggregators`) and what it has there. Learns the same of the others, and
+  /// decides which rank speaks. Collective: over the node; the error is local, and allocate() must
+  /// be called all the same.
   Status meet(std::span<const int> met, int aggregators, std::span<const Lane> mine);
-  /// Allocates the staging buffers, for the most that this rank will carry in a round of `domains` (null: nothing). Collective:
-  /// over the node; the error is the same on the node.
+  /// Allocates the staging buffers, for the most that this rank carries in any round of `domains`
+  /// (null: nothing). Collective: over the node; the error is the same on the whole node.
   Status allocate(const FileDomains* domains);
 
   /// The rank that speaks for this one to an aggregator: itself, unless another one does.
   int speaker(int aggregator) const;
   std::vector<Served>& served() { return served_; }
   const std::vector<Served>& served() const { return served_; }
-  /// What this rank carries in a round, by aggregator; only where others than itself have bytes. May throw std::bad_alloc.
+  /// What this rank carries in a round, by aggregator, where ranks other than itself have bytes.
+  /// May throw std::bad_alloc.
   std::vector<Load> loads(const FileDomains& domains, int round) const;
   /// A place in the staging buffer of this rank or of another delegate of the node.
   std::byte* staging(int rank, int64_t offset) const;

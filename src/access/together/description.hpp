@@ -1,4 +1,5 @@
-// The file description that a rank sends to an aggregator: for every lane its streams' file types, never a list of pieces.
+// The file description that a rank sends to an aggregator: the file types of its streams in every
+// lane, never a list of pieces.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +27,20 @@ struct LaneDescription {
 /// Appends the streams of the named lanes to a message; equal file types are sent once.
 void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message);
 
-/// Reads a message of encode_description. kFormat when it isn't one. `lane_count` bounds the lane numbers.
+/// Reads a message of encode_description. kFormat when it isn't one. `lane_count` bounds
+/// the lane numbers.
 Result<std::vector<LaneDescription>> decode_description(std::span<const std::byte> message, int lane_count);
 
-/// How many entries the lists in the file types of these streams have: what a description holds besides some numbers a stream.
+/// The number of entries of the lists in these streams' file types: what a description holds
+/// besides a few numbers per stream.
 int64_t list_entries(const LaneDescription& lane);
 
-/// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost: O(log streams + streams near the
-/// window).
+/// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost:
+/// O(log streams + streams near the window).
 void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out);
 
-/// Appends, for every window, its number and the overlaps of the description with it. Returns their bytes.
+/// Appends the number of every window with the overlaps of the description with it. Returns the
+/// bytes of all overlaps.
 int64_t overlaps_in(std::span<const LaneDescription> description, std::span<const Window> windows,
                     std::vector<std::pair<size_t, Overlap>>& parts);
 

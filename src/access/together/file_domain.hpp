@@ -1,11 +1,13 @@
-// File domains: which aggregator writes which bytes, in which round.
+// File domains: which aggregator moves which bytes, and in which round.
 //
-// Method (two-phase I/O: Thakur 1995; tunable aggregators: Yu 2008): each lane is laid on the grid of alignment units of the
-// file, from the unit that holds its first byte on; a group of lanes is divided among the aggregators by the same fractions of
-// these grids, at whole units; an aggregator's part is cut into rounds that fill its buffer with the same rows of all lanes.
-// Groups too small to be worth dividing are given whole to one aggregator, several in one round. Nothing is stored a round:
-// windows are computed on demand from O(lanes) state that is the same on every rank. Cost: windows() O(log lanes + windows),
-// meets() O(1).
+// Method (two-phase I/O: Thakur 1995; tunable aggregators: Yu 2008): each lane is laid on the grid
+// of alignment units of the file, from the unit with its first byte on. A group of lanes is
+// divided among the aggregators by the same fractions of these grids, at whole units. An
+// aggregator's part is cut into rounds, each of which fills its buffer with the same rows of all
+// lanes. A group that is too small to be divided goes to one aggregator as a whole, several such
+// groups in one round. No state is kept per round: windows are computed on demand from O(lanes)
+// state, the same on every rank.
+// Cost: windows() O(log lanes + windows), meets() O(1).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +21,9 @@
 
 namespace stria::access {
 
-/// A stretch of one lane within one round of one aggregator, and its place in the aggregator's buffer. `buffer_offset` and the
-/// file offset are congruent modulo Buffer::kAlignmentBytes, as direct I/O wants it.
+/// A stretch of one lane within one round of one aggregator, and its place in the aggregator's
+/// buffer. `buffer_offset` and the file offset are congruent modulo Buffer::kAlignmentBytes, as
+/// direct I/O requires.
 struct Window {
   int lane = 0;
   ByteRange file;
@@ -29,17 +32,20 @@ struct Window {
 
 class FileDomains {
  public:
-  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' extents and groups are the same on every rank.
-  /// With stripe_count > 1 units are stripes over so many servers, and a group of a single lane is dealt out by them
-  /// (stripe_deal.hpp); groups of several lanes keep contiguous domains, so that their rows stay together.
+  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' extents and groups are
+  /// the same on every rank. With stripe_count > 1 units are stripes over so many servers, and a
+  /// group of a single lane is dealt out by them (stripe_deal.hpp); groups of several lanes keep
+  /// contiguous domains, so that their rows stay together.
   FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes,
               int stripe_count = 1);
 
   int aggregator_count() const { return aggregator_count_; }
   int round_count() const { return round_count_; }
-  /// Bytes that a buffer for one round must have: at most those asked for, or one unit and four alignments where that is more.
+  /// The bytes that a buffer for one round must have: at most as many as asked for, or one unit and
+  /// four alignments where that is more.
   int64_t buffer_bytes() const { return needed_buffer_bytes_; }
-  /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset; empty ones are left out.
+  /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset;
+  /// empty ones are left out.
   void windows(int aggregator, int round, std::vector<Window>& windows) const;
   /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;

@@ -1,8 +1,11 @@
-// The messages of a collective operation: posted without waiting, and kept until they are sent.
+// The messages of a collective operation. They are posted without waiting, and kept until
+// they are sent.
 //
-// Problem: a rank that waited for a send within a round could wait for one that waits for it, and a rank out of memory that
-// sent nothing would leave the others waiting. Method: sends are posted and waited for at the end of a round; what a message
-// itself needs comes from the operation's reserve. Cost: the bytes of a round's messages.
+// Problem: a rank that waited for a send within a round might wait for a rank that waits for it. A
+// rank out of memory that sent nothing would leave the others waiting.
+// Method: sends are posted, and waited for at the end of a round. The memory for messages comes
+// from the operation's reserve.
+// Cost: the bytes of a round's messages.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +23,8 @@ class Mailbox {
  public:
   Mailbox(Comm& comm, MemoryReserve& memory) : comm_(comm), memory_(memory) {}
 
-  /// Begins to send; the message is kept until drain(). Nobody waits for a send within a round, so that two aggregators
-  /// that feed each other can't lock up.
+  /// Begins to send; the message is kept until drain(). No rank waits for a send within a round, so
+  /// that two aggregators that send to each other can't lock up.
   void post_token(int to, int tag, int64_t value) { post_numbers(to, tag, {&value, 1}); }
   void post_numbers(int to, int tag, std::span<const int64_t> values);
   /// The same for a token that is received only in a later round: kept until finish().
@@ -29,7 +32,7 @@ class Mailbox {
   void post_bytes(std::vector<std::byte> data, int to, int tag);
   /// The same for bytes that the caller keeps until drain().
   void post_kept_bytes(std::span<const std::byte> data, int to, int tag);
-  /// Waits until everything posted was sent, but for lasting tokens; ends a round.
+  /// Waits until everything posted has been sent, except lasting tokens; ends a round.
   void drain();
   /// Waits for the lasting tokens too; ends the operation.
   void finish();

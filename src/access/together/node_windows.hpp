@@ -1,14 +1,16 @@
 // Two-phase I/O among the ranks of one node, without messages and without aggregators.
 //
-// Problem: where all ranks share memory, sending descriptions, tokens and rounds of messages costs more than copying some
-// megabytes, and ranks that wait for messages keep the processor from those that pack. Method: the file is walked in windows of
-// some hundred kilobytes that stay in the processor's cache; all ranks put their bytes of a window into one shared buffer, and
-// the rank that comes last writes it with one request while the others fill the next. Reading, whoever comes first reads a
-// window, and all pick out their bytes. Ranks wait on words in shared memory. Which bytes of a window are covered is kept as a
-// bit for each granule, the largest power of two that divides every piece's place and size (granule.hpp); each rank marks its
-// own and merges them word by word, so that a full window is known by a count. Holes stay what they are, as in
-// window_writer.hpp. Cost a rank and window: one atomic addition, a copy between memory and window; memory: kWindows windows a
-// node, made once an open file.
+// Problem: where all ranks share memory, sending descriptions, tokens and messages costs more than
+// copying some megabytes, and ranks that wait for messages keep the processor from those that pack.
+// Method: the file is walked in windows of some hundred kilobytes, which stay in the processor's
+// cache. All ranks put their bytes of a window into one shared buffer; the last rank writes it with
+// one request while the others fill the next. For a read, the first rank that needs a window reads
+// it, and all pick out their bytes. Ranks wait on words in shared memory. One bit per granule tells
+// which bytes of a window are covered; the granule is the largest power of two that divides every
+// piece's place and size (granule.hpp). Each rank marks its own bits and merges them word by word,
+// so that a count shows when a window is full. Holes stay as they are, as in window_writer.hpp.
+// Cost per rank and window: one atomic addition, and a copy between memory and window.
+// Memory: kWindows windows per node, made once per open file.
 #pragma once
 
 #include <atomic>
@@ -23,7 +25,8 @@
 
 namespace stria::access {
 
-/// The windows of one operation: a grid laid over the file, and the slots that its rounds use in turn.
+/// The windows of one operation: a grid laid over the file, and the slots that its
+/// rounds use in turn.
 struct NodeRounds {
   static constexpr int kSlots = 4;
   struct Place {
@@ -58,39 +61,43 @@ class NodeWindows {
   static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);
 
   NodeMeeting& meeting() { return *meeting_; }
-  /// Whether any rank says so. One meeting. Collective: yes.
+  /// Tells whether `mine` is true on any rank. Takes one meeting. Collective: yes.
   bool is_true_anywhere(Comm& comm, bool mine);
   int64_t window_bytes() const { return window_bytes_; }
 
-  /// Writes all ranks' streams of a lane, whose extent and granule were agreed on in a meeting. The outcome is as in
-  /// write_two_phase_agreed(). Collective: yes.
+  /// Writes all ranks' streams of a lane, whose extent and granule were agreed on in a meeting. The
+  /// outcome is as in write_two_phase_agreed(). Collective: yes.
   Moved write(Context& context, const Lane& lane, int64_t granule_bytes, StreamSource& source);
-  /// Reads all ranks' streams of a lane as far as the file goes; its extent was agreed on in a meeting. The status is the same
-  /// everywhere. Collective: yes.
+  /// Reads all ranks' streams of a lane as far as the file goes; its extent was agreed on in a
+  /// meeting. The status is the same everywhere. Collective: yes.
   Moved read(Context& context, const Lane& lane, StreamSink& sink);
 
-  /// Begins an operation in which ranks may move bytes before they meet, and by whose word a rank tells that it has failed to.
-  /// Every rank calls it for each operation.
+  /// Begins an operation in which ranks may move bytes before they meet. By the result a rank tells
+  /// the others that it has failed to. Every rank calls this for each operation.
   FailureWord begin_early() { return {state_->failed_early, ++early_operations_}; }
 
-  /// One window's state, in shared memory. Numbers of uses count from the beginning, not from that of the operation.
+  /// The state of one window, in shared memory. Uses are counted from the first operation on.
   struct Slot {
-    alignas(64) std::atomic<uint64_t> packed;  ///< ranks that have put their bytes in, over all uses
-    std::atomic<int64_t> covered;              ///< granules that somebody has put in
-    std::atomic<uint32_t> written;             ///< uses that have ended
-    alignas(64) std::atomic<uint64_t> taken;   ///< ranks that have taken their bytes out, over all uses
-    std::atomic<uint32_t> filled;              ///< the last use that was read, plus one
-    int64_t file_end;                          ///< where the file was found to end; kNoEnd; kFailed
+    /// Ranks that have put their bytes in, over all uses.
+    alignas(64) std::atomic<uint64_t> packed;
+    std::atomic<int64_t> covered;   ///< granules that somebody has put in
+    std::atomic<uint32_t> written;  ///< uses that have ended
+    /// Ranks that have taken their bytes out, over all uses.
+    alignas(64) std::atomic<uint64_t> taken;
+    std::atomic<uint32_t> filled;  ///< the last use that was read, plus one
+    int64_t file_end;              ///< where the file was found to end; kNoEnd; kFailed
   };
   /// What the node shares, followed by the windows and their bits.
   struct State {
     Slot slots[kWindows];
     alignas(64) std::atomic<uint32_t> writing;  ///< 1 while a rank writes
-    int64_t next_write;                         ///< the round to be written next; for the rank that writes
-    int64_t written_rounds;                     ///< rounds of which all bytes are in the file
-    std::atomic<int64_t> failed_operation;      ///< the last write that failed
-    std::atomic<int64_t> failed_read;           ///< likewise of reads, which are told apart by the rounds before them, plus one
-    std::atomic<uint32_t> failed_early;         ///< and of what ranks move before they meet
+    /// The round to be written next; for the rank that writes.
+    int64_t next_write;
+    int64_t written_rounds;                 ///< rounds of which all bytes are in the file
+    std::atomic<int64_t> failed_operation;  ///< the last write that failed
+    /// Likewise of reads, which are told apart by the rounds before them, plus one.
+    std::atomic<int64_t> failed_read;
+    std::atomic<uint32_t> failed_early;          ///< and of what ranks move before they meet
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };

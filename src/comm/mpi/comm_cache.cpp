@@ -1,7 +1,9 @@
-// Keeps one communicator of ours with each of the application's.
+// Keeps one communicator of the library with each of the application's.
 //
-// Problem: duplicating a communicator and finding the nodes costs several collectives, more than a small file takes to write.
-// Method: ours is an attribute of the application's communicator and goes with it; what is left when MPI ends goes before.
+// Problem: duplicating a communicator and finding the nodes takes several collectives, and longer
+// than writing a small file.
+// Method: the library's communicator is an attribute of the application's and is freed with it.
+// Those that are left are freed when MPI ends.
 #include <mutex>
 #include <set>
 
@@ -22,7 +24,7 @@ struct Cache {
   int keyval = MPI_KEYVAL_INVALID;
 };
 
-// Never destroyed: MPI calls back late.
+// Never destroyed, because MPI calls back late.
 Cache& cache() {
   static Cache* instance = new Cache;
   return *instance;
@@ -48,7 +50,7 @@ void release_all() {
   free_all_parked();
 }
 
-// The key of our attribute, made at the first call.
+// The key of the library's attribute, made at the first call.
 int attribute_key() {
   std::lock_guard lock(cache().mutex);
   if (cache().keyval == MPI_KEYVAL_INVALID) {

@@ -16,7 +16,7 @@ struct Ending {
   bool hooked = false;
 };
 
-// Never destroyed: MPI calls back late.
+// Never destroyed, because MPI calls back late.
 Ending& ending() {
   static Ending* instance = new Ending;
   return *instance;

@@ -1,24 +1,27 @@
-// What is left to do before MPI ends, in an order of ours.
+// What the library must do before MPI ends, in a fixed order.
 //
-// Problem: libraries hear of the end of MPI by an attribute of MPI_COMM_SELF, the one place where they may still communicate,
-// last set first called; that order would depend on what a program happened to call first. Method: one attribute, and stages.
+// Problem: an attribute of MPI_COMM_SELF tells a library that MPI ends, and only its callback may
+// still communicate. MPI calls the attribute that was set last first, so the order would depend on
+// what a program happened to call first.
+// Method: one attribute, and stages.
 #pragma once
 
 namespace stria {
 
 enum class MpiEnd {
-  kFiles,          ///< those still open are left: others may be waiting for this rank
-  kTrace,          ///< the ranks' traces are merged
-  kCommunicators,  ///< ours are freed
+  kFiles,          ///< leaves the files that are still open: others may be waiting for this rank
+  kTrace,          ///< merges the ranks' traces
+  kCommunicators,  ///< frees the library's own
 };
 
-/// Has `call` called in its stage when MPI_Finalize begins. One call a stage. \pre MPI is initialised
+/// Makes MPI_Finalize call `call` at its beginning, in this stage. Each stage has one call. \pre
+/// MPI is initialised
 void at_end_of_mpi(MpiEnd stage, void (*call)());
 
-/// Whether MPI can be called: it has been initialised and has not ended.
+/// Tells whether MPI can be called: it has been initialised and has not ended.
 bool is_mpi_running();
 
-/// Waits until the messages that nobody waits for (parking.hpp) are done, but no longer than so many seconds, where they aren't
+/// Waits until all parked messages (parking.hpp) are done, for at most `seconds` where that isn't
 /// negative. Local.
 void wait_for_parked_messages(double seconds);
 

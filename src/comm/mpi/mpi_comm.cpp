@@ -17,14 +17,15 @@ namespace stria {
 
 namespace {
 
-// Tags of our own; the caller's are moved up behind them.
+// The library's own tags. Those of callers are moved up behind them.
 constexpr int kGatherTag = 0;
-constexpr int kSparseTag = 1;              // the bytes of a sparse exchange
-constexpr int kSparseSizeTags[] = {2, 3};  // their number, in exchanges of even and odd count
-constexpr int kProgressTag = 4;            // nobody sends it
-constexpr int kWaitTag = 5;                // whom the ranks wait for
+constexpr int kSparseTag = 1;              // data of a sparse exchange
+constexpr int kSparseSizeTags[] = {2, 3};  // their sizes, in even and in odd exchanges
+constexpr int kProgressTag = 4;            // never sent
+constexpr int kWaitTag = 5;                // questions of whom the ranks wait for
 constexpr int kFirstUserTag = 6;
-// Values of one reduction call: keeps counts within `int` and the library's temporary buffers small.
+// The most values in one reduction call: keeps counts within `int`, and MPI's temporary
+// buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
 constexpr size_t kHostBytes = 64;
 
@@ -81,7 +82,7 @@ class MpiComm : public Comm {
   void wait_for(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);
 
   MPI_Comm world_;
-  MPI_Comm node_;  // world_ where all ranks are of one node
+  MPI_Comm node_;  // world_ where all ranks are on one node
   int rank_ = 0;
   int size_ = 1;
   int node_rank_ = 0;
@@ -102,14 +103,14 @@ MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), wa
   number_ = number_communicator(world_);
 }
 
-// Ranks come here at different times.
+// Ranks come here at different times, so that nothing here is collective.
 MpiComm::~MpiComm() {
   if (is_mpi_running()) {
     park_communicator({number_, world_, node_, kWaitTag});
   }
 }
 
-/// Numbers the nodes: a node is known by the world rank of its first rank, and those are numbered in ascending order.
+/// Numbers the nodes in the order of their first ranks.
 void MpiComm::find_nodes() {
   int leader = rank_;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -128,7 +129,7 @@ void MpiComm::find_nodes() {
   watch_.set_names(&node_of_rank_, &hosts_);
 }
 
-/// By name, while they can all be reached: who waits for them in vain can't ask.
+/// Finds the nodes' names now, while all can be reached; a rank that later waits in vain can't ask.
 void MpiComm::find_hosts(const std::vector<int>& leaders) {
   const std::string own = host_name();
   if (leaders.size() == 1) {
@@ -153,7 +154,7 @@ void MpiComm::pause(int attempt) {
   }
 }
 
-/// As wait_politely(), but in a call of all ranks.
+/// As wait_politely(), but for a call of all ranks.
 void MpiComm::wait_for(MPI_Request& request, MPI_Status* status) {
   int done = 0;
   MPI_Test(&request, &done, status);
@@ -209,14 +210,15 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
     wait_for(request);
     return;
   }
-  // Too large for one call: a broadcast a rank moves the same bytes, and latency doesn't matter at this size.
+  // Too large for one call. One broadcast for each rank moves the same bytes, and latency doesn't
+  // matter at this size.
   std::memcpy(all.data() + bytes * static_cast<size_t>(rank_), mine.data(), bytes);
   for (int root = 0; root < size_; ++root) {
     broadcast(all.subspan(bytes * static_cast<size_t>(root), bytes), root);
   }
 }
 
-// One trip, which only the root waits for.
+// One message from each rank; only the root waits for them.
 void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank_ != root) {
@@ -257,7 +259,8 @@ void MpiComm::wait(CommRequest& request) {
   }
 }
 
-// The program's own messages may depend on this rank: MPI gets to work on them now and then.
+// The program's own messages may depend on this rank, so that it lets MPI work on
+// them now and then.
 void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
   for (bool begins = true; !sleep_while(word, seen); begins = false) {
     watch_.look(begins);
@@ -266,7 +269,7 @@ void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
   }
 }
 
-/// Takes the size of one message that is announced to this rank; false when there is none.
+/// Receives the size of one message that is announced to this rank; false when there is none.
 bool MpiComm::receive_size(int tag, Messages& incoming) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -281,10 +284,11 @@ bool MpiComm::receive_size(int tag, Messages& incoming) {
   return true;
 }
 
-/// Learns who sends how much, by nonblocking consensus (Hoefler, Siebert, Lumsdaine 2010, "Scalable Communication Protocols for
-/// Dynamic Sparse Data Exchange", NBX): sizes go by synchronous sends, whose end says that they were received; a rank whose
-/// sends have ended enters a barrier; when that ends, nothing is under way. A rank may be one exchange ahead of another, no
-/// more, so that two tags tell them apart.
+/// Learns which ranks send how much, by nonblocking consensus (Hoefler, Siebert, Lumsdaine 2010,
+/// "Scalable Communication Protocols for Dynamic Sparse Data Exchange", NBX). Sizes go by
+/// synchronous sends, which end only when they were received. A rank whose sends have ended enters
+/// a barrier; when the barrier ends, no message is under way. A rank may be one exchange ahead of
+/// another, but no more, so that two tags tell exchanges apart.
 void MpiComm::exchange_sizes(const Messages& outgoing, Messages& incoming) {
   const int tag = kSparseSizeTags[sparse_exchanges_++ % 2];
   std::vector<int64_t> sizes(outgoing.size());
@@ -337,7 +341,7 @@ Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
   return incoming;
 }
 
-// STRIA_RANKS_PER_NODE=N: every N ranks of a node count as a node of their own.
+// STRIA_RANKS_PER_NODE=N: each group of N ranks of a node counts as a node.
 void divide_node(MPI_Comm& node) {
   const char* text = std::getenv("STRIA_RANKS_PER_NODE");
   const int most = text == nullptr ? 0 : std::atoi(text);
@@ -352,7 +356,8 @@ void divide_node(MPI_Comm& node) {
   node = part;
 }
 
-// Of one node both are the same: an MPI has few communicators, 2,048 in MPICH, and a program may open many files.
+// On one node both can be the same. An MPI has few communicators (MPICH 2,048), and a program may
+// open many files.
 void share_if_same(MPI_Comm world, MPI_Comm& node) {
   int result = MPI_UNEQUAL;
   MPI_Comm_compare(world, node, &result);
@@ -376,7 +381,8 @@ Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
   if (is_inter != 0) {
     return Status(ErrorCode::kInvalidArgument, "the communicator is an intercommunicator");
   }
-  // The nonblocking duplicate and a barrier of ours put off the blocking calls below until everybody is there.
+  // The nonblocking duplicate and a polite barrier put off the blocking calls below until
+  // every rank is here.
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm_idup(parent, &world, &request);

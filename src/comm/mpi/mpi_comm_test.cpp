@@ -66,7 +66,8 @@ TEST(MpiComm, ReportsImpossibleSharedMemoryOnTheWholeNode) {
   }
 }
 
-/// A file that is open under very many numbers, so that whoever takes a number of another rank's for its own meets it.
+/// A file that is open under very many descriptors. A rank that takes another rank's descriptor for
+/// one of its own would find this file.
 class StrangersFile {
  public:
   StrangersFile() {
@@ -97,10 +98,10 @@ class StrangersFile {
   std::array<int, 200> descriptors_{};
 };
 
-// Also where each rank numbers processes by itself, as in a container of its own (STRIA_TEST_APART).
+// Works too where each rank has process numbers of its own, as in a container (STRIA_TEST_APART).
 TEST(MpiComm, SharesMemoryWithItsNodeOnly) {
   auto first = std::make_unique<StrangersFile>();
-  // Numbers that this rank has free are taken in the others.
+  // Descriptors that are free on this rank are taken on the others.
   const StrangersFile second;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -148,7 +149,7 @@ TEST(MpiComm, WaitsWithoutBurningTheProcessor) {
   EXPECT_LT(burnt, 300000) << "microseconds of processor time in a wait of one second";
 }
 
-// A rank must not wait for the others when one of its objects goes.
+// A rank must not wait for the others when one of its objects is destroyed.
 TEST(MpiComm, ThoseThatGoInAnyOrderAreFreedWhenAnotherIsMade) {
   std::array<std::unique_ptr<Comm>, 3> comms;
   for (auto& comm : comms) {
@@ -156,7 +157,7 @@ TEST(MpiComm, ThoseThatGoInAnyOrderAreFreedWhenAnotherIsMade) {
   }
   const int rank = comms[0]->rank();
   EXPECT_EQ(parked_communicator_count(), 0u);
-  const auto odd = static_cast<size_t>(rank) % 2;  // ranks that differ in which they are done with
+  const auto odd = static_cast<size_t>(rank) % 2;  // ranks differ in which they destroy
   const int ranks = comms[0]->size();
   comms[odd].reset();
   const auto second = make_mpi_comm(MPI_COMM_WORLD).value();
@@ -175,7 +176,7 @@ TEST(MpiComm, KeepsOneForEachCommunicator) {
   const std::shared_ptr<Comm> second = cached_mpi_comm(duplicate).value();
   EXPECT_NE(second, first);
   MPI_Comm_free(&duplicate);
-  second->barrier();  // whoever holds it may go on using it
+  second->barrier();  // a holder may go on using it
   EXPECT_EQ(second.use_count(), 1);
   EXPECT_FALSE(cached_mpi_comm(MPI_COMM_NULL).ok());
 }

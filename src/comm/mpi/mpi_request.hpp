@@ -1,4 +1,4 @@
-// Nonblocking MPI messages of any size: cut into pieces that fit MPI's `int` counts.
+// Nonblocking MPI messages of any size, cut into pieces that fit the `int` counts of MPI.
 #pragma once
 
 #include <mpi.h>
@@ -10,10 +10,12 @@
 
 namespace stria {
 
-/// The largest piece that one MPI call moves. Both ends cut alike, and pieces with one tag arrive in order.
+/// The largest piece that one MPI call moves. Both ends cut in the same way, and pieces with one
+/// tag arrive in order.
 inline constexpr size_t kMpiPieceBytes = size_t{1} << 30;
 
-/// Calls `body(first, bytes)` for every piece of a message of `bytes`; once, with zero bytes, for an empty one.
+/// Calls `body(first, bytes)` for every piece of a message of `bytes`; for an empty message once,
+/// with zero bytes.
 template <typename Body>
 void for_each_piece(size_t bytes, Body body) {
   size_t first = 0;
@@ -24,13 +26,14 @@ void for_each_piece(size_t bytes, Body body) {
   } while (first < bytes);
 }
 
-/// Sends or receives under way; complete when every piece is.
+/// A send or receive under way, complete when every piece is.
 class MpiMessage : public CommRequest {
  public:
   MpiMessage() = default;
   MpiMessage(const MpiMessage&) = delete;
   MpiMessage& operator=(const MpiMessage&) = delete;
-  /// Waits for what is still under way: MPI would write into memory that no longer exists.
+  /// Waits for what is still under way. MPI would otherwise write into memory that no
+  /// longer exists.
   ~MpiMessage() override;
 
   void start_send(MPI_Comm comm, std::span<const std::byte> data, int to, int mpi_tag);
@@ -41,7 +44,7 @@ class MpiMessage : public CommRequest {
   std::vector<MPI_Request> pieces_;
 };
 
-/// Waits for one MPI request, with polite pauses, and tells its status.
+/// Waits for one MPI request, with polite pauses, and gives its status.
 void wait_politely(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);
 
 }  // namespace stria

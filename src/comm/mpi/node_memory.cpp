@@ -48,14 +48,14 @@ class NodeMemory : public SharedBuffer {
   std::vector<ByteRange> parts_;
 };
 
-/// What the other ranks need to find the leader's memory file, and to know it.
+/// What the other ranks need to find the leader's memory file, and to recognise it.
 struct Handle {
   int64_t process_id = 0;
   int64_t descriptor = -1;
   int64_t error_number = 0;
   uint64_t device = 0;
   uint64_t inode = 0;
-  uint64_t nonce = 0;  ///< in its name
+  uint64_t nonce = 0;  ///< part of its name
 };
 
 Handle failed(int error_number) {
@@ -70,7 +70,8 @@ std::string name_with(uint64_t nonce) {
   return text.data();
 }
 
-/// Lays the parts out one after another, each on pages of its own. False when the sum overflows or a size is negative.
+/// Lays out the parts one after another, each on pages of its own. False when the sum overflows or
+/// a size is negative.
 bool lay_out(const std::vector<int64_t>& sizes, std::vector<ByteRange>* parts, int64_t* total) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   *total = 0;
@@ -86,7 +87,7 @@ bool lay_out(const std::vector<int64_t>& sizes, std::vector<ByteRange>* parts, i
   return true;
 }
 
-/// Bytes that the system can give without pushing others out; "unlimited" when it doesn't tell.
+/// The bytes of memory that the system has available; the largest number when it doesn't tell.
 int64_t available_memory() {
   std::ifstream meminfo("/proc/meminfo");
   std::string word;
@@ -100,7 +101,7 @@ int64_t available_memory() {
 }
 
 Handle create_memory_file(int64_t bytes) {
-  // The kernel would rather kill a process than refuse pages to a memory file.
+  // The kernel kills a process before it refuses pages to a memory file.
   if (bytes > available_memory()) {
     return failed(ENOMEM);
   }
@@ -125,7 +126,7 @@ Handle create_memory_file(int64_t bytes) {
   return handle;
 }
 
-/// True when `descriptor`, which need not be open for reading, is the leader's memory file.
+/// True when `descriptor` stands for the leader's memory file. It need not be open for reading.
 bool is_the_file(int descriptor, const Handle& handle) {
   struct stat about = {};
   if (fstat(descriptor, &about) != 0 || about.st_dev != handle.device || about.st_ino != handle.inode) {
@@ -138,8 +139,8 @@ bool is_the_file(int descriptor, const Handle& handle) {
   return found.find(name_with(handle.nonce)) != std::string_view::npos;
 }
 
-/// Opens the leader's file; -1 and an errno when that can't be. Whatever else the path leads to is not touched: not even
-/// opened, since that has effects on some devices.
+/// Opens the leader's file; -1 with an errno when that fails. If the path leads to anything else,
+/// that isn't even opened, since opening some devices has effects.
 int open_memory_file(const Handle& handle) {
   const std::string path = "/proc/" + std::to_string(handle.process_id) + "/fd/" + std::to_string(handle.descriptor);
   const int found = open(path.c_str(), O_PATH | O_CLOEXEC);
@@ -172,7 +173,7 @@ int map_memory_file(int descriptor, int64_t bytes, ByteRange mine, std::byte** b
   return 0;
 }
 
-/// Opens the leader's file (the leader: uses its own descriptor) and maps it. Returns an errno, or 0.
+/// Opens the leader's file and maps it; the leader uses its own descriptor. Returns an errno, or 0.
 int open_and_map(const Handle& handle, bool leader, int64_t bytes, ByteRange mine, std::byte** base) {
   if (handle.error_number != 0) {
     return static_cast<int>(handle.error_number);
@@ -203,7 +204,8 @@ void broadcast(MPI_Comm node, Handle& handle) {
   wait_politely(request);
 }
 
-/// True when all ranks of `node` can open a memory file of the first one. The same on all of them. Collective: over `node`.
+/// True when all ranks of `node` can open a memory file of the first one; the same on all.
+/// Collective: over `node`.
 bool all_share(MPI_Comm node) {
   int rank = 0;
   int size = 0;
@@ -241,7 +243,8 @@ void divide(MPI_Comm& node, int colour) {
   node = part;
 }
 
-/// The first rank of `node` that numbers processes as this one does. Collective: over `node`.
+/// The first rank of `node` with the same numbering of processes as this rank.
+/// Collective: over `node`.
 int first_with_own_processes(MPI_Comm node) {
   int size = 0;
   MPI_Comm_size(node, &size);
@@ -257,8 +260,8 @@ int first_with_own_processes(MPI_Comm node) {
 
 }  // namespace
 
-// Two attempts are enough: processes that are numbered together, or else, where the system keeps them from one another, each by
-// itself.
+// Two divisions are enough: first by the numbering of processes; then, where the system still keeps
+// processes apart, every rank by itself.
 void keep_ranks_that_share(MPI_Comm& node) {
   if (all_share(node)) {
     return;
@@ -296,7 +299,7 @@ Result<std::shared_ptr<SharedBuffer>> allocate_node_memory(MPI_Comm node, int64_
   broadcast(node, handle);
   std::byte* base = nullptr;
   const int mine = open_and_map(handle, rank == 0, total, parts[static_cast<size_t>(rank)], &base);
-  // The leader's descriptor must live until everybody has opened it, which this reduction proves.
+  // The leader's descriptor must live until every rank has opened it. This reduction proves that.
   const int64_t worst = node_maximum(node, mine);
   if (rank == 0 && handle.descriptor >= 0) {
     close(static_cast<int>(handle.descriptor));

@@ -27,7 +27,7 @@ struct Parking {
   std::vector<ParkedComm> comms;  // in the order of parking
 };
 
-// Never destroyed: MPI calls back late.
+// Never destroyed, because MPI calls back late.
 Parking& parking() {
   static Parking* instance = new Parking;
   return *instance;
@@ -41,7 +41,7 @@ bool messages_done(MPI_Comm comm) {
                       [comm](const ParkedMessage& parked) { return comm == MPI_COMM_NULL || parked.comm == comm; });
 }
 
-// All ranks have parked it: whatever they had to send has been sent.
+// All ranks have parked it, so that they have sent all that they had to send.
 void free_communicator(ParkedComm comm) {
   for (int attempt = 0; !messages_done(comm.world); ++attempt) {
     polite_pause(attempt);
@@ -88,7 +88,8 @@ std::vector<uint64_t> gather_numbers(MPI_Comm comm, const std::vector<ParkedComm
 void park_message(MPI_Comm comm, std::unique_ptr<CommRequest>&& message) {
   messages_done(comm);
   const std::lock_guard lock(parking().mutex);
-  parking().messages.emplace_back();  // before the message moves: it stays the caller's where memory runs out
+  // Before the message moves: it stays the caller's where memory runs out.
+  parking().messages.emplace_back();
   parking().messages.back() = {comm, std::move(message)};
 }
 
@@ -124,7 +125,7 @@ void free_parked(MPI_Comm comm) {
     if (last - first < ranks) {
       continue;
     }
-    size_t erased = 0;  // none where another thread has come first
+    size_t erased = 0;  // 0 where another thread was first
     {
       const std::lock_guard lock(parking().mutex);
       erased = std::erase_if(parking().comms, [&](const ParkedComm& one) { return one.number == parked.number; });

@@ -18,20 +18,20 @@ namespace {
 
 struct State {
   std::mutex mutex;
-  bool hooked = false;         ///< MPI's end will call back
-  std::shared_ptr<Comm> comm;  ///< of the run; null while there is none
+  bool hooked = false;         ///< the end of MPI will call back
+  std::shared_ptr<Comm> comm;  ///< the run's communicator; null while there is no run
   TraceRun run;
   bool of_all_ranks = false;
   bool finished = false;
 };
 
-// Never destroyed: MPI calls back late.
+// Never destroyed, because MPI calls back late.
 State& state() {
   static State* instance = new State;
   return *instance;
 }
 
-/// What STRIA_TRACE and STRIA_TRACE_DIR ask for; nothing when neither is set.
+/// What STRIA_TRACE and STRIA_TRACE_DIR ask for; no value when neither is set.
 Result<std::optional<trace::Options>> wanted() {
   if (!is_trace_asked_for()) {
     return std::optional<trace::Options>();
@@ -53,7 +53,7 @@ Result<std::optional<trace::Options>> wanted() {
 }
 
 void finish_at_end() {
-  // Nobody is left who could be told of a failure; the parts remain.
+  // No caller is left to hear of a failure; the parts remain.
   (void)finish_trace();
   const std::lock_guard lock(state().mutex);
   state().comm.reset();
@@ -67,7 +67,8 @@ void hook_end_of_mpi() {
 }
 
 Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, int world_size) {
-  trace::apply_level(trace::Level::kOff);  // the messages of tracing itself are not recorded
+  // So that the messages of tracing itself are not recorded.
+  trace::apply_level(trace::Level::kOff);
   STRIA_ASSIGN_OR_RETURN(state().run, begin_trace_run(*comm, trace::Recorder::instance(), options));
   state().comm = comm;
   state().of_all_ranks = comm->size() == world_size;
@@ -84,7 +85,7 @@ bool is_trace_asked_for() {
 Status join_trace(const std::shared_ptr<Comm>& comm) {
   const std::lock_guard lock(state().mutex);
   if (state().of_all_ranks || state().finished) {
-    return {};  // so it is on every rank
+    return {};  // this is so on every rank
   }
   STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
   if (!options) {
@@ -112,7 +113,7 @@ Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& opti
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   hook_end_of_mpi();
   STRIA_RETURN_IF_ERROR(begin(comm, options, world_size));
-  state().of_all_ranks = true;  // nothing larger takes its place
+  state().of_all_ranks = true;  // no larger run takes its place
   return {};
 }
 
@@ -122,7 +123,7 @@ Result<std::string> finish_trace() {
     return std::string();
   }
   if (state().comm == nullptr) {
-    // A rank that opened files alone.
+    // This rank opened files only by itself.
     STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
     if (!options || !state().hooked) {
       return std::string();

@@ -1,10 +1,13 @@
-// How a program's tracing begins and ends by itself: with the first communicator that files are opened on, and with MPI.
+// How a program's tracing begins and ends by itself: it begins with the first communicator on which
+// a file is opened, and ends with MPI.
 //
-// Problem: a library sees neither MPI_Init nor the whole of the program's ranks; a program may open its first file on one rank
-// alone. Method: the run is that of the first communicator of all ranks that joins; until then of the first with more than one
-// rank of which none has a run. At the end of MPI, which is collective, an attribute of MPI_COMM_SELF calls back: each run ends
-// over its own communicator. A rank that never met another writes a trace of its own. Without STRIA_TRACE or STRIA_TRACE_DIR
-// nothing is sent.
+// Problem: a library sees neither MPI_Init nor all of the program's ranks, and a program may open
+// its first file on one rank alone.
+// Method: the run is that of the first communicator of all ranks that joins. Until then it is that
+// of the first communicator with several ranks none of which has a run. At the end of MPI, which is
+// collective, an attribute of MPI_COMM_SELF calls back, and each run ends over its own
+// communicator. A rank that never met another writes a trace of its own. Without STRIA_TRACE or
+// STRIA_TRACE_DIR nothing is sent.
 #pragma once
 
 #include <memory>
@@ -15,20 +18,25 @@
 
 namespace stria {
 
-/// Whether the environment has STRIA_TRACE or STRIA_TRACE_DIR: without them no program's tracing begins by itself.
+/// Tells whether the environment has STRIA_TRACE or STRIA_TRACE_DIR. Without them tracing never
+/// begins by itself.
 bool is_trace_asked_for();
 
-/// Tells tracing that the ranks of `comm` open a file together. kInvalidArgument when STRIA_TRACE is no level; an error when
-/// the trace can't be made. Collective: yes, over `comm`; the same outcome on every rank.
+/// Tells the tracing that the ranks of `comm` open a file together. kInvalidArgument when
+/// STRIA_TRACE is no level; other errors when the trace can't be made. Collective: yes, over
+/// `comm`; the same outcome on every rank.
 Status join_trace(const std::shared_ptr<Comm>& comm);
 
-/// Begins the run of start() and of the wrappers; kInvalidArgument when there is one already. Collective: yes.
+/// Begins a run for trace::start() and for the wrappers; kInvalidArgument when there has been one
+/// already. Collective: yes.
 Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& options);
 
-/// At the end of a program that never initialised MPI: writes what it recorded, if that is about any file.
+/// For the end of a program that never initialised MPI: writes what it recorded, if that is
+/// about any file.
 Status write_trace_without_mpi();
 
-/// Ends the run, if there is one, and returns the path of its file. Collective: yes, over the run's communicator.
+/// Ends the run, if there is one, and returns the path of its file. Collective: yes, over the
+/// run's communicator.
 Result<std::string> finish_trace();
 
 }  // namespace stria

@@ -1,4 +1,5 @@
-// What the preloaded MPI-IO offers to libstria_trace, preloaded beside it, so that both make one trace.
+// What the preloaded MPI-IO offers to libstria_trace, when that is preloaded too, so that both
+// write one trace.
 #pragma once
 
 #include <mpi.h>
@@ -16,5 +17,5 @@ struct TraceLink {
 
 }  // namespace stria
 
-/// Found by its name. `stria_mpiio_trace_link_1`: another number when TraceLink changes.
+/// libstria_trace finds it by its name. The number in the name changes whenever TraceLink changes.
 extern "C" const stria::TraceLink* stria_mpiio_trace_link_1();

@@ -21,12 +21,12 @@ namespace stria {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval(50);
-// How long to wait for answers, in parts of the limit; ranks look for questions every 50 ms.
+// How long to wait for answers, as a part of the limit. Ranks look for questions every 50 ms.
 constexpr double kPatienceOfLimit = 0.25;
 constexpr double kLeastPatienceSeconds = 0.5;
 constexpr double kMostPatienceSeconds = 2;
 constexpr auto kTimeToAbort = std::chrono::seconds(5);
-constexpr size_t kMostCalls = 4;  // that a line names
+constexpr size_t kMostCalls = 4;  // calls that a line names
 
 std::chrono::steady_clock::duration in_seconds(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
@@ -38,10 +38,10 @@ std::chrono::steady_clock::duration in_seconds(double seconds) {
 struct WaitWatch::Message {
   int64_t question = 0;
   int64_t is_answer = 0;
-  std::array<char, 48> call{};  ///< in which the answering rank waits, to the first zero
+  std::array<char, 48> call{};  ///< the call in which the answering rank waits; ends with a zero
 };
 
-/// A message with its bytes, which lives until it is sent.
+/// A message with its bytes. It lives until it is sent.
 class WaitWatch::Sent final : public MpiMessage {
  public:
   explicit Sent(const Message& message) : message_(message) {}
@@ -76,7 +76,7 @@ void WaitWatch::look(bool begins) {
     take_messages();
     go_on();
   } catch (const std::bad_alloc&) {
-    // What this rank has to say is lost; what it waits for is not.
+    // Without memory this rank makes no report, but goes on waiting.
     stage_ = Stage::kQuiet;
   }
 }
@@ -102,7 +102,8 @@ void WaitWatch::go_on() {
   if (stage_ == Stage::kAskedLower) {
     if (somebody_answered()) {
       stage_ = wait_.is_over_deadline() ? Stage::kGivingUp : Stage::kQuiet;
-      stage_end_ = Clock::now() + 2 * in_seconds(kMostPatienceSeconds);  // the other has its say first
+      // The other rank reports first.
+      stage_end_ = Clock::now() + 2 * in_seconds(kMostPatienceSeconds);
       return;
     }
     std::vector<int> all(static_cast<size_t>(size_));
@@ -183,7 +184,7 @@ std::string WaitWatch::find_out() const {
                              : ", which still read or write, are not in this call, have ended, or can't be reached");
 }
 
-// Which calls the others are in, each with its lowest rank.
+// Says which calls the others are in, each with its lowest rank.
 std::string WaitWatch::describe_calls() const {
   std::map<std::string, int> lowest;
   for (const int rank : asked_) {
@@ -240,7 +241,7 @@ void wait_for_all(MPI_Comm comm, MPI_Request& request) {
 }
 
 void give_up_job() {
-  // MPI_Abort may wait for a connection that is the very one that is gone.
+  // MPI_Abort may wait for the very connection that is lost.
   std::thread([] {
     std::this_thread::sleep_for(kTimeToAbort);
     _exit(EXIT_FAILURE);

@@ -1,12 +1,15 @@
 // Finds out whom the ranks of a communicator wait for, when that takes long.
 //
-// Problem: who waits in a collective operation of MPI knows nobody who is late; who waits for a message knows one rank, which
-// may itself wait for another; and a line from each rank of a thousand helps nobody. Method: a rank that waits answers, every
-// 50 ms, those that ask whether it waits. After the limit a rank asks a few lower ones, 0 and those at distances of powers of
-// two: if one of them waits too, it says nothing, for that one will. Otherwise it asks all. Who doesn't answer isn't waiting
-// here: it is whom all wait for, because it is elsewhere, has ended, or can't be reached. Cost: nothing before the first 50 ms
-// of a wait but a look at the clock in each sleep, then a probe for messages; after the limit 2 log2(ranks) short messages a
-// rank.
+// Problem: a rank in a collective operation of MPI doesn't know who is late. A rank that waits for
+// a message knows one rank, which may itself wait for another. And a line from each of a thousand
+// ranks helps no one.
+// Method: every 50 ms a waiting rank answers those that ask whether it waits. After the limit a
+// rank asks a few lower ranks: rank 0 and those at distances of powers of two. If one of them waits
+// too, this rank says nothing and leaves the report to that one. Otherwise it asks all ranks. A
+// rank that doesn't answer isn't waiting here. It is the one that all wait for, because it is
+// elsewhere, has ended, or can't be reached.
+// Cost: in the first 50 ms of a wait only a look at the clock in each sleep; then a probe for
+// messages; after the limit 2 log2(ranks) short messages per rank.
 #pragma once
 
 #include <mpi.h>
@@ -21,12 +24,13 @@ namespace stria {
 
 class WaitWatch {
  public:
-  /// Among the ranks of `comm`, by messages with that tag.
+  /// For the ranks of `comm`, which send each other messages with this tag.
   WaitWatch(MPI_Comm comm, int tag);
-  /// What the words call the nodes, in the order of their numbers; both must outlive this.
+  /// The names of the nodes for the report, by number of the node. Both must outlive this.
   void set_names(const std::vector<int>* node_of_rank, const std::vector<std::string>* hosts);
 
-  /// To be called between the sleeps of a loop that waits for others; `begins` the first time. Ends the job after the deadline.
+  /// To be called between the sleeps of a loop that waits for others; `begins` is true in the first
+  /// call. Ends the job after the deadline.
   void look(bool begins);
 
  private:
@@ -56,17 +60,18 @@ class WaitWatch {
   Clock::time_point stage_end_;
   int64_t question_ = 0;
   std::vector<int> asked_;
-  std::vector<std::string> calls_;  ///< of each rank that has answered; of others empty
+  /// The call that each rank has answered; empty where it has not.
+  std::vector<std::string> calls_;
 };
 
-/// Receives what is left of such messages before the communicator is freed. Local.
+/// Receives the messages of this kind that are left, before the communicator is freed. Local.
 void drain_wait_messages(MPI_Comm comm, int tag);
 
-/// Waits, with polite pauses, for an operation of all ranks of `comm`, on which no messages of ours may be sent: there rank 0
-/// or 1 says that it lasts.
+/// Waits, with polite pauses, for an operation of all ranks of `comm`. The library may send no
+/// messages of its own on it, so that only rank 0 or 1 reports that the wait lasts.
 void wait_for_all(MPI_Comm comm, MPI_Request& request);
 
-/// Ends all ranks of the job: MPI is told, and this process ends even where MPI can't do it.
+/// Ends all ranks of the job by MPI. This process ends even where MPI can't end it.
 [[noreturn]] void give_up_job();
 
 }  // namespace stria

@@ -1,4 +1,4 @@
-// Who waits for long says for whom, in one line for all who wait.
+// When ranks wait for long, one line says for whom.
 #include "comm/mpi/wait_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr WaitLimits kSoon{0.5, 0};
 constexpr auto kLate = std::chrono::milliseconds(2500);
 
-/// What this rank writes to standard error while it makes a call of all ranks to which some come late.
+/// What this rank writes to standard error during a call of all ranks, to which some come late.
 std::string words_of(Comm& comm, bool late, const WaitLimits& limits = kSoon) {
   comm.barrier();
   testing::internal::CaptureStderr();

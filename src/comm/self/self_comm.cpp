@@ -13,7 +13,8 @@ namespace stria {
 
 namespace {
 
-/// The messages of one tag on their way from this rank to itself: either unread messages or unanswered receives, never both.
+/// The messages of one tag from this rank to itself. It holds either messages that no receive has
+/// taken yet, or receives that wait for one, never both.
 struct Mailbox {
   struct Receive {
     std::span<std::byte> buffer;

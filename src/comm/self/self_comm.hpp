@@ -1,4 +1,5 @@
-// The communicator of a program that is one process: every collective is the identity, and MPI isn't touched.
+// The communicator of a program of one process: every collective is the identity, and
+// MPI isn't used.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 
 namespace stria {
 
-/// Makes a communicator of one rank. Messages to rank 0 itself work and are buffered.
+/// Makes a communicator of one rank. Messages from rank 0 to itself work; they are buffered.
 std::unique_ptr<Comm> make_self_comm();
 
 }  // namespace stria

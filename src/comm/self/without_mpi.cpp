@@ -1,4 +1,4 @@
-// What the end of MPI means where there is none: nothing.
+// Without MPI, its end asks for nothing.
 #include "comm/mpi/end_of_mpi.hpp"
 
 namespace stria {

@@ -30,7 +30,7 @@ namespace stria {
 
 namespace {
 
-/// The running thread's record; the runtime keeps its layout private, the ABI fixes it.
+/// The running thread's record. The runtime doesn't publish its layout, but the ABI fixes it.
 ExceptionState& thread_exceptions() {
   return *reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
 }
@@ -75,7 +75,7 @@ void Fiber::run() {
   switch_stacks(&inside_, &outside_, false);
 }
 
-/// Changes stacks and everything that the runtime and the sanitizers tie to a stack.
+/// Switches stacks, with everything that the runtime and the sanitizers tie to a stack.
 void Fiber::switch_stacks(ucontext_t* from, ucontext_t* to, [[maybe_unused]] bool into_fiber) {
   std::swap(thread_exceptions(), other_exceptions_);
 #ifdef STRIA_ASAN
@@ -119,7 +119,7 @@ Result<FiberStacks> FiberStacks::allocate(int count, int64_t stack_bytes, bool g
   const size_t step = stacks.stack_bytes_ + stacks.guard_bytes_;
   STRIA_ASSIGN_OR_RETURN(stacks.memory_, PrivateMemory::allocate(static_cast<int64_t>(step) * count));
   for (int i = 0; guard_pages && i < count; ++i) {
-    // Stacks grow down: the guard lies below each.
+    // Stacks grow downwards, so that the guard lies below each.
     if (mprotect(stacks.memory_.bytes().data() + step * static_cast<size_t>(i), stacks.guard_bytes_, PROT_NONE) != 0) {
       return Status::from_errno(errno, "guard pages of " + std::to_string(count) + " stacks");
     }

@@ -1,4 +1,4 @@
-// A function with a stack of its own, run in turns with the thread that resumes it.
+// A function with a stack of its own. It runs in turns with the thread that resumes it.
 #pragma once
 
 #include <ucontext.h>
@@ -12,14 +12,15 @@
 
 namespace stria {
 
-/// The C++ runtime's per-thread record of exceptions, which must change hands with the stack: a fiber may switch inside a catch
-/// block.
+/// The C++ runtime's record of a thread's exceptions. It must be switched with the stack, since a
+/// fiber may switch inside a catch block.
 struct ExceptionState {
   void* caught = nullptr;
   unsigned int uncaught = 0;
 };
 
-/// Resumed by one thread only. Must have finished, or never have started, when it goes.
+/// Only one thread may resume it. When it is destroyed it must have finished, or
+/// never have started.
 class Fiber {
  public:
   Fiber(std::span<std::byte> stack, std::function<void()> body);
@@ -29,11 +30,11 @@ class Fiber {
 
   /// Runs the body until it suspends or ends. Called from outside.
   void resume();
-  /// Goes back to whoever resumed. Called from the body.
+  /// Goes back to the caller of resume(). Called from the body.
   void suspend();
   bool started() const { return started_; }
   bool finished() const { return finished_; }
-  /// What the body let out, if anything.
+  /// The exception that left the body, if any.
   std::exception_ptr exception() const { return exception_; }
 
  private:
@@ -45,7 +46,7 @@ class Fiber {
   std::function<void()> body_;
   ucontext_t inside_{};
   ucontext_t outside_{};
-  ExceptionState other_exceptions_;  ///< of the side that isn't running
+  ExceptionState other_exceptions_;  ///< those of the side that isn't running
   bool started_ = false;
   bool finished_ = false;
   std::exception_ptr exception_;
@@ -56,7 +57,7 @@ class Fiber {
   void* outside_handle_ = nullptr;
 };
 
-/// Stacks for many fibers in one mapping, touched as they are used.
+/// Stacks for many fibers in one mapping; only pages that are used take memory.
 class FiberStacks {
  public:
   /// kResourceExhausted when the system has no room, or no room for the guard pages.

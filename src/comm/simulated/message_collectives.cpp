@@ -91,7 +91,8 @@ void MessageCollectives::all_reduce(std::span<double> values, ReduceOp op) {
 }
 
 void MessageCollectives::exclusive_scan(std::span<int64_t> values) {
-  std::vector<int64_t> covered(values.begin(), values.end());  // the sum over the `distance` ranks up to this one
+  // The sum over the `distance` ranks up to this one.
+  std::vector<int64_t> covered(values.begin(), values.end());
   std::vector<int64_t> other(values.size());
   std::fill(values.begin(), values.end(), 0);
   for (int distance = 1; distance < size(); distance *= 2) {
@@ -113,7 +114,7 @@ void MessageCollectives::exclusive_scan(std::span<int64_t> values) {
 
 void MessageCollectives::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   const size_t bytes = mine.size();
-  std::vector<std::byte> shares(all.size());  // of this rank, the next, and so on around
+  std::vector<std::byte> shares(all.size());  // those of this rank, of the next, and so on around
   std::copy(mine.begin(), mine.end(), shares.begin());
   for (int have = 1; have < size(); have *= 2) {
     const size_t moved = bytes * static_cast<size_t>(std::min(have, size() - have));

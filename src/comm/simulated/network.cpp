@@ -47,7 +47,8 @@ std::shared_ptr<Transfer> Network::send(std::span<const std::byte> data, int fro
       sender.bytes_sent_away += static_cast<int64_t>(data.size());
     }
   }
-  // The event of any message of the channel brings its oldest, so that delays can't change their order.
+  // Each event delivers the oldest message of its channel, so that delays can't change the
+  // order of messages.
   scheduler_.schedule([this, &way, from, to, tag] {
     way.arrived.push_back(std::move(way.under_way.front()));
     way.under_way.pop_front();

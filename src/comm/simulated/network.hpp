@@ -1,4 +1,5 @@
-// The messages of a simulation: delayed at random, in order between two ranks with one tag.
+// The messages of a simulation: delayed at random, but in order between two ranks
+// with the same tag.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace stria {
 /// A send or receive under way, shared by its request and the network.
 struct Transfer {
   bool done = false;
-  int waiting_rank = -1;  ///< blocked until this is done
+  int waiting_rank = -1;  ///< the rank that is blocked until this is done
 };
 
 class Network {
@@ -31,7 +32,7 @@ class Network {
 
  private:
   struct Message {
-    std::vector<std::byte> copy;          ///< of a buffered message
+    std::vector<std::byte> copy;          ///< bytes of a buffered message
     std::span<const std::byte> original;  ///< of one that waits for its receiver
     std::shared_ptr<Transfer> send;       ///< of one that waits for its receiver
     std::span<const std::byte> data() const { return send != nullptr ? original : std::span<const std::byte>(copy); }
@@ -40,7 +41,7 @@ class Network {
     std::span<std::byte> buffer;
     std::shared_ptr<Transfer> transfer;
   };
-  /// One direction between two ranks with one tag: three queues in order.
+  /// The messages from one rank to another with one tag: three queues in order.
   struct Channel {
     std::deque<Message> under_way;
     std::deque<Message> arrived;

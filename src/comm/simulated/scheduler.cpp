@@ -104,8 +104,8 @@ void Scheduler::poll() {
   if (idle_polls_++ == 0) {
     idle_since_ = std::chrono::steady_clock::now();
   }
-  // Everybody has asked several times and no message is under way: what they wait for can only come from outside, a thread that
-  // writes for example, and that one wants the processor.
+  // All ranks have asked several times and no message is under way. What they wait for can only
+  // come from outside, for instance from a thread that writes, which needs the processor.
   if (events_.empty() && idle_polls_ > 4 * static_cast<int64_t>(ranks_.size())) {
     const timespec moment{0, 100000};
     nanosleep(&moment, nullptr);

@@ -1,4 +1,5 @@
-// Runs the ranks of a simulation in turns: at each call of a rank, chance decides who is next.
+// Runs the ranks of a simulation in turns: at each call of a rank, chance decides which
+// rank runs next.
 #pragma once
 
 #include <chrono>
@@ -15,10 +16,11 @@
 
 namespace stria {
 
-/// What unwinds the ranks of a run that ends early. Not a std::exception, so that code which catches those lets it pass.
+/// Thrown to unwind the ranks of a run that ends early. It is no std::exception, so that code that
+/// catches those lets it pass.
 struct SimulationCancelled {};
 
-/// What a rank waits for, put into words only when somebody asks.
+/// What a rank waits for. It is put into words only when it is needed.
 struct WaitState {
   const char* what = "runs";        ///< "receives", "polls"
   const char* direction = nullptr;  ///< "from" or "to" a peer; null: no message
@@ -28,32 +30,35 @@ struct WaitState {
   std::string describe() const;
 };
 
-/// Fibers, one a rank, and events at later ticks of a clock that counts turns.
+/// One fiber per rank, and events at later ticks of a clock that counts turns.
 class Scheduler {
  public:
   Scheduler(uint64_t seed, int64_t stall_ms);
 
   void add_rank(std::span<std::byte> stack, std::function<void()> body);
-  /// Runs until every rank has ended; the error says why that can't be, or what fail() said. Afterwards no fiber is suspended.
+  /// Runs until every rank has ended. The error says why that is impossible, or is that of fail().
+  /// Afterwards no fiber is suspended.
   Status run();
-  /// What a rank let out first, if any.
+  /// The first exception that left a rank, if any.
   std::exception_ptr exception() const { return exception_; }
   int64_t switches() const { return tick_; }
 
-  // Called by the running rank:
+  // For the running rank:
   int current() const { return current_; }
-  /// Lets chance decide who runs next; the caller stays ready.
+  /// Lets chance decide which rank runs next; the caller stays ready.
   void yield();
-  /// As yield(), for a caller that found nothing to do: enough of these without an event, and the run is a deadlock.
+  /// As yield(), for a caller that found nothing to do. After many of these without an event the
+  /// run counts as a deadlock.
   void poll();
-  /// Waits until wake(rank). `state` describes the wait, should it never end.
+  /// Waits until wake(rank). `state` describes the wait, in case it never ends.
   void block(const WaitState& state);
-  /// True when the run is being given up: the caller must not wait (it may be inside a destructor of an unwinding stack).
+  /// True when the run is being given up. The caller then must not wait, as it may be in a
+  /// destructor while its stack unwinds.
   bool cancelled() const { return cancelling_; }
 
-  // Called by anybody:
+  // For any caller:
   void wake(int rank);
-  /// Calls `event` in a random number of turns, few as a rule, sometimes many.
+  /// Calls `event` after a random number of turns, usually few, sometimes many.
   void schedule(std::function<void()> event);
   /// Ends the run with this error.
   void fail(Status why);
@@ -67,7 +72,8 @@ class Scheduler {
   };
   struct Event {
     int64_t tick = 0;
-    int64_t number = 0;  ///< of two events at one tick the earlier made comes first: the same in every run
+    /// Of two events at one tick, the one made first comes first, so that runs repeat.
+    int64_t number = 0;
     std::function<void()> action;
     bool operator>(const Event& other) const { return std::pair(tick, number) > std::pair(other.tick, other.number); }
   };

@@ -26,7 +26,7 @@ class NodeParts : public SharedBuffer {
   std::vector<PrivateMemory> parts_;
 };
 
-/// One allocation of a node's ranks, until all of them have come.
+/// One allocation by the ranks of a node, until all of them have called.
 struct NodeAllocation {
   std::shared_ptr<NodeParts> parts;
   int present = 0;
@@ -48,9 +48,10 @@ struct World {
   Network network;
   std::vector<int> node_rank_of_rank;
   std::vector<int> node_sizes;  ///< by node
-  /// Who will send to a rank in its n-th sparse exchange: what a probe would tell it.
+  /// The messages for a rank in its n-th sparse exchange, with sender and size: what a probe
+  /// would tell it.
   std::map<std::pair<int, int64_t>, std::vector<std::pair<int, size_t>>> announced;
-  /// By node and by how many allocations the rank has made before.
+  /// Keyed by the node, and by the number of allocations that the rank has made before.
   std::map<std::pair<int, int64_t>, std::shared_ptr<NodeAllocation>> allocations;
   std::vector<std::unique_ptr<CommRequest>> parked;
 };
@@ -103,9 +104,9 @@ class SimulatedComm : public MessageCollectives {
   }
   void wait(CommRequest& request) override { static_cast<SimulatedRequest&>(request).wait(); }
   void pause(int) override { world_.scheduler.poll(); }
-  /// Others may send when this rank has ended.
+  /// Other ranks may still send after this rank has ended.
   void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
-  /// As with nonblocking consensus: the messages themselves and a barrier, no lists of addresses.
+  /// As by nonblocking consensus: the messages and a barrier, without lists of addresses.
   Messages sparse_exchange(const Messages& outgoing) override;
 
  private:

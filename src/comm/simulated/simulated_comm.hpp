@@ -1,11 +1,14 @@
-// N ranks in one process, under a schedule that a seed decides.
+// N ranks in one process, under a schedule that a seed determines.
 //
-// Problem: real ranks rarely meet the schedules that break a protocol, can't be replayed, and a machine holds few of them.
-// Method: each rank is a fiber with a stack of its own on the calling thread. At every communication call a seeded scheduler
-// picks who runs next; messages arrive after random delays, kept in order only where the interface promises it; a send is
-// buffered or waits for its receiver, at random. Collectives are trees of such messages, so their counts are those of a real
-// implementation. Cost: about a microsecond a switch; memory for the stack pages that a rank touches. 16,384 ranks are
-// practical.
+// Problem: real ranks rarely meet the schedules that break a protocol, they can't be replayed, and
+// a machine holds few of them.
+// Method: each rank is a fiber with its own stack, on the calling thread. At every communication
+// call a seeded scheduler picks the rank that runs next. Messages arrive after random delays, in
+// order only where the interface promises it. A send is buffered or waits for its receiver, at
+// random. Collectives are trees of such messages, so that their number is that of a real
+// implementation.
+// Cost: about a microsecond per switch, and memory for the stack pages that a rank touches. 16,384
+// ranks are practical.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +26,19 @@ struct SimulationOptions {
   bool scatter_nodes = false;
   uint64_t seed = 1;
   int64_t stack_bytes = 512 << 10;  ///< of each rank; only touched pages cost memory
-  bool guard_pages = true;   ///< an overflowing stack ends in a fault instead of in its neighbour's; costs two mappings a rank
-  int64_t stall_ms = 20000;  ///< polling without any message under way for so long counts as a deadlock
+  /// A stack that overflows ends in a fault and not in its neighbour; costs two mappings per rank.
+  bool guard_pages = true;
+  /// Polling for this long, without any message under way, counts as a deadlock.
+  int64_t stall_ms = 20000;
 };
 
-/// What one rank put on the network: messages to itself and shared memory don't count.
+/// What one rank has sent. Messages to itself and shared memory don't count.
 struct RankTraffic {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t messages_received = 0;
   int64_t bytes_received = 0;
-  int64_t messages_sent_away = 0;  ///< of those sent, to ranks of other nodes
+  int64_t messages_sent_away = 0;  ///< those of them that went to ranks of other nodes
   int64_t bytes_sent_away = 0;
 };
 
@@ -42,10 +47,11 @@ struct SimulationReport {
   int64_t switches = 0;              ///< from the scheduler to a rank
 };
 
-/// Runs `body` once on every rank. The first exception that a rank lets out ends the run and comes out here. kInternal, with
-/// the state of the ranks, when nobody can go on (a deadlock) or when a message and its receive differ in size;
-/// kInvalidArgument for options out of range; kResourceExhausted when the stacks can't be had. When a run ends early the other
-/// ranks' stacks are unwound by an exception of no standard type, so their destructors run.
+/// Runs `body` once on every rank. The first exception that leaves a rank ends the run and is
+/// thrown here. kInternal, with the state of the ranks, when no rank can go on (a deadlock) or when
+/// a message and its receive differ in size. kInvalidArgument for options out of range.
+/// kResourceExhausted when the stacks can't be allocated. When a run ends early, an exception of no
+/// standard type unwinds the other ranks' stacks, so that their destructors run.
 Result<SimulationReport> run_simulated(const SimulationOptions& options, const std::function<void(Comm&)>& body);
 
 }  // namespace stria

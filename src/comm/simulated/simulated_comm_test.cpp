@@ -100,7 +100,8 @@ TEST(SimulatedComm, ReportsPollingForWhatNeverComes) {
 }
 
 TEST(SimulatedComm, FindsSendsThatRelyOnBuffering) {
-  // Both send before they receive: legal only where the network buffers. Some schedule must show it.
+  // Both send before they receive, which works only where the network buffers. Some schedule must
+  // show the deadlock.
   int deadlocks = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto report = run_simulated({.ranks = 2, .seed = seed}, [](Comm& comm) {

@@ -66,7 +66,8 @@ void answer(Comm& comm, int child, const std::function<int64_t()>& now_ns) {
 std::vector<trace::ClockSample> compare_clocks(Comm& comm, const std::function<int64_t()>& now_ns) {
   std::vector<trace::ClockSample> samples;
   const int rank = comm.rank();
-  // In step k the ranks whose lowest set bit is 2^k ask the rank without that bit: nobody takes part in two pairs at once.
+  // In step k each rank whose lowest set bit is 2^k asks the rank without that bit. So no rank is
+  // in two pairs at once.
   for (int bit = 1; bit < comm.size() && samples.empty(); bit *= 2) {
     if ((rank & bit) != 0) {
       samples.push_back(ask(comm, rank - bit, now_ns));

@@ -52,7 +52,8 @@ int64_t unix_ns() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// By a number of its own, not the process's: that may be another program's at the same time on another node or in a container.
+// The name has a number of its own. Another program on another node or in a container may have the
+// same process id.
 std::string file_name(const std::string& program) {
   const time_t now = time(nullptr);
   tm parts{};
@@ -76,7 +77,7 @@ Status make_directory(const std::string& path) {
   return error ? Status::from_errno(error.value(), fmt::format("create the directory '{}' for traces", path)) : Status();
 }
 
-/// What rank 0 decides for all: where the trace goes, and the run's number.
+/// Rank 0 decides for all ranks where the trace goes, and the run's number.
 std::string share_path(Comm& comm, const std::string& directory, uint64_t& run_id) {
   std::string path = (std::filesystem::path(directory) / file_name(program_name())).string();
   const auto own = std::as_bytes(std::span(path.data(), path.size()));
@@ -101,7 +102,7 @@ int64_t receive_number(Comm& comm, int from, int tag) {
   return value;
 }
 
-/// Rank 0's file under construction. The first failure sticks; what comes after is thrown away.
+/// The file that rank 0 writes. It keeps the first failure, and drops what comes after it.
 class Output {
  public:
   explicit Output(const std::string& path) : path_(path) {
@@ -136,7 +137,8 @@ class Output {
   Status status_;
 };
 
-/// Sends this rank's part to rank 0 when told to; a failure is told in place of bytes.
+/// Sends this rank's part to rank 0 when asked; after a failure it sends the failure in
+/// place of bytes.
 void send_part(Comm& comm, trace::Recorder& recorder) {
   receive_number(comm, 0, kGoTag);
   for (int64_t offset = 0;;) {
@@ -207,7 +209,7 @@ Result<TraceRun> begin_trace_run(Comm& comm, trace::Recorder& recorder, const tr
     status = recorder.open_part(fmt::format("{}/rank_{:06}.part", parts_directory(path), comm.rank()));
   }
   STRIA_RETURN_IF_ERROR(comm.agree(status));
-  recorder.add_clock_samples({});  // those of a run of fewer ranks, if there are any, don't count
+  recorder.add_clock_samples({});  // drops those of an earlier run of fewer ranks
   recorder.add_clock_samples(compare_clocks(comm, [&recorder] { return recorder.now_ns(); }));
   return TraceRun{path};
 }
@@ -241,7 +243,8 @@ Status finish_trace_run(Comm& comm, trace::Recorder& recorder, const TraceRun& r
     return status.with_context(fmt::format("no trace file; the ranks' parts are in '{}'", parts_directory(run.path)));
   }
   recorder.discard_part();
-  ::rmdir(parts_directory(run.path).c_str());  // the last rank of a directory finds it empty
+  // Succeeds on the last rank, which finds the directory empty.
+  ::rmdir(parts_directory(run.path).c_str());
   return {};
 }
 

@@ -1,9 +1,12 @@
-// One run's trace: its ranks agree on a name, record into parts, and merge them into one file.
+// The trace of one run: the ranks agree on a name, record into parts, and merge the parts
+// into one file.
 //
-// Problem: a trace should be one file, also where ranks don't share a directory, and should survive a crash of the program.
-// Method: each rank's part is a file of its own, NAME.parts/rank_000012.part; at the end the ranks send theirs to rank 0, which
-// writes them one behind the other under a temporary name. Parts go once the whole is there. Cost: rank 0 takes in all parts,
-// one at a time, in pieces of a few megabytes.
+// Problem: a trace should be one file, even where ranks don't share a directory, and it should
+// survive a crash of the program.
+// Method: the part of each rank is a file, NAME.parts/rank_000012.part. At the end the ranks send
+// their parts to rank 0, which writes them one behind another under a temporary name. The parts are
+// removed once the whole file is there.
+// Cost: rank 0 receives all parts, one at a time, in pieces of a few megabytes.
 #pragma once
 
 #include <string>
@@ -15,14 +18,15 @@
 namespace stria {
 
 struct TraceRun {
-  std::string path;  ///< of the file to be: DIRECTORY/PROGRAM_TIME_PID.stria-trace
+  std::string path;  ///< where the file will be: DIRECTORY/PROGRAM_TIME_PID.stria-trace
 };
 
-/// Makes what the recorders of `comm`'s ranks record one run, in a new file in options.directory, with a part file for each
-/// rank where options.level records spans. Collective: yes; the same outcome on every rank.
+/// Begins a run of the ranks of `comm`, with a new file in options.directory. Each rank gets a part
+/// file where options.level records spans. Collective: yes; the same outcome on every rank.
 Result<TraceRun> begin_trace_run(Comm& comm, trace::Recorder& recorder, const trace::Options& options);
 
-/// Ends the run and writes its file. After an error the parts are still there. Collective: yes; the same outcome on every rank.
+/// Ends the run and writes its file. After an error the parts remain. Collective: yes; the same
+/// outcome on every rank.
 Status finish_trace_run(Comm& comm, trace::Recorder& recorder, const TraceRun& run);
 
 }  // namespace stria

@@ -1,4 +1,5 @@
-// Runs of simulated ranks whose clocks are off by milliseconds and drift: recorded, merged and read back.
+// Runs of simulated ranks whose clocks are off by milliseconds and drift: recorded, merged
+// and read back.
 #include "comm/trace/trace_run.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using trace::BuiltIn;
 using trace::Record;
 using trace::Recorder;
 
-/// A rank's clock: off by up to 5 ms, up to 100 parts in a million too fast or too slow.
+/// A rank's clock: off by up to 5 ms, and up to 100 parts in a million too fast or too slow.
 struct SkewedClock {
   int64_t skew_ns = 0;
   double drift = 0;
@@ -48,7 +49,8 @@ std::string fresh_directory(const std::string& name) {
   return path.string();
 }
 
-/// Each rank sends to each other in turn and records both sides; the i-th message from a to b is the i-th that b has of a.
+/// Each rank sends to each other rank in turn, and both sides are recorded. The i-th message from a
+/// to b is the i-th that b receives from a.
 void exchange(Comm& comm, Recorder& recorder, int turns) {
   uint32_t id = 1;
   for (int turn = 0; turn < turns; ++turn) {
@@ -148,14 +150,14 @@ TEST_P(TraceRunTest, NoMessageArrivesBeforeItWasSent) {
   }
   EXPECT_EQ(found.messages, int64_t{ranks} * distances * kTurns);
   EXPECT_EQ(found.violations, 0) << "of " << found.messages << ", by up to " << found.worst_ns << " ns";
-  // Nothing is left beside the file.
+  // Only the file is left.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
   std::filesystem::remove_all(directory);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, TraceRunTest, testing::Values(1, 2, 3, 7, 16, 64));
 
-// What the test above relies on: without correction the same messages do arrive before they were sent.
+// The test above relies on this: without correction the same messages arrive before they were sent.
 TEST(Clocks, UncorrectedSkewBreaksCausality) {
   const std::string directory = fresh_directory("trace_skew");
   SimulationOptions options;
@@ -182,7 +184,7 @@ TEST(Clocks, UncorrectedSkewBreaksCausality) {
   EXPECT_GT(check_messages(*file).violations, 0);
 }
 
-// The offsets themselves: within the error that the measurement states.
+// The offsets are right within the error that the measurement states.
 TEST(Clocks, ComparedWithinTheStatedError) {
   SimulationOptions options;
   options.ranks = 13;

@@ -12,7 +12,7 @@ namespace {
 using trace::BuiltIn;
 using trace::Span;
 
-/// The span of a call that ends when other ranks have done their part: its time counts as waiting.
+/// The span of a call that ends when other ranks have done their part. Its time counts as waiting.
 class WaitingSpan {
  public:
   explicit WaitingSpan(BuiltIn kind) : span_(trace::kind(kind)) {}
@@ -23,7 +23,7 @@ class WaitingSpan {
   trace::WaitTimer timer_;
 };
 
-/// A message whose span ends when it is seen to have arrived, or to be sent.
+/// A message. Its span ends when it is seen to be sent or to have arrived.
 class TracedRequest final : public CommRequest {
  public:
   TracedRequest(std::unique_ptr<CommRequest> request, const trace::LooseSpan& span)

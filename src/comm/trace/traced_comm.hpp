@@ -1,4 +1,5 @@
-// A communicator that records its messages and collective operations as spans, and else is the one inside.
+// A communicator that records its messages and collective operations as spans, and passes them on
+// to the one inside.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 
 namespace stria {
 
-/// Records at level full; costs a branch and a call otherwise.
+/// Records at level full. At other levels it costs a branch and a call.
 std::unique_ptr<Comm> make_traced_comm(std::unique_ptr<Comm> comm);
 
 }  // namespace stria

@@ -1,4 +1,5 @@
-// The time in which a rank stands still for another is counted for the file that its call is about, and nothing else.
+// The time in which a rank waits for another is counted, and no other time, for the file that its
+// call is about.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -27,7 +28,7 @@ int64_t waited_ns(uint16_t file) {
   return trace::Recorder::instance().counters(file).values()[static_cast<size_t>(trace::Counter::kWaitNs)];
 }
 
-/// What a stretch took and how much of it was counted as waiting.
+/// How long a stretch took, and how much of it was counted as waiting.
 struct Stretch {
   int64_t took_ns = 0;
   int64_t waited_ns = 0;
@@ -41,13 +42,13 @@ Stretch measure(uint16_t file, Call call) {
   return {trace::monotonic_ns() - begin, waited_ns(file)};
 }
 
-/// Beside the wait there is next to nothing, however late the others are.
+/// Almost all of the stretch is waiting, however late the others are.
 void expect_all_waiting(const char* name, const Stretch& stretch) {
   EXPECT_LE(stretch.waited_ns, stretch.took_ns + kTolerance) << name;
   EXPECT_GE(stretch.waited_ns, stretch.took_ns - stretch.took_ns / 10 - kTolerance) << name;
 }
 
-/// `call(comm)` on every rank; the last one comes late, and how late it was is not counted on it.
+/// Makes `call(comm)` on every rank. The last rank comes late; its own delay isn't counted there.
 template <typename Call>
 Stretch call_late(const char* name, Call call) {
   auto made = make_mpi_comm(MPI_COMM_WORLD);
@@ -57,7 +58,7 @@ Stretch call_late(const char* name, Call call) {
   }
   const std::unique_ptr<Comm> comm = make_traced_comm(std::move(*made));
   const uint16_t file = trace::Recorder::instance().file(name);
-  comm->barrier();  // about no file
+  comm->barrier();  // belongs to no file
   EXPECT_EQ(waited_ns(file), 0);
   if (comm->rank() == comm->size() - 1) {
     std::this_thread::sleep_for(kLate);
@@ -105,14 +106,14 @@ TEST(WaitCounter, CountsNothingWhenOff) {
   trace::apply_level(trace::Level::kCounters);
 }
 
-/// A thread takes what this one holds, and gives back after a while.
+/// A thread waits for what this one holds; this one gives it back after a while.
 template <typename Held, typename Take>
 Stretch take_in_a_thread(const char* name, Held held, Take take) {
   const uint16_t file = trace::Recorder::instance().file(name);
   Stretch stretch;
   std::thread other([&] { stretch = measure(file, take); });
   std::this_thread::sleep_for(kLate);
-  EXPECT_EQ(waited_ns(file), 0) << name;  // it is still at it
+  EXPECT_EQ(waited_ns(file), 0) << name;  // the wait is not over yet
   held.reset();
   other.join();
   return stretch;

@@ -10,15 +10,16 @@
 
 namespace stria::container::test {
 
-/// What is read of datasets' values: at most this many bytes of each, and of chunked ones only if asked for. libhdf5 1.10
-/// doesn't check that a chunk is as large as it should be after its filters, so that chunks made to harm can't be read safely
-/// with it.
+/// How much is read of the values of datasets: at most this many bytes of each, and those of
+/// chunked datasets only on request. libhdf5 1.10 doesn't check that a chunk has its right size
+/// after its filters, so that it can't safely read chunks that are made to do harm.
 struct Depth {
   int64_t dataset_bytes_max = int64_t{1} << 20;
   bool chunks = false;
 };
 
-/// All that was read: a line for each object and attribute. An error ends it and is given back.
+/// Reads everything and returns a line for each object and attribute. The first error ends it
+/// and is returned.
 inline Result<std::vector<std::string>> read_everything(storage::File& storage, const Depth& depth = {}) {
   STRIA_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5Reader> reader, Hdf5Reader::open(storage));
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> paths, reader->list());

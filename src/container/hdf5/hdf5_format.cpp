@@ -8,7 +8,7 @@ namespace stria::container {
 
 namespace {
 
-/// Raw data lie one dataset behind the other.
+/// Datasets' raw data lie one behind another.
 class InOrder : public Layout {
  public:
   Result<int64_t> place(const DatasetSpec& spec) override {

@@ -1,4 +1,4 @@
-// Sizes that the writer and the reader of HDF5 both know.
+// Sizes that both the writer and the reader of HDF5 need.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace stria::container::h5 {
 inline constexpr int64_t kSuperblockBytes = 48;
 inline constexpr size_t kMostDimensions = 32;
 
-/// Sets `*bytes` to product(dims) * element_bytes. kInvalidArgument when a dimension is negative, there are too many of them,
-/// or the product doesn't fit into 63 bits.
+/// Sets `*bytes` to product(dims) * element_bytes. kInvalidArgument when a dimension is negative,
+/// there are too many of them, or the product doesn't fit into 63 bits.
 Status total_bytes(std::span<const int64_t> dims, int64_t element_bytes, int64_t* bytes);
 
 }  // namespace stria::container::h5

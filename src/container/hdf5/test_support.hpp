@@ -1,4 +1,5 @@
-// What the tests of the HDF5 container share: a storage file in memory, temporary files, and a writer filled as FLASH does it.
+// What the tests of the HDF5 container share: a storage file in memory, temporary files, and a
+// writer with the objects of a FLASH checkpoint.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ namespace stria::container::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// A read-only file whose bytes are in memory; reads that touch [fail_at, …) fail with kIo when fail_at >= 0.
+/// A read-only file whose bytes are in memory; reads that touch [fail_at, …) fail with kIo
+/// when fail_at >= 0.
 class BytesFile final : public storage::File {
  public:
   explicit BytesFile(Bytes bytes) : bytes_(std::move(bytes)) {}
@@ -44,7 +46,7 @@ class BytesFile final : public storage::File {
   Bytes bytes_;
 };
 
-/// A file of this name in the directory for temporary files, removed at the end.
+/// A file of this name in the directory for temporary files. The destructor removes it.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& name);
@@ -60,7 +62,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// The whole file: the image, and raw data at their offsets.
+/// Puts a whole file together: the image, and raw data at their offsets.
 Bytes assemble(const SparseImage& image, const std::map<int64_t, Bytes>& raw_data);
 
 template <typename T>
@@ -72,7 +74,7 @@ Bytes bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
-/// What a FLASH checkpoint has besides its variables' values.
+/// The shape of a FLASH checkpoint.
 struct FlashShape {
   int variables = 24;
   int64_t blocks = 160;
@@ -80,7 +82,8 @@ struct FlashShape {
   int64_t alignment_bytes = 4096;
 };
 
-/// Makes a FLASH checkpoint's objects; sets `*places` to the offset of each dataset that isn't in the image.
+/// Makes a FLASH checkpoint's objects; sets `*places` to the offset of each dataset that
+/// isn't in the image.
 Status fill_flash(Hdf5Writer& writer, const FlashShape& shape, std::vector<std::pair<DatasetSpec, int64_t>>* places);
 
 }  // namespace stria::container::test

@@ -1,15 +1,19 @@
-// The checksums of a file, kept in the file: group ".stria", which other readers have no reason to look at. See
-// docs/formats/hdf5.md.
+// The checksums of a file. The file holds them in the group ".stria", which other readers can
+// ignore. See docs/formats/hdf5.md.
 //
-//   .stria/datasets   one fixed-length string per dataset: its path; the position is the dataset's number. `datasets`,
-//                     `placement` and `seal` are among them
-//   .stria/placement  int64 {datasets, 2}: the row table that holds the dataset's row sums and the column in it, or -1, -1
-//   .stria/rows_<g>   uint64 {rows, columns}: XXH3-64 of each row of each dataset of the table; 0 where a row has none
-//   .stria/slabs      uint8 {n}: the XXH3-64 of all that follows, then records (dataset int64, sum uint64, region displacement
-//                     int64, Datatype) of everything that was not put by whole rows
+//   .stria/datasets   one fixed-length string per dataset: its path; the position is the dataset's
+//                     number. `datasets`, `placement` and `seal` are among them
+//   .stria/placement  int64 {datasets, 2}: the row table that holds the dataset's row sums and the
+//                     column in it, or -1, -1
+//   .stria/rows_<g>   uint64 {rows, columns}: XXH3-64 of each row of each dataset of the table; 0
+//                     where a row has none
+//   .stria/slabs      uint8 {n}: the XXH3-64 of all that follows, then records (dataset int64,
+//                     sum uint64, region displacement int64, Datatype) of everything that was not
+//                     put by whole rows
 //   .stria/seal       what all of this can be trusted for: file/checksums/seal.hpp
 //
-// Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written by the ranks that have them.
+// Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written
+// by the ranks that have them.
 #pragma once
 
 #include <array>
@@ -39,7 +43,8 @@ void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record);
 /// kFormat when the bytes are not records of datasets below `dataset_count`.
 Result<std::vector<SlabSum>> decode_slab_sums(std::span<const std::byte> records, int64_t dataset_count);
 
-/// All that a file says of its checksums; equal on every rank once it was broadcast.
+/// All that a file says about its checksums. It is the same on every rank once it has
+/// been broadcast.
 struct ChecksumIndex {
   bool present = false;
   std::vector<std::string> paths;
@@ -48,16 +53,17 @@ struct ChecksumIndex {
   std::vector<SlabSum> slabs;
   bool is_sealed = false;  ///< else an older version wrote the file
   Seal seal;
-  int64_t seal_offset = -1;  ///< of the seal's bytes in the file; -1 when another program has packed it
-  Status problem;            ///< why nothing else is filled in although sums are present
+  /// Of the seal's bytes in the file; -1 when another program has packed it.
+  int64_t seal_offset = -1;
+  Status problem;  ///< why nothing else is filled in although sums are present
 
-  /// Whether every place of a row table holds a sum, so that a 0 there is damage.
+  /// Tells whether every place of a row table holds a sum, so that a 0 there is damage.
   bool is_full(int64_t table) const;
 };
 
-/// Reads the index of a file of `file_bytes`; `present` is false when it has none. kFormat when what is there makes no sense,
-/// kCorrupted when its own sums don't match: nothing in an index reaches out of the file or names a row or column that isn't
-/// there.
+/// Reads the index of a file of `file_bytes`; `present` is false when the file has none. kFormat
+/// when the content makes no sense; kCorrupted when its own sums don't match. An index that is
+/// returned never points outside the file, or to a row or column that doesn't exist.
 Result<ChecksumIndex> read_checksum_index(const container::Reader& reader, int64_t file_bytes);
 std::vector<std::byte> encode_index(const ChecksumIndex& index);
 Result<ChecksumIndex> decode_index(std::span<const std::byte> message);

@@ -1,9 +1,12 @@
-// Where the sums of rows lie, and what each rank puts there.
+// Where the sums of rows lie, and what each rank writes there.
 //
-// Problem: a file of many small blocks has a sum per block and variable, and every rank knows some of them. Method: datasets of
-// as many rows share a table, a column each, which the ranks write themselves, each its own part in one piece where it can. A
-// table's own sum is one of a hash per place and value, which doesn't depend on who wrote what: each rank sends rank 0 its part
-// of it. Cost: 8 bytes and a hash of 16 per row.
+// Problem: a file of many small blocks has a sum per block and variable, and every rank
+// knows some of them.
+// Method: datasets with the same number of rows share a table, with one column each. The ranks
+// write the table themselves, each its own part, in one piece where possible. The table's own sum
+// adds up a hash of each place and its value, so that it doesn't depend on which rank wrote what;
+// each rank sends its part of this sum to rank 0.
+// Cost: 8 bytes and a hash of 16 per row.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +49,8 @@ struct TableShare {
   uint64_t sum = 0;
 };
 
-/// What a place of a row table adds to the table's own sum. One without a sum, which holds 0, adds nothing.
+/// What a place of a row table adds to the table's own sum. A place without a sum, which holds
+/// 0, adds nothing.
 uint64_t place_term(int64_t place, uint64_t sum);
 
 /// Row sums as they go into their tables: `segments` say where, and point into `values`.
@@ -55,17 +59,20 @@ struct RowSumBytes {
   std::vector<storage::WriteSegment> segments;
   std::vector<TableShare> shares;  ///< one per table
 };
-/// Puts row sums at their places, neighbours together; of a row that was put again, the last.
+/// Puts row sums at their places and joins neighbours. For a row that was put twice, the
+/// last sum counts.
 RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums);
 
 /// A whole row table, however many ranks wrote it.
 struct TableSeal {
   static constexpr int64_t kUnknown = -1;
 
-  int64_t count = 0;  ///< of the places that hold a sum; kUnknown when some were written twice, so that either may stand there
-  uint64_t sum = 0;   ///< of place_term() over all of them
+  /// Of the places that hold a sum; kUnknown when some were written twice, so that either
+  /// may stand there.
+  int64_t count = 0;
+  uint64_t sum = 0;  ///< of place_term() over all of them
 };
-/// Puts together what the ranks have put into a table.
+/// Joins what the ranks have put into a table.
 TableSeal unite(std::vector<TableShare> shares);
 
 }  // namespace stria::file

@@ -1,9 +1,11 @@
-// What a file says of its checksums as a whole: dataset ".stria/seal".
+// What a file says about its checksums as a whole: the dataset ".stria/seal".
 //
-// Problem: a sum that is lost looks like one that never was, a table of sums that is zeroed like rows that nobody put, and the
-// B-tree of a large group has no sum of its own in HDF5. Method: for each row table the seal holds how many sums there are and
-// a sum over them; for the metadata, one sum of all their bytes; and it has a sum itself. Files whose list of datasets doesn't
-// name a seal were written before there was one. Cost: one hash of the metadata.
+// Problem: a lost sum looks like one that was never there. A table of sums that is zeroed looks
+// like rows that were never put. And in HDF5 the B-tree of a large group has no checksum.
+// Method: for each row table the seal holds the number of sums and a sum over them; for the
+// metadata it holds one sum of all their bytes. The seal has a sum too. Files whose list of
+// datasets doesn't name a seal are older than the seal.
+// Cost: one hash of the metadata.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +22,11 @@ namespace stria::file {
 inline constexpr const char* kSealPath = ".stria/seal";
 
 struct Seal {
-  uint64_t superblock_sum = 0;  ///< another one was written by another program, which has changed the metadata
-  uint64_t metadata_sum = 0;    ///< of sealed_ranges()
-  int64_t head_bytes = 0;       ///< metadata lie in [0, head_bytes) …
-  int64_t tail_begin = 0;       ///< … and, unless this is 0, in [tail_begin, file_bytes)
+  /// Another one was written by another program, which has changed the metadata.
+  uint64_t superblock_sum = 0;
+  uint64_t metadata_sum = 0;  ///< of sealed_ranges()
+  int64_t head_bytes = 0;     ///< metadata lie in [0, head_bytes) …
+  int64_t tail_begin = 0;     ///< … and, unless this is 0, in [tail_begin, file_bytes)
   int64_t file_bytes = 0;
   std::vector<TableSeal> tables;  ///< one per row table
 };
@@ -32,7 +35,7 @@ struct Seal {
 uint64_t sum_of(std::span<const std::byte> data);
 /// Puts the sum of `content` before it.
 std::vector<std::byte> with_own_sum(std::span<const std::byte> content);
-/// What stands behind its own sum. kCorrupted names the dataset `path`.
+/// Returns the content behind its own sum. kCorrupted names the dataset `path`.
 Result<std::span<const std::byte>> without_own_sum(std::span<const std::byte> summed, const std::string& path);
 
 /// How many numbers of 8 bytes a seal takes.
@@ -41,7 +44,8 @@ std::vector<std::byte> encode_seal(const Seal& seal);
 /// kCorrupted when its own sum is wrong, kFormat when it makes no sense.
 Result<Seal> decode_seal(std::span<const std::byte> content);
 
-/// The metadata of the file in order, without the contents of `tables` that lie within them, which have sums of their own.
+/// The metadata of the file in order, without the contents of `tables` that lie within them, which
+/// have sums of their own.
 std::vector<ByteRange> sealed_ranges(const Seal& seal, std::vector<ByteRange> tables);
 
 }  // namespace stria::file

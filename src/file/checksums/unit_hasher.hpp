@@ -1,8 +1,9 @@
-// Hashes packed streams by units (rows of a dataset, or a whole put) as their parts pass by, in whatever order methods move
-// them.
+// Hashes packed streams by units (rows of a dataset, or a whole put) while their parts are
+// moved, in any order.
 //
-// Units that lie whole in a part are hashed at once, while they are in the cache. A unit cut by parts that follow each other is
-// hashed on; one whose parts come out of order (file domains of several aggregators) is noted as torn, for the owner to hash
+// A unit that lies whole in a part is hashed at once, while it is in the cache. When parts that
+// follow each other cut a unit, its hash goes on with the next part. When the parts come out of
+// order (file domains of several aggregators), the unit is noted as torn, and its owner hashes it
 // again from memory.
 #pragma once
 
@@ -17,7 +18,8 @@ namespace stria::file {
 
 class UnitHasher {
  public:
-  /// A stream of `stream_bytes`, hashed by units of `unit_bytes`, the last one maybe shorter. \pre unit_bytes > 0
+  /// A stream of `stream_bytes`, hashed by units of `unit_bytes`, the last one maybe shorter. \pre
+  /// unit_bytes > 0
   UnitHasher(int64_t stream_bytes, int64_t unit_bytes);
 
   /// Takes the bytes [begin, begin + data.size()) of the stream.
@@ -27,10 +29,10 @@ class UnitHasher {
   /// The bytes of the stream that belong to a unit.
   int64_t unit_begin(int64_t unit) const { return unit * unit_bytes_; }
   int64_t unit_end(int64_t unit) const;
-  /// Units that were not hashed although their bytes passed by (or not yet).
+  /// The units that are not hashed: their bytes came out of order, or have not come yet.
   std::vector<int64_t> torn_units() const;
   void set_sum(int64_t unit, uint64_t sum);
-  /// One hash a unit, never 0 once it is known.
+  /// One hash per unit, never 0 once it is known.
   std::span<const uint64_t> sums() const { return sums_; }
 
  private:

@@ -1,4 +1,4 @@
-// Values of attributes, and types, as the public interface tells them.
+// Values of attributes and names of types, in the form of the public interface.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ Result<std::vector<std::byte>> numbers_of(const container::AttributeSpec& attrib
 /// The one number of an attribute. kInvalidArgument when it isn't one.
 Result<double> number_of(const container::AttributeSpec& attribute);
 
-/// As the public interface names an element's type.
+/// The name of an element's type in the public interface.
 std::string type_name_of(const container::ElementSpec& element);
 
 }  // namespace stria::file

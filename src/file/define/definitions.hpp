@@ -1,4 +1,4 @@
-// What a new file is to hold, as the program has said so far on this rank: datasets, tables, attributes.
+// What a new file will hold, as defined so far on this rank: datasets, tables, attributes.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace stria::file {
 
-/// All ranks define the same; the log tells where they don't. Errors are local: kInvalidArgument, kAlreadyExists.
+/// All ranks must define the same; the log finds where they don't. Errors are local:
+/// kInvalidArgument, kAlreadyExists.
 class Definitions {
  public:
   /// A small dataset that is made whole.
@@ -29,7 +30,8 @@ class Definitions {
     DefinitionLog& log;
   };
 
-  /// `alignment_bytes` is for datasets of at least that size which ask for none; `carries_out` on the rank that will.
+  /// `alignment_bytes` is for datasets of at least that size which ask for none; `carries_out` on
+  /// the rank that will.
   Definitions(const Target& target, int64_t alignment_bytes, bool carries_out)
       : target_(target), alignment_bytes_(alignment_bytes), carries_out_(carries_out) {}
   Definitions(const Definitions&) = delete;

@@ -1,4 +1,5 @@
-// Which names a new file's objects may have: those that every reader of HDF5 can tell apart, print and ask for.
+// Which names the objects of a new file may have: those that every reader of HDF5 can tell apart,
+// print and open.
 #pragma once
 
 #include <string>
@@ -12,8 +13,9 @@ inline constexpr const char* kOwnGroup = ".stria";
 /// The longest path of an object, and the longest name of an attribute.
 inline constexpr size_t kLongestNameBytes = 4096;
 
-/// kInvalidArgument, with the reason, where `path` can't name a dataset: empty, a part that is empty, "." or "..", bytes that
-/// are not UTF-8, a NUL, too long, or within ".stria", where the library keeps its checksums.
+/// kInvalidArgument, with the reason, where `path` can't name a dataset: empty, a part that is
+/// empty, "." or "..", bytes that are not UTF-8, a NUL, too long, or within ".stria", where the
+/// library keeps its checksums.
 Status check_dataset_name(const std::string& path);
 /// Likewise of an attribute of the object at `object`, which may be the root.
 Status check_attribute_name(const std::string& object, const std::string& name);

@@ -1,9 +1,12 @@
-// What every rank says alike about a file: how it is made and what is in it. Finds where they don't.
+// A log of what all ranks must say alike about a file: how it is made and what is in it. Finds
+// where they don't.
 //
-// Problem: whether all ranks say the same is a sum of hashes that is made anyway (equality_sums.hpp), but a user wants to know
-// which call and which argument. Method: each rank keeps a hash of each call; when the sums are not those of equal ranks, rank
-// 0 tells its hashes, each rank finds the first that differs from its own, and of the earliest one the two ranks put the call
-// into words. Cost: 16 bytes a call and a small function; messages only when something is wrong.
+// Problem: a sum of hashes that is made anyway shows whether all ranks say the same
+// (equality_sums.hpp), but a user wants to know which call and which argument differ.
+// Method: each rank keeps a hash of each call. When the sums show a difference, rank 0 broadcasts
+// its hashes, and each rank finds the first that differs from its own. For the earliest of these,
+// the two ranks describe the call in words.
+// Cost: 16 bytes per call, and a small function; messages only when something is wrong.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +30,8 @@ class DefinitionLog {
  public:
   using Describe = std::function<DefinitionText()>;
 
-  /// Notes a call that all ranks make with the same arguments. `content` is the hash of one that some ranks may leave out; 0
-  /// where this one does.
+  /// Notes a call that all ranks make with the same arguments. `content` is the hash of one that
+  /// some ranks may leave out; 0 where this one does.
   void add(uint64_t arguments, uint64_t content, Describe describe);
 
   /// Of all calls so far, their contents left out.
@@ -37,8 +40,8 @@ class DefinitionLog {
   uint64_t content_hash() const { return content_hash_; }
   bool has_all_contents() const { return has_all_contents_; }
 
-  /// Names the first call that differs, the argument and two ranks; success where none does. Collective: yes; the same
-  /// outcome everywhere.
+  /// Names the first call that differs, the argument and two ranks; success when no call differs.
+  /// Collective: yes; the same outcome everywhere.
   Status explain(Comm& comm) const;
 
  private:
@@ -56,7 +59,7 @@ class DefinitionLog {
   bool has_all_contents_ = true;
 };
 
-/// One hash of two.
+/// Combines two hashes into one.
 uint64_t combine_hashes(uint64_t seed, uint64_t value);
 
 }  // namespace stria::file

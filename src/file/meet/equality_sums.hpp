@@ -1,9 +1,11 @@
-// Whether all ranks hold the same value, as part of a sum that they make anyway.
+// Finds whether all ranks hold the same value, as part of a sum that they make anyway.
 //
-// Problem: comparing minimum and maximum costs a reduction of its own, and a sum of values that are weighed to cancel out may
-// do so by chance. Method: n numbers are equal just when n times the sum of their squares is the square of their sum
-// (Cauchy-Schwarz); of each quarter of the value, 16 bits, both sums are made. Exact for fewer than 2^17 ranks, as neither the
-// sums nor the difference, below n^2 2^30, can pass 2^64; for more a chance of one in 2^64 a quarter is left.
+// Problem: comparing minimum and maximum costs another reduction, and a sum of values with weights
+// that should cancel may do so by chance.
+// Method: n numbers are equal just when n times the sum of their squares is the square of their sum
+// (Cauchy-Schwarz). Both sums are made for each quarter of the value, 16 bits. This is exact for
+// fewer than 2^17 ranks, since neither the sums nor the difference, below n^2 2^30, can pass 2^64.
+// For more ranks, each quarter leaves a chance of one in 2^64.
 #pragma once
 
 #include <array>

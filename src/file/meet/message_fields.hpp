@@ -1,7 +1,8 @@
-// Numbers and byte strings one behind the other: how the ranks of a program write down for each other what a file holds.
+// Numbers and byte strings one behind another: the form in which ranks tell each other
+// what a file holds.
 //
-// Not by a library for JSON or CBOR: such a document allocates while it is freed, so that a rank out of memory would end the
-// program instead of saying so.
+// It doesn't use a library for JSON or CBOR. Such documents allocate memory while they are freed,
+// so that a rank out of memory would end the program instead of reporting it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ class FieldWriter {
   std::vector<std::byte> message_;
 };
 
-/// Reads them in the same order. What is missing reads as 0 or as nothing, and well() is false from then on.
+/// Reads them in the same order. What is missing reads as 0 or as nothing, and well() is
+/// false from then on.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::byte> message) : rest_(message) {}

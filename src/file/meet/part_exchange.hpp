@@ -1,9 +1,12 @@
-// Brings what every rank gathered while packing to rank 0, while the last data are still being written.
+// Sends rank 0 what every rank has gathered while packing, while the last data are still
+// being written.
 //
-// Problem: rank 0 can finish the metadata only when it knows the extrema and sums of all ranks; if they come with the ranks'
-// outcomes, everybody waits for it. Method: they are known when the last batch is packed, before it is written, and travel
-// then; nobody waits. Pieces go in messages of bounded size, so that a rank without memory for them can still take them off
-// the others. Cost: two small messages a rank.
+// Problem: rank 0 can finish the metadata only when it knows the extrema and sums of all ranks. If
+// these came with the ranks' outcomes, all ranks would wait for rank 0.
+// Method: they are known when the last batch is packed, and are sent before it is written, so that
+// no rank waits. Pieces go in messages of bounded size, so that even without memory for them rank 0
+// can still receive them.
+// Cost: two small messages per rank.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +20,14 @@ namespace stria::file {
 
 class PartExchange {
  public:
-  /// Sends `part` to rank 0, which keeps its own. Never blocks; once. Every rank must call this and then finish().
+  /// Sends `part` to rank 0, which keeps its own. Never blocks; once. Every rank must call this and
+  /// then finish().
   void start(Comm& comm, std::vector<std::byte> part);
   bool started() const { return comm_ != nullptr; }
   /// Waits until the part was sent, or on rank 0 until all have come.
   void finish();
-  /// Rank 0, when it is done: the part of each rank, or kResourceExhausted where there was no room for them.
+  /// Rank 0, when it is done: the part of each rank, or kResourceExhausted where there was no
+  /// room for them.
   Result<std::vector<std::vector<std::byte>>> take();
 
  private:

@@ -1,8 +1,9 @@
-// All pending puts, or gets, of one collective operation, as the access layer wants them: lanes, and a source or sink of packed
-// streams.
+// All pending puts or gets of one collective operation, in the form of the access layer: lanes, and
+// a source or sink of packed streams.
 //
-// Stream number = position among the transfers. Packing converts, swaps, gathers minimum and maximum and hashes, in one pass
-// while the bytes are in the cache. Cost: O(transfers + datasets) memory besides the hashes.
+// Stream number = position among the transfers. Packing converts, swaps, gathers minimum and
+// maximum and hashes, in one pass while the bytes are in the cache.
+// Cost: O(transfers + datasets) memory besides the hashes.
 #pragma once
 
 #include <optional>
@@ -38,7 +39,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::byte* direct_target(int stream_id) override;
   void passed_direct(int stream_id, int64_t begin, int64_t end) override;
 
-  /// Hashes from memory what the method moved in an order that could not be hashed on the way (writing only).
+  /// Hashes from memory what was moved in an order that could not be hashed on the way
+  /// (only for writes).
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
@@ -64,8 +66,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::vector<access::StreamPart> slice_;
 };
 
-/// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the transfer has whole ones, else all
-/// of it.
+/// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the
+/// transfer has whole ones, else all of it.
 int64_t hash_unit_bytes(const Transfer& transfer, const DatasetEntry& dataset);
 /// True when the transfer's checksums are rows of a table.
 bool summed_by_rows(const Transfer& transfer, const DatasetEntry& dataset);

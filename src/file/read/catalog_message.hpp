@@ -1,4 +1,4 @@
-// The catalog of an existing file as rank 0 tells it to the others.
+// The catalog of an existing file, in the form in which rank 0 sends it to the others.
 #pragma once
 
 #include <span>

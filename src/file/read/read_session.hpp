@@ -1,4 +1,4 @@
-// An existing file being read: its catalog, gets, attributes, verification.
+// An existing file that is read: its catalog, gets, attributes and verification.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ namespace stria::file {
 
 class ReadSession : public Session {
  public:
-  /// Rank 0 reads the catalog and tells everybody. Collective: yes; the same outcome everywhere.
+  /// Rank 0 reads the catalog and sends it to all ranks. Collective: yes; the same
+  /// outcome everywhere.
   static Result<std::shared_ptr<ReadSession>> open(Environment environment, const std::string& path,
                                                    const OpenOptions& options);
   ~ReadSession() override;
@@ -31,15 +32,16 @@ class ReadSession : public Session {
   /// Everything but Stria's own tables.
   std::vector<std::string> dataset_paths() const;
 
-  // Small content that rank 0 reads for everybody. Collective: yes.
+  // Small content that rank 0 reads for all ranks. Collective: yes.
   Result<std::vector<std::byte>> read_table(const std::string& dataset_path, std::vector<Column>& columns, int64_t& row_bytes);
   Result<std::vector<std::string>> read_strings(const std::string& dataset_path);
   Result<double> read_number_attribute(const std::string& object, const std::string& name);
   Result<container::AttributeSpec> read_attribute(const std::string& object, const std::string& name);
   Result<std::vector<AttributeInfo>> list_attributes(const std::string& object);
 
-  /// Compares the whole file, but for the datasets named in `except`, with the sums; the ranks share the work and the result.
-  /// `remarks`: what is no damage, but can't be checked or should be known. Collective: yes.
+  /// Compares the whole file with its sums, except the datasets named in `except`. The ranks share
+  /// the work, and all get the result. `remarks` gets what is no damage but can't be checked or
+  /// should be known. Collective: yes.
   Result<std::vector<Damage>> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 
  private:

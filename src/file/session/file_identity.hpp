@@ -1,4 +1,4 @@
-// Which file rank 0 has opened, so that no other rank opens one that got the name meanwhile.
+// Tells which file rank 0 has opened, so that no other rank opens one that got the name meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ class FileIdentity {
   void set(const storage::Identity& of_rank_0) { identity_ = of_rank_0; }
   /// For storage::OpenOptions of this rank: see there.
   uint64_t expected_number() const;
-  /// That a handle that this rank has opened by name is of rank 0's file, as far as its node can tell. Local.
+  /// Checks that a handle that this rank has opened by name belongs to rank 0's file, as far as its
+  /// node can tell. Local.
   Status check(storage::File& file) const;
 
  private:

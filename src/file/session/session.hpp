@@ -1,9 +1,10 @@
 // One open file as all ranks see it: the only place that strings the layers together.
 //
-// State is the same on every rank but for the pending transfers. Every collective member validates locally, agrees, and returns
-// the same outcome on all ranks. The life of a write: put() → Transfer; flush(): TransferSet → planner → access method;
-// commit(): the same while rank 0 makes the HDF5 objects, row sums, one message a rank to rank 0, metadata image, sync, rename,
-// outcome.
+// The state is the same on every rank, except the pending transfers. Every collective member
+// validates locally, agrees with the other ranks, and returns the same outcome on all of them. The
+// life of a write: put() → Transfer; flush(): TransferSet → planner → access method; commit(): the
+// same while rank 0 makes the HDF5 objects, row sums, one message a rank to rank 0, metadata image,
+// sync, rename, outcome.
 #pragma once
 
 #include <array>
@@ -33,17 +34,20 @@
 
 namespace stria::file {
 
-/// Where a session runs and on what; a test can bring its own.
+/// What a session runs on. A test can bring its own.
 struct Environment {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;
-  /// Makes the driver for handles past the page cache when one is first wanted; null: `driver` it is.
+  /// Makes the driver for handles past the page cache when one is first wanted; null:
+  /// `driver` it is.
   std::function<std::shared_ptr<storage::Driver>()> make_direct_driver;
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
   const container::FileFormat* format = &container::default_format();  ///< of new files
   bool absolute_paths = false;  ///< the program may leave its directory while the file is open
-  Status problem;  ///< why this rank can't take part, there being no driver; every rank hears of it at the first agreement
+  /// Why this rank can't take part, there being no driver; every rank hears of it at the
+  /// first agreement.
+  Status problem;
 };
 
 class Session {
@@ -58,16 +62,18 @@ class Session {
   virtual Status commit() = 0;
   /// Gives up what is pending, and the file. Collective: yes.
   virtual Status abandon() = 0;
-  /// Ends this rank's part, after which its calls are refused, and fails the next collective call of the others, unless the
-  /// file has ended everywhere. `reason` completes "rank N …". Waits for nobody. Collective: no.
+  /// Ends this rank's part; its later calls are refused. Makes the next collective call of the
+  /// others fail, unless the file has ended everywhere. `reason` completes "rank N …". It doesn't
+  /// wait for other ranks. Collective: no.
   virtual void leave(std::string_view reason) noexcept;
 
-  /// Records a transfer; an error poisons the next flush. Collective: no.
+  /// Records a transfer. After an error the next flush fails. Collective: no.
   Status record(int dataset, const Hyperslab& slab, const Memory& memory);
 
   const std::string& path() const { return path_; }
   bool is_open() const { return !finished_; }
-  /// Why a call failed on this rank before, and the next collective one will fail; success otherwise.
+  /// The reason why an earlier call failed on this rank, so that the next collective call will
+  /// fail; success otherwise.
   const Status& failure() const { return poisoned_; }
   const DatasetEntry& dataset(int index) const { return catalog_[index]; }
   Result<int> find(const std::string& dataset_path) const;
@@ -75,7 +81,7 @@ class Session {
   Comm& comm() const { return *environment_.comm; }
   const Report& report() const { return report_; }
   const Environment& environment() const { return environment_; }
-  /// What this rank says while it waits for others in that call, which lives as long as the program.
+  /// The note for reports of waits in `call`, which must live as long as the program.
   CallNote note(const char* call) const;
   /// Counts a call of put() or get().
   void count_transfer(bool put, int64_t bytes);
@@ -85,33 +91,37 @@ class Session {
  protected:
   Session(Environment environment, std::string path, std::shared_ptr<RollCall> roll_call);
 
-  // How every file begins: with a roll call, so that ranks which can't even make a session are heard, and those that make
-  // another call.
+  // How every file begins: with a roll call, so that ranks which can't even make a session are
+  // heard, and those that make another call.
   /// The roll call of the next file of `comm`. Collective: yes, without communication.
   static std::shared_ptr<RollCall> begin_roll_call(Comm& comm);
-  /// Takes part in the first meeting for a rank that has no session. Returns the error that all ranks return. Collective: with
-  /// the meet() of the others.
+  /// Takes part in the first meeting for a rank that has no session. Returns the error that all
+  /// ranks return. Collective: with the meet() of the others.
   static Status give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why);
 
   bool is_root() const { return comm().rank() == 0; }
-  /// Of the path and of the hints that all ranks must share, because they decide which collective operations follow.
+  /// A hash of the path and of the hints that all ranks must share, because they decide which
+  /// collective operations follow.
   uint64_t hash_of_opening() const;
   /// `call` of this file, with those.
   DefinitionText describe_opening(const char* call) const;
-  /// Sets memory aside for what a collective operation can't do without once the ranks have agreed to move.
+  /// Sets memory aside for what a collective operation needs once the ranks have agreed to move.
   Status set_reserve_aside();
-  /// Says that a pending call failed on this rank.
+  /// Notes that a pending call failed on this rank.
   void poison(const Status& status);
-  /// Begins every collective call: the same error everywhere where a rank has left, another call is made elsewhere, or `mine`
-  /// is an error somewhere; else the `sums` are those over all ranks. Collective: yes.
+  /// Begins every collective call. Returns the same error on all ranks when a rank has left, when
+  /// ranks make different calls, or when `mine` is an error on any rank. Otherwise `sums` becomes
+  /// the sums over all ranks. Collective: yes.
   Status meet(Call call, const Status& mine, std::span<int64_t> sums = {});
-  /// Likewise, and gives rank 0's bytes to all. Collective: yes.
+  /// Likewise, and gives rank 0's bytes to all ranks. Collective: yes.
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
   /// Refuses a call after the end of the file on this rank.
   Status check_open() const;
-  /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log differs. Collective: yes.
+  /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log
+  /// differs. Collective: yes.
   Result<access::RequestShape> agree_on_request(Call call, bool write);
-  /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what it can do. Collective: yes.
+  /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
+  /// it can do. Collective: yes.
   Status agree_on_open(Call call, const Status& mine, storage::File* file);
   /// This rank's part of the sums of which check_log_terms() tells whether all have the same log.
   std::array<int64_t, 2 * kEqualityTerms + 1> log_terms() const;

@@ -1,4 +1,4 @@
-// Work that waits for the disk, done by a thread of its own while a coroutine lets others go on.
+// Work that waits for the disk. A thread does it while the coroutine lets others go on.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -15,7 +15,7 @@
 
 namespace stria::server {
 
-/// A thing that a coroutine sleeps on and that any thread may ring once.
+/// A bell on which a coroutine sleeps, and which any thread may ring once.
 class Bell : public std::enable_shared_from_this<Bell> {
  public:
   explicit Bell(asio::any_io_executor executor) : timer_(std::move(executor)) {}
@@ -27,7 +27,7 @@ class Bell : public std::enable_shared_from_this<Bell> {
       self->timer_.cancel();
     });
   }
-  /// Waits until it is rung, at most so long; true when it was.
+  /// Waits until the bell is rung, for at most `time`; true when it was rung.
   asio::awaitable<bool> wait(std::chrono::milliseconds time) {
     if (!rung_) {
       asio::error_code ignored;
@@ -55,7 +55,7 @@ class Workers {
       --jobs_;
     });
   }
-  /// Waiting, or being done.
+  /// The number of jobs that wait or are being done.
   int64_t jobs() const { return jobs_; }
   /// Waits until all are done.
   void join() { pool_.join(); }

@@ -1,10 +1,10 @@
-// Memory of one kind, for all connections together: who needs some asks for all of it at once, and
-// waits in line until it is there.
+// Memory of one kind for all connections together. A user asks for all that it needs at once, and
+// waits in line until that much is free.
 //
-// Invariant: those who wait are served in the order in which they came, so that many small asks
-// can't keep out a large one. Nobody may ask a budget while holding some of it, and budgets are
-// asked in one order (messages, descriptions, buffers): then nobody waits for himself, however
-// round about. Cost: a lock an ask.
+// Invariant: users are served in the order in which they came, so that many small requests can't
+// keep out a large one. No user may ask a budget while it holds a share of it, and budgets are
+// asked in a fixed order (messages, descriptions, buffers). So no circle of waiting users can form.
+// Cost: one lock per request.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,10 @@ class Budget {
   Budget& operator=(const Budget&) = delete;
 
   class Share;
-  /// So much, if it is there and nobody waits.
+  /// Takes `amount` if that much is free and no user waits.
   Share take_now(int64_t amount);
-  /// Asks for so much, at most all that there is. `bell` is rung when it is granted later.
+  /// Asks for `amount`, or for the whole budget if that is less. When it is granted later,
+  /// `bell` is rung.
   Share ask(int64_t amount, std::shared_ptr<Bell> bell);
 
   int64_t most() const { return most_; }
@@ -50,7 +51,7 @@ class Budget {
   Line granted_;
 };
 
-/// What was asked for; given back by the destructor, or no longer waited for.
+/// What was asked for. The destructor gives it back, or ends the wait for it.
 class Budget::Share {
  public:
   Share() = default;

@@ -1,5 +1,5 @@
-// The memory in which data stand between a socket and a file: so many buffers for all connections
-// together, kept for the next.
+// The memory for data between a socket and a file: a number of buffers for all connections
+// together, which are kept for the next use.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Buffers {
  public:
   explicit Buffers(size_t most) : budget_(static_cast<int64_t>(most)) {}
 
-  /// One unit is one buffer: who has a share of one may take it.
+  /// One unit is one buffer: the owner of a share of 1 may take one.
   Budget& budget() { return budget_; }
   const Budget& budget() const { return budget_; }
 

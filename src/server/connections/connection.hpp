@@ -1,11 +1,11 @@
 // A client's connection as the server sees it: greeting, then one request after another.
 //
-// Invariants: nothing of a session is done on two connections at once: a new one waits until the
-// last request of the old is over, so that a repeated request is never overtaken by its first copy.
-// A connection holds one message and, for data, one payload, and asks for the memory before it
-// takes them; what there is no room for stays with the sender. No request keeps a thread for long:
-// one of many pieces lets others go on in between. Cost: a coroutine of some hundred bytes, 16 KiB
-// and a small message a connection, a buffer of a payload while data move.
+// Invariants: two connections never work on one session at the same time. A new connection waits
+// until the last request of the old one is over, so that a repeated request never overtakes its
+// first copy. A connection holds one message and, for data, one payload, and asks for the memory
+// before it receives them; without room they stay with the sender. No request keeps a thread for
+// long: one with many pieces lets others go on in between. Cost per connection: a coroutine of some
+// hundred bytes, 16 KiB and a small message; while data move, a buffer for one payload.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -28,19 +28,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<SharedState> shared, Stream::Socket socket, uint64_t number);
 
-  /// Serves until the client goes. Never throws.
+  /// Serves until the client has gone. Never throws.
   asio::awaitable<void> run();
-  /// Ends it soon. From any thread.
+  /// Ends the connection soon. May be called from any thread.
   void stop();
   bool finished() const { return finished_; }
   asio::any_io_executor executor() { return stream_.executor(); }
-  /// Closes it when the client lets it wait too long. From any thread.
+  /// Closes the connection when the client keeps it waiting for too long. May be called
+  /// from any thread.
   void check_time();
-  /// How long it has been doing nothing for its client and holding nothing of it; 0 when it can't be
-  /// spared. From any thread.
+  /// How long the connection has done nothing for its client and held nothing for it; 0 when it
+  /// can't be spared. May be called from any thread.
   std::chrono::nanoseconds spare_for() const;
   bool greeted() const { return greeted_; }
-  /// Ends it in favour of another: its client connects again when it needs to. From any thread.
+  /// Ends the connection in favour of another. Its client connects again when it needs to. May be
+  /// called from any thread.
   void make_room();
 
  private:

@@ -1,5 +1,6 @@
-// What a server counts while it works, for `stria status` and for monitoring: atomics that are added
-// to, never locked. Cost: some nanoseconds a request.
+// What a server counts while it works, for `stria status` and for monitoring. The counters are
+// atomics, without locks.
+// Cost: some nanoseconds per request.
 #pragma once
 
 #include <array>
@@ -50,7 +51,7 @@ struct Counters {
   }
 };
 
-/// All figures of a server, in a fixed order: names as Prometheus has them, without their prefix.
+/// All figures of a server in a fixed order, with their Prometheus names without the prefix.
 wire::Figures figures_of(const SharedState& shared);
 
 /// The figures in Prometheus' text format.

@@ -1,10 +1,11 @@
 // The threads of the connections, each with an event loop of its own.
 //
-// Problem: threads that share one loop hand the next event to each other, and a small request then
-// costs more in waking threads than in work. Method: a connection stays with one loop, and so
-// with one thread, which needs no lock for it either. Loops are chosen at random, since clients
-// connect in patterns. There are more of them than processors, so that one that waits for a disk
-// keeps few others waiting. Cost: three descriptors a loop.
+// Problem: threads that share one loop hand events to each other, so that a small request costs
+// more in waking threads than in work.
+// Method: a connection stays with one loop, and so with one thread, which needs no lock for it.
+// Loops are chosen at random, because clients connect in patterns. There are more loops than
+// processors, so that a loop that waits for a disk delays few connections.
+// Cost: three descriptors per loop.
 #pragma once
 
 #include <asio/executor_work_guard.hpp>

@@ -1,4 +1,4 @@
-// Where a server's clients knock.
+// The sockets at which a server's clients connect.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace stria::server {
 
-/// Listening sockets, one for each address that the name has.
+/// Listening sockets, one for each address of the name.
 class Listener {
  public:
-  /// kPermissionDenied when others than this machine could knock and `only_loopback` is set.
+  /// kPermissionDenied when other machines could connect and `only_loopback` is set.
   static Result<Listener> open(const std::string& address, bool only_loopback);
   Listener(Listener&& other) noexcept : sockets_(std::move(other.sockets_)), address_(std::move(other.address_)) {
     other.sockets_.clear();

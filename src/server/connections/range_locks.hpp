@@ -1,7 +1,8 @@
-// Locks on ranges of files, kept in memory: each belongs to a connection and goes with it.
+// Locks on ranges of files, kept in memory. Each belongs to a connection and ends with it.
 //
-// Bounds: so many locks for a connection, and for all; one place in a file's line of waiters for a
-// connection. Cost: a look at all locks of the file. Thread-safe.
+// Bounds: a number of locks per connection, and one for all together; a connection has one place in
+// a file's line of waiters.
+// Cost: a look at all locks of the file. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +23,13 @@ class RangeLocks {
   /// A connection, by its number.
   using Owner = uint64_t;
 
-  /// True when it is locked: no other holder's lock is in the way. If one is, `woken` is called once
-  /// when any lock of the file is given up. kResourceExhausted when there are too many already.
+  /// True when the range is locked now, as no other holder's lock was in the way. Otherwise `woken`
+  /// is called once, when any lock of the file is given up. kResourceExhausted when there are too
+  /// many locks already.
   Result<bool> try_lock(const wire::LockRange& wanted, Owner owner, const std::function<void()>& woken);
-  /// The owner waits no longer.
+  /// Ends the owner's wait.
   void give_up(uint64_t file, Owner owner);
-  /// True when the owner held it.
+  /// Gives a lock up. True when the owner held it.
   bool unlock(const wire::LockRange& held_before, Owner owner);
   /// True when another holder has a lock that overlaps.
   bool is_locked(const wire::LockRange& asked);

@@ -20,13 +20,13 @@ namespace stria::server {
 
 class Connection;
 
-/// How long clients may let a server wait.
+/// How long clients may keep a server waiting.
 struct Patience {
   std::chrono::milliseconds greeting{10000};
   std::chrono::milliseconds message{30000};  ///< for all of a message, or of 256 KiB of data
 };
 
-/// What all clients together may make a server hold.
+/// How much all clients together may make a server hold.
 struct Bounds {
   size_t connections = 4096;
   size_t buffers = 256;                            ///< of 256 KiB: data on their way
@@ -39,7 +39,7 @@ struct SharedState {
       : bounds(given), messages(given.message_bytes), descriptions(given.description_bytes), buffers(given.buffers) {}
 
   wire::Identity identity{};
-  std::shared_ptr<const wire::Key> key;  ///< null: everybody who reaches the server may speak
+  std::shared_ptr<const wire::Key> key;  ///< null: any client that reaches the server is served
   std::unique_ptr<Manager> manager;      ///< null: this server has no such role
   std::unique_ptr<Objects> objects;
   RangeLocks locks;
@@ -52,7 +52,7 @@ struct SharedState {
   Workers manager_thread{1};
   Workers disk_threads{4};  ///< for what waits for a device: sync, removal
   std::atomic<bool> stopping = false;
-  std::atomic<bool> resting = false;  ///< objects are being looked through
+  std::atomic<bool> resting = false;  ///< the objects are being checked
 
   std::mutex sessions_mutex;
   std::map<wire::Identity, std::shared_ptr<Connection>> sessions;  ///< those greeted

@@ -1,10 +1,10 @@
-// One connection's bytes, in either direction, for coroutines: the small interface behind which the
-// transport stands (sockets of TCP and of Unix by Asio; another would have the same four calls).
+// The bytes of one connection in both directions, for coroutines. This small interface hides the
+// transport (TCP and Unix sockets by Asio; another would have the same four calls).
 //
-// Every call takes at most its time in all, so that a client that sends or takes a byte now and then
-// can't keep what the server holds for it; the connection is closed then, and the call throws
-// asio::system_error, as it does when the other side goes. Exceptions of this kind stay within a
-// connection's coroutine, whose end they are.
+// Every call has a time limit for all of its bytes, so that a client that sends or takes a byte now
+// and then can't tie up what the server holds for it. After that time the connection is closed, and
+// the call throws asio::system_error, as it does when the other side has gone. Such an exception
+// ends the connection's coroutine and doesn't leave it.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -27,9 +27,9 @@ class Stream {
   /// The socket's executor must run one handler at a time: an event loop of one thread.
   explicit Stream(Socket socket);
 
-  /// Fills `to`, from what was read ahead first. No time: waits for ever, as between requests.
+  /// Fills `to`, first from what was read ahead. A time of 0 means no limit, as between requests.
   asio::awaitable<void> read(std::span<std::byte> to, std::chrono::milliseconds time);
-  /// Sends the parts, one after another. They must stay until the call is over.
+  /// Sends the parts one after another. They must live until the call is over.
   asio::awaitable<void> write(std::span<const asio::const_buffer> parts, std::chrono::milliseconds time);
   void close();
   asio::any_io_executor executor() { return socket_.get_executor(); }
@@ -37,7 +37,8 @@ class Stream {
   /// False when the client has gone, as far as that can be told without waiting.
   bool is_open();
 
-  /// Closes when a call has been waiting beyond its time; true when it did. By the loop's thread.
+  /// Closes the connection when a call has waited beyond its time; true when it did so. For the
+  /// loop's thread.
   bool check_time(Time now);
 
  private:

@@ -1,4 +1,4 @@
-// A thin cover over SQLite: statements that are prepared once, arguments by type, errors as Status.
+// A thin layer over SQLite: statements that are prepared once, typed arguments, errors as a Status.
 // For one thread.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace stria::server {
 
-/// A statement under way; goes back to its beginning when it is destroyed.
+/// A statement under way. The destructor resets it.
 class Query {
  public:
   explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
@@ -44,8 +44,8 @@ class Query {
 
 class Database {
  public:
-  /// Opens or makes the file, with a write-ahead log: a transaction is atomic always, durable from
-  /// the next durable commit on. Nobody else can open it meanwhile.
+  /// Opens or makes the file, with a write-ahead log. A transaction is always atomic, and durable
+  /// from the next durable commit on. No other process can open the file meanwhile.
   static Result<std::unique_ptr<Database>> open(const std::string& path);
   explicit Database(sqlite3* handle) : handle_(handle) {}
   Database(const Database&) = delete;
@@ -79,7 +79,7 @@ class Database {
   std::map<const char*, sqlite3_stmt*> prepared_;
 };
 
-/// Undone by the destructor unless committed.
+/// The destructor undoes a transaction that was not committed.
 class Transaction {
  public:
   explicit Transaction(Database& database) : database_(database), status_(database.run("BEGIN IMMEDIATE")) {}

@@ -1,10 +1,10 @@
-// The manager's side of the protocol: names by names.hpp, and what is only true while clients are
-// connected: who has which file open, which are locked, which servers are alive. For one thread,
-// which may wait for the disk.
+// The manager's side of the protocol. Names are kept by names.hpp. This class keeps what holds only
+// while clients are connected: which session has which file open, which files are locked, which
+// servers are alive. For one thread, which may wait for the disk.
 //
-// Invariant: a file without a name lives as long as somebody has it open, or might come back to say
-// so. Handles belong to a session; a session whose connection ended has none, and takes them up
-// again when it returns.
+// Invariant: a file without a name lives as long as a session has it open, or may come back and
+// claim it. Handles belong to a session. A session whose connection has ended has none, and claims
+// them again when it returns.
 #pragma once
 
 #include <chrono>

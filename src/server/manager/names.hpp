@@ -1,12 +1,12 @@
-// What a store's manager knows for good: names, where each file's bytes are, servers, and what is
-// still to be removed.
+// What a store's manager keeps permanently: names, the place of each file's bytes, servers, and
+// what is still to be removed.
 //
-// Problem: it must survive a kill at any moment, and a power loss after sync(). Method: SQLite with
-// a write-ahead log; changes are transactions, ordered and atomic, written at once and synced by
-// sync() only, as a directory's are. Files have numbers that are never used again, also when a
-// power loss takes the last of them back: they begin with the number of the manager's start, which
-// is durable. Bytes never pass here. Cost: 10 to 50 µs a change; a look-up for each component of a
-// path. For one thread.
+// Problem: this must survive a kill at any moment, and a power loss after sync().
+// Method: SQLite with a write-ahead log. Changes are transactions, ordered and atomic. They are
+// written at once but synced only by sync(), as those of a directory are. A file's number is never
+// used again, even when a power loss undoes the latest files: it begins with the number of the
+// manager's start, which is durable. Bytes of files never pass here.
+// Cost: 10 to 50 µs per change; a look-up for each component of a path. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,9 @@ class Names {
   /// Makes a file, and the directories above it. \pre nothing has that name
   Result<NamedFile> create(std::string_view path, const Placement& placement);
   Status make_directory(std::string_view path);
-  /// Gives another name; the file that had it loses its own and is returned.
+  /// Gives the file another name. A file that had this name loses it and is returned.
   Result<std::optional<uint64_t>> rename(std::string_view from, std::string_view to);
-  /// Takes the name from a file, which is returned, or removes an empty directory.
+  /// Removes the name of a file, which is returned, or removes an empty directory.
   Result<std::optional<uint64_t>> remove(std::string_view path);
   Result<wire::Listed> list(std::string_view path, std::string_view after);
   /// Everything so far survives a power loss.
@@ -57,7 +57,7 @@ class Names {
 
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
-  /// Nobody has the nameless file open any more: its servers will be told.
+  /// Notes that no session has the nameless file open any more; its servers will be told.
   Status bury(uint64_t file);
   Result<std::vector<uint64_t>> to_remove(int64_t server);
   Status removed(int64_t server, const std::vector<uint64_t>& files);

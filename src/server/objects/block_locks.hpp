@@ -1,8 +1,9 @@
-// Locks on the blocks of one object: who changes a block has it alone from reading it until its sum
-// is stored; who reads it shares it with other readers.
+// Locks on the blocks of one object. A writer holds a block exclusively, from reading it until its
+// sum is stored. Readers share it.
 //
-// So many locks serve all blocks, four neighbours at a time. Each user takes all that it needs at
-// once, lowest first. Cost: some nanoseconds for each 16 KiB.
+// A fixed number of locks serves all blocks, with four neighbours to a lock. Each user takes all
+// the locks that it needs at once, lowest first.
+// Cost: some nanoseconds for each 16 KiB.
 #pragma once
 
 #include <array>

@@ -1,14 +1,15 @@
-// The checksum of a block: a dot product modulo a prime, which follows a change of some bytes without
-// a look at the others.
+// The checksum of a block: a dot product modulo a prime. When some bytes change, it is updated
+// without looking at the others.
 //
 // Problem: with a hash, writing 8 bytes costs two passes over the block of 4 KiB in which they lie.
 // Method (multilinear hashing, Carter and Wegman 1979): the sum of a block is the sum over its 512
 // words of word times key, modulo 2^61 - 1, with random keys below 2^55. Products of a block add up
 // in 128 bits, so that there is one reduction at the end. The sum after a change is that of before,
 // less the old words' products, plus the new words'. Any other content has the same sum with a
-// probability of 2^-55; a single flipped bit always shows. Cost: a multiplication a word.
+// probability of 2^-55; a single flipped bit always shows.
+// Cost: a multiplication a word.
 //
-// Besides: what was damaged elsewhere in the block stays found after the change; and a block of zeros
+// In addition, damage elsewhere in the block is still found after a change, and a block of zeros
 // has the sum 0, as a hole should.
 #pragma once
 
@@ -24,8 +25,8 @@ inline constexpr int64_t kSumWordBytes = 8;
 /// The sum of a block's kBlockBytes bytes.
 uint64_t sum_of_block(const std::byte* block);
 
-/// What the bytes from `begin` of a block on add to its sum. \pre begin and their number are multiples
-/// of kSumWordBytes
+/// What bytes of a block, which begin at `begin`, add to its sum. \pre begin and their number are
+/// multiples of kSumWordBytes
 uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin);
 
 /// The sum of a block when a part of it that added `before` adds `after`.

@@ -1,17 +1,19 @@
-// The checksums of one object's blocks, in a file beside it: how bytes that changed on the disk are
-// found.
+// The checksums of one object's blocks, in a file beside it. They find bytes that have
+// changed on the disk.
 //
-// Problem: data and their sums are two files that reach the disk in any order, and a server may be
-// killed between the change of the one and of the other; such a block must be told apart from one
-// that a disk damaged. Method: each block has two sums, that of before and that of after the write
-// under way: who writes stores the second, then the data, then the first. So after a kill a block
-// that is whole fits one of them. For the loss of power the file's head says whether anything may
-// be un-synced; it says so on the disk before the first byte of a clean object changes, and again
-// that the object is clean some seconds after a sync. A block that fits neither sum is in doubt
-// when the object was not clean as the server last ended, and damaged otherwise.
+// Problem: data and sums are two files that reach the disk in any order, and a server may be killed
+// between a change of the one and of the other. Such a block must be told apart from one that a
+// disk has damaged.
+// Method: each block has two sums, those of before and after the write under way. A writer stores
+// the second sum, then the data, then the first sum. So after a kill, a whole block fits one of
+// them. For a loss of power, the file's head says whether anything may be un-synced. It says so on
+// the disk before the first byte of a clean object changes; some seconds after a sync it says that
+// the object is clean again. A block that fits neither sum is in doubt if the object was not clean
+// when the server last ended; otherwise it is damaged.
 //
-// Invariant: the sum of a block of zeros is 0, and so is that of a hole and of what has no sum. Cost: 16 bytes a block of 4
-// KiB; memory only as the system caches it; one sync when a clean object is first written. Layout: docs/formats/store.md.
+// Invariant: the sum of a block of zeros is 0, and so is that of a hole and of what has no sum.
+// Cost: 16 bytes a block of 4 KiB; memory only as the system caches it; one sync when a clean
+// object is first written. Layout: docs/formats/store.md.
 #pragma once
 
 #include <atomic>
@@ -27,7 +29,7 @@
 
 namespace stria::server {
 
-/// Thread-safe, if no two threads change the same block at the same time.
+/// Thread-safe, provided that no two threads change the same block at the same time.
 class BlockSums {
  public:
   /// What the file's head says.
@@ -47,7 +49,7 @@ class BlockSums {
   Status load(int64_t first, std::span<BlockSum> sums);
   /// \pre reserve() covers them
   Status store(int64_t first, std::span<const BlockSum> sums);
-  /// Forgets all blocks from the first that is not wanted on.
+  /// Drops all blocks from number `blocks` on.
   Status cut(int64_t blocks);
   Status sync();
 

@@ -1,13 +1,14 @@
-// Copies to and from mappings of files, where an error of the file system comes as a signal.
+// Copies to and from mappings of files, where a signal reports an error of the file system.
 #pragma once
 
 #include <cstddef>
 
 namespace stria::server {
 
-/// Calls copy() and returns true; false when a page that it touched could not be had (SIGBUS), with
-/// the copy left half done. copy() must do nothing but copy bytes. Takes the signal's handler for
-/// the process the first time; signals that are not of guarded copies go to the handler of before.
+/// Calls copy() and returns true. When a page that it touches can't be read or written (SIGBUS),
+/// returns false and leaves the copy half done. copy() must only copy bytes. The first call
+/// installs a handler for the signal in the process. Signals that don't come from guarded copies go
+/// to the earlier handler.
 bool guarded(void (*copy)(void* context), void* context);
 
 template <typename Copy>

@@ -1,15 +1,16 @@
 // One file's bytes on one server: a file of the local file system, with checksums beside it.
 //
-// Problem: small pieces by system calls cost a microsecond each, where a copy costs nanoseconds;
-// but a mapping brings a signal where a call brings an error (full disk, bad disk, a file cut
-// meanwhile). Besides, what a disk gives back must be what was given to it. Method: pieces within
-// the file that are small on average are copied through a mapping that is kept, under a guard that
-// turns the signal into a failure, upon which they go by system calls that say why; everything
-// else, and what makes the file longer, goes by pread and pwrite. Each block that is touched is
-// locked, and what is read is compared with its sum. The sum of a block of which a part is written
-// follows the words that change. Cost: one system call a run of neighbours, or one copy a piece; a
-// multiplication for each 8 bytes, twice where only a part of a block is written, and one for each 8
-// of a block of which a part is read.
+// Problem: a small piece costs a microsecond by a system call, and nanoseconds by a copy through a
+// mapping. But a mapping raises a signal where a call returns an error (full disk, bad disk, a file
+// cut meanwhile). And a disk must give back what was written to it.
+// Method: pieces within the file that are small on average are copied through a mapping that is
+// kept. A guard turns the signal into a failure; the pieces then go by system calls, which say why.
+// All other pieces, and those that make the file longer, go by pread and pwrite. Each block that is
+// touched is locked, and what is read is compared with its sum. When a part of a block is written,
+// its sum is updated by the words that change.
+// Cost: one system call per run of neighbours, or one copy per piece; a multiplication for each 8
+// bytes, two where only a part of a block is written, and one for each 8 bytes of a block of which
+// a part is read.
 #pragma once
 
 #include <atomic>
@@ -47,10 +48,10 @@ class Object {
   Status read(std::span<const ByteRange> places, std::byte* data);
   Status resize(int64_t bytes);
   Status reserve(int64_t bytes);
-  /// Once it has failed it fails for ever: what was lost can't be told.
+  /// After a failure it always fails, because what was lost can't be known.
   Status sync();
   wire::Extent extent() const;
-  /// Compares blocks with their sums, as the disk gives them, from one on; some MiB of them.
+  /// Compares some MiB of blocks with their sums, as they are on the disk, from one block on.
   Result<wire::Scrubbed> scrub(const wire::Scrub& request);
   /// To be called now and then: notes on the disk when nothing has been un-synced for a while, or
   /// at once.

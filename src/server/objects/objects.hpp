@@ -1,8 +1,8 @@
-// All files that one server has bytes of, each with its checksums, in folders of its directory.
+// All files of which one server has bytes, each with its checksums, in folders of its directory.
 //
-// Those used last stay open; where descriptors run out, fewer do. Invariant: one that is in use is
-// not closed, since its locks would not hold off who opens it again. Cost: two descriptors and two
-// mappings for each of them.
+// Those used last stay open; fewer do when descriptors run out. Invariant: an object in use is not
+// closed, because its locks would not keep out a user that opens it again.
+// Cost: two descriptors and two mappings for each open object.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ class Objects {
  public:
   static constexpr size_t kMostOpen = 1024;
 
-  /// Keeps at most so many open that nobody uses. \pre the directory exists; makes its sub-directories
+  /// Keeps at most `most_open` unused objects open. \pre the directory exists; makes its
+  /// sub-directories
   static Result<std::unique_ptr<Objects>> open(const std::string& directory, size_t most_open = kMostOpen);
   Objects(std::string directory, size_t most_open) : directory_(std::move(directory)), most_open_(most_open) {}
 

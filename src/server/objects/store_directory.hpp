@@ -1,5 +1,5 @@
-// The directory in which a server keeps its part of a store: what it is, and that nobody else uses
-// it.
+// The directory in which a server keeps its part of a store. Checks what it is, and that no other
+// server uses it.
 //
 //   stria_store     "stria store 2", then the server's identity; locked while the server runs
 //   names.sqlite    the manager's, see names.hpp

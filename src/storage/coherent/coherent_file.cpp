@@ -9,11 +9,12 @@ namespace stria::storage {
 
 namespace {
 
-// About twenty seconds: whoever holds a lock for longer has died, or is being debugged.
+// About twenty seconds. A process that holds a lock for longer has died, or is being debugged.
 constexpr int kLooks = 1000;
 constexpr std::chrono::microseconds kShortestPause(100), kLongestPause(20'000);
 
-// An NFS client that waits for a lock looks every second, then ever more seldom.
+// An NFS client that waits for a lock looks again after a second, then less and less often. So this
+// first looks by itself, at shorter intervals.
 Result<std::unique_ptr<RangeLock>> lock_soon(File& file, ByteRange range, LockMode mode) {
   auto pause = kShortestPause;
   for (int look = 0; look < kLooks; ++look) {
@@ -38,7 +39,8 @@ ByteRange hull_of(std::span<const Segment> segments) {
 
 class CoherentFile;
 
-/// A lock that the caller of the file holds, one at a time: accesses that touch it take none of their own.
+/// A lock that the user of the file holds, one at a time. Accesses that touch its range take no
+/// lock of their own.
 class HeldLock final : public RangeLock {
  public:
   HeldLock(CoherentFile& file, std::unique_ptr<RangeLock> lock) : file_(file), lock_(std::move(lock)) {}
@@ -56,7 +58,7 @@ class CoherentFile final : public File {
   explicit CoherentFile(std::unique_ptr<File> file) : file_(std::move(file)), capabilities_(file_->capabilities()) {
     capabilities_.asynchronous = false;
     capabilities_.node_local_cache = false;
-    capabilities_.native_types = false;  // accesses are locked by ranges
+    capabilities_.native_types = false;  // accesses are locked range by range
     capabilities_.locks_itself = capabilities_.locks_reach_all;
   }
 
@@ -104,7 +106,8 @@ class CoherentFile final : public File {
   void release() { held_ = {}; }
 
  private:
-  // Giving back a lock that touches one that the caller holds would take that away too.
+  // When a lock is given back that touches one held by the caller, the system takes
+  // that one away too.
   Result<std::unique_ptr<RangeLock>> begin(ByteRange range, LockMode mode) {
     const bool touches_held = std::max(range.begin, held_.begin) < std::min(range.end, held_.end);
     if (!capabilities_.locks_itself || range.begin >= range.end || touches_held) {

@@ -1,4 +1,4 @@
-// What a coherent file asks of the file below, on one that notes it.
+// What a coherent file asks of the file below it, which takes notes here.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -108,7 +108,7 @@ TEST(CoherentFile, LocksNothingWithinALockThatTheCallerHolds) {
   EXPECT_EQ(nfs.log, (Log{"share 0-50", "read", "unlock"}));
 }
 
-// The system takes a lock away where another lock of the same file handle that overlaps it is given back.
+// The system takes a lock away when an overlapping lock of the same file handle is given back.
 TEST(CoherentFile, GivesBackNothingOfALockThatTheCallerHolds) {
   Case nfs(true, true);
   const auto window = nfs.file->lock({33, 200}, LockMode::kExclusive);
@@ -116,7 +116,7 @@ TEST(CoherentFile, GivesBackNothingOfALockThatTheCallerHolds) {
   EXPECT_EQ(nfs.log, (Log{"lock 33-200", "write", "read"}));
 }
 
-// Locks that don't reach other nodes keep nobody out, whoever asks for them.
+// Where locks don't reach other nodes, every access hands over or refreshes instead.
 TEST(CoherentFile, EmptiesCachesWhereLocksDont) {
   Case asked(true, false, true);
   asked.access();

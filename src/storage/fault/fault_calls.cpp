@@ -43,7 +43,7 @@ bool FaultCalls::passes(Operation operation, const std::string& path) {
   return verdict.error_number == 0;
 }
 
-// A file that is opened again by its descriptor still is the one of that path to the rules.
+// For the rules, a file that is opened again by its descriptor keeps the path of the first opening.
 std::string FaultCalls::named(const std::string& path) {
   constexpr std::string_view kOpenFiles = "/proc/self/fd/";
   return path.starts_with(kOpenFiles) ? path_of(std::atoi(path.c_str() + kOpenFiles.size())) : path;
@@ -68,7 +68,7 @@ int FaultCalls::close(int descriptor) {
     const std::lock_guard lock(mutex_);
     paths_.erase(descriptor);
   }
-  // A failing close has closed the descriptor all the same, as Linux does it.
+  // As on Linux, a close that fails has closed the descriptor all the same.
   const bool good = passes(Operation::kSysClose, path);
   const int error_number = errno;
   const int result = SystemCalls::close(descriptor);
@@ -85,7 +85,8 @@ int FaultCalls::admit_transfer(int descriptor, bool is_write, int64_t offset, in
   if (verdict.error_number != 0 && (verdict.allowed_bytes == 0 || verdict.allowed_bytes == kUnlimited)) {
     return verdict.error_number;
   }
-  // An error after a part of the bytes is a short call now, and the error when the rest is tried.
+  // When the error comes after a part of the bytes, this call is short, and the next one, for
+  // the rest, fails.
   *bytes = std::min(*bytes, verdict.allowed_bytes);
   return 0;
 }

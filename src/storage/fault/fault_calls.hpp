@@ -1,4 +1,5 @@
-// System calls that fail, stop short or are interrupted as a script says: they exercise how the real drivers continue.
+// System calls that fail, stop short or are interrupted as a script says. They test how the real
+// drivers go on.
 #pragma once
 
 #include <map>
@@ -11,7 +12,8 @@
 
 namespace stria::storage {
 
-/// Asks the script before each call; what the script lets pass goes to the real one. Thread-safe.
+/// Asks the script before each call, and makes the real call where the script lets it
+/// pass. Thread-safe.
 class FaultCalls : public SystemCalls {
  public:
   explicit FaultCalls(std::shared_ptr<FaultScript> script) : script_(std::move(script)) {}
@@ -29,10 +31,10 @@ class FaultCalls : public SystemCalls {
   int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes) override;
 
  private:
-  /// The path that the descriptor was opened by, for rules about paths.
+  /// The path by which the descriptor was opened, for rules about paths.
   std::string path_of(int descriptor);
   std::string named(const std::string& path);
-  /// True when the call may go on; else errno says why not.
+  /// True when the call may go on; otherwise errno says why not.
   bool passes(Operation operation, const std::string& path);
 
   std::shared_ptr<FaultScript> script_;

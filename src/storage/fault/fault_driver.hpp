@@ -1,4 +1,5 @@
-// Any driver, with faults: operations fail as a script says, before they reach the wrapped driver.
+// A driver with faults around any other: operations fail as a script says, before they reach the
+// wrapped driver.
 #pragma once
 
 #include <memory>
@@ -9,11 +10,13 @@
 
 namespace stria::storage {
 
-/// Wraps `driver`. Errors read as the wrapped driver's own would. A write that fails after a byte budget writes what the budget
-/// allows. start_write() counts as a write, decided when it starts; its failure is reported by wait().
+/// Wraps `driver`. Errors have the words that the wrapped driver would use. A write that fails
+/// after a budget of bytes writes what the budget allows. start_write() counts as a write when it
+/// starts; wait() reports its failure.
 class FaultDriver : public Driver {
  public:
-  /// `calls`, the table beneath `driver` if it has one, is kept as long as any file of the driver.
+  /// `calls` is the table beneath `driver`, if it has one; it lives as long as any file
+  /// of the driver.
   FaultDriver(std::shared_ptr<Driver> driver, std::shared_ptr<FaultScript> script,
               std::shared_ptr<SystemCalls> calls = nullptr);
 

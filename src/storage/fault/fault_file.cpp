@@ -21,7 +21,7 @@ std::vector<ByteRange> ranges_of(const Segments& segments) {
   return ranges;
 }
 
-/// A write that goes on with the part that the script allows, and then fails.
+/// A write that does the part that the script allows, and then fails.
 class FailingWrite : public PendingWrite {
  public:
   FailingWrite(std::unique_ptr<PendingWrite> part, Status outcome) : part_(std::move(part)), outcome_(std::move(outcome)) {}
@@ -40,7 +40,7 @@ class FailingWrite : public PendingWrite {
 
 FaultFile::FaultFile(std::unique_ptr<File> file, std::shared_ptr<FaultScript> script, std::shared_ptr<SystemCalls> calls)
     : calls_(std::move(calls)), file_(std::move(file)), capabilities_(file_->capabilities()), script_(std::move(script)) {
-  capabilities_.native_types = false;  // faults are decided by ranges
+  capabilities_.native_types = false;  // the script decides by ranges
 }
 
 Status FaultFile::decide(Operation operation) const {
@@ -131,7 +131,7 @@ Status FaultFile::sync() {
 
 Status FaultFile::close() {
   const Status fault = decide(Operation::kClose);
-  const Status closed = file_->close();  // a failing close has closed the file all the same
+  const Status closed = file_->close();  // a close that fails has closed the file all the same
   return fault.ok() ? closed : fault;
 }
 

@@ -36,10 +36,11 @@ class FaultFile : public File {
 
  private:
   Status decide(Operation operation) const;
-  /// Decides each segment of a write as part of one operation: the segments to write, and the outcome to report after that.
+  /// Decides about a write of several segments as one operation. Returns the segments to write, and
+  /// the outcome to report after that.
   std::pair<std::vector<WriteSegment>, Status> admit(std::span<const WriteSegment> segments);
 
-  std::shared_ptr<SystemCalls> calls_;  ///< that `file_` calls through
+  std::shared_ptr<SystemCalls> calls_;  ///< beneath `file_`
   std::unique_ptr<File> file_;
   Capabilities capabilities_;
   std::shared_ptr<FaultScript> script_;

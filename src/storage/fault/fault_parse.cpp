@@ -38,7 +38,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// A number of zero or more with an optional k, m or g.
+/// A number of at least zero, with an optional k, m or g.
 std::optional<int64_t> parse_number(std::string_view text) {
   int64_t unit = 1;
   if (!text.empty()) {
@@ -79,13 +79,13 @@ std::optional<std::vector<Operation>> parse_operation(std::string_view text) {
   return operations.empty() ? std::nullopt : std::optional(operations);
 }
 
-/// A rule being read: what was said so far.
+/// The rule that is being read: what its parts have said so far.
 struct RuleReader {
   FaultRule rule;
   bool has_action = false;
   bool has_count = false;
 
-  /// Reads "key=value"; the error says what is wrong with it.
+  /// Reads one part, "key=value"; the error says what is wrong with it.
   Status read(std::string_view part);
   Status read_condition(std::string_view key, std::string_view value);
   Status read_range(std::string_view value);

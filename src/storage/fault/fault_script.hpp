@@ -1,9 +1,9 @@
 // Faults on demand: which storage operations fail, and how.
 //
 // Problem: a full disk, a dying device, a half-done call or a killed process must happen at a
-// chosen place, in a unit test as well as in a real program under mpiexec. Method: a script of
-// rules; every operation asks the script, which counts the operations that a rule speaks of and
-// answers with what should happen to this one.
+// chosen place, in a unit test as well as in a real program under mpiexec.
+// Method: a script is a list of rules. Every operation asks the script, which counts the operations
+// that each rule is about and answers what should happen to this one.
 //
 // Grammar (also of the environment variable STRIA_FAULT), without spaces:
 //   script    = rule *( ";" rule )
@@ -87,18 +87,19 @@ struct FaultRule {
   int error_number = 0;
   int64_t short_bytes = 0;
   int64_t delay_ms = 0;
-  std::function<void()> callback;  ///< for kCallback, which only programs can ask for
+  std::function<void()> callback;  ///< for kCallback, which scripts can't ask for, only programs
 };
 
 /// What an operation is about.
 struct OperationPlace {
   const std::string& path;
-  /// That a transfer moves; empty for other operations, which rules with a range don't meet.
-  std::span<const ByteRange> ranges =
-      {};
+  /// The ranges that a transfer moves. Empty for other operations, to which rules with a
+  /// range don't apply.
+  std::span<const ByteRange> ranges = {};
 };
 
-/// What shall happen to an operation: nothing, or an error, possibly after a part of the transfer.
+/// What shall happen to an operation: nothing special, or an error, possibly after a part
+/// of the transfer.
 struct FaultVerdict {
   int error_number = 0;
   int64_t allowed_bytes = kUnlimited;  ///< of the transfer, before the error or the short end
@@ -107,16 +108,16 @@ struct FaultVerdict {
 /// Thread-safe.
 class FaultScript {
  public:
-  /// Rules for other ranks are dropped.
+  /// Drops the rules for other ranks.
   FaultScript(std::vector<FaultRule> rules, int rank);
   /// kInvalidArgument says which part of the text is wrong, and why.
   static Result<std::shared_ptr<FaultScript>> parse(const std::string& text, int rank);
 
-  /// Counts the operation and says what shall happen to it. Delays, kills and calls
-  /// callbacks itself.
+  /// Counts the operation and returns what shall happen to it. Delays, kills and callbacks
+  /// happen inside.
   FaultVerdict decide(Operation operation, const OperationPlace& place);
-  /// Operations decided so far, the sys_ ones not among them: what "fail each in turn" has
-  /// to run through.
+  /// The number of operations decided so far, without the sys_ ones: a test that fails each in turn
+  /// goes through as many.
   int64_t operation_count() const;
   int64_t operation_count(Operation operation) const;
 
@@ -133,7 +134,7 @@ class FaultScript {
   std::vector<int64_t> counts_;
 };
 
-/// The operation's word in scripts, e.g. "sync_directory".
+/// The operation's word in scripts, for instance "sync_directory".
 const char* operation_name(Operation operation);
 
 }  // namespace stria::storage

@@ -1,4 +1,5 @@
-// Scripts are read as the grammar says, and what they ask for happens: errors, short calls, kills.
+// Scripts are read as the grammar says, and what they ask for happens: errors, short
+// calls and kills.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,7 +206,7 @@ TEST(FaultDriver, KillsTheProcess) {
 }
 
 TEST(FaultDriver, EnvironmentWrapsEveryDriver) {
-  // In a child: the variable is read once a process.
+  // In a child process, since each process reads the variable once.
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -231,7 +232,7 @@ TEST(FaultDriver, EnvironmentErrorsAreReported) {
   EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0) << state;
 }
 
-/// System calls of the real drivers: an error in the middle of a list, and the budget.
+/// System calls of the real drivers: an error in the middle of a list, and a budget of bytes.
 TEST(FaultCalls, FailSystemCallsOfRealFiles) {
   for (const std::string name : {"posix", "uring"}) {
     const std::string path = testing::disk_directory() + "/stria-fault-" + std::to_string(getpid());

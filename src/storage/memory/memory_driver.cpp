@@ -121,7 +121,8 @@ Result<std::vector<std::string>> MemoryDriver::list_directory(const std::string&
 void MemoryDriver::crash(std::optional<uint64_t> seed) {
   const std::lock_guard lock(mutex_);
   std::mt19937_64 random(seed.value_or(0));
-  // A directory's names change in order, as in a journal: here all of its unsynced changes survive, or none.
+  // Real file systems journal the changes of a directory in order. Here either all of its unsynced
+  // changes survive or none.
   std::map<std::string, bool> directory_survives;
   for (const Names* names : {&names_, &durable_names_}) {
     for (const auto& entry : *names) {

@@ -1,4 +1,5 @@
-// Files in the memory of the process: for tests, for simulated ranks, and as the model of what a power loss leaves.
+// Files in the memory of the process: for tests, for simulated ranks, and as a model of what a
+// power loss leaves.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@ namespace stria::storage {
 
 struct MemoryInode;
 
-/// Named files in memory. Paths are opaque names; a directory exists when asked for, with what lies directly in it.
-/// Thread-safe, also between files opened several times.
+/// Named files in memory. Paths are opaque names. Every directory exists; it holds the names that
+/// lie directly in it. Thread-safe, even between several handles on one file.
 class MemoryDriver : public Driver {
  public:
   struct Options {
-    /// Remember what sync() and sync_directory() have made durable, so that crash() can drop the rest. Costs a copy of the page
-    /// table a sync.
+    /// Remember what sync() and sync_directory() have made durable, so that crash() can drop the
+    /// rest. Each sync then copies the page table.
     bool track_unsynced = false;
   };
   MemoryDriver();
@@ -37,8 +38,9 @@ class MemoryDriver : public Driver {
   Status sync_directory(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& directory) override;
 
-  /// The power fails: names and bytes that were not synced are gone, or (with a seed) each page of unsynced bytes and each
-  /// directory's unsynced names survive at random. Files open now give errors from now on. \pre options.track_unsynced
+  /// The power fails. Names and bytes that were not synced are lost; with a seed, each page of
+  /// unsynced bytes and each directory's unsynced names survive at random. Open handles fail from
+  /// now on. \pre options.track_unsynced
   void crash(std::optional<uint64_t> seed = std::nullopt);
 
  private:

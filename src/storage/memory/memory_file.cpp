@@ -110,7 +110,7 @@ bool MemoryFile::is_free(ByteRange range, LockMode mode) const {
 }
 
 std::unique_ptr<RangeLock> MemoryFile::note_lock(ByteRange range, LockMode mode) {
-  // Everything that may fail comes before the range counts as locked.
+  // Everything that can fail happens before the range counts as locked.
   std::list<MemoryInode::LockedRange> entry;
   entry.push_front({range, mode, this});
   auto held = std::make_unique<MemoryRangeLock>(inode_, entry.begin());

@@ -13,7 +13,7 @@
 
 namespace stria::storage {
 
-/// What all handles of a file share; everything under `mutex`.
+/// What all handles of a file share. `mutex` guards all of it.
 struct MemoryInode {
   std::mutex mutex;
   SparseBytes content;
@@ -26,7 +26,7 @@ struct MemoryInode {
   };
   std::list<LockedRange> locked_ranges;
   std::condition_variable range_unlocked;
-  bool lost = false;  ///< by a crash: the handles of before are dead
+  bool lost = false;  ///< in a crash: handles from before it are dead
 
   Identity identity() const { return {0, reinterpret_cast<uintptr_t>(this)}; }
 };
@@ -55,9 +55,10 @@ class MemoryFile : public File {
   Status close() override;
 
  private:
-  /// Error when the handle is closed, lost or (for writing) read-only. \pre inode's mutex held
+  /// An error when the handle is closed or lost, or is read-only and `writes` is true. \pre the
+  /// inode's mutex is held
   Status check(const char* operation, bool writes) const;
-  bool is_free(ByteRange range, LockMode mode) const;  ///< \pre inode's mutex held
+  bool is_free(ByteRange range, LockMode mode) const;  ///< \pre the inode's mutex is held
   std::unique_ptr<RangeLock> note_lock(ByteRange range, LockMode mode);
   void release();
 

@@ -1,4 +1,4 @@
-// What a power loss leaves of files in memory.
+// What remains of files in memory after a power loss.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -77,7 +77,8 @@ TEST_F(MemoryCrash, KeepsWhatWasCommitted) {
 }
 
 TEST_F(MemoryCrash, AnUnsyncedRenameMayExposeUnsyncedBytes) {
-  // The mistake that a commit must not make: rename before sync. Some crash leaves the new name with none of the bytes.
+  // Renaming before syncing is the mistake that a commit must not make: some crash leaves the new
+  // name without the bytes.
   std::set<std::string> outcomes;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     MemoryDriver fresh(MemoryDriver::Options{.track_unsynced = true});

@@ -9,7 +9,8 @@ namespace stria::storage {
 
 namespace {
 
-/// Calls body(page_index, offset_in_page, done, bytes) for each page that [offset, offset + bytes) meets.
+/// Calls body(page_index, offset_in_page, done, bytes) for each page that [offset,
+/// offset + bytes) meets.
 template <typename Body>
 void for_each_page(int64_t offset, int64_t bytes, Body body) {
   for (int64_t done = 0; done < bytes;) {
@@ -57,7 +58,7 @@ int64_t SparseBytes::read(int64_t offset, std::byte* data, int64_t bytes) const 
 
 void SparseBytes::resize(int64_t bytes) {
   if (bytes < size_) {
-    // What lies past the new end must read as zero should the file grow again.
+    // Bytes past the new end must read as zero if the file grows again.
     pages_.erase(pages_.lower_bound(align_up(bytes, kPageBytes) / kPageBytes), pages_.end());
     const int64_t last = bytes / kPageBytes;
     if (pages_.contains(last)) {

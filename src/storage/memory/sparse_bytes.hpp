@@ -1,4 +1,4 @@
-// The bytes of a file in memory: pages where something was written, nothing where nothing was.
+// The bytes of a file in memory, which has pages only where something was written.
 #pragma once
 
 #include <array>
@@ -10,20 +10,22 @@
 
 namespace stria::storage {
 
-/// A file's content; holes read as zero. Copies share pages until one of them writes, so that keeping an older state costs a
-/// map. Writing n bytes costs O(n + pages · log pages); a new page is zeroed as a whole.
+/// A file's content; holes read as zero. Copies share pages until one of them is written to, so
+/// that an older state costs only a map. Writing n bytes costs O(n + pages · log pages). A new page
+/// is zeroed as a whole.
 class SparseBytes {
  public:
   static constexpr int64_t kPageBytes = 64 << 10;
 
   int64_t size() const { return size_; }
   void write(int64_t offset, const std::byte* data, int64_t bytes);
-  /// Copies what lies before the end; returns the number of bytes copied.
+  /// Copies the bytes before the end; returns their number.
   int64_t read(int64_t offset, std::byte* data, int64_t bytes) const;
   /// Cuts, or extends with a hole.
   void resize(int64_t bytes);
 
-  /// What a power loss may leave when `after` was written over `before` and nobody synced: each page of either, at random.
+  /// What a power loss may leave when `after` was written over `before` without a sync: each page
+  /// comes from one of them, at random.
   static SparseBytes mix(const SparseBytes& before, const SparseBytes& after, std::mt19937_64& random);
 
  private:

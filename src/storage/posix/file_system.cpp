@@ -23,7 +23,8 @@ constexpr uint32_t kExt4 = 0xEF53;
 constexpr uint32_t kTmpfs = 0x01021994;
 constexpr uint32_t kRamfs = 0x858458F6;
 
-// Aligned to pages, direct I/O works wherever it works at all; on ext4 a write that cuts a block takes the file's lock alone.
+// Direct I/O aligned to pages works wherever direct I/O works at all. On ext4, a write that ends
+// within a block takes the file's lock exclusively.
 constexpr int64_t kCommonDirectAlign = 4096;
 
 int64_t direct_alignment(int descriptor, uint32_t magic) {
@@ -56,7 +57,8 @@ Capabilities probe_capabilities(int descriptor) {
   const Sharing sharing = find_sharing(descriptor, magic);
   capabilities.locks_reach_all = sharing.locks_reach_all;
   capabilities.caches_apart = sharing.caches_apart;
-  // The page cache is shared by page; GPFS locks by its block; of other network file systems it is the best guess.
+  // Writers on one node don't disturb each other, as they share one page cache. GPFS locks by its
+  // block; for other network file systems the block is the best guess.
   capabilities.lock_unit_bytes = capabilities.node_local_cache ? 1 : capabilities.block_bytes;
   if (const auto stripes = find_stripes(descriptor, magic)) {
     capabilities.stripe_bytes = stripes->stripe_bytes;
@@ -64,7 +66,8 @@ Capabilities probe_capabilities(int descriptor) {
     capabilities.lock_unit_bytes = stripes->stripe_bytes;
   }
   capabilities.direct_align_bytes = direct_alignment(descriptor, magic);
-  // ext4 counts each new block against the free ones while the file's lock is held, unless it has its place already.
+  // ext4 accounts for each new block while the file's lock is held, unless its space was
+  // reserved before.
   capabilities.reserving_pays = magic == kExt4;
   capabilities.parallel_writes = PageInserter::can_serve(descriptor, basics, magic);
   return capabilities;

@@ -11,9 +11,10 @@ inline Identity identity_of(const struct stat& details) {
   return {details.st_dev, details.st_ino};
 }
 
-/// Asks for the preferred block size, the stripes where the file system has them (stripes.hpp), the alignment of direct I/O,
-/// and whether the page cache holds the file's only current copy on this node (local file systems) or other nodes write it as
-/// well (NFS, Lustre, GPFS, BeeGFS, FUSE: assumed whenever the kind isn't known).
+/// Asks for the preferred block size, the stripes where the file system has them (stripes.hpp), and
+/// the alignment of direct I/O. Asks too whether the file is local, so that this node's page cache
+/// always holds its current bytes, or other nodes write it as well (NFS, Lustre, GPFS, BeeGFS,
+/// FUSE). An unknown kind counts as one that other nodes write.
 Capabilities probe_capabilities(int descriptor);
 
 }  // namespace stria::storage

@@ -22,7 +22,7 @@ namespace stria::storage {
 namespace {
 
 #ifndef UFFD_USER_MODE_ONLY
-constexpr int UFFD_USER_MODE_ONLY = 1;  // since Linux 5.11; nobody needs a privilege for it
+constexpr int UFFD_USER_MODE_ONLY = 1;  // since Linux 5.11; needs no privilege
 #endif
 
 constexpr int64_t kMappedBytes = int64_t{16} << 30;  // at once; addresses only
@@ -33,8 +33,8 @@ bool is_wanted() {
   return value == nullptr || std::string_view(value) != "0";
 }
 
-// One for all files of the process, made when the first is opened. It belongs to the memory of the process that made it: a
-// child that was forked doesn't use it.
+// One descriptor for all files of the process, made when the first is opened. It belongs to the
+// memory of the process that made it, so that a forked child doesn't use it.
 class FaultDescriptor {
  public:
   static FaultDescriptor& instance() {
@@ -69,8 +69,9 @@ class FaultDescriptor {
 
 }  // namespace
 
-// A tmpfs mounted for large pages says so by its block size: writing with these is faster than inserting small ones. A file
-// that write() would take privileges from is left to it.
+// A tmpfs mounted for large pages shows it in its block size; writing large pages is faster
+// than inserting small ones. A file with set-user-ID or set-group-ID bits is left to write(),
+// which clears them.
 bool PageInserter::can_serve(int descriptor, const struct stat& details, uint32_t file_system) {
   return file_system == TMPFS_MAGIC && S_ISREG(details.st_mode) && details.st_blksize == sysconf(_SC_PAGESIZE) &&
          (details.st_mode & (S_ISUID | S_ISGID)) == 0 && (fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR &&
@@ -86,7 +87,7 @@ PageInserter::~PageInserter() {
 
 void PageInserter::finish() {
   if (std::exchange(has_inserted_, false)) {
-    futimens(descriptor_, nullptr);  // which a write would have noted
+    futimens(descriptor_, nullptr);  // a write would have set the time
   }
 }
 
@@ -102,7 +103,7 @@ PageInserter::Stretch PageInserter::whole_pages(int64_t offset, int64_t bytes) c
 int64_t PageInserter::insert(int64_t offset, const std::byte* data, int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!map(offset, offset + bytes)) {
-    occupied_end_ = INT64_MAX;  // it won't work the next time either
+    occupied_end_ = INT64_MAX;  // the next attempt would fail too
     return 0;
   }
   int64_t done = 0;
@@ -114,7 +115,7 @@ int64_t PageInserter::insert(int64_t offset, const std::byte* data, int64_t byte
     request.dst = reinterpret_cast<uintptr_t>(mapping_) + static_cast<uintptr_t>(offset + done - mapped_begin_);
     request.src = reinterpret_cast<uintptr_t>(data + done);
     request.len = static_cast<uint64_t>(std::min(bytes - done, kResidentBytes - resident_bytes_));
-    request.mode = UFFDIO_COPY_MODE_DONTWAKE;  // nobody waits for the page
+    request.mode = UFFDIO_COPY_MODE_DONTWAKE;  // no thread waits for the page
     const bool all = FaultDescriptor::instance().call(UFFDIO_COPY, &request);
     if (request.copy > 0) {
       done += request.copy;
@@ -128,7 +129,8 @@ int64_t PageInserter::insert(int64_t offset, const std::byte* data, int64_t byte
   return done;
 }
 
-// Who writes over an old file would be told of each page that it is there.
+// A page that exists is the sign of an old file. All pages up to its end then count as present,
+// since each would cost a failed attempt.
 void PageInserter::note_obstacle(bool page_exists) {
   struct stat details = {};
   if (page_exists && fstat(descriptor_, &details) == 0) {
@@ -172,7 +174,7 @@ void PageInserter::unmap() {
   }
 }
 
-// The pages stay in the file.
+// Drops the pages from this process; the file keeps them.
 void PageInserter::let_go() {
   madvise(mapping_, static_cast<size_t>(mapped_end_ - mapped_begin_), MADV_DONTNEED);
   resident_bytes_ = 0;

@@ -1,5 +1,5 @@
-// Whole pages inserted into files of tmpfs: the same bytes as by write(), whoever else writes, and what happens when they don't
-// fit.
+// Whole pages inserted into files on tmpfs: the bytes are those of write(), whoever else writes;
+// and what happens when pages don't fit.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -27,7 +27,8 @@ using Mode = OpenOptions::Mode;
 
 constexpr int64_t kPage = 4096;
 
-// The real calls, with the bytes counted that go by write(); fails or shortens transfers when told.
+// The real calls. Counts the bytes that go by write(), and fails or shortens
+// transfers when told to.
 class CountedCalls : public SystemCalls {
  public:
   ssize_t pwritev(int descriptor, const iovec* pieces, int count, int64_t offset) override {

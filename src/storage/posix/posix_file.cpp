@@ -17,10 +17,11 @@ namespace stria::storage {
 
 namespace {
 
-// The kernel cuts calls near 2 GiB; a run of this size keeps a failed call's message near the place of the failure.
+// The kernel cuts calls near 2 GiB. Runs of this size also keep the message of a failed call near
+// the place of the failure.
 constexpr int64_t kLargestRunBytes = int64_t{1} << 30;
 
-// Most lists need no list.
+// Most lists are one run already, so that no list of runs has to be made.
 template <typename Segment>
 bool is_one_run(std::span<const Segment> segments) {
   return segments.size() == 1 && segments[0].bytes <= kLargestRunBytes;
@@ -34,7 +35,7 @@ PosixFile::PosixFile(SystemCalls& calls, std::string path, int descriptor, const
       descriptor_(descriptor),
       direct_(options.direct),
       capabilities_(probe_capabilities(descriptor)) {
-  // One writer alone waits for nobody at the inode, and write() takes less time than inserting.
+  // A sole writer never waits for the inode's lock, and write() takes less time than inserting.
   capabilities_.parallel_writes = capabilities_.parallel_writes && !options.sole_writer;
   if (capabilities_.parallel_writes) {
     inserter_ = std::make_unique<PageInserter>(descriptor);
@@ -81,7 +82,7 @@ Status PosixFile::write_plainly(int64_t offset, std::span<iovec> pieces) {
       continue;
     }
     if (now <= 0) {
-      // A call that writes nothing and says nothing would be repeated for ever.
+      // A call that writes nothing without an error would be repeated for ever.
       return transfer_error("write", offset, left, now < 0 ? errno : EIO);
     }
     offset += now;
@@ -91,7 +92,8 @@ Status PosixFile::write_plainly(int64_t offset, std::span<iovec> pieces) {
   return {};
 }
 
-// What can't be inserted waits in `rest` until something was: neighbours still go into one call.
+// Pieces that can't be inserted are collected in `rest` until the next insertion, so that
+// neighbours still go into one call.
 Status PosixFile::write_by_pages(int64_t offset, std::span<iovec> pieces) {
   int64_t end = offset;
   for (const iovec& piece : pieces) {
@@ -126,8 +128,9 @@ Status PosixFile::write_by_pages(int64_t offset, std::span<iovec> pieces) {
   return write_plainly(rest_offset, rest);
 }
 
-// Pages go only where the file reaches already. Its size can't be set: a rank that has seen a smaller one would cut what
-// another has written since. So the last page is written first, if need be.
+// Pages can be inserted only within the file's size. That size can't just be set: a rank that has
+// seen a smaller file would cut off what another rank has written since. So the last page is
+// written first where the file is too short.
 Status PosixFile::extend_to(int64_t end, iovec& last_piece) {
   if (end <= least_size_) {
     return {};
@@ -219,8 +222,8 @@ std::unique_ptr<PendingWrite> PosixFile::start_write(std::span<const WriteSegmen
   if (descriptor_ < 0) {
     return File::start_write(segments);
   }
-  // The caller keeps the data, not necessarily the list. The call is this class's own write: a derived class's may not be
-  // thread-safe.
+  // The caller keeps the data but not necessarily the list. This calls write() of this class, since
+  // that of a derived class may not be thread-safe.
   return queue([this, list = std::vector<WriteSegment>(segments.begin(), segments.end())] { return PosixFile::write(list); });
 }
 
@@ -253,8 +256,8 @@ Result<int64_t> PosixFile::read(std::span<const ReadSegment> segments) {
   return read_runs(make_runs(segments, kLargestRunBytes));
 }
 
-// A file that is cut meanwhile ends where it was found shortest: bytes that were read behind that don't count, and no more are
-// read there, though it may have grown again.
+// A file that is cut meanwhile ends where it was found shortest. Bytes read behind that place don't
+// count, and no more are read there, though the file may have grown again.
 Result<int64_t> PosixFile::read_runs(RunList list) {
   int64_t end = std::numeric_limits<int64_t>::max();
   for (const Run& run : list.runs) {
@@ -291,7 +294,8 @@ Result<Identity> PosixFile::identity() {
   return identity_of(details);
 }
 
-// Opening is when such file systems promise to look; they also wait for pages on their way, which posix_fadvise would skip.
+// Such file systems promise to look at the server when a file is opened. Opening also waits for
+// pages on their way, which posix_fadvise would skip.
 Status PosixFile::refresh(ByteRange range) {
   if (descriptor_ < 0) {
     return closed_file("refresh", path_);

@@ -1,9 +1,12 @@
-// A file of the operating system's own.
+// A file of the operating system.
 //
-// Problem: lists of ranges, of which a system call takes only neighbours, and calls that stop half-way.
-// Method: segments sorted, neighbours joined into vectored calls, interrupted and short calls continued; start_write() hands
-// the list to a thread of the file's own. On tmpfs long stretches of new files are inserted as pages, which no other writer has
-// to wait for (page_inserter.hpp). Cost: one system call a run of neighbours (up to 1,024 pieces), or a stretch of pages.
+// Problem: a system call takes only ranges that are neighbours in the file, and it may
+// stop half-way.
+// Method: segments are sorted, neighbours are joined into vectored calls, and interrupted or short
+// calls are continued. start_write() hands the list to a thread of the file. On tmpfs, long
+// stretches of new files are inserted as pages, so that writers don't wait for each other
+// (page_inserter.hpp).
+// Cost: one system call for each run of neighbours (up to 1,024 pieces) or stretch of pages.
 #pragma once
 
 #include <atomic>
@@ -20,9 +23,9 @@ namespace stria::storage {
 
 class PosixFile : public File {
  public:
-  /// Opens as asked, the lock taken before anything is cut.
+  /// Opens as asked. A lock is taken before the file is truncated.
   static Result<std::unique_ptr<PosixFile>> open(SystemCalls& calls, const std::string& path, const OpenOptions& options);
-  /// Opens what `other` has open, whatever its name means by now.
+  /// Opens the file that `other` has open, whatever its name means by now.
   static Result<std::unique_ptr<PosixFile>> open_again(SystemCalls& calls, const File& other, const OpenOptions& options);
 
   PosixFile(SystemCalls& calls, std::string path, int descriptor, const OpenOptions& options);
@@ -37,12 +40,12 @@ class PosixFile : public File {
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
-  /// By a lock of the open file description, which excludes other handles of this process as well. What the program itself has
-  /// locked in the usual way, against all other processes, is not waited for.
+  /// Takes a lock of the open file description, which excludes other handles of this process too.
+  /// It doesn't wait for locks that this program holds in the usual way, per process.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
   Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
   Result<bool> is_locked_elsewhere(ByteRange range) override;
-  /// By a lease.
+  /// Takes a lease.
   Result<std::unique_ptr<RangeLock>> own() override;
   Status refresh(ByteRange range) override;
   Status hand_over(ByteRange range) override;
@@ -54,22 +57,24 @@ class PosixFile : public File {
 
   bool direct() const { return direct_; }
   int descriptor() const { return descriptor_; }
-  /// A path to the open file in this process, which lasts as long as the handle: path() may mean another file by now.
+  /// A path by which this process reaches the open file as long as the handle lives; path() may
+  /// mean another file by now.
   std::string own_path() const;
-  /// Has the node send no byte beside those that are written, as long as this handle is open (sends_whole_pages()).
+  /// Has the node send no byte beside those that are written, as long as this handle is open
+  /// (sends_whole_pages()).
   Status keep_to_bytes();
   void unlock(ByteRange range) const;
   void disown() const;
   SystemCalls& calls() const { return calls_; }
-  /// Writes one run of neighbours to its end.
+  /// Writes one whole run of neighbours.
   Status write_run(const Run& run, std::span<iovec> pieces);
-  /// Reads one run up to its end or the file's; returns the bytes read.
+  /// Reads one run, to its end or that of the file; returns the bytes read.
   Result<int64_t> read_run(const Run& run, std::span<iovec> pieces);
-  /// True when direct I/O can read the run and all of it lies in the file: past the end, direct I/O overwrites the buffer with
-  /// zeros.
+  /// True when direct I/O can read the run and all of the run lies in the file. Past the end,
+  /// direct I/O would overwrite the buffer with zeros.
   bool can_read_directly(const Run& run, std::span<const iovec> pieces, int64_t file_bytes) const;
-  /// The error of a transfer: operation, file, place, reason and, where it is the likely cause, the alignment that direct I/O
-  /// needs.
+  /// The error of a transfer: operation, file, place and reason. It names the alignment that direct
+  /// I/O needs where that is the likely cause.
   Status transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const;
 
  private:
@@ -87,12 +92,13 @@ class PosixFile : public File {
   SystemCalls& calls_;
   std::string path_;
   int descriptor_;
-  int cached_descriptor_ = -1;  ///< of a direct file: for reads that direct I/O can't do; opened by the first of them
+  /// Of a direct file: opened by the first read that direct I/O can't do.
+  int cached_descriptor_ = -1;
   bool direct_;
   Capabilities capabilities_;
   std::unique_ptr<RangeLock> bytes_only_;   ///< keep_to_bytes()'s
-  std::unique_ptr<PageInserter> inserter_;  ///< where the file system takes whole pages
-  std::atomic<int64_t> least_size_ = 0;     ///< the file was seen to have so many bytes
+  std::unique_ptr<PageInserter> inserter_;  ///< null where the file system takes no whole pages
+  std::atomic<int64_t> least_size_ = 0;     ///< the file is known to have this many bytes
   std::unique_ptr<WriteQueue> queue_;       ///< made by the first start_write()
 };
 

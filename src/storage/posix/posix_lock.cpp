@@ -1,4 +1,4 @@
-// Locks of ranges, and leases, of a posix file.
+// Locks of ranges and leases of a posix file.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,11 +13,12 @@ namespace stria::storage {
 
 namespace {
 
-// What those who write hold together, behind the end of any file, before what access/locks/writers.cpp locks.
+// What those who write hold together, behind the end of any file, before what
+// access/locks/writers.cpp locks.
 constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};
 
 struct flock place_of(ByteRange range, short type) {
-  struct flock where = {};  // its process id must be 0
+  struct flock where = {};  // whose process id must be 0
   where.l_type = type;
   where.l_whence = SEEK_SET;
   where.l_start = range.begin;
@@ -77,10 +78,11 @@ Result<std::unique_ptr<RangeLock>> PosixFile::try_lock(ByteRange range, LockMode
   if (descriptor_ < 0) {
     return closed_file("lock", path_);
   }
-  if (range.empty()) {  // a length of zero would mean the rest of the file
+  if (range.empty()) {  // a length of 0 would mean the rest of the file
     return std::make_unique<RangeLock>();
   }
-  // Made first: a lock that nobody holds would stay. Giving back what was never locked is harmless.
+  // Made first, because a lock without an owner would stay. Giving back a range that was never
+  // locked does no harm.
   std::unique_ptr<RangeLock> held = std::make_unique<PosixRangeLock>(*this, range);
   int result = 0;
   do {
@@ -134,7 +136,8 @@ class PosixOwnership : public RangeLock {
 
 }  // namespace
 
-// The system refuses a write lease on a file that anybody else has open, and keeps who opens it waiting until it is given back.
+// The system refuses a write lease on a file that has another handle. Until the lease is given
+// back, a process that opens the file waits.
 Result<std::unique_ptr<RangeLock>> PosixFile::own() {
   if (descriptor_ < 0) {
     return closed_file("own", path_);

@@ -16,7 +16,8 @@ namespace stria::storage {
 namespace {
 
 constexpr mode_t kNewFileMode = 0666;  // less the umask
-// How often to look again when the locked file turns out to have lost its name between open and lock.
+// How often to look again when the locked file turns out to have lost its name between
+// open and lock.
 constexpr int kLockAttempts = 10;
 // What an exclusive lock holds on NFS: the byte behind that of PosixFile::keep_to_bytes().
 constexpr int64_t kOwnerByte = (int64_t{1} << 62) - 1;
@@ -29,7 +30,8 @@ int open_flags(const OpenOptions& options) {
     case OpenOptions::Mode::kReadWrite:
       return flags | O_RDWR;
     case OpenOptions::Mode::kCreate:
-      // A file that somebody else has locked must not be cut: with a lock, cutting comes after locking.
+      // A file that another program has locked must not be truncated. With a lock, truncation comes
+      // after locking.
       return flags | O_RDWR | O_CREAT | (options.exclusive_lock ? 0 : O_TRUNC);
     case OpenOptions::Mode::kCreateNew:
       return flags | O_RDWR | O_CREAT | O_EXCL;
@@ -50,7 +52,8 @@ int open_without_interruption(SystemCalls& calls, const std::string& path, const
   return descriptor;
 }
 
-/// A pipe would hold up its opener until somebody writes to it, and then have neither size nor places.
+/// Refuses a pipe: opening it would wait until another process writes to it, and it has neither a
+/// size nor offsets.
 Status refuse_pipe(const std::string& path) {
   struct stat found = {};
   const bool is_pipe = stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
@@ -70,14 +73,15 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   return Status::from_errno(error_number, describe(open_verb(options), path));
 }
 
-/// True while `path` still names the open file: a program that held the lock before may have renamed or removed it.
+/// True while `path` still names the open file. A program that held the lock before may have
+/// renamed or removed the file.
 bool still_named(const std::string& path, const struct stat& opened) {
   struct stat named = {};
   return stat(path.c_str(), &named) == 0 && identity_of(named) == identity_of(opened);
 }
 
-/// Cuts a file that isn't empty already: ext4 takes a truncation to nothing as a sign that the file is being replaced, and then
-/// writes all of it to the device when it is closed.
+/// Truncates a file unless it is empty already. ext4 takes a truncation to nothing as a sign that
+/// the file is being replaced, and then writes all of it to the device when it is closed.
 Status cut(SystemCalls& calls, const std::string& path, int descriptor) {
   struct stat opened = {};
   if (calls.fstat(descriptor, &opened) == 0 && opened.st_size == 0) {
@@ -86,7 +90,7 @@ Status cut(SystemCalls& calls, const std::string& path, int descriptor) {
   return calls.ftruncate(descriptor, 0) == 0 ? Status() : Status::from_errno(errno, describe("create", path));
 }
 
-/// NFS locks the whole file for flock(), against every byte that others would lock.
+/// On NFS flock() locks the whole file, so that it excludes every lock of a range.
 int lock_alone(SystemCalls& calls, int descriptor) {
   if (!sends_whole_pages(calls.file_system(descriptor))) {
     return calls.flock(descriptor, LOCK_EX | LOCK_NB);
@@ -99,7 +103,7 @@ int lock_alone(SystemCalls& calls, int descriptor) {
   return calls.lock_range(descriptor, F_OFD_SETLK, &where);
 }
 
-/// Locks the descriptor. Sets `*stale` when the file has lost its name meanwhile.
+/// Locks the file of the descriptor. Sets `*stale` when the file has lost its name meanwhile.
 Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* stale) {
   int result = 0;
   do {
@@ -113,7 +117,7 @@ Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* s
   return {};
 }
 
-/// Opens and locks; the descriptor is closed again on error.
+/// Opens and locks; closes the descriptor after an error.
 Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
     const int descriptor = open_without_interruption(calls, path, options);
@@ -134,8 +138,8 @@ Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenO
   return file_in_use(path);
 }
 
-/// Has ceph-fuse asked itself for every byte: it knows what others write, the page cache before it only later. File systems in
-/// user space take direct I/O of any alignment.
+/// Has ceph-fuse asked itself for every byte: it knows what others write, the page cache before it
+/// only later. File systems in user space take direct I/O of any alignment.
 void pass_late_cache(SystemCalls& calls, int descriptor) {
   const uint32_t magic = calls.file_system(descriptor);
   if (!is_node_local(magic) && find_sharing(descriptor, magic).hears_late) {
@@ -150,7 +154,7 @@ Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::stri
     return open_error(path, options, EINVAL);
   }
   if (!file->capabilities().node_local_cache) {
-    ask_for_size(descriptor);  // reads stop where the system believes the file to end
+    ask_for_size(descriptor);  // because reads stop where the system believes that the file ends
   }
   pass_late_cache(calls, descriptor);
   if (options.mode != OpenOptions::Mode::kRead && !options.direct && sends_whole_pages(calls.file_system(descriptor))) {

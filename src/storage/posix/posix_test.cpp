@@ -1,4 +1,5 @@
-// What only real files have: full and read-only file systems, alignment, and the joining of neighbours into runs.
+// What only real files have: full and read-only file systems, alignment, and the joining of
+// neighbours into runs.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ namespace {
 using Mode = OpenOptions::Mode;
 using testing::AlignedBytes;
 
-/// A small tmpfs for as long as this lives; `mounted` is false where that isn't allowed.
+/// A small tmpfs, mounted as long as this lives; `mounted` is false where mounting isn't allowed.
 class SmallMount {
  public:
   explicit SmallMount(const char* options) {
@@ -182,7 +183,7 @@ TEST(RealFiles, TmpfsOffersNoDirectWrites) {
   }
 }
 
-/// A directory that goes with its files.
+/// A directory that is removed with its files.
 class SmallDirectory {
  public:
   SmallDirectory() {
@@ -195,7 +196,7 @@ class SmallDirectory {
   std::string path;
 };
 
-// What another node creates may appear here only after a while.
+// A file that another node creates may appear here only after a while.
 TEST(RemoteNames, WaitsForAFileThatAnotherNodeHasOpened) {
   const SmallDirectory directory;
   const std::string path = directory.path + "/late";
@@ -212,7 +213,7 @@ TEST(RemoteNames, WaitsForAFileThatAnotherNodeHasOpened) {
   EXPECT_TRUE(file.ok()) << file.status().message();
 }
 
-// Looking up anew asks the file system by calls that must not change anything.
+// The calls that look up a name again must change nothing.
 TEST(RemoteNames, LeavesNothingBehind) {
   const SmallDirectory directory;
   const std::string there = directory.path + "/there";
@@ -226,7 +227,7 @@ TEST(RemoteNames, LeavesNothingBehind) {
   EXPECT_EQ(std::filesystem::hard_link_count(there), 1u);
 }
 
-/// A file that each read finds cut at another place.
+/// A file that every read finds cut at another place.
 class RestlessCalls : public SystemCalls {
  public:
   explicit RestlessCalls(uint64_t seed) : random_(seed) {}
@@ -241,7 +242,7 @@ class RestlessCalls : public SystemCalls {
   std::mt19937_64 random_;
 };
 
-/// The least end of the file at which a list of reads has so many bytes before it; -1: none.
+/// The least end of the file for which the list reads this many bytes; -1: there is none.
 int64_t end_for(const std::vector<ReadSegment>& segments, int64_t total) {
   for (int64_t end = 0; end <= 4000; ++end) {
     int64_t before = 0;
@@ -255,7 +256,8 @@ int64_t end_for(const std::vector<ReadSegment>& segments, int64_t total) {
   return -1;
 }
 
-// What a list counts lies before one place in the file, all of it, though other bytes may have come as well.
+// The bytes that a list counts are all those before one place in the file, though others may have
+// been read as well.
 TEST(RealFiles, ListsCountBytesBeforeTheEndThatTheyFound) {
   const std::string path = testing::disk_directory() + "/stria-cut-" + std::to_string(getpid());
   const std::vector<std::byte> content(2000, std::byte{1});
@@ -306,7 +308,8 @@ std::pair<short, int64_t> lock_on(const std::string& path) {
   return {found.l_type, found.l_len};
 }
 
-// An NFS client sends pages whole, other nodes' bytes as it remembers them too, unless it holds a lock of a part of the file.
+// An NFS client sends pages whole, other nodes' bytes as it remembers them too, unless it holds a
+// lock of a part of the file.
 TEST(RealFiles, WritersOnNfsHoldALockOfAByte) {
   const std::string path = testing::disk_directory() + "/stria-nfs-" + std::to_string(getpid());
   NfsCalls calls;

@@ -14,7 +14,7 @@ namespace stria::storage {
 
 namespace {
 
-// About five seconds: a file system that keeps names for longer says so in its settings.
+// About five seconds. A file system keeps names for longer only when its settings say so.
 constexpr int kAttempts = 100;
 constexpr long kPauseNanoseconds = 50'000'000;
 constexpr int kAttemptsWithoutPause = 2;
@@ -37,15 +37,16 @@ void ask_for_size(int descriptor) {
 #endif
 }
 
-// A file of the node's own storage that has no name is one that the program asked for, through /proc for instance. FUSE file
-// systems may number files on each node by themselves; other network file systems don't.
+// On local storage, a file without a name is one that the program asked for, through /proc for
+// instance. FUSE file systems may give a file another number on each node; other network file
+// systems don't.
 Found compare_number(int descriptor, uint64_t expected_number) {
   struct stat details = {};
   struct statfs system = {};
   if (fstatfs(descriptor, &system) != 0 || is_node_local(static_cast<uint32_t>(system.f_type))) {
     return Found::kExpected;
   }
-  ask_for_size(descriptor);  // and for the number of names
+  ask_for_size(descriptor);  // which also brings the number of names
   if (fstat(descriptor, &details) != 0 || details.st_ino == expected_number) {
     return Found::kExpected;
   }

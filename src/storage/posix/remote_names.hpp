@@ -1,13 +1,17 @@
-// Files that another node has changed, created or renamed a moment ago.
+// Finds files that another node has changed, created or renamed a moment ago.
 //
-// Problem: NFS and most FUSE file systems keep names, sizes and contents of remote files in each node's memory for a while,
-// commonly a second. Opening a file throws away the content, not always what the name meant and how long the file was: a node
-// that opens by name what another has just created or renamed may get the file that had the name before, and read past an end
-// that is no more. Method: who opens first tells the others the file's number; a node that finds another one, or no file, has
-// the system ask for the name again, by two calls that change nothing (opening the directory, which NFS takes as the moment to
-// look at the server; and linking the directory to the name, which always fails but only after an exclusive look-up, which FUSE
-// passes on). Sizes are asked for by statx() with AT_STATX_FORCE_SYNC. Cost: one system call for each opening and size on such
-// storage; more only where a node remembered wrongly.
+// Problem: NFS and most FUSE file systems keep names, sizes and contents of remote files in each
+// node's memory for a while, commonly a second. Opening a file discards the cached content, but not
+// always the meaning of the name and the file's length. So a node that opens a file which another
+// node has just created or renamed may get the file that had the name before, or a length that is
+// no longer true.
+// Method: the rank that opens first tells the others the file's number. A node that finds another
+// number, or no file, makes the system look up the name again, by two calls that change nothing.
+// Opening the directory makes NFS look at the server. Linking the directory to the name always
+// fails, but only after an exclusive look-up, which FUSE passes on. Sizes are asked for by statx()
+// with AT_STATX_FORCE_SYNC.
+// Cost: one system call for each open and each size on such storage; more only where a node
+// remembered wrongly.
 #pragma once
 
 #include <string>
@@ -18,20 +22,23 @@
 
 namespace stria::storage {
 
-/// Has the system ask the storage what `path` means now.
+/// Makes the system ask the storage what `path` means now.
 void look_up_anew(const std::string& path);
-/// Has the system ask the storage how long the open file is now.
+/// Makes the system ask the storage how long the open file is now.
 void ask_for_size(int descriptor);
 
-/// What to do about a descriptor that open_once() gave. A number of 0 is any that still has a name.
+/// Whether a descriptor that open_once() gave is that of the expected file. The number 0 stands for
+/// any file that still has a name.
 enum class Found { kExpected, kOther, kUnsure };
 Found compare_number(int descriptor, uint64_t expected_number);
-/// Waits a little before the name is looked up again; false when that has been done for long enough.
+/// Waits a little before the next look-up of the name; false when it has been tried
+/// for long enough.
 bool may_look_again(int attempt);
 
-/// Calls `open_once()`, which returns a descriptor or -1 and an errno, until the descriptor is that of the file with this
-/// number (0: of one that no other node has removed) or the node has had time to notice. Returns the last descriptor; -1 with
-/// ESTALE when it is surely another file.
+/// Calls `open_once()`, which returns a descriptor, or -1 with an errno. Repeats it until the
+/// descriptor is that of the file with this number (0: of a file that no other node has removed),
+/// or until the node has had time to notice. Returns the last descriptor, or -1 with ESTALE when it
+/// is surely that of another file.
 template <typename OpenOnce>
 int open_expected(SystemCalls& calls, const std::string& path, uint64_t expected_number, OpenOnce open_once) {
   for (int attempt = 0;; ++attempt) {

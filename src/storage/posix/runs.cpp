@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kMaxPieces = IOV_MAX;
 
-/// Appends `bytes` at `memory` to the last run, joined with its last piece where memory is consecutive too.
+/// Appends `bytes` at `memory` to the last run; joins them with its last piece where memory is
+/// consecutive too.
 void extend_last_run(RunList& list, void* memory, int64_t bytes) {
   Run& run = list.runs.back();
   iovec& last = list.pieces.back();

@@ -20,21 +20,22 @@ struct Run {
   size_t piece_count = 0;
 };
 
-/// Runs in ascending order of offset; empty segments left out.
+/// Runs in ascending order of offset, without empty segments.
 struct RunList {
   std::vector<iovec> pieces;
   std::vector<Run> runs;
 };
 
-/// Sorts the segments by offset and joins those that touch, up to the number of pieces that one call takes and to
-/// `largest_run_bytes` (a segment larger than that is cut). Overlapping segments stay apart. O(n), or O(n log n) when the list
-/// isn't sorted.
+/// Sorts the segments by offset and joins those that touch, up to the number of pieces that one
+/// call takes and to `largest_run_bytes` (a segment larger than that is cut). Overlapping segments
+/// stay apart. O(n), or O(n log n) when the list isn't sorted.
 RunList make_runs(std::span<const WriteSegment> segments, int64_t largest_run_bytes);
 RunList make_runs(std::span<const ReadSegment> segments, int64_t largest_run_bytes);
 
-/// Drops the first `bytes` from `pieces`: what a short call has done already. Returns the pieces that remain.
+/// Drops the first `bytes` from `pieces`, which a short call has moved already. Returns the
+/// pieces that remain.
 std::span<iovec> skip_bytes(std::span<iovec> pieces, int64_t bytes);
-/// The pieces that hold the first `bytes`, the last of them cut.
+/// Returns the pieces that hold the first `bytes`; the last of them is cut.
 std::span<iovec> cut_to(std::span<iovec> pieces, int64_t bytes);
 
 }  // namespace stria::storage

@@ -1,7 +1,8 @@
-// How nodes share a file system: whether locks reach from one to another, and whether each keeps a cache that the others don't
-// see.
+// How nodes share a file system: whether locks reach from one node to another, and whether each
+// node keeps a cache that the others don't see.
 //
-// The kind of the file system tells most, the options of its mount the rest. Of what isn't known the worst is assumed.
+// The kind of the file system tells most of it, and the mount's options tell the rest. Where
+// something isn't known, the worst is assumed.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,11 @@ namespace stria::storage {
 struct Sharing {
   bool locks_reach_all = false;
   bool caches_apart = true;
-  bool hears_late = false;  ///< the system's page cache is told of others' writes a moment after they have returned
+  /// The system's page cache is told of others' writes a moment after they have returned.
+  bool hears_late = false;
 };
 
-/// A mount: its type, and all its options with a comma before and behind each.
+/// A mount: its type and its options, with a comma before and behind each option.
 struct Mount {
   std::string type;
   std::string options;
@@ -26,19 +28,20 @@ struct Mount {
 /// The mount of the device `major`:`minor` in the text of /proc/self/mountinfo.
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor);
 
-/// True for file systems whose files no other node reaches but through this one.
+/// True for file systems whose files other nodes reach only through this node.
 bool is_node_local(uint32_t magic);
 /// True for network file systems that give a file the same number on every node.
 bool has_common_numbers(uint32_t magic);
 
-/// True for file systems whose clients send, with the bytes that were written, all of their page as they remember it, unless
-/// the node holds a lock of a part of the file: NFS. Nodes that write different bytes of a page would undo each other.
+/// True for file systems (NFS) whose clients send the whole page around the bytes that were
+/// written, as they remember it, unless the node holds a lock on a part of the file. Nodes that
+/// write different bytes of a page would undo each other's writes.
 bool sends_whole_pages(uint32_t magic);
 
 /// `magic` is the number of statfs(2).
 Sharing sharing_of(uint32_t magic, const Mount& mount);
 
-/// The same of an open file.
+/// The same for an open file.
 Sharing find_sharing(int descriptor, uint32_t magic);
 
 }  // namespace stria::storage

@@ -24,7 +24,7 @@ constexpr size_t kPlainBytes = 32;
 constexpr uint32_t kPatternRaid0 = 0x001;
 constexpr uint32_t kPatternMetadata = 0x100;  // the bytes lie on the metadata server
 constexpr uint32_t kPatternMask = 0xFFFF;
-constexpr uint16_t kAllServers = 0xFFFF;  // of a component that isn't instantiated yet
+constexpr uint16_t kAllServers = 0xFFFF;  // a component that isn't instantiated yet
 
 constexpr size_t kEntryCountAt = 14;
 constexpr size_t kCompositeBytes = 32;
@@ -36,7 +36,7 @@ constexpr size_t kEntrySizeAt = 28;
 constexpr uint32_t kStale = 0x1;
 constexpr uint32_t kOffline = 0x8;
 
-// No file system has more; what is more is a damaged record.
+// No file system has larger stripes; a larger value is a damaged record.
 constexpr int64_t kMostStripeBytes = int64_t{1} << 40;
 
 /// \pre at + sizeof(T) <= record.size()
@@ -49,7 +49,7 @@ T number_at(std::span<const std::byte> record, size_t at) {
   return value;
 }
 
-/// A plain layout, also one whose count is not settled yet (0).
+/// Reads a plain layout, even one whose count is not decided yet (0).
 std::optional<StripeLayout> parse_plain(std::span<const std::byte> record) {
   if (record.size() < kPlainBytes) {
     return std::nullopt;

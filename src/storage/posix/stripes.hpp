@@ -1,8 +1,9 @@
 // How a parallel file system has spread a file over its servers, found without its library.
 //
-// Lustre tells by the extended attribute "lustre.lov", a binary record whose forms are plain (v1, v3) and composite (a list of
-// components, each with an extent of the file); BeeGFS by an ioctl. GPFS stripes and locks by its block, which stat tells. What
-// the kernel says is not trusted: a count or size of zero, or a record that is cut short, counts as not known.
+// Lustre tells it in the extended attribute "lustre.lov". This is a binary record, either plain
+// (v1, v3) or composite (a list of components, each for a stretch of the file). BeeGFS tells it by
+// an ioctl. GPFS stripes and locks by its block, which stat tells. The answers are not trusted: a
+// count or size of zero, or a record that is cut short, counts as not known.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +18,9 @@ struct StripeLayout {
   int stripe_count = 1;      ///< servers that hold the file; >= 1
 };
 
-/// Reads the value of "lustre.lov". Of a composite layout the component that reaches farthest tells, since it holds most of a
-/// large file; components of stale mirrors, and those on the metadata server, don't count. Nothing when the record says nothing
-/// that can be used.
+/// Reads the value of "lustre.lov". In a composite layout the component that reaches farthest
+/// counts, since it holds most of a large file. Components of stale mirrors, and those on the
+/// metadata server, don't count. No value when the record says nothing that can be used.
 std::optional<StripeLayout> parse_lustre_layout(std::span<const std::byte> record);
 
 /// Asks the file system of `magic` (statfs) about an open file.

@@ -91,12 +91,13 @@ TEST(LustreLayout, TheComponentThatReachesFarthestTells) {
                            {1 << 20, 1 << 30, kInitialised, plain(1 << 20, 4)},
                            {1 << 30, end, kInitialised, plain(4 << 20, 64)}}),
                 4 << 20, 64);
-  // On the metadata server first; the last component isn't instantiated and doesn't know its servers yet.
+  // The first component is on the metadata server. The last isn't instantiated, and doesn't know
+  // its servers yet.
   expect_layout(composite({{0, 65536, kInitialised, plain(65536, 0, 0x0BD10BD0, 0x100)},
                            {65536, 1 << 30, kInitialised, plain(1 << 20, 4)},
                            {1 << 30, end, 0, plain(8 << 20, 0xFFFF)}}),
                 8 << 20, 4);
-  // A stale mirror of other stripes.
+  // A stale mirror with other stripes doesn't count.
   expect_layout(composite({{0, end, kInitialised | kStale, plain(2 << 20, 2)}, {0, end, kInitialised, plain(1 << 20, 3)}}),
                 1 << 20, 3);
 }
@@ -113,7 +114,7 @@ TEST(LustreLayout, WhatCannotBeUsedIsNotKnown) {
   EXPECT_FALSE(parse_lustre_layout(far).has_value());
 }
 
-// Every cut and every damaged byte: never a count or size that nobody can divide by.
+// However the record is cut or damaged, the result never has a count or a size of zero or less.
 TEST(LustreLayout, DamagedRecordsAreHarmless) {
   const Bytes whole = composite(
       {{0, 1 << 20, kInitialised, plain(1 << 20, 2, 0x0BD30BD0)}, {1 << 20, ~uint64_t{0}, kInitialised, plain(1 << 20, 8)}});

@@ -16,7 +16,7 @@ int SystemCalls::close(int descriptor) {
   return ::close(descriptor);
 }
 ssize_t SystemCalls::pwritev(int descriptor, const iovec* pieces, int count, int64_t offset) {
-  // The kernel takes a single piece sooner than a list of one.
+  // The kernel takes a single piece faster than a list of one.
   return count == 1 ? ::pwrite(descriptor, pieces->iov_base, pieces->iov_len, offset)
                     : ::pwritev(descriptor, pieces, count, offset);
 }
@@ -50,7 +50,7 @@ int SystemCalls::lock_range(int descriptor, int command, struct flock* where) {
   return ::fcntl(descriptor, command, where);
 }
 int SystemCalls::set_lease(int descriptor, int type) {
-  // SIGIO, the usual one, would end the program.
+  // The usual signal, SIGIO, would end the program.
   if (type != F_UNLCK && ::fcntl(descriptor, F_SETSIG, SIGURG) != 0) {
     return -1;
   }

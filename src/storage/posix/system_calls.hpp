@@ -1,5 +1,5 @@
-// The system calls that the posix driver makes, as a table that tests can replace: the only way to see how the driver continues
-// after an interrupted or a short call is to make one happen.
+// The system calls that the posix driver makes, as a table that tests can replace. The only way to
+// see how the driver continues after an interrupted or short call is to make one happen.
 #pragma once
 
 #include <fcntl.h>
@@ -25,19 +25,21 @@ class SystemCalls {
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);
-  /// fstatfs()'s number of the kind of file system; 0 where it isn't told.
+  /// The number by which fstatfs() tells the kind of file system; 0 where it fails.
   virtual uint32_t file_system(int descriptor);
-  /// fcntl with one of the commands for locks of ranges.
+  /// fcntl() with one of the commands for locks of ranges.
   virtual int lock_range(int descriptor, int command, struct flock* where);
-  /// fcntl(F_SETLEASE). Whoever opens the file meanwhile is announced by a signal that programs ignore unless they ask for it.
+  /// fcntl(F_SETLEASE). When another process opens the file meanwhile, a signal tells it; programs
+  /// ignore this signal unless they ask for it.
   virtual int set_lease(int descriptor, int type);
   /// sync_file_range: begins to write the dirty pages of a range and waits for it.
   virtual int write_back(int descriptor, int64_t offset, int64_t bytes);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 
-  /// Asked by drivers whose transfers don't pass through the calls above (a ring): returns an errno to fail the transfer with,
-  /// or 0; may lower `*bytes` (not below 1) to make it short.
+  /// For drivers whose transfers don't pass through the calls above (those by a ring). Returns the
+  /// errno with which the transfer shall fail, or 0; may lower `*bytes`, to 1 at least, to make the
+  /// transfer short.
   virtual int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes);
 };
 

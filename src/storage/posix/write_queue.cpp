@@ -74,7 +74,8 @@ std::unique_ptr<PendingWrite> WriteQueue::start(std::function<Status()> work) {
   return pending;
 }
 
-/// Starts the thread if there is none; the application's signals stay with the application's threads.
+/// Starts the thread if there is none. It blocks all signals, so that the application's
+/// threads get them.
 bool WriteQueue::start_thread() {
   if (thread_.joinable()) {
     return true;
@@ -86,7 +87,7 @@ bool WriteQueue::start_thread() {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    // Out of threads: the caller writes by itself.
+    // The system has no more threads: the caller writes by itself.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread_.joinable();

@@ -1,4 +1,5 @@
-// A thread that writes lists in the background, one after another, so that the file's owner packs the next buffer meanwhile.
+// A thread that writes lists in the background, one after another, while the file's owner packs
+// the next buffer.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +13,7 @@
 
 namespace stria::storage {
 
-/// Runs jobs in order on one thread, started with the first job. Thread-safe.
+/// Runs jobs in order on one thread, which starts with the first job. Thread-safe.
 class WriteQueue {
  public:
   WriteQueue() = default;
@@ -21,8 +22,9 @@ class WriteQueue {
   /// Finishes every job first.
   ~WriteQueue();
 
-  /// Appends a job. The result's wait() gives the job's outcome; destroying it without wait() waits in silence. Runs the job at
-  /// once, on this thread, when the system can't start another.
+  /// Appends a job. The result's wait() returns the job's outcome; its destructor waits too,
+  /// without a report. When the system can't start a thread, the job runs at once on the
+  /// calling thread.
   std::unique_ptr<PendingWrite> start(std::function<Status()> job);
 
  private:

@@ -21,13 +21,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{5};
 constexpr milliseconds kLongestPause{500};
 constexpr milliseconds kConnectPatience{3000};
-// A server that was never reached is more likely misspelt than restarting.
+// When a server was never reached, its address is more likely wrong than the server restarting.
 constexpr milliseconds kFirstPatience{5000};
-// Each time something moves the patience begins anew; a server that fails in the middle each time
-// must not go on for ever.
+// The patience begins anew each time something moves. This keeps a server that always fails
+// half-way from holding the call for ever.
 constexpr int kMostAttempts = 1000;
 
-/// One call on its way.
+/// One call under way.
 class Conversation {
  public:
   explicit Conversation(Call& call) : call_(call), patience_(call.patience.count() > 0 ? call.patience : server_patience()) {
@@ -49,7 +49,7 @@ class Conversation {
     return {talking_ ? call_.link->socket() : -1, events, 0};
   }
 
-  /// Does what can be done without waiting.
+  /// Does all that needs no waiting.
   void advance() {
     const auto now = Clock::now();
     if (!talking_ && now >= due_) {
@@ -102,7 +102,7 @@ class Conversation {
     }
   }
 
-  /// Takes what has come. An error is the connection's.
+  /// Takes what has come. An error means that the connection has failed.
   Status listen(bool& moved) {
     while (!done_) {
       STRIA_ASSIGN_OR_RETURN(const FrameReceiver::Event event, receiver_.step(call_.link->socket(), moved));
@@ -162,7 +162,7 @@ class Conversation {
         return Status(ErrorCode::kIo, failure.message());
       }
       if (!sender_.done()) {
-        call_.link->disconnect();  // the rest of the request has no taker
+        call_.link->disconnect();  // the server won't take the rest of the request
       }
       finish(call_.kind >= wire::Kind::kWrite ? failure.with_context("server " + call_.link->server()) : failure);
       return {};
@@ -215,7 +215,7 @@ class Conversation {
   IovecCursor places_;
 };
 
-/// Sleeps until a connection is ready or the next is due.
+/// Sleeps until a connection is ready or the next attempt is due.
 void wait_for_any(std::span<const std::unique_ptr<Conversation>> conversations) {
   std::vector<pollfd> entries;
   Clock::time_point wake = Clock::time_point::max();

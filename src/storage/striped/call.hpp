@@ -1,11 +1,11 @@
 // Requests to several servers at once, each with its data, until all are answered or given up.
 //
-// Problem: a file's bytes lie on many servers; asked one after another they would be as slow as
-// one. A server may die and come back, and a request must then be done once. Method: one loop over
-// all connections that sends and receives what each will take (poll, no threads). What can't be
-// sent, or comes back damaged, is tried again on a new connection of the same session, from its
-// beginning, until nothing has moved for the patience. Cost: a few system calls a request, memory
-// of a payload a connection.
+// Problem: a file's bytes lie on many servers. Asked one after another, they would be as slow as
+// one. A server may also die and come back, and even then a request must be done only once.
+// Method: one loop over all connections sends and receives what each of them takes (poll, no
+// threads). A request that can't be sent, or whose reply is damaged, starts again on a new
+// connection of the same session, until nothing has moved for as long as the patience.
+// Cost: a few system calls for each request, and memory for one payload per connection.
 #pragma once
 
 #include <sys/uio.h>
@@ -19,8 +19,8 @@
 
 namespace stria::storage {
 
-/// Says where the data of a reply go, once the reply's own fields are here. May be asked again: a
-/// request that is tried again starts from its beginning.
+/// Says where the data of a reply go, once the reply's own fields have come. It may be asked again,
+/// since a request that is tried again starts from its beginning.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
@@ -31,23 +31,25 @@ struct Call {
   ServerLink* link = nullptr;
   wire::Kind kind = wire::Kind::kError;
   std::vector<std::byte> body;
-  std::span<const iovec> data = {};       ///< sent after the body
-  ReplySink* sink = nullptr;              ///< null: no data are expected
-  uint32_t wait_ms = 0;                   ///< tells the server how long to wait for what the request asks for
+  std::span<const iovec> data = {};  ///< sent after the body
+  ReplySink* sink = nullptr;         ///< null: no data are expected
+  /// How long the server may wait for what the request asks for.
+  uint32_t wait_ms = 0;
   std::chrono::milliseconds patience{0};  ///< 0: server_patience()
-  bool only_this_connection = false;      ///< not tried again: what it is about is gone with the connection
+  /// Not tried again: what it is about ends with the connection.
+  bool only_this_connection = false;
 
   Status outcome = {};
   std::vector<std::byte> reply = {};
 };
 
-/// How long a server may be silent before it is given up. STRIA_SERVER_TIMEOUT, in seconds; 30 when
-/// it is not set.
+/// How long a server may be silent before it is given up: STRIA_SERVER_TIMEOUT in seconds, or 30
+/// when it is not set.
 std::chrono::milliseconds server_patience();
 
-/// Runs all calls to their end; each has its outcome then. An outcome that is the servers' own word
-/// has their code; one of a server that doesn't answer is kIo and names it. Returns the first
-/// failure.
+/// Runs all calls to their end; each then has its outcome. An error that a server has sent
+/// keeps its code; when a server doesn't answer, the outcome is kIo and names it. Returns the
+/// first failure.
 Status run_calls(std::span<Call> calls);
 
 }  // namespace stria::storage

@@ -14,8 +14,8 @@ namespace stria::storage {
 
 namespace {
 
-// With more pieces than this in a payload, copying them together costs less than handing them to
-// the system one by one.
+// When a payload has more pieces than this, copying them together costs less than handing each
+// to the system.
 constexpr size_t kManyPieces = 64;
 constexpr int64_t kPayloadBytes = wire::kMaxPayloadBytes;
 
@@ -48,8 +48,7 @@ uint64_t sum_of(std::span<const iovec> pieces) {
   return hash.digest();
 }
 
-/// Calls `move` (sendmsg or recvmsg) once with the pieces from `first` on; how many bytes it moved, 0
-/// when it would block.
+/// Calls `move` (sendmsg or recvmsg) once. Returns how many bytes it moved; 0 when it would block.
 template <typename Move>
 Result<size_t> move_some(std::span<iovec> pieces, std::atomic<int64_t>& count, Move move) {
   msghdr message = {};

@@ -1,6 +1,6 @@
 // A driver that looks at each path: those of a store go to the striped driver, all others to the
-// one inside. So a store can be used wherever a local path can, whatever driver was chosen. Cost:
-// the comparison of a few letters when a file is opened.
+// driver inside. So a store can be used wherever a local path can, whichever driver was chosen.
+// Cost: a few letters are compared when a file is opened.
 #pragma once
 
 #include <memory>

@@ -18,8 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A machine that is switched off sends no answer at all: it is noticed after about half a minute of
-// silence.
+// A machine that is switched off sends no answer at all. This notices it after about half a minute.
 constexpr int kKeepAliveIdleSeconds = 10;
 constexpr int kKeepAliveEverySeconds = 5;
 constexpr int kKeepAliveProbes = 4;
@@ -66,7 +65,7 @@ void ServerLink::disconnect() {
 bool ServerLink::is_stale() const {
   char byte = 0;
   const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  // Nothing is expected: bytes that are there are as bad as the end.
+  // The server has nothing to say now: unexpected bytes are as bad as a closed connection.
   return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 

@@ -1,8 +1,9 @@
-// One connection to one server: reached within a deadline, greeted, made again when it is lost.
+// One connection to one server. It is made within a deadline, begins with a greeting, and is made
+// again when it is lost.
 //
-// Each link is a session of its own: its random identity and its counting request numbers stay the
-// same over reconnections, so that a server knows a request that it has answered already. Used by
-// one thread at a time.
+// Each link is a session. Its random identity stays the same over reconnections and its request
+// numbers count on, so that a server recognises a request that it has answered already. One thread
+// at a time uses a link.
 #pragma once
 
 #include <chrono>
@@ -28,24 +29,24 @@ class ServerLink {
   ServerLink& operator=(const ServerLink&) = delete;
   ~ServerLink() { disconnect(); }
 
-  /// Connects and greets. One attempt; the errors that another may cure are kIo.
+  /// Connects and greets, in one attempt. Errors that another attempt may cure are kIo.
   Status connect(Clock::time_point deadline);
   void disconnect();
   bool connected() const { return socket_ >= 0; }
-  /// True when the other end has gone. Costs a system call.
+  /// True when the other end has closed the connection. Costs a system call.
   bool is_stale() const;
   int socket() const { return socket_; }
   std::string server() const { return address_.text(); }
-  /// Of the server that was greeted last.
+  /// The identity of the server that was greeted last.
   const wire::Identity& server_identity() const { return server_identity_; }
-  /// Counts connections made: what was held by an earlier one is gone.
+  /// Counts the connections made; what an earlier one held is lost.
   int64_t generation() const { return generation_; }
   uint64_t next_request() { return ++request_; }
 
-  /// A small request and its reply, while connect() still greets.
+  /// Sends a small request and returns its reply, for use within connect().
   Result<std::vector<std::byte>> ask(wire::Kind kind, std::span<const std::byte> body, Clock::time_point deadline);
 
-  /// The address is right, since the manager told it: a server that isn't there is restarting.
+  /// The manager gave the address, so it is right: a server that isn't there is restarting.
   bool surely_there = false;
   /// Called by connect() on every new connection; an error fails it.
   std::function<Status(ServerLink&, Clock::time_point)> after_greeting;
@@ -66,7 +67,7 @@ class ServerLink {
   int64_t generation_ = 0;
 };
 
-/// What a frame that is an error says; kFormat when even that can't be read.
+/// The error that a frame reports; kFormat when even that can't be read.
 Status failure_of(std::span<const std::byte> body);
 
 }  // namespace stria::storage

@@ -22,7 +22,7 @@ Store::Store(wire::Address manager, std::shared_ptr<const wire::Key> key)
   manager_.after_greeting = [this](ServerLink& link, Clock::time_point deadline) { return take_up_handles(link, deadline); };
 }
 
-// Called while the manager's session is made, under its mutex.
+// Called while the connection to the manager is made, with its mutex held.
 Status Store::take_up_handles(ServerLink& link, Clock::time_point deadline) {
   for (auto& [number, open] : handles_) {
     if (!open.state.ok()) {
@@ -94,7 +94,7 @@ Status Store::close(uint64_t handle) {
     return Status(ErrorCode::kInternal, "an unknown handle");
   }
   const OpenHandle open = found->second;
-  // Not taken up again while it is given up.
+  // Erased first, so that a new connection doesn't restore a handle that is being closed.
   handles_.erase(found);
   const Status closed = ask_manager_locked(wire::Kind::kClose, wire::encode(open.handle)).status();
   return open.state.ok() ? closed : open.state;

@@ -1,9 +1,9 @@
 // A store as one process sees it: the session with its manager, the handles open in it, and idle
 // connections to its I/O servers.
 //
-// One a manager's address and process, shared by all files; thread-safe. Connections to I/O servers
-// are borrowed for a request, so that threads don't wait for each other; there are as many as were
-// ever in use at once.
+// A process has one Store for each address of a manager; all files share it. Thread-safe. A request
+// borrows connections to I/O servers, so that threads don't wait for each other. There are as many
+// connections as were ever in use at once.
 #pragma once
 
 #include <map>
@@ -20,21 +20,21 @@ namespace stria::storage {
 
 class Store {
  public:
-  /// The store that the manager at `address` ("host:port") keeps. Nothing is sent yet.
+  /// Returns the store of the manager at `address` ("host:port"). Sends nothing yet.
   static Result<std::shared_ptr<Store>> at(const std::string& address);
 
-  /// Asks the manager; errors are its own, or name it.
+  /// Asks the manager. An error is the manager's own or names the manager.
   Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body);
 
-  /// Opens: the handle is taken up again by itself whenever the connection has to be made anew.
+  /// Opens a file. When the connection has to be made again, the handle is restored with it.
   Result<wire::Opened> open(wire::Open& request);
-  /// Another handle on a file that is open, by its number.
+  /// Opens another handle on an open file, by its number.
   Result<uint64_t> open_again(uint64_t file);
-  /// A number of the store itself, the same by whatever address it is reached.
+  /// A number that stands for the store itself, the same whatever address it is reached by.
   Result<uint64_t> number();
-  /// An error when the handle was lost meanwhile, with its lock.
+  /// Closes a handle. An error when the handle was lost before, and its lock with it.
   Status close(uint64_t handle);
-  /// The reason why a handle is of no more use, or success.
+  /// The reason why a handle can't be used any more, or success.
   Status handle_state(uint64_t handle);
 
   /// A connection to the I/O server at `address`, given back by the destructor.
@@ -66,7 +66,7 @@ class Store {
   void give_back(const std::string& address, std::unique_ptr<ServerLink> link);
 
   std::shared_ptr<const wire::Key> key_;
-  std::mutex manager_mutex_;  // before idle_mutex_
+  std::mutex manager_mutex_;  // taken before idle_mutex_
   ServerLink manager_;
   std::map<uint64_t, OpenHandle> handles_;
   uint64_t last_handle_ = 0;

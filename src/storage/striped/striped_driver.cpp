@@ -13,7 +13,7 @@ namespace stria::storage {
 
 namespace {
 
-/// A path with the store that it is in.
+/// A path within a store, and the store.
 struct Place {
   std::shared_ptr<Store> store;
   std::string path;
@@ -35,7 +35,7 @@ Result<std::vector<std::byte>> ask_about(const char* operation, const std::strin
   return reply.ok() ? std::move(reply) : reply.status().with_context(what);
 }
 
-// Whole pages, so that no page of a server's file has bytes of two stripes.
+// Rounds the unit up to whole pages, so that no page of a server's file has bytes of two stripes.
 void ask_for(const Striping& striping, wire::Open& request) {
   if (striping.unit_bytes > 0) {
     const int64_t wanted = std::clamp(striping.unit_bytes, wire::kMinStripeBytes, wire::kMaxStripeBytes);
@@ -69,7 +69,7 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
   auto file = std::make_unique<StripedFile>(place->store, path, *opened,
                                             StripedFile::Opening{request.handle, options.mode != OpenOptions::Mode::kRead});
   if (options.expected_number != 0 && opened->file != options.expected_number) {
-    // The manager knows names at once: what it says will not change by waiting.
+    // The manager always knows what a name means now; waiting would not change its answer.
     return Status(ErrorCode::kIo, what + ": the name means another file than the one that was opened first");
   }
   if (opened->cut) {

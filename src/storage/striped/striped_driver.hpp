@@ -1,10 +1,12 @@
 // Files of a store that `stria serve` keeps, by paths stria://SERVER/PATH (docs/servers.md).
 //
-// Problem: one disk is too small or too slow, and there is no parallel file system. Method: a
-// file's stripes lie on many servers, which are asked at once; a request names all its ranges at
-// once, and each server finds its own. Cost: one message a server and request, however many ranges
-// (up to 32,768 each); a file's size is known to nobody and costs a message a server. Durability:
-// sync() returns once every server of the file has its bytes on disk and the manager its name.
+// Problem: one disk is too small or too slow, and there is no parallel file system.
+// Method: a file's stripes lie on many servers, which are asked at the same time. A request names
+// all its ranges, and each server finds those that are its own.
+// Cost: each request takes one message per server, with up to 32,768 ranges. No server knows the
+// size of a file, so that asking for it takes a message to every server.
+// Durability: sync() returns once every server of the file has its bytes on disk, and the manager
+// the file's name.
 #pragma once
 
 #include <memory>

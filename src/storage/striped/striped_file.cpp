@@ -11,8 +11,8 @@ namespace stria::storage {
 
 namespace {
 
-// A lock that is not free is asked for again after so long, so that a server never keeps a question
-// for ever.
+// A server waits this long for a lock to become free; then it is asked again. So it never keeps a
+// question for ever.
 constexpr uint32_t kLockWaitMs = 2000;
 
 }  // namespace

@@ -35,8 +35,8 @@ class StripedFile : public File {
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
   Status write_type(const TypeWindow& region, const std::byte* data) override;
   Result<int64_t> read_type(const TypeWindow& region, std::byte* data) override;
-  /// By the server of the first slot, for as long as the connection that took it lives. When it was
-  /// lost before it was given up, the next write, sync or close says so.
+  /// The server of the first slot holds the lock as long as the connection that took it lives. If
+  /// the lock is lost before it is given up, the next write, sync or close reports it.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
   Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
   Result<bool> is_locked_elsewhere(ByteRange range) override;
@@ -46,30 +46,30 @@ class StripedFile : public File {
   Status sync() override;
   Status close() override;
 
-  /// Another handle on the same file.
+  /// Opens another handle on the same file.
   Result<std::unique_ptr<File>> open_again(bool writable) const;
 
  private:
   friend class TransferRun;
   friend class StripedRangeLock;
   Status check(const char* operation, bool writes);
-  /// Sends every slot, or those for which `body` gives one, the same kind of request; its replies
-  /// by slot.
+  /// Sends the same kind of request to every slot, or to those for which `body` gives one. Returns
+  /// the replies by slot.
   Result<std::vector<std::vector<std::byte>>> ask_slots(wire::Kind kind,
                                                         const std::function<std::vector<std::byte>(int64_t slot)>& body);
   Status resize_slots(wire::Kind kind, int64_t bytes);
   Result<int64_t> file_bytes();
   std::unique_ptr<PendingWrite> queue(std::function<Status()> job);
-  /// Asks the server of the first slot about a lock; its answer.
+  /// Asks the server of the first slot about a lock, and returns its answer.
   Result<bool> ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms);
-  /// Null when it wasn't free within that time.
+  /// Takes a lock; null when it didn't become free within that time.
   Result<std::unique_ptr<RangeLock>> lock_within(ByteRange range, LockMode mode, uint32_t wait_ms);
   void unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation);
 
   std::shared_ptr<Store> store_;
   std::string path_;
   uint64_t file_;
-  uint64_t holder_ = 0;  ///< of this handle's locks
+  uint64_t holder_ = 0;  ///< identifies this handle's locks
   wire::Layout layout_;
   std::vector<std::string> servers_;  ///< addresses by slot
   Opening opening_;

@@ -12,7 +12,7 @@ namespace stria::storage {
 
 namespace {
 
-// Descriptions of so many pieces of memory are held at once.
+// At most this many pieces of memory are described at once.
 constexpr size_t kMaxPieces = 1 << 20;
 constexpr int64_t kWindowPieces = 1 << 18;
 
@@ -26,7 +26,7 @@ struct TransferRun::Slot : ReplySink {
   std::vector<iovec> memory;      // of the slot's bytes of those ranges, in order
   std::vector<int64_t> local;     // reads: where each piece is among the slot's bytes
   std::vector<iovec> existing;    // reads: what the slot has of them
-  int64_t local_bytes = 0;        // reads: where the slot's bytes end
+  int64_t local_bytes = 0;        // reads: the end of the slot's bytes
 
   void add_piece(int64_t offset, std::byte* data, int64_t bytes) {
     if (!reads && !memory.empty()) {
@@ -75,7 +75,7 @@ TransferRun::TransferRun(StripedFile& file) : file_(file), layout_(file.layout_)
 
 TransferRun::~TransferRun() = default;
 
-// Memory cut at the stripes.
+// Cuts the memory at the stripes.
 void TransferRun::add_pieces(ByteRange range, std::byte* memory) {
   while (!range.empty()) {
     const int64_t stripe_end = align_down(range.begin, layout_.stripe_bytes) + layout_.stripe_bytes;
@@ -86,7 +86,7 @@ void TransferRun::add_pieces(ByteRange range, std::byte* memory) {
   }
 }
 
-// A range goes whole to each server that it touches; neighbours are one.
+// A range goes whole to each server that it touches. Neighbouring ranges are joined.
 void TransferRun::add(ByteRange range, std::byte* memory) {
   if (range.empty()) {
     return;
@@ -135,7 +135,7 @@ Status TransferRun::run_batch() {
   return calls.empty() ? Status() : run_calls(calls);
 }
 
-// Of what a slot doesn't have, the part before the end of the file is zero.
+// Bytes that a slot doesn't have are zero where they lie before the end of the file.
 Status TransferRun::settle_short_reads() {
   for (const Slot& slot : slots_) {
     for (size_t i = 0; i < slot.memory.size(); ++i) {
@@ -171,7 +171,8 @@ Status TransferRun::flush() {
 Status TransferRun::write(std::span<const WriteSegment> segments) {
   size_t pieces = 0;
   for (const WriteSegment& segment : segments) {
-    add({segment.offset, segment.offset + segment.bytes}, const_cast<std::byte*>(segment.data));  // only read
+    // Only read.
+    add({segment.offset, segment.offset + segment.bytes}, const_cast<std::byte*>(segment.data));
     if (batch_ranges_ == wire::kMaxListRanges || ++pieces == kMaxPieces) {
       STRIA_RETURN_IF_ERROR(flush().with_context(describe("write", file_.path_, segment.offset, segment.bytes)));
       pieces = 0;
@@ -203,8 +204,8 @@ Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
   return total - missing_bytes_;
 }
 
-// The client's own pieces are walked to find where in memory each server's bytes are; the servers
-// walk theirs.
+// The client walks the pieces to find the memory of each server's bytes. Each server walks them
+// to find its own.
 Status TransferRun::add_window(const TypeWindow& region, std::byte* data) {
   Cursor cursor(region.type, region.displacement);
   cursor.seek(region.window.begin);
@@ -220,7 +221,7 @@ Status TransferRun::add_window(const TypeWindow& region, std::byte* data) {
   return outcome;
 }
 
-/// Cuts the window so that neither the request nor the list of memory grows beyond its limit.
+/// Cuts the window so that neither the request nor the list of memory passes its limit.
 template <typename Part>
 Status TransferRun::each_window(const TypeWindow& region, Part part) {
   const int64_t piece_bytes = std::max<int64_t>(region.type.size() / std::max<int64_t>(region.type.piece_count(), 1), 1);

@@ -1,10 +1,11 @@
-// One read or write of a file of a store: the caller's list or datatype, dealt out to the servers
-// and sent.
+// One read or write of a file of a store: deals the caller's list or datatype out to the
+// servers, and sends it.
 //
-// Method: each slot gets a message with the ranges that touch it, uncut, and a list of the caller's
-// memory cut at the stripes, in the same order; a batch ends where a slot's message is full. A
-// read's reply says where the slot's bytes end: shorter ones are holes or the end of the file,
-// which the size tells apart. Cost: 16 bytes (reads: 32) for each piece of memory in a batch.
+// Method: each slot gets a message with the ranges that touch it, uncut. A list of the caller's
+// memory, cut at the stripes, follows the same order. A batch ends where a slot's message is full.
+// The reply to a read says where the slot's bytes end. If it has fewer than asked for, the rest is
+// a hole or lies past the end of the file; the file's size tells which.
+// Cost: 16 bytes (for reads 32) for each piece of memory in a batch.
 #pragma once
 
 #include <span>
@@ -41,10 +42,10 @@ class TransferRun {
   StripedFile& file_;
   wire::Layout layout_;
   bool reads_ = false;
-  const TypeWindow* region_ = nullptr;  ///< travels instead of lists
+  const TypeWindow* region_ = nullptr;  ///< sent instead of lists
   std::vector<Slot> slots_;
   int64_t batch_ranges_ = 0;
-  int64_t known_bytes_ = -1;  ///< of the file, once it had to be asked for
+  int64_t known_bytes_ = -1;  ///< size of the file, once it was asked for
   int64_t missing_bytes_ = 0;
 
  public:

@@ -1,9 +1,12 @@
-// A driver that counts and records every request to the storage, and else is the one inside.
+// A driver that counts and records every request to the storage, and passes it on to the
+// driver inside.
 //
-// Problem: requests come from many places and go to many drivers. Method: one wrapper around each driver (registry.cpp), in
-// which every open, read, write and sync is counted for its file (trace/counters.hpp) and, at level full, recorded as a span.
-// The file is the one that the calls under way are about (trace::FileScope), so that a temporary name counts for the final one;
-// else the path. Cost: two readings of the clock, a lock that nobody else wants and a few comparisons a piece.
+// Problem: requests come from many places and go to many drivers.
+// Method: one wrapper stands around each driver (registry.cpp). It counts every open, read, write
+// and sync for its file (trace/counters.hpp) and, at level full, records it as a span. The file is
+// that of the call under way (trace::FileScope), so that a temporary name counts for the final one;
+// without such a call it is the path.
+// Cost: two readings of the clock, an uncontended lock, and a few comparisons for each piece.
 #pragma once
 
 #include <memory>

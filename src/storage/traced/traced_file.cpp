@@ -30,7 +30,7 @@ void describe(AnySpan& span, std::span<const Segment> segments) {
   span.set_detail(static_cast<int64_t>(segments.size()));
 }
 
-/// A write under way: its span and its time last until the end of the wait for it.
+/// A write under way. Its span and its time last until its wait() has returned.
 class TracedWrite final : public PendingWrite {
  public:
   TracedWrite(std::unique_ptr<PendingWrite> write, trace::FileCounters& counters, const trace::LooseSpan& span, int64_t begin)
@@ -116,7 +116,8 @@ Result<int64_t> TracedFile::read(std::span<const ReadSegment> segments) {
 
 namespace {
 
-/// A region as one stretch of so many bytes that begins where its first one may be.
+/// A region as one segment with as many bytes, which begins at the first place where the region
+/// can have a byte.
 template <typename Segment>
 Segment stretch_of(const TypeWindow& region) {
   return {region.displacement + region.type.true_lower_bound(), nullptr, region.window.size()};

@@ -10,7 +10,7 @@ namespace stria::storage {
 
 class TracedFile final : public File {
  public:
-  /// `id` is the recorder's number of the file that requests count for.
+  /// `id` is the recorder's number of the file for which requests count.
   TracedFile(std::unique_ptr<File> file, uint16_t id);
   ~TracedFile() override;
 

@@ -65,14 +65,15 @@ void TransferEngine::submit() {
       --transfer->batch->unfinished;
     } else if (prepare(*transfer)) {
       ++under_way_;
-      transfer.release();  // the completion brings it back
+      transfer.release();  // the completion gives it back
     }
   }
-  // A failure to submit (a full completion queue, an interruption) leaves the entries in the ring for the next call.
+  // When the submission fails (a full completion queue, an interruption), the entries stay in the
+  // ring for the next call.
   io_uring_submit(&ring_);
 }
 
-/// Fills a submission entry. False when the transfer ended here instead, because a test had it fail.
+/// Fills a submission entry. False when the transfer ended here, because a test made it fail.
 bool TransferEngine::prepare(Transfer& transfer) {
   int64_t bytes = transfer.bytes;
   int error_number = calls_.admit_transfer(descriptor_, true, transfer.offset, &bytes);
@@ -90,7 +91,8 @@ bool TransferEngine::prepare(Transfer& transfer) {
   }
   const std::span<const iovec> pieces =
       transfer.shortened.empty() ? std::span<const iovec>(transfer.pieces) : transfer.shortened;
-  io_uring_sqe* entry = io_uring_get_sqe(&ring_);  // there is room: never more under way than the ring's depth
+  // Has room: never more are under way than the ring is deep.
+  io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   io_uring_prep_writev(entry, descriptor_, pieces.data(), static_cast<unsigned>(pieces.size()),
                        static_cast<uint64_t>(transfer.offset));
   io_uring_sqe_set_data(entry, &transfer);
@@ -104,7 +106,7 @@ void TransferEngine::give_up(Transfer& transfer, int error_number) {
   --transfer.batch->unfinished;
 }
 
-/// Takes one completion: the transfer is written, failed, or goes on with what remains.
+/// Takes one completion: the transfer is done, has failed, or goes on with what remains.
 void TransferEngine::complete(Transfer& transfer, int result) {
   std::unique_ptr<Transfer> owned(&transfer);
   --under_way_;
@@ -127,7 +129,8 @@ void TransferEngine::complete(Transfer& transfer, int result) {
 void TransferEngine::progress(bool wait) {
   submit();
   io_uring_cqe* entry = nullptr;
-  // One call for both, so that entries which the kernel had no room for are offered again before anybody waits for them.
+  // One call submits and waits, so that entries for which the kernel had no room are offered again
+  // before this thread waits for them.
   if (wait && under_way_ > 0 && io_uring_submit_and_wait(&ring_, 1) < 0) {
     return;  // interrupted, or still no room: the caller asks again
   }

@@ -1,4 +1,5 @@
-// Writes of one file through an io_uring: several under way at once, continued after short completions.
+// Writes to one file through an io_uring. Several are under way at once, and short ones
+// are continued.
 #pragma once
 
 #include <liburing.h>
@@ -15,10 +16,11 @@
 
 namespace stria::storage {
 
-/// Makes the words of a failed transfer from its offset, size and errno.
+/// Makes the error of a failed transfer from its offset, size and errno.
 using TransferError = std::function<Status(int64_t offset, int64_t bytes, int error_number)>;
 
-/// A list on its way: finished when every run is written, or when one has failed and none is under way.
+/// A list on its way. It is finished when every run is written, or when one has failed and
+/// none is under way.
 struct WriteBatch {
   RunList list;
   size_t unfinished = 0;  ///< runs neither written nor given up
@@ -26,19 +28,21 @@ struct WriteBatch {
   bool finished() const { return unfinished == 0; }
 };
 
-/// Not thread-safe. Runs beyond the ring's depth are submitted as earlier ones complete, whenever somebody polls or waits.
+/// Not thread-safe. Runs that don't fit the ring are submitted as earlier ones complete, in each
+/// call of progress().
 class TransferEngine {
  public:
   /// kUnsupported when the kernel (or its policy) offers no io_uring.
   static Result<std::unique_ptr<TransferEngine>> make(SystemCalls& calls, int descriptor, TransferError error);
   TransferEngine(const TransferEngine&) = delete;
   TransferEngine& operator=(const TransferEngine&) = delete;
-  /// Waits for everything first.
+  /// Waits for all writes first.
   ~TransferEngine();
 
   /// Begins to write the batch, which must stay until it is finished.
   void start(WriteBatch& batch);
-  /// Handles the completions that are there; with `wait`, blocks for one at least. Returns at once when nothing is under way.
+  /// Handles the completions that are there. With `wait` it blocks until there is one. Returns at
+  /// once when nothing is under way.
   void progress(bool wait);
   void finish(const WriteBatch& batch);
   void finish_all();
@@ -49,7 +53,8 @@ class TransferEngine {
     int64_t offset = 0;  ///< of what remains
     int64_t bytes = 0;
     std::span<iovec> pieces;
-    std::vector<iovec> shortened;  ///< what is submitted instead of `pieces` when a test asks for a short write
+    /// Submitted instead of `pieces` when a test asks for a short write.
+    std::vector<iovec> shortened;
   };
   TransferEngine(SystemCalls& calls, int descriptor, TransferError error);
   void submit();

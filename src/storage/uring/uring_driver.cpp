@@ -9,7 +9,8 @@ namespace stria::storage {
 
 namespace {
 
-// Large enough that a request's own cost is nothing, small enough that a collective buffer makes several.
+// Large enough to make a request's own cost negligible, small enough that a collective buffer makes
+// several requests.
 constexpr int64_t kRunBytes = 4 << 20;
 
 class UringWrite : public PendingWrite {

@@ -1,4 +1,4 @@
-// stria cp: a file into a store, out of it, or within.
+// stria cp: copies a file into a store, out of it, or within.
 #include <fmt/format.h>
 
 #include <array>
@@ -47,7 +47,7 @@ void copy(storage::File& from, storage::File& to) {
   }
 }
 
-/// A directory as the target stands for the file of that name in it.
+/// When the target is a directory, the copy goes there under the old name.
 std::string target_of(const Arguments& arguments) {
   const bool names_directory = arguments.to.ends_with('/');
   const bool in_store = wire::is_store_path(arguments.to);

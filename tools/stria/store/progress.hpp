@@ -1,4 +1,4 @@
-// How far a command on a store is, for who watches.
+// Shows how far a command on a store is.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +12,10 @@
 
 namespace stria::tool {
 
-/// Says on a terminal how far it is, some times a second.
+/// Shows the progress on a terminal, a few times a second.
 class Progress {
  public:
-  /// 0: nobody knows how much there is.
+  /// `total` is 0 when it is not known.
   explicit Progress(int64_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
   ~Progress() {
     if (said_) {

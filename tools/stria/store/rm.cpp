@@ -1,4 +1,4 @@
-// stria rm: removes files of a store, and directories with what is in them when asked.
+// stria rm: removes files of a store; with -r also directories and all in them.
 #include "store/store_command.hpp"
 
 namespace stria::tool {

@@ -1,4 +1,4 @@
-// stria scrub: reads all that a store keeps, and lists what its disks have damaged.
+// stria scrub: reads all that a store keeps, and lists what is damaged.
 #include <fmt/format.h>
 
 #include <array>
@@ -52,7 +52,7 @@ class Scrubbing {
     for (size_t i = 0; i < file.place.slots.size(); ++i) {
       slots.push_back({static_cast<int64_t>(i)});
     }
-    // All servers of the file at a time.
+    // All servers of the file work at the same time.
     while (std::any_of(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.done; })) {
       ask(file, slots);
       progress_.say(bytes_);
@@ -101,7 +101,7 @@ class Scrubbing {
       call.body = wire::encode(wire::Scrub{file.place.file, slot.next_block, arguments_.accept});
       asked.push_back(&slot);
     }
-    static_cast<void>(storage::run_calls(calls));  // each is looked at
+    static_cast<void>(storage::run_calls(calls));  // the outcome of each call is looked at below
     for (size_t i = 0; i < calls.size(); ++i) {
       take(file, *asked[i], calls[i]);
     }

@@ -40,7 +40,7 @@ server::ServerOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-/// The signals that end a server; blocked in all threads, so that waiting for them is enough.
+/// The signals that end a server. All threads block them, so that waiting for them is enough.
 sigset_t ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);

@@ -11,7 +11,7 @@
 
 namespace stria::tool {
 
-/// True for those subcommands for which MPI is not started.
+/// True for subcommands that run without MPI.
 bool runs_alone(const std::string& subcommand);
 
 void add_serve(CLI::App& app, Action& action);
@@ -49,7 +49,7 @@ FileState state_of_file(const std::string& url, const wire::Opened& place);
 /// "up", or for how long nothing was heard of it.
 std::string state_of(const wire::StoreServers::Entry& server);
 
-/// What is in a directory, sorted. Throws stria::Error.
+/// The entries of a directory, sorted. Throws stria::Error.
 std::vector<wire::Listed::Entry> entries_of(const std::string& url);
 
 /// `directory` and `name` with one slash between.

@@ -59,7 +59,7 @@ void Communication::match_collectives() {
     }
   }
   for (const auto& [file, of_rank] : sequences) {
-    // Those of no file are of the run.
+    // Those without a file belong to the run.
     const std::set<uint64_t> all(communicators_[0].begin(), communicators_[0].end());
     const std::set<uint64_t>& ranks = file < 0 ? all : members[file];
     const std::vector<Communicating>& first = of_rank.begin()->second;

@@ -1,9 +1,9 @@
-// What a trace tells of messages and collective operations, for viewers that draw them.
+// The messages and collective operations in a trace, for viewers that draw them.
 //
-// A send without its receive, or a collective operation that some members lack, would make other tools wait for the missing
-// half: only what is whole is told. Messages are matched by sender, receiver, tag and file. A communicator is that of a file:
-// the ranks that did anything about it; its collective operations count when every member recorded the same ones in the same
-// order.
+// A send without its receive, or a collective operation that some members lack, would make other
+// tools wait for the missing half. So only complete ones are given. Messages are matched by sender,
+// receiver, tag and file. Each file has a communicator: the ranks that used it. Its collective
+// operations count when every member has recorded the same ones in the same order.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class Communication {
   /// Keeps a reference to `trace`.
   explicit Communication(const trace::TraceFile& trace);
 
-  /// Ranks by communicator; the first is all of the run.
+  /// The ranks of each communicator; the first holds all ranks of the run.
   const std::vector<std::vector<uint64_t>>& communicators() const { return communicators_; }
-  /// What the event is, where its other ends are in the trace as well.
+  /// What the event is, provided that its other ends are in the trace too.
   Communicating role(const trace::Event& event) const;
   /// The communicator of a message or collective operation.
   uint32_t communicator(const trace::Event& event) const;
@@ -39,9 +39,10 @@ class Communication {
   void match_collectives();
 
   const trace::TraceFile& trace_;
-  std::vector<Communicating> kinds_;                  ///< by kind
-  std::map<MessageKey, int64_t> unmatched_;           ///< sends less receives
-  std::map<int32_t, uint32_t> communicator_of_file_;  ///< of files whose collective operations are whole
+  std::vector<Communicating> kinds_;         ///< by kind
+  std::map<MessageKey, int64_t> unmatched_;  ///< sends less receives
+  /// Of files whose collective operations are whole.
+  std::map<int32_t, uint32_t> communicator_of_file_;
   std::vector<std::vector<uint64_t>> communicators_;
 };
 

@@ -1,6 +1,6 @@
-// The OTF2 writer. Locations are lanes, so that every location is strictly nested; requests with bytes are I/O operations on a
-// handle of their file and rank; messages and collective operations are those of MPI. Numbers of definitions are those of the
-// trace wherever there is one.
+// The OTF2 writer. Locations are lanes, so that every location is strictly nested. Requests with
+// bytes are I/O operations on a handle of their file and rank. Messages and collective operations
+// are those of MPI. Definitions have the numbers of the trace, where it has any.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -49,7 +49,7 @@ void require(OTF2_ErrorCode code, const char* what) {
   }
 }
 
-/// How I/O operations of a kind are written; mode -1: not as an operation.
+/// How the I/O operations of a kind are written; mode -1: not as an operation.
 struct Operation {
   int mode = -1;
   OTF2_IoOperationFlag flags = OTF2_IO_OPERATION_FLAG_NONE;
@@ -150,7 +150,7 @@ class Otf2Writer {
     return attributes_;
   }
 
-  /// Each rank has a lane at least, which stands for it in communicators.
+  /// Each rank has at least one lane, which represents it in communicators.
   static std::vector<Lane> lanes_of_all_ranks(const TraceFile& trace) {
     std::vector<Lane> lanes = lay_out(trace);
     std::vector<bool> has_lane(trace.ranks.size());
@@ -276,7 +276,7 @@ class Otf2Writer {
     write_io();
   }
 
-  // Every text that definitions use gets its number before the strings are written.
+  // Every text that definitions use gets a number before the strings are written.
   void collect_strings() {
     for (const char* text : {"", "machine", "node", "POSIX I/O", "POSIX", "MPI-IO", "HDF5", "PnetCDF", "MPI"}) {
       string(text);
@@ -392,7 +392,8 @@ class Otf2Writer {
                                                       string(trace_.files[file]), 0),
               "OTF2 file");
     }
-    std::map<OTF2_IoHandleRef, Handle> by_number;  // readers expect definitions in the order of their numbers
+    // Readers expect definitions in the order of their numbers.
+    std::map<OTF2_IoHandleRef, Handle> by_number;
     for (const auto& [key, number] : handles_) {
       by_number.emplace(number, key);
     }

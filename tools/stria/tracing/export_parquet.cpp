@@ -1,4 +1,5 @@
-// The columns of a trace go to a Python process, which has pyarrow; the script travels in this program (trace_parquet.py).
+// The columns of a trace go to a Python process that has pyarrow. This program contains its script
+// (trace_parquet.py).
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,12 +128,13 @@ bool send_columns(int pipe, const TraceFile& trace) {
          send_column<int32_t>(pipe, trace, [](const Event& e) { return e.dataset; });
 }
 
-/// Starts Python, tells it of the columns, lets `send_all` send them to its input, and waits for its outcome.
+/// Starts Python, describes the columns to it, lets `send_all` send them to its input, and waits
+/// for its outcome.
 template <typename SendAll>
 void write_table(const json& header, const std::string& path, SendAll send_all) {
   const std::string line = header.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
   const Python python = start_python(path);
-  auto* const before = std::signal(SIGPIPE, SIG_IGN);  // Python says itself why it reads no more
+  auto* const before = std::signal(SIGPIPE, SIG_IGN);  // Python itself says why it reads no more
   const bool sent = send(python.input, line.data(), line.size()) && send_all(python.input);
   ::close(python.input);
   int state = 0;

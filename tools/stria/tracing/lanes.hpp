@@ -1,8 +1,9 @@
-// Lays the spans of each thread out on lanes on which they nest strictly, as other viewers want them.
+// Lays out the spans of each thread on lanes on which they nest strictly, as other viewers require.
 //
-// Kinds that may overlap others (writes under way, messages) go to lanes of their own, as many as are under way at once;
-// everything else stays on its thread's first lane unless it doesn't nest there. Cost: linear in the events, times the lanes of
-// a thread.
+// Kinds that may overlap others (writes under way, messages) go to lanes of their own, as
+// many as are under way at once. All others stay on their thread's first lane, unless they
+// don't nest there.
+// Cost: the number of events times the lanes of a thread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct Lane {
 /// Lanes by rank, thread and number; each event is on one.
 std::vector<Lane> lay_out(const trace::TraceFile& trace);
 
-/// Calls enter(event) and leave(event) in the order of time, with every leave before the enters behind it.
+/// Calls enter(event) and leave(event) in order of time, each leave before the enters
+/// that follow it.
 template <typename Enter, typename Leave>
 void walk(const trace::TraceFile& trace, const Lane& lane, Enter enter, Leave leave) {
   std::vector<size_t> open;

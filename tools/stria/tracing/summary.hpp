@@ -1,4 +1,5 @@
-// The numbers of a trace: how often, how long, how much, how evenly. What `stria trace stats`, `diff` and `report` show.
+// The numbers of a trace that `stria trace stats`, `diff` and `report` show: how often, how long,
+// how much, how evenly.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace stria::tool {
 
-/// One kind of span. Seconds of nested spans count in each of them; `own_seconds` leaves out what was spent inside.
+/// One kind of span. The seconds of nested spans count in each of them; `own_seconds` leaves out
+/// the spans inside.
 struct OperationRow {
   std::string name;
   trace::Layer layer = trace::Layer::kApp;
@@ -19,8 +21,8 @@ struct OperationRow {
   double seconds = 0;  ///< over all ranks
   double own_seconds = 0;
   double longest_seconds = 0;
-  int64_t bytes = 0;   ///< where spans of the kind have bytes
-  int rank_count = 0;  ///< ranks that did it
+  int64_t bytes = 0;   ///< 0 where spans of the kind have no bytes
+  int rank_count = 0;  ///< ranks with spans of this kind
 };
 
 /// How evenly something is spread over ranks.
@@ -29,7 +31,7 @@ struct Spread {
   double minimum = 0;
   double maximum = 0;
   int slowest_rank = 0;  ///< with the maximum
-  /// How many times the mean the maximum is; 1 is even.
+  /// The maximum as a multiple of the mean; 1 is even.
   double imbalance() const { return mean > 0 ? maximum / mean : 1; }
 };
 
@@ -42,7 +44,8 @@ struct PhaseRow {
 struct FileRow {
   int file = -1;
   std::string path;
-  std::vector<int64_t> values;                              ///< by trace::Counter: sums, or maxima where a sum means nothing
+  /// By trace::Counter: sums, or maxima where a sum means nothing.
+  std::vector<int64_t> values;
   std::vector<std::pair<int64_t, int64_t>> common_sizes;    ///< size, count; at most four
   std::vector<std::pair<int64_t, int64_t>> common_strides;  ///< distance, count
   int rank_count = 0;                                       ///< ranks that opened it
@@ -62,9 +65,10 @@ struct Summary {
   int incomplete_ranks = 0;
   std::vector<OperationRow> operations;  ///< by layer, then falling time
   std::vector<PhaseRow> phases;          ///< in the order of stria::Phase
-  Spread waiting;                        ///< seconds a rank stood still for others, inside the phases and between them
-  std::vector<FileRow> files;            ///< by falling bytes moved
-  std::vector<int64_t> totals;           ///< by trace::Counter, over all files
+  /// Seconds that a rank waited, within phases and between them.
+  Spread waiting;
+  std::vector<FileRow> files;   ///< by falling bytes moved
+  std::vector<int64_t> totals;  ///< by trace::Counter, over all files
   std::vector<std::pair<int64_t, int64_t>> common_sizes;
   Spread bytes_written;     ///< a rank
   Spread aggregator_bytes;  ///< written, an aggregator; the mean is over aggregators

@@ -14,7 +14,8 @@ void add_trace_merge(CLI::App& group, Action& action);
 void add_trace_export(CLI::App& group, Action& action);
 void add_trace_diff(CLI::App& group, Action& action);
 
-/// Reads a trace and warns of what is missing in it. Throws stria::Error. Local: call it within on_root().
+/// Reads a trace and warns of what is missing in it. Throws stria::Error. Collective: no; call it
+/// within on_root().
 trace::TraceFile read_trace(const std::string& path);
 
 }  // namespace stria::tool

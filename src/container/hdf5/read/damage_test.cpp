@@ -1,4 +1,5 @@
-// Damaged files: cut at every place, and with flipped bits. The reader gives an error or what was there, and comes back.
+// Damaged files: cut at every place, and with flipped bits. The reader always returns, with an
+// error or with what was there.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -24,7 +25,7 @@ const ElementSpec kDouble = ElementSpec::of_number(ElementType::kFloat64);
 
 struct Sample {
   Bytes bytes;
-  int64_t metadata_end = 0;  ///< from here on only raw data
+  int64_t metadata_end = 0;  ///< from here on there are only raw data
 };
 
 Sample written_sample() {
@@ -85,7 +86,7 @@ TEST(DamagedHdf5, CutFilesAreRefused) {
 }
 
 TEST(DamagedHdf5, DataPastTheEndAreFound) {
-  // The superblock is made to believe in a shorter file: what a crash after a resize leaves.
+  // The superblock tells of a shorter file, as after a crash that follows a resize.
   Hdf5Writer writer;
   ASSERT_TRUE(writer.create_dataset({"x", kDouble, {1000}, 4096}).ok());
   auto image = writer.finish();

@@ -26,7 +26,7 @@ ElementSpec other(int64_t bytes) {
   return spec;
 }
 
-// True when every bit of the number counts, which is what the conversions of the engine and plain C++ types mean by it.
+// True when every bit of the number counts, as the engine's conversions and plain C++ types assume.
 bool is_plain(hid_t type, size_t bytes) {
   return H5Tget_precision(type) == 8 * bytes && H5Tget_offset(type) == 0;
 }

@@ -1,4 +1,4 @@
-// What libhdf5's datatypes are in our terms.
+// Translates libhdf5's datatypes into those of the container.
 #pragma once
 
 #include "container/hdf5/read/library.hpp"
@@ -6,14 +6,15 @@
 
 namespace stria::container::h5 {
 
-/// What a file's type is in our terms; types that we have no word for (also nested too deep) are kOther. Enumerations count as
-/// the integers that they are stored as. A string of variable length is a kString of 0 bytes: only its values tell how long it
-/// is.
+/// Describes a file's type. Types without a counterpart, and those nested too deep, are kOther.
+/// Enumerations count as the integers by which they are stored. A string of variable length is a
+/// kString of 0 bytes, since only its values tell how long it is.
 Result<ElementSpec> describe_type(hid_t file_type);
-/// The type in memory for reading a file's type: the same sizes and places, numbers in the machine's byte order, and bytes as
-/// they are where libhdf5 can't convert.
+/// The type in memory for reading a file's type: it has the same sizes and places, and numbers in
+/// the machine's byte order. Bytes stay as they are where libhdf5 can't convert.
 Result<Id> memory_type_of(hid_t file_type);
-/// True when elements of the type in memory would hold pointers, or places in the file that mean nothing elsewhere.
+/// True when elements of this type would hold pointers in memory, or places in the file, which mean
+/// nothing elsewhere.
 bool holds_pointers(hid_t file_type);
 
 }  // namespace stria::container::h5

@@ -13,7 +13,7 @@ namespace {
 
 constexpr haddr_t kMaxAddress = std::numeric_limits<int64_t>::max();
 
-// What the property list carries to open().
+// What the property list passes to open().
 struct DriverInfo {
   StorageFile* file;
 };
@@ -70,7 +70,7 @@ bool fits(haddr_t offset, size_t bytes) {
   return offset <= kMaxAddress && bytes <= kMaxAddress - offset;
 }
 
-// Neither an error nor an exception may pass the library's frames.
+// No exception may pass through the library's frames.
 herr_t read_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t bytes, void* to) {
   if (!fits(offset, bytes)) {
     return -1;
@@ -114,8 +114,8 @@ H5FD_class_t make_class() {
 }  // namespace
 
 Result<Id> make_access_list(StorageFile& file) {
-  // Registered anew each time, so that nothing of ours outlives an H5close() of the application; the property list keeps it
-  // alive.
+  // Registered each time, so that an H5close() of the application leaves nothing behind. The
+  // property list keeps the class alive.
   static const H5FD_class_t kDriver = make_class();
   const Id driver(H5FDregister(&kDriver));
   Id list(H5Pcreate(H5P_FILE_ACCESS));

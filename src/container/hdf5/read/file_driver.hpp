@@ -1,4 +1,4 @@
-// Puts a storage::File in the place of the file under libhdf5 (an H5FD class of ours), for reading.
+// Lets libhdf5 read a storage::File, by an H5FD class.
 #pragma once
 
 #include "container/hdf5/read/library.hpp"
@@ -6,8 +6,8 @@
 
 namespace stria::container::h5 {
 
-/// Makes a file access property list that has libhdf5 open `file`, which must stay until the HDF5 file is closed. \pre in a
-/// LibraryScope
+/// Makes a file access property list that makes libhdf5 open `file`, which must live until the HDF5
+/// file is closed. \pre in a LibraryScope
 Result<Id> make_access_list(StorageFile& file);
 
 }  // namespace stria::container::h5

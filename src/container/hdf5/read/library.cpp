@@ -6,7 +6,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-// Trivially destroyed, so that scopes may end while the process exits.
+// Its destructor is trivial, so that scopes may end while the process exits.
 constinit std::mutex library_mutex;
 
 struct Innermost {
@@ -49,9 +49,10 @@ ErrorCode code_of(const Innermost& error, ErrorCode otherwise) {
   return otherwise;
 }
 
-// Where a call fails on damaged bytes, libhdf5 1.10 may lose a piece of memory, and complains on stderr of "infinite loop
-// closing library" when it closes itself at the end of the process, unless printing is switched off. Functions registered last
-// run first: this one before the library's own.
+// After a call that fails on damaged bytes, libhdf5 1.10 may leak memory. When it closes
+// itself at the end of the process it then prints "infinite loop closing library", unless
+// printing is switched off. Functions that are registered last run first, so this one runs
+// before that of libhdf5.
 void stay_silent_at_exit() {
   static const int registered = std::atexit([] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
   static_cast<void>(registered);

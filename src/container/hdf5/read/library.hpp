@@ -1,9 +1,11 @@
-// What every call into libhdf5 needs: one caller at a time, no printing, owned identifiers, and its errors as a Status.
+// What every call into libhdf5 needs: one caller at a time, no printing, owned identifiers, and
+// errors as a Status.
 //
-// Problem: the application may use libhdf5 as well, with its own error printing switched on, from several threads, and a serial
-// build of the library need not be thread-safe.
-// Method: each public function of the container opens one Library scope, which holds a lock of this process and switches the
-// default error stack's printing off until it ends. Cost: under a microsecond a scope.
+// Problem: the application may use libhdf5 too, from several threads and with error printing
+// switched on, and a serial build of libhdf5 need not be thread-safe.
+// Method: each public function of the container opens a LibraryScope, which holds a lock of this
+// process and switches off the printing of the default error stack.
+// Cost: under a microsecond per scope.
 #pragma once
 
 #include <hdf5.h>
@@ -16,7 +18,8 @@
 
 namespace stria::container::h5 {
 
-/// Holds the lock of our calls into libhdf5 and keeps the library silent while it lives. Not to be nested.
+/// Holds the lock for calls into libhdf5, and keeps libhdf5 silent while it lives. Scopes must
+/// not be nested.
 class LibraryScope {
  public:
   LibraryScope();
@@ -48,17 +51,18 @@ class Id {
 
   bool valid() const { return id_ >= 0; }
   hid_t get() const { return id_; }
-  /// Gives the reference up; the caller closes it.
+  /// Gives the reference to the caller, who closes it.
   hid_t release() { return std::exchange(id_, H5I_INVALID_HID); }
-  /// Gives the reference back to the library.
+  /// Gives the reference back to libhdf5.
   void reset();
 
  private:
   hid_t id_ = H5I_INVALID_HID;
 };
 
-/// The error that the last failed call left, as "`what`: the library's own words". Names that are missing or taken, bytes that
-/// aren't HDF5 and full memory get their own codes, everything else `code`. Clears the library's error stack.
+/// The error of the last failed call, as "`what`: the words of libhdf5". Names that are missing or
+/// taken, bytes that aren't HDF5, and a lack of memory have their own codes; all other errors have
+/// `code`. Clears the error stack.
 Status last_error(ErrorCode code, const std::string& what);
 
 }  // namespace stria::container::h5

@@ -1,4 +1,5 @@
-// The library's own view of files that were made without it: types, groups of any size, and that it can go on with them.
+// How libhdf5 sees files that were made without it: their types, groups of any size, and that it
+// can change them.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -62,7 +63,7 @@ hid_t number_type(ElementType type, bool big) {
   return H5I_INVALID_HID;
 }
 
-/// The type as the library makes it.
+/// The same type, made by libhdf5.
 hid_t library_type(const ElementSpec& element) {
   if (element.kind == ElementSpec::Kind::kNumber) {
     return number_type(element.number, element.big_endian);
@@ -136,7 +137,7 @@ TEST(Hdf5Library, FindsTheTypesThatItWouldMake) {
   H5Fclose(plain);
 }
 
-/// Names that neither come nor sort in the order of their numbers.
+/// A name. Names neither come nor sort in the order of their numbers.
 std::string name_of(int index) {
   return std::to_string(index * 7919 % 100003) + std::string(static_cast<size_t>(index % 13), 'x');
 }
@@ -169,7 +170,8 @@ TEST(Hdf5Library, FindsTheLinksOfAGroupOfAnySize) {
   }
 }
 
-// Adds to a group and to an object until the library makes heaps and trees of what their headers hold, and takes away.
+// Adds links and attributes until libhdf5 turns what the headers hold into heaps and trees;
+// then removes some.
 void change(hid_t file, const std::string& group, int added) {
   const hid_t scalar = H5Screate(H5S_SCALAR);
   const hid_t object = H5Oopen(file, (group + "/d0").c_str(), H5P_DEFAULT);

@@ -9,7 +9,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-// The library itself recurses over nothing here; this bounds our own stack on files made to exhaust it.
+// libhdf5 doesn't recurse here. This bounds the recursion below on files made to exhaust the stack.
 constexpr int kDepthMax = 256;
 
 struct Link {
@@ -17,7 +17,8 @@ struct Link {
   H5L_type_t type;
 };
 
-// What an iteration of the library shows. Exceptions must not pass the library's frames: out of memory ends the iteration.
+// What an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a lack
+// of memory ends the iteration.
 template <typename Entry>
 struct Shown {
   std::vector<Entry> entries;
@@ -33,7 +34,7 @@ struct Shown {
       return -1;
     }
   }
-  /// Why the iteration ended early.
+  /// The reason why the iteration ended early.
   Status failure(const std::string& what) const {
     return ran_out ? Status(ErrorCode::kResourceExhausted, "out of memory") : last_error(ErrorCode::kCorrupted, what);
   }
@@ -97,7 +98,8 @@ Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
     return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kDepthMax) + " deep");
   }
   Shown<Link> shown;
-  // In native order: for any other libhdf5 1.10 builds a table, which it frees half made when the group is damaged.
+  // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
+  // when the group is damaged.
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &shown) < 0) {
     return shown.failure("group '/" + prefix + "' can't be read");
   }

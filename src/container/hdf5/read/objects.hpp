@@ -1,4 +1,4 @@
-// Walking the groups of an HDF5 file.
+// Walks the groups of an HDF5 file.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace stria::container::h5 {
 
-/// Paths of all datasets, and of groups with '/' at the end, by name, depth first. A group that can be reached in several ways
-/// is listed each time, its content once. Soft links that lead nowhere and links to other files are left out. kCorrupted,
-/// kUnsupported.
+/// The paths of all datasets, and of groups with '/' at the end, in the order of names, depth
+/// first. A group with several paths is listed under each, but its content only once. Soft links
+/// that lead nowhere and links to other files are left out. Errors: kCorrupted, kUnsupported.
 Result<std::vector<std::string>> list_objects(hid_t file);
 
-/// Names of the attributes of an object, sorted.
+/// The sorted names of an object's attributes.
 Result<std::vector<std::string>> list_attributes(hid_t object);
 
 }  // namespace stria::container::h5

@@ -33,14 +33,15 @@ struct Hdf5Reader::Impl {
   ~Impl() {
     const LibraryScope scope;
     if (file.valid() && H5Fclose(file.release()) < 0) {
-      // A damaged file that the library may still have open: what is under it must stay for as long as the process.
+      // libhdf5 may still have a damaged file open. The storage file under it must then live as
+      // long as the process.
       source.detach();
       static_cast<void>(source_owner.release());
     }
   }
 
   Status open();
-  /// The library's error as a status that names the file; what the storage said comes first.
+  /// The error of libhdf5 as a Status that names the file. An error of the storage is preferred.
   Status failure(ErrorCode code, const std::string& what);
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
@@ -85,7 +86,7 @@ Result<Id> Hdf5Reader::Impl::open_dataset(const std::string& path) {
   return object;
 }
 
-// Sets the layout, and the place of data that can be read without the library.
+// Sets the layout, and the place of data that can be read without libhdf5.
 Status Hdf5Reader::Impl::locate(hid_t dataset, DatasetInfo* info) {
   const Id creation(H5Dget_create_plist(dataset));
   const H5D_layout_t layout = creation.valid() ? H5Pget_layout(creation.get()) : H5D_LAYOUT_ERROR;
@@ -136,7 +137,7 @@ Result<std::unique_ptr<Hdf5Reader>> Hdf5Reader::open(storage::File& file) {
   return std::unique_ptr<Hdf5Reader>(new Hdf5Reader(std::move(impl)));
 }
 
-// Of what Stria itself has written.
+// Right for files that Stria has written.
 ByteRange Hdf5Reader::superblock() const {
   return {0, h5::kSuperblockBytes};
 }

@@ -1,5 +1,6 @@
-// Reads what an HDF5 file says of itself, with serial libhdf5 over a storage::File; raw data of plain contiguous datasets is
-// left to the engine, everything else (chunked, filtered, compact, virtual) is read through the library.
+// Reads what an HDF5 file says of itself, by serial libhdf5 over a storage::File. The engine reads
+// the raw data of plain contiguous datasets; all others (chunked, filtered, compact, virtual) are
+// read through libhdf5.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +17,21 @@ namespace stria::container {
 
 class Hdf5Reader : public Reader {
  public:
-  /// Opens through `file`, which must outlive the reader. kFormat when it isn't an HDF5 file, kCorrupted when it is cut short
-  /// or damaged; errors of the storage keep their code. External links are not followed.
+  /// Opens a file through `file`, which must outlive the reader. kFormat when it isn't an HDF5
+  /// file; kCorrupted when it is cut short or damaged. Errors of the storage keep their code.
+  /// External links are not followed.
   static Result<std::unique_ptr<Hdf5Reader>> open(storage::File& file);
   ~Hdf5Reader() override;
 
   Result<std::vector<std::string>> list() const override;
-  /// Enumerations count as the integers that they are stored as; strings of variable length as fixed ones as long as the
-  /// longest (0 bytes, and not readable, when there are more than 65,536). A null dataspace has the dims {0}.
+  /// Enumerations count as the integers by which they are stored. Strings of variable length count
+  /// as fixed ones, as long as the longest; with more than 65,536 strings they have 0 bytes and
+  /// can't be read. A null dataspace has the dims {0}.
   Result<DatasetInfo> dataset(const std::string& path) const override;
   Result<std::vector<std::string>> attribute_names(const std::string& object_path) const override;
   Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const override;
-  /// Through libhdf5. kUnsupported names the filter that is missing, the other file of a virtual dataset, or elements of
-  /// variable length.
+  /// Reads through libhdf5. kUnsupported names the missing filter, the other file of a virtual
+  /// dataset, or elements of variable length.
   Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                         std::span<std::byte> out) const override;
   ByteRange superblock() const override;

@@ -1,4 +1,5 @@
-// Files of every kind made by libhdf5 used plainly, read through the container; and the writer's own.
+// Files of every kind, made by plain calls of libhdf5, are read through the container; and those
+// of the writer.
 #include "container/hdf5/read/reader.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +57,7 @@ struct Creation {
   ~Creation() { H5Pclose(id); }
 };
 
-// Makes and writes a dataset; nothing is written when `values` is null.
+// Makes a dataset and writes its values, unless `values` is null.
 void add(hid_t file, const char* name, hid_t type, const std::vector<hsize_t>& dims, const void* values, hid_t memory_type,
          hid_t creation = H5P_DEFAULT) {
   const hid_t space =
@@ -168,7 +169,7 @@ std::vector<std::pair<hid_t, ElementType>> type_cases() {
 
 constexpr int64_t kDims[3] = {7, 6, 9};
 
-// Values in the machine's form of a file's type, by libhdf5's own conversion.
+// Converts values to the machine's form of a file's type, by libhdf5.
 Bytes convert(const std::vector<double>& values, hid_t file_type) {
   Bytes bytes = bytes_of(values);
   const hid_t native = H5Tget_native_type(file_type, H5T_DIR_ASCEND);
@@ -178,7 +179,7 @@ Bytes convert(const std::vector<double>& values, hid_t file_type) {
   return bytes;
 }
 
-// A random hyperslab, read, is that of the array.
+// Checks that a random hyperslab of the dataset is that of the array.
 void check_hyperslab(const Hdf5Reader& reader, const std::string& path, const Bytes& array, std::mt19937_64& random) {
   const auto size = static_cast<int64_t>(array.size()) / (kDims[0] * kDims[1] * kDims[2]);
   std::vector<int64_t> start(3);
@@ -200,7 +201,8 @@ void check_hyperslab(const Hdf5Reader& reader, const std::string& path, const By
   EXPECT_EQ(out, expected);
 }
 
-// What the engine will do: take the bytes at data_offset, and swap them where the file's order is the other one.
+// Does as the engine: takes the bytes at data_offset, and swaps them where the file has the
+// other byte order.
 void check_direct(storage::File& storage, const DatasetInfo& info, const Bytes& array) {
   Bytes direct(array.size());
   const storage::ReadSegment segment{info.data_offset, direct.data(), static_cast<int64_t>(direct.size())};
@@ -212,7 +214,8 @@ void check_direct(storage::File& storage, const DatasetInfo& info, const Bytes& 
   EXPECT_EQ(direct, array);
 }
 
-// Every layout with every number type in both byte orders; random hyperslabs against the array itself.
+// Every layout with every number type in both byte orders; random hyperslabs against
+// the array itself.
 void check_layouts_and_types(hid_t creation, uint64_t seed) {
   const auto types = type_cases();
   const std::vector<double> values = ramp(7 * 6 * 9);
@@ -387,7 +390,8 @@ TEST(Hdf5Reader, TypesBeyondNumbers) {
     H5Tclose(boolean);
 
     const hid_t color = H5Tenum_create(H5T_STD_I16BE);
-    const int16_t names[2] = {0, 0x0201};  // as stored: 0x0102 big-endian on a little-endian machine
+    // As stored: 0x0102 big-endian on a little-endian machine.
+    const int16_t names[2] = {0, 0x0201};
     H5Tenum_insert(color, "black", &names[0]);
     H5Tenum_insert(color, "red", &names[1]);
     const int16_t stored[2] = {0x0201, 0};

@@ -1,4 +1,4 @@
-// Shapes: dimensions as the container has them, and libhdf5's dataspaces.
+// Shapes: the container's dimensions, and libhdf5's dataspaces.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace stria::container::h5 {
 
-/// A dataspace of these dimensions; a scalar without any.
+/// Makes a dataspace of these dimensions; a scalar when there are none.
 Result<Id> make_space(const std::vector<int64_t>& dims);
 
 /// The dimensions of a dataspace; {0} for a null dataspace. kUnsupported when one is 2^63 or more.

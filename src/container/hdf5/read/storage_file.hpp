@@ -1,7 +1,9 @@
-// The file under libhdf5 while an existing file is read: reads come from a storage::File.
+// The file under libhdf5 while an existing file is read. It reads from a storage::File.
 //
-// Problem: libhdf5 reads metadata in pieces of tens to hundreds of bytes, each a round trip on a parallel file system.
-// Method: metadata are read by whole 64 KiB pages that are kept (16 MiB at most); raw data pass straight through.
+// Problem: libhdf5 reads metadata in pieces of tens to hundreds of bytes, each a round trip on a
+// parallel file system.
+// Method: metadata are read in whole pages of 64 KiB, which are kept (16 MiB at most). Raw data
+// pass straight through.
 #pragma once
 
 #include <hdf5.h>
@@ -17,19 +19,20 @@
 
 namespace stria::container::h5 {
 
-/// Offsets and sizes come from the library, which got them from the file: they are checked. An error makes the library's call
-/// fail and is kept for take_error().
+/// Offsets and sizes come from libhdf5, which got them from the file, so they are checked. An error
+/// makes the call of libhdf5 fail, and is kept for take_error().
 class StorageFile {
  public:
   StorageFile(storage::File& file, int64_t file_bytes) : file_(&file), file_bytes_(file_bytes) {}
 
-  /// Every read fails from now on: the storage file goes away.
+  /// Makes every read fail from now on, because the storage file goes away.
   void detach() { file_ = nullptr; }
   /// The size of the file.
   int64_t file_bytes() const { return file_bytes_; }
   Status read(H5FD_mem_t kind, int64_t offset, int64_t bytes, void* to);
 
-  /// The first error since the last call, else success: more exact than what libhdf5 makes of it.
+  /// The first error since the last call, or success. It is more exact than what
+  /// libhdf5 makes of it.
   Status take_error() { return std::exchange(error_, Status()); }
   void keep_error(const Status& status) {
     if (error_.ok()) {
@@ -37,7 +40,8 @@ class StorageFile {
     }
   }
 
-  /// Used by the driver: the library has it open. A second opening (an external link to the same name) is refused.
+  /// For the H5FD class: true while libhdf5 has the file open. A second opening (by an external
+  /// link to the same name) is refused.
   bool open = false;
 
  private:

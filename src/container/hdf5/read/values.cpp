@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kTextsMax = 65536;
 constexpr unsigned kFilterNameMax = 64;
 
-// Strings of variable length as the library returns them, given back to it at the end.
+// Strings of variable length, as libhdf5 returns them. The destructor gives them back to it.
 class Texts {
  public:
   Texts(hid_t type, int64_t count) : type_(type), pointers_(static_cast<size_t>(count), nullptr) {
@@ -39,7 +39,7 @@ class Texts {
     }
     return static_cast<int64_t>(longest);
   }
-  /// Copies each into `bytes` bytes of `to`, padded by NULs; false when one is longer.
+  /// Copies each string into `bytes` bytes of `to`, padded with NULs; false when one is longer.
   bool copy(std::byte* to, size_t bytes) const {
     for (const char* text : pointers_) {
       const size_t length = text != nullptr ? std::strlen(text) : 0;
@@ -80,7 +80,7 @@ Status check_filters(hid_t creation) {
   return Status();
 }
 
-// libhdf5 reads sources that it doesn't find as fill values: better no data than wrong data.
+// libhdf5 reads sources that it doesn't find as fill values. An error is better than wrong data.
 Status check_sources(hid_t creation) {
   size_t count = 0;
   if (H5Pget_virtual_count(creation, &count) < 0) {
@@ -98,7 +98,7 @@ Status check_sources(hid_t creation) {
   return Status();
 }
 
-// Bytes of one element in the file: a string of variable length is a length and a place there.
+// The bytes of one element in the file, where a string of variable length is a length and a place.
 int64_t stored_element_bytes(hid_t dataset, hid_t type) {
   if (H5Tis_variable_str(type) <= 0) {
     return static_cast<int64_t>(H5Tget_size(type));
@@ -111,7 +111,8 @@ int64_t stored_element_bytes(hid_t dataset, hid_t type) {
   return static_cast<int64_t>(address_bytes) + 8;
 }
 
-// libhdf5 1.10 reads past its buffer when the stored size of a dataset is less than its type and shape make.
+// libhdf5 1.10 reads past its buffer when the stored size of a dataset is smaller than its type and
+// shape require.
 Status check_stored_size(hid_t dataset) {
   const Id type(H5Dget_type(dataset));
   const Id space(H5Dget_space(dataset));

@@ -1,4 +1,4 @@
-// Reading values through libhdf5, whatever their layout.
+// Reads values through libhdf5, whatever their layout.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,17 @@
 
 namespace stria::container::h5 {
 
-/// Reads [start, start + count) of a dataset, as Hdf5Reader::read_hyperslab. kInvalidArgument, kUnsupported (a filter that
-/// isn't there, pointers in the elements, a virtual dataset of other files), kCorrupted.
+/// Reads [start, start + count) of a dataset, as Hdf5Reader::read_hyperslab(). Errors:
+/// kInvalidArgument, kCorrupted, and kUnsupported (a missing filter, pointers in the elements, a
+/// virtual dataset of other files).
 Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count, std::span<std::byte> out);
 
-/// Reads an attribute's type, shape and value; strings of variable length become fixed ones as long as the longest.
-/// kCorrupted when the value would be larger than the file.
+/// Reads an attribute's type, shape and value. Strings of variable length become fixed ones, as
+/// long as the longest. kCorrupted when the value would be larger than the file.
 Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes);
 
-/// The length in bytes of the longest string of a dataset of strings of variable length, at least 1; 0 when there are too many
-/// strings to look at each.
+/// The length in bytes of the longest string in a dataset of strings of variable length; at least
+/// 1, or 0 when there are too many strings to look at each.
 Result<int64_t> longest_text(hid_t dataset);
 
 }  // namespace stria::container::h5

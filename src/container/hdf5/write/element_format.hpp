@@ -10,17 +10,20 @@
 
 namespace stria::container::h5 {
 
-/// The size of the datatype message of elements to be made. kInvalidArgument (a size that the kind can't have, members outside
-/// of their compound, twice the same or overlapping), kUnsupported (kOther, nested too deep, too many members).
+/// The size of the datatype message for elements to be made. kInvalidArgument: a size that the kind
+/// can't have; members outside their compound, with the same name, or overlapping. kUnsupported:
+/// kOther, nests that are too deep, too many members.
 Result<size_t> datatype_bytes(const ElementSpec& element);
-/// The message (format specification IV.A.2.d): numbers and strings of version 1, compounds of version 3, as in files of
-/// release 1.8. \pre datatype_bytes() has found nothing wrong
+/// Writes the message (format specification IV.A.2.d): numbers and strings in version 1, compounds
+/// in version 3, as in files of release 1.8. \pre datatype_bytes() has found no error
 void put_datatype(Encoder& to, const ElementSpec& element);
 
-/// Declares strings in which an element has a byte beyond ASCII as UTF-8. The size of the message stays.
+/// Declares strings as UTF-8 where an element has a byte beyond ASCII. The size of the message
+/// stays the same.
 void declare_utf8(ElementSpec& element, std::span<const std::byte> elements);
 
-/// Turns numbers that the file has in the other byte order than this machine, wherever they are in the elements.
+/// Swaps the bytes of all numbers in the elements whose byte order in the file is not
+/// this machine's.
 void turn_to_file_order(const ElementSpec& element, std::span<std::byte> elements);
 
 }  // namespace stria::container::h5

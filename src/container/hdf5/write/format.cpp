@@ -15,9 +15,9 @@ constexpr size_t kAddressBytes = 8;
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMessageSizeBytes = 2;
 constexpr int64_t kConstant = 0x01;   // a message that never changes
-constexpr int64_t kDontShare = 0x04;  // nor goes to a shared heap
+constexpr int64_t kDontShare = 0x04;  // nor moves to a shared heap
 
-// Little-endian; what lies past the end counts as zeros.
+// Reads a little-endian word; bytes past the end count as zeros.
 uint32_t word_at(std::span<const std::byte> key, size_t at) {
   std::array<std::byte, 4> bytes{};
   if (at < key.size()) {
@@ -55,7 +55,7 @@ int64_t charset_of(std::string_view text) {
   return is_ascii(std::as_bytes(std::span(text.data(), text.size()))) ? kAscii : kUtf8;
 }
 
-// How many bytes a count takes, as a power of two.
+// The number of bytes that a count takes, as the exponent of a power of two.
 size_t width_code(size_t value) {
   return value <= 0xff ? 0 : value <= 0xffff ? 1 : 2;
 }
@@ -152,7 +152,8 @@ void put_dataspace(Encoder& to, std::span<const int64_t> dims) {
   constexpr int64_t kHasMaximum = 1;
   const bool is_simple = !dims.empty();
   to.number(2, 1).number(static_cast<int64_t>(dims.size()), 1).number(is_simple ? kHasMaximum : 0, 1).number(is_simple, 1);
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the sizes, then the largest that they may become
+  // First the sizes, then the largest sizes that they may reach.
+  for (int repeat = 0; repeat < 2; ++repeat) {
     for (const int64_t dim : dims) {
       to.number(dim, kLengthBytes);
     }

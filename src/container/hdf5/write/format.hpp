@@ -1,6 +1,8 @@
-// The bytes of an HDF5 file's metadata, as far as a writer of new files needs them: format of release 1.8.
+// The bytes of an HDF5 file's metadata, as far as a writer of new files needs them, in the format
+// of release 1.8.
 //
-// Source: "HDF5 File Format Specification Version 3.0", The HDF Group; sections are named beside each structure.
+// Source: "HDF5 File Format Specification Version 3.0", The HDF Group. The comments
+// name its sections.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +16,21 @@ namespace stria::container::h5 {
 /// "Undefined address" of the specification.
 inline constexpr int64_t kNowhere = -1;
 
-/// Little-endian numbers and text, one behind the other.
+/// Little-endian numbers and text, one behind another.
 class Encoder {
  public:
-  /// `expected_bytes`: what is worth to be set aside at once.
+  /// `expected_bytes` is reserved at once.
   explicit Encoder(size_t expected_bytes = 64) { bytes_.reserve(expected_bytes); }
 
-  /// The low `count` bytes, at most 8, of a number; -1 gives all ones.
+  /// Appends the low `count` bytes of a number, at most 8; -1 gives all ones.
   Encoder& number(int64_t value, size_t count);
   Encoder& bytes(std::span<const std::byte> value);
-  /// Without a terminator.
+  /// Appends text without a terminator.
   Encoder& text(std::string_view value) { return bytes(std::as_bytes(std::span(value.data(), value.size()))); }
   Encoder& zeros(size_t count);
-  /// The checksum of everything so far.
+  /// Appends the checksum of everything so far.
   Encoder& checksum();
-  /// Writes a number over one that is there.
+  /// Overwrites a number that is there.
   void overwrite(size_t at, int64_t value, size_t count);
   size_t size() const { return bytes_.size(); }
   const std::vector<std::byte>& view() const { return bytes_; }
@@ -38,18 +40,19 @@ class Encoder {
   std::vector<std::byte> bytes_;
 };
 
-/// Character sets of names and strings. A name or string without a byte beyond ASCII is declared as ASCII.
+/// Character sets of names and strings. A name or string without a byte beyond ASCII is
+/// declared as ASCII.
 inline constexpr int64_t kAscii = 0;
 inline constexpr int64_t kUtf8 = 1;
 bool is_ascii(std::span<const std::byte> text);
 
-/// Bob Jenkins' lookup3 (hashlittle, 2006), with which all metadata of the format are summed.
+/// Bob Jenkins' lookup3 (hashlittle, 2006), the checksum of all metadata in this format.
 uint32_t lookup3(std::span<const std::byte> key);
 
 /// Superblock, version 2 (II.A): no extension, not marked as open.
 std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address);
 
-/// Messages of an object header (IV.A.2), by their type.
+/// The messages of an object header (IV.A.2), by their type.
 enum class Message : uint8_t {
   kDataspace = 0x01,
   kLinkInfo = 0x02,
@@ -62,17 +65,19 @@ enum class Message : uint8_t {
   kSymbolTable = 0x11,
   kAttributeInfo = 0x15,
 };
-/// What fits into one.
+/// The most that fits into one message.
 inline constexpr size_t kMessageBytesMax = 65535;
 
-/// An object header, version 2 (IV.A.1.b), in one piece; no times, the order in which attributes were made isn't kept.
+/// An object header, version 2 (IV.A.1.b), in one piece. It has no times, and doesn't keep the
+/// order in which attributes were made.
 class ObjectHeader {
  public:
-  /// Begins a message; what it says is to be put into the encoder, at most kMessageBytesMax, before end().
+  /// Begins a message. Put its content, at most kMessageBytesMax, into the encoder,
+  /// then call end().
   Encoder& begin(Message type);
   void end();
-  /// The whole header. From how many attributes on other programs make a B-tree of them it does not say: not every reader knows
-  /// such headers.
+  /// Returns the whole header. It doesn't say from how many attributes on other programs make a
+  /// B-tree of them, because not every reader knows such headers.
   std::vector<std::byte> finish() const;
 
  private:
@@ -86,12 +91,14 @@ void put_dataspace(Encoder& to, std::span<const int64_t> dims);
 void put_no_fill_value(Encoder& to);
 /// Data layout message, version 3 (IV.A.2.i): contiguous.
 void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
-/// Link info and attribute info message (IV.A.2.c, IV.A.2.v): the header itself has the links or attributes.
+/// Link info or attribute info message (IV.A.2.c, IV.A.2.v): the links or attributes are in the
+/// header itself.
 void put_no_index(Encoder& to);
-/// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace and value follow.
+/// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace
+/// and value follow.
 void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes);
-/// Group info message (IV.A.2.k) that says nothing: from how many links on other programs make a B-tree of them is theirs to
-/// say.
+/// Group info message (IV.A.2.k), empty: other programs decide for themselves from how many links
+/// on they make a B-tree.
 void put_group_info(Encoder& to);
 /// Link message (IV.A.2.g): a hard link.
 void put_link(Encoder& to, std::string_view name, int64_t header_address);

@@ -10,9 +10,11 @@ namespace stria::container::h5 {
 
 namespace {
 
-// What lies past the raw data begins on a page, so that its write is whole pages where the file system likes that.
+// Metadata past the raw data begin on a page, so that they are written in whole pages, which some
+// file systems prefer.
 constexpr int64_t kTailAlignment = 4096;
-// Tables that want more than this, or more room than a good part of the head, don't go there.
+// Tables with a larger alignment than this, or that would take a good part of the head,
+// don't go there.
 constexpr int64_t kHeadAlignmentMax = 512;
 constexpr int64_t kHeadPieceMax = ImageSpace::kHeadBytes / 4;
 

@@ -1,4 +1,4 @@
-// The places of metadata in a new file, and their bytes.
+// The places of the metadata in a new file, and their bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,24 @@
 
 namespace stria::container::h5 {
 
-/// Metadata lie one behind the other in the head of the file, which is kept for them, and past all raw data once it is full.
+/// Metadata lie in the head of the file, which is kept for them, one piece behind another. Once the
+/// head is full they go past all raw data.
 class ImageSpace {
  public:
   static constexpr int64_t kHeadBytes = int64_t{64} << 10;
 
-  /// `raw_end`: where raw data end, which begin at kHeadBytes or later; at most kHeadBytes when there are none.
+  /// `raw_end`: the end of the raw data, which begin at kHeadBytes or later; at most kHeadBytes
+  /// when there are none.
   explicit ImageSpace(int64_t raw_end) : raw_end_(raw_end) { head_.reserve(kHeadBytes); }
 
-  /// A place for so many bytes, zeros until written. kInvalidArgument when the file would be too large.
+  /// Reserves a place for `bytes` bytes, which are zeros until written. kInvalidArgument when the
+  /// file would be too large.
   Result<int64_t> reserve(int64_t bytes, int64_t alignment_bytes);
-  /// \pre in a reserved place
+  /// \pre the bytes lie in a reserved place
   void write(int64_t offset, std::span<const std::byte> bytes);
   /// reserve() and write().
   Result<int64_t> place(std::span<const std::byte> bytes, int64_t alignment_bytes = 1);
-  /// Where the file ends.
+  /// The end of the file.
   int64_t file_bytes() const;
   SparseImage take();
 

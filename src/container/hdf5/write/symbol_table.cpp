@@ -10,7 +10,8 @@ namespace stria::container::h5 {
 
 namespace {
 
-// The format's own sizes where the superblock says nothing: leaves of 2 * 4 links, nodes of 2 * 16 children.
+// The sizes that the format prescribes where the superblock gives none: leaves of 2 * 4 links,
+// nodes of 2 * 16 children.
 constexpr size_t kLeafLinks = 8;
 constexpr int64_t kLinkBytes = 40;
 constexpr int64_t kLeafBytes = 8 + static_cast<int64_t>(kLeafLinks) * kLinkBytes;
@@ -18,18 +19,19 @@ constexpr size_t kNodeChildren = 32;
 constexpr int64_t kNodeBytes = 32 + static_cast<int64_t>(kNodeChildren) * 16;
 constexpr int64_t kAlignment = 8;
 
-/// A node or leaf that has its place.
+/// A node or leaf whose place is known.
 struct Child {
   int64_t address = 0;
-  int64_t last_name = 0;  ///< where its greatest name is in the heap
+  int64_t last_name = 0;  ///< place in the heap of its greatest name
 };
 
 struct Heap {
   int64_t address = 0;
-  std::vector<int64_t> names;  ///< where each link's name is in it
+  std::vector<int64_t> names;  ///< place in the heap of each link's name
 };
 
-// A local heap: the empty name, then those of the links, each at a multiple of 8 as the format wants it; nothing is free.
+// A local heap: the empty name, then the names of the links, each at a multiple of 8 as the format
+// requires. It has no free space.
 Result<Heap> make_heap(std::span<const Link> links, ImageSpace& space) {
   constexpr int64_t kNothingFree = 1;
   Heap heap;
@@ -62,7 +64,8 @@ Result<std::vector<Child>> make_leaves(std::span<const Link> links, std::span<co
   return leaves;
 }
 
-// One level of nodes over those `below`. Between children, and before and after them, stand the names that divide them.
+// Makes one level of nodes over those `below`. Names stand before, between and after the children,
+// and divide them.
 Result<std::vector<Child>> make_nodes(std::span<const Child> below, int level, ImageSpace& space) {
   std::vector<Child> nodes;
   for (size_t first = 0; first < below.size(); first += kNodeChildren) {

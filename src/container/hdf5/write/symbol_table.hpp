@@ -1,8 +1,9 @@
-// The links of a group with many of them: a B-tree over their names, which are in a heap.
+// The links of a large group: a B-tree over their names, which are in a heap.
 //
-// Problem: links in the group's header are searched one after another. Method: the B-tree of the format's first version, which
-// every release reads, made bottom up from the sorted names at once. Cost: about 60 bytes a link and its name; a reader takes
-// O(log links) steps.
+// Problem: links in a group's header are searched one after another.
+// Method: the B-tree of the format's first version, which every release reads. It is made at once
+// from the sorted names, bottom up.
+// Cost: about 60 bytes per link, and its name; a reader takes O(log links) steps.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct Link {
   int64_t header_address = 0;
 };
 
-/// Where both begin.
+/// Where the tree and the heap begin.
 struct SymbolTable {
   int64_t tree_address = 0;
   int64_t heap_address = 0;

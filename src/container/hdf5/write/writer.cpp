@@ -22,15 +22,16 @@ using Bytes = std::vector<std::byte>;
 using h5::ImageSpace;
 using h5::Message;
 
-// A group with more links than this has a B-tree of them: a header is searched from end to end.
+// A group with more links than this has a B-tree of them, because readers search a header
+// from end to end.
 constexpr int64_t kLinksInHeaderMax = 128;
-// Larger values belong into datasets: a message takes 65,535 bytes at most.
+// Larger values belong in datasets: a message has at most 65,535 bytes.
 constexpr int64_t kAttributeBytesMax = 60000;
-constexpr size_t kAttributeHeadBytes = 16;  // and a little more
+constexpr size_t kAttributeHeadBytes = 16;  // rounded up
 constexpr size_t kLinkNameMax = 60000;
 constexpr int64_t kTableAlignment = 8;
 
-/// Elements of a type and shape, and where they are known the elements, as the file has them.
+/// Elements of a type and shape, with their bytes in the file where they are known.
 struct Value {
   ElementSpec element;
   size_t datatype_bytes = 0;
@@ -44,8 +45,8 @@ struct Value {
 struct Attribute {
   std::string name;
   Value value;
-  bool waits = false;              // reserved, and not filled so far
-  std::optional<Value> otherwise;  // what write_attribute() said meanwhile: the value if no other comes
+  bool waits = false;              // reserved, and not filled yet
+  std::optional<Value> otherwise;  // the value of a later write_attribute(), used if no other comes
 };
 
 struct Object {
@@ -55,7 +56,7 @@ struct Object {
   int64_t data_offset = h5::kNowhere;
   std::vector<Object*> links;  // of a group
   std::deque<Attribute> attributes;
-  int64_t address = 0;  // of its header, once that has its place
+  int64_t address = 0;  // address of its header, once that has a place
 
   bool is_group() const { return !value.has_value(); }
   Attribute* find(const std::string& attribute) {
@@ -106,7 +107,8 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute) {
   return value;
 }
 
-// Those that never got a value are left out, and where there is none not even their index is mentioned.
+// Attributes that never got a value are left out. Without attributes the header doesn't mention
+// their index either.
 void add_attributes(const Object& object, h5::ObjectHeader& header) {
   const auto has_value = [](const Attribute& attribute) { return !attribute.waits || attribute.otherwise; };
   if (std::any_of(object.attributes.begin(), object.attributes.end(), has_value)) {
@@ -152,7 +154,7 @@ Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& heade
   return Status();
 }
 
-/// What a dataset's header says of its elements; a table's content gets its place.
+/// Adds what a dataset's header says of its elements; gives a table's content its place.
 Status add_elements(Object& dataset, ImageSpace& space, h5::ObjectHeader& header) {
   const Value& value = *dataset.value;
   if (!value.content.empty()) {
@@ -169,7 +171,7 @@ Status add_elements(Object& dataset, ImageSpace& space, h5::ObjectHeader& header
   return Status();
 }
 
-/// Gives an object's header its place; a group's members have theirs.
+/// Gives an object's header its place. The members of a group have theirs already.
 Status place_object(Object& object, ImageSpace& space) {
   h5::ObjectHeader header;
   STRIA_RETURN_IF_ERROR(object.is_group() ? add_links(object, space, header) : add_elements(object, space, header));
@@ -181,7 +183,7 @@ Status place_object(Object& object, ImageSpace& space) {
 }  // namespace
 
 struct Hdf5Writer::Impl {
-  std::deque<Object> objects;  // as they were made, the root group first
+  std::deque<Object> objects;  // in the order in which they were made, the root group first
   std::unordered_map<std::string, Object*> object_of_path;
   std::vector<Attribute*> reserved;
   int64_t planned_end = 0;
@@ -197,7 +199,7 @@ struct Hdf5Writer::Impl {
     const auto found = object_of_path.find(path);
     return found == object_of_path.end() ? nullptr : found->second;
   }
-  /// Adds an object below a group that is there.
+  /// Adds an object below an existing group.
   Object& add(const std::string& path);
   /// Makes the groups of `path` whose names end before `end`, unless they are there.
   Status make_groups(const std::string& path, size_t end);
@@ -206,7 +208,7 @@ struct Hdf5Writer::Impl {
   /// The place of a dataset's raw data.
   Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
   Result<Object*> owner_of(const AttributeSpec& attribute) const;
-  /// Where the contents of tables are, once they have their places.
+  /// The places of the contents of tables, once they have places.
   std::vector<ByteRange> table_places() const;
 };
 
@@ -412,7 +414,8 @@ Result<SparseImage> Hdf5Writer::finish() {
       STRIA_RETURN_IF_ERROR(place_object(object, space));
     }
   }
-  for (auto group = impl_->objects.rbegin(); group != impl_->objects.rend(); ++group) {  // members before their group
+  // So that members come before their group.
+  for (auto group = impl_->objects.rbegin(); group != impl_->objects.rend(); ++group) {
     if (group->is_group()) {
       STRIA_RETURN_IF_ERROR(place_object(*group, space));
     }

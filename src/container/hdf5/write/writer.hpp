@@ -1,9 +1,11 @@
-// Makes the metadata of a new HDF5 file in memory, on one rank; raw data go around it.
+// Makes the metadata of a new HDF5 file in memory, on one rank. Raw data don't pass through it.
 //
-// Problem: parallel HDF5 makes every metadata change collective and passes raw data through its own selection and I/O layers;
-// serial libhdf5 takes 15 to 30 us an object, together a quarter of the time of a checkpoint of 16 MB.
-// Method: objects are kept as they are described, and when all is known their headers are written one behind the other, each in
-// one piece. Cost: O(metadata), a microsecond or two an object. See docs/formats/hdf5.md.
+// Problem: in parallel HDF5 every change of metadata is collective, and raw data pass through its
+// selection and I/O layers. Serial libhdf5 takes 15 to 30 us per object, in all a quarter of the
+// time of a checkpoint of 16 MB.
+// Method: objects are kept as they are described. When all are known, their headers are written one
+// behind another, each in one piece.
+// Cost: O(metadata), a microsecond or two per object. See docs/formats/hdf5.md.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +25,15 @@ class Hdf5Writer : public Writer {
   Hdf5Writer();
   ~Hdf5Writer() override;
 
-  /// Where raw data may be planned from: the head of the file is for metadata.
+  /// The first offset for raw data; the head of the file before it is for metadata.
   static int64_t first_raw_offset();
-  /// Keeps [first_raw_offset(), end) free for datasets that come with a data_offset, whose places every rank can work out for
-  /// itself. kInternal when a dataset has its place already.
+  /// Keeps [first_raw_offset(), end) free for datasets that come with a data_offset, which every
+  /// rank can compute by itself. kInternal when a dataset has a place already.
   Status plan(int64_t end);
-  /// Makes a group and those above it that are missing.
+  /// Makes a group, and those above it that are missing.
   Status create_group(const std::string& path);
-  /// Makes a contiguous dataset, allocated and unfilled; returns the file offset of its raw data (-1 if it has no bytes), which
-  /// the writer chooses where `spec` names none.
+  /// Makes a contiguous dataset, allocated and not filled. Returns the file offset of its raw data,
+  /// -1 if it has no bytes; the writer chooses the offset where `spec` gives none.
   Result<int64_t> create_dataset(const DatasetSpec& spec) override;
   Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) override;
   /// kUnsupported over 60,000 bytes.

@@ -1,4 +1,5 @@
-// Everything that the writer makes is read back by libhdf5 opened plainly on a real file, and by HDF5's own tools.
+// Everything that the writer makes is read back from a real file, by plain calls of libhdf5 and by
+// HDF5's own tools.
 #include "container/hdf5/write/writer.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,8 @@ Bytes random_bytes(std::mt19937_64& random, int64_t count) {
   return bytes;
 }
 
-// The ranges of the image and of raw data: sorted, they may touch but not overlap, and the last ends where the file does.
+// Checks the ranges of the image and of raw data: they may touch but not overlap, and the last ends
+// with the file.
 void expect_disjoint(const SparseImage& image, const std::vector<std::pair<DatasetSpec, int64_t>>& places) {
   std::vector<ByteRange> ranges;
   for (const SparseImage::Extent& extent : image.extents) {
@@ -164,7 +166,7 @@ TEST(Hdf5Writer, SameContentGivesTheSameBytes) {
     image = std::move(*result);
   }
   EXPECT_EQ(assemble(images[0], {}), assemble(images[1], {}));
-  // Nothing in it depends on the time either.
+  // The file doesn't depend on the time either.
   const TemporaryFile file("times.h5");
   file.write(assemble(images[0], {}));
   EXPECT_NE(run("h5ls -rv " + file.path() + " | grep Modified"), 0);
@@ -202,7 +204,8 @@ ElementSpec random_element(std::mt19937_64& random) {
   }
 }
 
-// Groups, datasets, tables and attributes of random sizes, so that block ends are met in every way.
+// Groups, datasets, tables and attributes of random sizes, so that they meet the ends of
+// blocks in every way.
 TEST(Hdf5Writer, RandomContentIsReadBack) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -366,7 +369,8 @@ TEST(Hdf5Writer, ReservedAttributesGetTheirValuesLast) {
   using Values = std::vector<std::pair<int, Bytes>>;
   ASSERT_TRUE(writer.fill_attributes(Values{{numbers[0], bytes_of<int32_t>({7})}, {numbers[4], bytes_of<int32_t>({8})}}).ok());
   ASSERT_TRUE(writer.fill_attributes(Values{{numbers[3], bytes_of<int32_t>({9})}}).ok());
-  EXPECT_EQ(writer.fill_attributes(Values{{numbers[0], Bytes(4)}}).code(), ErrorCode::kInvalidArgument);  // it has one
+  // It has a value already.
+  EXPECT_EQ(writer.fill_attributes(Values{{numbers[0], Bytes(4)}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(writer.fill_attributes(Values{{numbers[1], Bytes(5)}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(writer.fill_attributes(Values{{8, Bytes(4)}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(writer.fill_attributes(Values{{-1, Bytes(4)}}).code(), ErrorCode::kInvalidArgument);
@@ -376,7 +380,8 @@ TEST(Hdf5Writer, ReservedAttributesGetTheirValuesLast) {
   file.write(assemble(*image, {}));
   const hid_t plain = H5Fopen(file.path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(plain, 0);
-  const Bytes seven{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{7}};  // big-endian, as it is in the file
+  // big-endian, as it is in the file.
+  const Bytes seven{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{7}};
   EXPECT_EQ(read_attribute_plainly(plain, "x", "filled"), seven);
   EXPECT_EQ(read_attribute_plainly(plain, "y", "filled").back(), std::byte{8});
   EXPECT_EQ(read_attribute_plainly(plain, "x", "set and filled").back(), std::byte{9});
