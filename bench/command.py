@@ -5,7 +5,8 @@ import sys
 
 
 def end_with(main):
-    """Ends the process with what main(arguments) returns; quietly where a person or the output's reader has seen enough."""
+    """Ends the process with what main(arguments) returns; quietly where a person or the output's
+    reader has seen enough."""
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

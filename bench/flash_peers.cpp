@@ -1,4 +1,5 @@
-// bench_flash_peers: the FLASH I/O pattern through the libraries that Stria is compared with, side by side in one run.
+// bench_flash_peers: the FLASH I/O pattern through the libraries that Stria is compared with, side
+// by side in one run.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sys/statvfs.h>

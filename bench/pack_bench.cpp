@@ -1,9 +1,9 @@
-// Useful bytes a second of packing guard-celled, interleaved blocks, unk(variable, x, y, z, block), into a staging buffer that
-// is reused.
+// Useful bytes a second of packing guard-celled, interleaved blocks, unk(variable, x, y, z, block),
+// into a staging buffer that is reused.
 //
-// Beside each other, for the same useful bytes: the Packer (with each instruction set), the naive loop that packs one variable
-// at a time, MPI_Pack of one variable at a time, and memcpy of bytes that are packed already. One core; sizes as in the FLASH
-// I/O benchmark.
+// Beside each other, for the same useful bytes: the Packer (with each instruction set), the naive
+// loop that packs one variable at a time, MPI_Pack of one variable at a time, and memcpy of bytes
+// that are packed already. One core; sizes as in the FLASH I/O benchmark.
 #include <benchmark/benchmark.h>
 #include <mpi.h>
 
@@ -41,7 +41,8 @@ Memory allocate(int64_t bytes) {
   return memory;
 }
 
-/// What is packed: `wanted` of `variables` reals of `width_bytes` a cell, `blocks` blocks of cells^3.
+/// What is packed: `wanted` of `variables` reals of `width_bytes` a cell, `blocks`
+/// blocks of cells^3.
 struct Case {
   const char* name;
   int64_t cells;
@@ -269,7 +270,8 @@ void add_case(const Case& c) {
       [c](auto& s) { stria_packer(s, c, Direction::kPackRange, stria::pack::best_isa()); });
 }
 
-/// Every number of variables, all of them wanted: the Packer has to be at least as fast as the naive loop everywhere.
+/// Every number of variables, all of them wanted: the Packer has to be at least as fast as the
+/// naive loop everywhere.
 void add_sweep() {
   constexpr auto kReal = ElementType::kFloat64;
   for (const int64_t cells : {8, 16}) {

@@ -7,8 +7,8 @@ PLACES = {"nc": "gaps", "c": "contiguous"}
 
 
 def words(pattern, size):
-    """The workload and its options; `size`: cells along a side, MiB, pieces, accesses or blocks of a
-    rank, as it has them.
+    """The workload and its options; `size`: cells along a side, MiB, pieces, accesses or blocks of
+    a rank, as it has them.
 
     block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small
     (ior in calls of 4 KiB), pieces_FILE with _nc for memory with gaps, cyclic_MIB, blocks_MIB,
@@ -35,7 +35,8 @@ def words(pattern, size):
 
 
 def command(program, pattern, size, call, **run):
-    """The words of one run through MPI-IO: `call` is collective, independent, or limit, which goes past it, contiguously.
+    """The words of one run through MPI-IO: `call` is collective, independent, or limit, which goes
+    past it, contiguously.
 
     `run`: directory, rounds, result (the path of a file) and hints."""
     through = {"collective": ["mpiio"], "independent": ["mpiio", "--independent"], "limit": ["posix", "--method", "contiguous"]}

@@ -38,7 +38,8 @@ def say(text):
 
 
 def instructions(result, what, pieces):
-    """ ", N instructions" of the rank that executed most, or nothing where the system doesn't count them."""
+    """ ", N instructions" of the rank that executed most, or nothing where the system
+    doesn't count them."""
     count = result[what]["instructions"]
     return f" and {count / pieces:.0f} instructions" if count is not None else ""
 

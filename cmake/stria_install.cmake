@@ -1,5 +1,6 @@
-# cmake --install: the library, its public headers, the programs, and the two ways to find them: find_package(stria) and
-# pkg-config. One prefix holds the build for one MPI. A program of ours joins by
+# cmake --install: the library, its public headers, the programs, and the two ways to find
+# them: find_package(stria) and pkg-config. One prefix holds the build for one MPI. A program
+# of ours joins by
 #   set_property(GLOBAL APPEND PROPERTY STRIA_PROGRAMS target)
 include(CMakePackageConfigHelpers)
 set(STRIA_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/stria)

@@ -1,6 +1,8 @@
-# stria_pytest(NAME FILE a_test.py [RUN_MPICH] [SANITIZED] [TIMEOUT 300] [LABELS …] [ENVIRONMENT A=1 …])
-#   One pytest file that runs the stria command from outside, through build/venv's Python (scripts/python_environment.sh).
-#   RUN_MPICH: also worth running with the other MPI, which has no Sedov application. SANITIZED: also in sanitizers' builds.
+# stria_pytest(NAME FILE a_test.py [RUN_MPICH] [SANITIZED] [TIMEOUT 300] [LABELS …]
+# [ENVIRONMENT A=1 …])
+#   One pytest file that runs the stria command from outside, through build/venv's Python
+#   (scripts/python_environment.sh). RUN_MPICH: also worth running with the other MPI, which has no
+#   Sedov application. SANITIZED: also in sanitizers' builds.
 function(stria_pytest name)
   cmake_parse_arguments(P "RUN_MPICH;SANITIZED" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT STRIA_BUILD_TESTS OR NOT STRIA_BUILD_APPS OR (STRIA_SANITIZE AND NOT P_SANITIZED) OR STRIA_SANITIZE MATCHES "thread")

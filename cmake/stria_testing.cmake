@@ -1,6 +1,7 @@
 # stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [RANKS 1 2 3] [LABELS …] [LIBS …])
-#   One GoogleTest program. Without RANKS it runs once, without MPI. With RANKS it is run under mpiexec at each of these
-#   rank counts; MPI programs get tests/support/mpi_main.cpp as their main, which initialises MPI and agrees on the outcome.
+#   One GoogleTest program. Without RANKS it runs once, without MPI. With RANKS it is run under
+#   mpiexec at each of these rank counts; MPI programs get tests/support/mpi_main.cpp as their main,
+#   which initialises MPI and agrees on the outcome.
 if(STRIA_BUILD_TESTS)
   enable_testing()
   find_package(GTest 1.12 REQUIRED)
@@ -8,8 +9,8 @@ if(STRIA_BUILD_TESTS)
   add_custom_target(unit_tests)  # all programs of the label "unit"
 endif()
 
-# stria_timeout(VARIABLE DEFAULT): the seconds that a test may take, DEFAULT unless VARIABLE says so; three times as many with
-# sanitizers.
+# stria_timeout(VARIABLE DEFAULT): the seconds that a test may take, DEFAULT unless VARIABLE says
+# so; three times as many with sanitizers.
 function(stria_timeout variable default)
   set(seconds ${${variable}})
   if(NOT seconds)
@@ -21,15 +22,16 @@ function(stria_timeout variable default)
   set(${variable} ${seconds} PARENT_SCOPE)
 endfunction()
 
-# The environment of every test: how ranks are started, and what the sanitizers must know of the MPI libraries, which leak and
-# synchronise unseen.
+# The environment of every test: how ranks are started, and what the sanitizers must know of the MPI
+# libraries, which leak and synchronise unseen.
 set(support ${CMAKE_SOURCE_DIR}/tests/support)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env)
 file(STRINGS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env STRIA_TEST_ENV REGEX "^[A-Z]")
 list(APPEND STRIA_TEST_ENV "UBSAN_OPTIONS=print_stacktrace=1"
   "LSAN_OPTIONS=suppressions=${support}/lsan.supp:print_suppressions=0"
   "TSAN_OPTIONS=suppressions=${support}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1")
-# A library to preload that is instrumented itself comes before the shared runtime: verify_asan_link_order.
+# A library to preload that is instrumented itself comes before the shared runtime:
+# verify_asan_link_order.
 set(STRIA_ASAN_OPTIONS "ASAN_OPTIONS=abort_on_error=0:verify_asan_link_order=0:strict_string_checks=1:detect_stack_use_after_return=1")
 set(STRIA_MPI_TEST_ENV ${STRIA_TEST_ENV} "${STRIA_ASAN_OPTIONS}:detect_leaks=0")
 list(APPEND STRIA_TEST_ENV "${STRIA_ASAN_OPTIONS}:detect_leaks=1")
@@ -67,8 +69,9 @@ function(stria_test name)
 endfunction()
 
 # stria_fuzz(NAME SOURCES a_fuzz.cpp … [LIBS …])
-#   One LLVMFuzzerTestOneInput. With STRIA_BUILD_FUZZ a libFuzzer program for scripts/fuzz.sh; in every build a test that runs
-#   the inputs kept in tests/fuzz/corpus/NAME once. Inputs that ever failed are added there.
+#   One LLVMFuzzerTestOneInput. With STRIA_BUILD_FUZZ a libFuzzer program for scripts/fuzz.sh; in
+#   every build a test that runs the inputs kept in tests/fuzz/corpus/NAME once. Inputs that ever
+#   failed are added there.
 function(stria_fuzz name)
   if(NOT STRIA_BUILD_TESTS OR NOT STRIA_UNIT_TESTS)
     return()

@@ -1,4 +1,5 @@
-// A checkpoint of blocks with guard cells: variables interleaved in memory, one dataset per variable in the file.
+// A checkpoint of blocks with guard cells: variables interleaved in memory, one dataset per
+// variable in the file.
 //   mpiexec -n 4 ./checkpoint_c checkpoint.h5
 #include <mpi.h>
 #include <stdio.h>
@@ -47,11 +48,13 @@ int main(int argc, char** argv) {
     stria_type* cells;
     check(stria_create_dataset(file, names[v], STRIA_FLOAT64, 4, dims, NULL, &dataset), rank);
     check(stria_type_subarray(5, sizes, interior, begin, STRIA_ORDER_C, number, &cells), rank);
-    stria_put(dataset, start, count, unk, cells, STRIA_FLOAT64);  // an error of one rank fails the commit of all
+    // An error of one rank fails the commit of all.
+    stria_put(dataset, start, count, unk, cells, STRIA_FLOAT64);
     stria_type_free(cells);
   }
   check(stria_set_number(file, "/", "time", STRIA_FLOAT64, &(double){0.25}), rank);
-  check(stria_commit(file), rank);  // all variables travel as one write; only now does the file have its name
+  // All variables travel as one write; only now does the file have its name.
+  check(stria_commit(file), rank);
   stria_close(&file);
   stria_type_free(number);
   MPI_Finalize();

@@ -1,5 +1,6 @@
-! A checkpoint of blocks with guard cells in FLASH's array unk, taken as it lies: variables interleaved in memory, one dataset
-! per variable in the file. The file is that of checkpoint.c, byte for byte.
+! A checkpoint of blocks with guard cells in FLASH's array unk, taken as it lies: variables
+! interleaved in memory, one dataset per variable in the file. The file is that of checkpoint.c,
+! byte for byte.
 !   mpiexec -n 4 ./checkpoint_fortran checkpoint.h5
 program checkpoint
   use mpi_f08

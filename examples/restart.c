@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   double time;
   stria_options* options;
   check(stria_options_new(&options), rank);
-  check(stria_options_set(options, "verify", "true"), rank);  // compare with the checksums on the way
+  // Compare with the checksums on the way.
+  check(stria_options_set(options, "verify", "true"), rank);
   check(stria_open_mpi(MPI_COMM_WORLD, argc > 1 ? argv[1] : "checkpoint.h5", options, &file), rank);
   stria_options_free(options);
   check(stria_find_dataset(file, "dens", &dens), rank);

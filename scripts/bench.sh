@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The comparison: FLASH I/O through the limits, the peers and Stria, interleaved in one run. Table on the screen; JSON and a
-# chart in out/bench.
+# The comparison: FLASH I/O through the limits, the peers and Stria, interleaved in one run. Table
+# on the screen; JSON and a chart in out/bench.
 # usage: scripts/bench.sh [OPTION of bench/run_flash_bench.py ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# MPI-IO side by side: the native implementations and the drop-in, interleaved in one run. Figures in out/bench/mpiio.json.
+# MPI-IO side by side: the native implementations and the drop-in, interleaved in one run. Figures
+# in out/bench/mpiio.json.
 # usage: scripts/bench_mpiio.sh [OPTION of bench/run_mpiio_bench.py ...]
 #   --full   every combination
 set -euo pipefail

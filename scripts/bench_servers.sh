@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A store of eight servers on this machine by every method, goals beside ratios. Figures in out/bench/servers.json and .png.
+# A store of eight servers on this machine by every method, goals beside ratios. Figures in
+# out/bench/servers.json and .png.
 # usage: scripts/bench_servers.sh [OPTION of bench/run_servers_bench.py ...]
 #   --full   as large as in the paper
 set -euo pipefail

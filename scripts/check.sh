@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test: GCC with Open MPI, GCC with MPICH, Clang with sanitizers, fuzzing.
-# One line a stage, whole outputs in build/logs/, and at the end "N passed, N failed". Asks nothing.
+# Installs what is missing, builds, and runs every test: GCC with Open MPI, GCC with MPICH, Clang
+# with sanitizers, fuzzing. One line a stage, whole outputs in build/logs/, and at the end "N
+# passed, N failed". Asks nothing.
 # usage: scripts/check.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,7 +16,8 @@ scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
 stage format scripts/format.sh --check || true
 stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
 
-# Label "long" is for check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks at the sources.
+# Label "long" is for check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks
+# at the sources.
 if stage build build_preset release; then
   stage test test_preset release -LE long || true
   stage nodes scripts/check_nodes.sh || true

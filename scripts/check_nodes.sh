@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Tests on four nodes with networks, page caches and processes of their own, pretended on this machine (tests/nodes/cluster.sh).
-# Left out, and said so, where namespaces are not allowed. STRIA_NODES_LONG=1: also what takes minutes. STRIA_MPI=mpich: those
-# that ask something of the MPI, on scripts/mpich_wheel.sh's. STRIA_NODES=nfs, or ceph: those on real NFS, or CephFS; minutes.
+# Tests on four nodes with networks, page caches and processes of their own, pretended on this
+# machine (tests/nodes/cluster.sh). Left out, and said so, where namespaces are not allowed.
+# STRIA_NODES_LONG=1: also what takes minutes. STRIA_MPI=mpich: those that ask something of the MPI,
+# on scripts/mpich_wheel.sh's. STRIA_NODES=nfs, or ceph: those on real NFS, or CephFS; minutes.
 # usage: scripts/check_nodes.sh [PYTEST_OPTION...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The demonstration: installs and builds what is missing, runs a Sedov blast wave on an adaptive mesh on 4 ranks, checks every
-# file that it wrote, draws the last one, and ends with the timeline and the report of its own run. All results are in out/demo.
+# The demonstration: installs and builds what is missing, runs a Sedov blast wave on an adaptive
+# mesh on 4 ranks, checks every file that it wrote, draws the last one, and ends with the timeline
+# and the report of its own run. All results are in out/demo.
 # usage: scripts/demo.sh [OPTION of stria flash sedov ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Formats every source file that git does not ignore: C++ with clang-format, Python with ruff.
-# usage: scripts/format.sh [--check]     --check changes nothing and fails when something would change
+# usage: scripts/format.sh [--check]     --check changes nothing and fails when
+#                                        something would change
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

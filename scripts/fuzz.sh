@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the clang build for SECONDS each, from the inputs in tests/fuzz/corpus/TARGET.
-# New inputs stay in build/fuzz/; an input that fails is left there as crash-*, to be added to the corpus once mended.
+# Runs every fuzz target of the clang build for SECONDS each, from the inputs in
+# tests/fuzz/corpus/TARGET. New inputs stay in build/fuzz/; an input that fails is left there as
+# crash-*, to be added to the corpus once mended.
 # usage: scripts/fuzz.sh [SECONDS] [TARGET...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

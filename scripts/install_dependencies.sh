@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of debian_packages.txt that are missing, and says which.
-# Silent, without touching the network, when nothing is missing. Needs root or sudo only when something is.
+# Silent, without touching the network, when nothing is missing. Needs root or sudo only
+# when something is.
 #
 # usage: scripts/install_dependencies.sh [--missing] [GROUP...]
 #   --missing   print what is missing, install nothing; exit 1 when something is
@@ -24,7 +25,8 @@ wanted_packages() {
   done <"$list"
 }
 
-# Prints the packages that are absent or older than the list asks for. One dpkg-query for all of them.
+# Prints the packages that are absent or older than the list asks for. One dpkg-query
+# for all of them.
 missing_packages() {
   local -A installed=()
   local -a wanted
@@ -41,7 +43,8 @@ missing_packages() {
   done
 }
 
-# new_enough INSTALLED LEAST. An epoch ("1:14.0") says nothing about the release: compare without it.
+# new_enough INSTALLED LEAST. An epoch ("1:14.0") says nothing about the release:
+# compare without it.
 new_enough() {
   [[ $2 == - ]] || dpkg --compare-versions "${1#*:}" ge "$2"
 }

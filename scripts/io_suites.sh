@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The I/O tests of other projects, for scripts/check_drop_in.sh: MPICH's and ROMIO's, HDF5's parallel ones, PnetCDF's, and IOR.
+# The I/O tests of other projects, for scripts/check_drop_in.sh: MPICH's and ROMIO's, HDF5's
+# parallel ones, PnetCDF's, and IOR.
 # usage: scripts/io_suites.sh fetch
 #        scripts/io_suites.sh build openmpi|mpich
 #
-# fetch takes Debian's source packages, pinned below, into build/suites; or the unpacked releases that STRIA_MPICH_SOURCE,
-# STRIA_HDF5_SOURCE and STRIA_PNETCDF_SOURCE name. IOR, which is no package of Debian 12, comes from STRIA_IOR_SOURCE or is left
-# out. build puts the programs into build/suites/MPI/{romio,mpich,hdf5,pnetcdf,ior}; it builds again after rm -r build/suites/MPI.
+# fetch takes Debian's source packages, pinned below, into build/suites; or the unpacked releases
+# that STRIA_MPICH_SOURCE, STRIA_HDF5_SOURCE and STRIA_PNETCDF_SOURCE name. IOR, which is no package
+# of Debian 12, comes from STRIA_IOR_SOURCE or is left out. build puts the programs into
+# build/suites/MPI/{romio,mpich,hdf5,pnetcdf,ior}; it builds again after rm -r build/suites/MPI.
 set -euo pipefail
 shopt -s extglob nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -55,7 +57,8 @@ extern struct ompi_predefined_datatype_t ompi_mpi_lb, ompi_mpi_ub;
 HEADER
 }
 
-# compile_each COMPILER... -- SOURCE...: a program beside the others for each source; one that doesn't compile is listed.
+# compile_each COMPILER... -- SOURCE...: a program beside the others for each source; one that
+# doesn't compile is listed.
 compile_each() {
   local command=() source name
   while [[ $1 != -- ]]; do command+=("$1") && shift; done

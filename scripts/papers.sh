@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Experiments of the papers that Stria rebuilds: the papers' figures beside ours in out/papers/index.html.
+# Experiments of the papers that Stria rebuilds: the papers' figures beside ours in
+# out/papers/index.html.
 # usage: scripts/papers.sh list | run ID ... | run all
 #          [OPTION of bench/run_papers.py ...]
 #   --quick   small sizes

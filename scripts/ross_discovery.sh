@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, the same on Stria's MPI-IO, through HDF5 from
-# packed buffers, and through Stria, each traced; a timeline and a table of each in out/ross, and pictures and a table of all beside each
-# other, of which docs/ross holds those of one run. docs/ross_discovery.md says what to see in them.
+# Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, the same on
+# Stria's MPI-IO, through HDF5 from packed buffers, and through Stria, each traced; a timeline and a
+# table of each in out/ross, and pictures and a table of all beside each other, of which docs/ross
+# holds those of one run. docs/ross_discovery.md says what to see in them.
 # usage: scripts/ross_discovery.sh [RANKS [BLOCKS]]      (4 ranks, 8 blocks a rank)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +20,8 @@ export STRIA_PYTHON=build/venv/bin/python
 mkdir -p "$out"
 find "$out" -maxdepth 1 -type f \( -name '*.stria-trace' -o -name '*.html' -o -name '*.txt' -o -name '*.parquet' \) -delete
 
-# traced NAME COMMAND...: runs on all ranks, keeps the trace as NAME.stria-trace, writes its table and its page.
+# traced NAME COMMAND...: runs on all ranks, keeps the trace as NAME.stria-trace, writes its
+# table and its page.
 traced() {
   local name=$1 trace
   shift

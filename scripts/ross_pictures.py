@@ -3,10 +3,12 @@
 
 usage: ross_pictures.py DIRECTORY
 
-DIRECTORY holds the runs as Parquet (stria trace export --parquet): hyperslab, collective, inside, packed and stria. Of each
-the last checkpoint counts, from the first rank that creates the file to the last that has closed it; those before it warm up.
-Written there: checkpoint.svg, all on one scale of time; call.svg, the inside of one call that moves data, each on its own
-scale, or a stretch of it where it makes too many writes to tell them apart; and table.md.
+DIRECTORY holds the runs as Parquet (stria trace export --parquet): hyperslab, collective, inside,
+packed and stria. Of each the last checkpoint counts, from the first rank that creates the file to
+the last that has closed it; those before it warm up.
+Written there: checkpoint.svg, all on one scale of time; call.svg, the inside of one call that
+moves data, each on its own scale, or a stretch of it where it makes too many writes to tell them
+apart; and table.md.
 """
 
 import argparse
@@ -44,7 +46,8 @@ FEW = 12  # writes that are told apart in a stretch of a call
 
 
 class Run:
-    """The spans of one run's last checkpoint: columns of equal length, times in ns from its beginning."""
+    """The spans of one run's last checkpoint: columns of equal length, times in ns from
+    its beginning."""
 
     def __init__(self, path):
         table = pyarrow.parquet.read_table(path)
@@ -71,7 +74,8 @@ class Run:
         return numpy.isin(self.kind, kinds)
 
     def inside_moves(self):
-        """Of each span whether a call that moves data is under way on its rank, or is the span itself."""
+        """Of each span whether a call that moves data is under way on its rank, or is
+        the span itself."""
         inside = numpy.zeros(len(self.begin), bool)
         for rank in self.ranks:
             moves = (self.rank == rank) & self.is_kind(*MOVE)
@@ -108,7 +112,8 @@ def class_of(kind, layer):
 
 
 def raster(begin, end, classes, first, last):
-    """The class that fills most of each of WIDTH columns of [first, last), -1 where none does a quarter."""
+    """The class that fills most of each of WIDTH columns of [first, last), -1 where none
+    does a quarter."""
     filled = numpy.zeros((len(CLASSES), WIDTH))
     scale = WIDTH / (last - first)
     for left, right, which in zip((begin - first) * scale, (end - first) * scale, classes, strict=True):
@@ -137,7 +142,8 @@ def bars(columns, y):
 
 
 def panel(run, title, first, last, y):
-    """One run between two times: for each rank a row for each layer that it has, the program's calls on top."""
+    """One run between two times: for each rank a row for each layer that it has, the
+    program's calls on top."""
     lines = [f'<text x="{LEFT}" y="{y + 12}">{escape(title)}</text>']
     y += HEAD - 10
     for rank in run.ranks:
@@ -172,7 +178,8 @@ def picture(panels):
 
 
 def one_move(run):
-    """Begin and end of a call that moves data, the middle one of rank 0; of a call with many writes the stretch of a few."""
+    """Begin and end of a call that moves data, the middle one of rank 0; of a call with many writes
+    the stretch of a few."""
     moves = numpy.flatnonzero((run.rank == run.ranks[0]) & run.is_kind(*MOVE))
     chosen = moves[numpy.argsort(run.begin[moves])][len(moves) // 2]
     first, last = run.begin[chosen], run.end[chosen]

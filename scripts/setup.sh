@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything that building and testing needs: Debian packages, Python packages. Silent when nothing is missing.
+# Everything that building and testing needs: Debian packages, Python packages. Silent when
+# nothing is missing.
 # usage: scripts/setup.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

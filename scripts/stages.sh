@@ -1,9 +1,10 @@
-# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log and prints one line: its name
-# at the beginning, time and outcome at the end, on a terminal how far it is in between. A failed stage shows the end of its
-# log; the script goes on. finish prints the sums and exits.
+# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log
+# and prints one line: its name at the beginning, time and outcome at the end, on a terminal how
+# far it is in between. A failed stage shows the end of its log; the script goes on. finish prints
+# the sums and exits.
 #
-# Tests are counted from ctest's own summary, or pytest's where a stage runs that itself; what pytest skipped is listed with the
-# reason. A failed stage without tests counts as one failure.
+# Tests are counted from ctest's own summary, or pytest's where a stage runs that itself; what
+# pytest skipped is listed with the reason. A failed stage without tests counts as one failure.
 
 stage_logs=$PWD/build/logs
 tests_passed=0
@@ -40,7 +41,8 @@ stage() {
   return "$code"
 }
 
-# Every few seconds the last "12/345" that a build or ctest has logged, or the last target of fuzz.sh.
+# Every few seconds the last "12/345" that a build or ctest has logged, or the last
+# target of fuzz.sh.
 show_progress() {
   local at
   while sleep 5; do
@@ -91,7 +93,8 @@ describe_counts() {
   if (($1 + $2 + $3 > 0)); then echo ", $1 passed, $2 failed$( (($3 == 0)) || echo ", $3 left out")"; fi
 }
 
-# What pytest -rs says: "SKIPPED [2] tests/a_test.py:7: the reason". One line per reason, with the number of tests.
+# What pytest -rs says: "SKIPPED [2] tests/a_test.py:7: the reason". One line per reason, with the
+# number of tests.
 list_left_out() {
   sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+ (.*)/\1 \2/p' "$1" |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); if (!($0 in tests)) order[++reasons] = $0; tests[$0] += n }

@@ -16,7 +16,8 @@ import stria_program  # noqa: E402
 
 
 def memory_directory():
-    """The file system in memory, where it has room for the tests' files: containers often have 64 MB of it."""
+    """The file system in memory, where it has room for the tests' files: containers often
+    have 64 MB of it."""
     shared = pathlib.Path("/dev/shm")
     has_room = os.access(shared, os.W_OK) and shutil.disk_usage(shared).free >= 1 << 30
     return str(shared) if has_room else None
@@ -26,7 +27,8 @@ def memory_directory():
 def session_directory():
     """A directory, in memory if possible, that outlives single tests."""
     directory = tempfile.mkdtemp(prefix="stria_test_", dir=memory_directory())
-    # What Open MPI shares between ranks stays behind when they are killed: it goes away with this directory.
+    # What Open MPI shares between ranks stays behind when they are killed: it goes away with
+    # this directory.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
         os.environ[f"OMPI_MCA_{parameter}"] = directory
     yield pathlib.Path(directory)

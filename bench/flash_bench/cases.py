@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-# The write modes that every case measures; slow and less telling ones are added where there is time for them.
+# The write modes that every case measures; slow and less telling ones are added where there is
+# time for them.
 MAIN_MODES = [
     "limit-contig",
     "limit-pack-whole",
@@ -149,7 +150,8 @@ def full_cases():
 
 @dataclass(frozen=True)
 class Profile:
-    """How much is measured. A cycle runs every program once with one warm-up and `rounds` measured rounds."""
+    """How much is measured. A cycle runs every program once with one warm-up and `rounds`
+    measured rounds."""
 
     name: str
     cases: tuple

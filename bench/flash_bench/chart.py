@@ -1,4 +1,5 @@
-"""The chart: one panel a case, one bar a mode, the packed limit as a line. Also a program: chart.py FLASH.JSON OUT.PNG."""
+"""The chart: one panel a case, one bar a mode, the packed limit as a line. Also a program: chart.py
+FLASH.JSON OUT.PNG."""
 
 import json
 import sys
@@ -20,7 +21,8 @@ def family(name):
 
 
 def shown(case, kinds):
-    """The modes of a case that belong to some kinds, bottom first: limits on top, then peers, then ours; each limit once."""
+    """The modes of a case that belong to some kinds, bottom first: limits on top, then peers, then
+    ours; each limit once."""
     modes = [
         mode
         for mode in case["modes"]
@@ -42,7 +44,8 @@ def panels_of(record):
 
 
 def draw_panel(axes, title, bars, limit):
-    """Horizontal bars with their figures and the spread of the rounds, libraries told apart by colour."""
+    """Horizontal bars with their figures and the spread of the rounds, libraries told
+    apart by colour."""
     medians = [bar["mbps"]["median"] for bar in bars]
     spread = [
         [bar["mbps"]["median"] - bar["mbps"]["min"] for bar in bars],

@@ -1,8 +1,8 @@
 """Medians over all rounds, ratios between modes, and the goals that they are held against.
 
-The programs run in turn, so that both see the same machine. A machine that is slower for a while would still bend the ratio
-of two programs; where both ran the same limit in their own process, each cycle's ratio is taken of the two distances
-from that limit instead of the two speeds."""
+The programs run in turn, so that both see the same machine. A machine that is slower for a while
+would still bend the ratio of two programs; where both ran the same limit in their own process, each
+cycle's ratio is taken of the two distances from that limit instead of the two speeds."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -41,7 +41,8 @@ class Summary:
 
 
 def rounds_of(mode, parameters_rounds):
-    """The seconds of a mode's rounds; a program that does not list them gives median, minimum and maximum only."""
+    """The seconds of a mode's rounds; a program that does not list them gives median, minimum
+    and maximum only."""
     if mode.get("rounds_seconds"):
         return mode["rounds_seconds"]
     seconds = mode["seconds"]
@@ -54,7 +55,8 @@ def mode_bytes(mode):
 
 
 def summarise(results, rounds):
-    """Joins the results of the cycles, a list of (program, JSON), into {(program, mode): Summary}."""
+    """Joins the results of the cycles, a list of (program, JSON), into {(program,
+    mode): Summary}."""
     summaries = {}
     for program, result in results:
         seen = set()
@@ -91,7 +93,8 @@ def is_peer(summary):
 
 
 def best_peer(summaries, kind):
-    """The key of the fastest peer of a kind, an ideal pack allowed if it is timed; None when there is none."""
+    """The key of the fastest peer of a kind, an ideal pack allowed if it is timed; None when
+    there is none."""
     keys = [key for key, value in summaries.items() if is_peer(value) and value.kind == kind and "prepacked" not in value.name]
     return max(keys, key=lambda key: summaries[key].mbps()["median"], default=None)
 

@@ -63,7 +63,8 @@ def run_peers(program, case, rounds, directory, verify):
 
 
 def stria_options(program):
-    """The options that this build of `stria flash io` lists in its help: older ones measure less."""
+    """The options that this build of `stria flash io` lists in its help: older
+    ones measure less."""
     done = subprocess.run(
         [program, "flash", "io", "--help"],
         env=mpiexec_environment(),
@@ -77,7 +78,8 @@ def stria_options(program):
 
 
 def run_stria(program, options, case, rounds, directory, verify, layout):
-    """Measures `stria flash io` in one layout; its modes come back with `stria-<layout>` for the checkpoint."""
+    """Measures `stria flash io` in one layout; its modes come back with `stria-<layout>` for
+    the checkpoint."""
     command = [program, "flash", "io"] + common_arguments(case, rounds, directory, verify)
     if "--layout" in options:
         command += ["--layout", layout]
@@ -95,7 +97,8 @@ def run_stria(program, options, case, rounds, directory, verify, layout):
 
 
 def run_restart(program, case, rounds, directory, verify):
-    """Measures reading a checkpoint on another number of ranks than wrote it, beside plain reads of as many bytes."""
+    """Measures reading a checkpoint on another number of ranks than wrote it, beside plain reads of
+    as many bytes."""
     writers = case.writers()
     write = [program, "flash", "io", "--nxb", str(case.nxb), "--nvar", str(case.nvar), "--rounds", "1", "--dir", directory]
     write += ["--blocks", str(max(case.total_blocks() // writers, 1)), "--layout", "standard", "--keep"]
@@ -125,7 +128,8 @@ def mode_kind(mode):
 
 
 def stria_mode_name(mode, layout):
-    """One name for each thing that the FLASH I/O command measures, however it calls it; limits keep theirs."""
+    """One name for each thing that the FLASH I/O command measures, however it calls it;
+    limits keep theirs."""
     if "limit" in mode["name"]:
         return mode["name"]
     kind = mode_kind(mode)

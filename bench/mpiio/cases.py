@@ -1,14 +1,17 @@
-"""The cases of the MPI-IO benchmark: pattern, size, method, ranks, place, and the goals that they are held against."""
+"""The cases of the MPI-IO benchmark: pattern, size, method, ranks, place, and the goals that they
+are held against."""
 
 import dataclasses
 
-# Goals of: anything; noncontiguous collectives; derived memory types; coll_perf-like patterns with pieces under 4 KiB.
+# Goals of: anything; noncontiguous collectives; derived memory types; coll_perf-like patterns with
+# pieces under 4 KiB.
 AS_NATIVE, COLLECTIVE, DERIVED, SMALL_PIECES = 0.95, 1.5, 5.0, 2.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One pattern through every implementation. A goal is a ratio to the better native implementation."""
+    """One pattern through every implementation. A goal is a ratio to the better native
+    implementation."""
 
     pattern: str
     size: int
@@ -29,14 +32,16 @@ DIRECT = ("romio_ds_read=disable", "romio_ds_write=disable")
 
 
 def block3d(size, ranks, place="tmpfs"):
-    """coll_perf in four ways. Pieces are rows of size / 2 ints on 8 ranks, planes of size^2 / 2 on 4, all of a half on 2."""
+    """coll_perf in four ways. Pieces are rows of size / 2 ints on 8 ranks, planes of size^2 / 2 on
+    4, all of a half on 2."""
     together = COLLECTIVE if ranks > 2 else AS_NATIVE
     alone = SMALL_PIECES if ranks > 4 else AS_NATIVE
     return [
         Case("block3d", size, "collective", ranks, place, goal=together),
         Case("block3d", size, "independent", ranks, place, goal=alone),
         Case("block3d", size, "independent", ranks, place, SIEVING, alone),
-        Case("block3d", size, "independent", ranks, place, DIRECT),  # a system call a piece, whoever makes it
+        # A system call a piece, whoever makes it.
+        Case("block3d", size, "independent", ranks, place, DIRECT),
     ]
 
 
@@ -50,7 +55,8 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
         Case("ior", 32, "independent", ranks, place),
         Case("ior", 32, "collective", ranks, place),
         Case("ior_separate", 32, "independent", ranks, place),
-        Case("small", 8, "collective", ranks, place),  # far apart, so that what lies between must not count
+        # Far apart, so that what lies between must not count.
+        Case("small", 8, "collective", ranks, place),
     ]
     if round(ranks**0.5) ** 2 == ranks:
         cases.append(Case("btio_full", grid, "collective", ranks, place, goal=COLLECTIVE, ompio_goal=DERIVED))
@@ -59,7 +65,8 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
 
 
 def quick():
-    """The headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be here, of both MPIs."""
+    """The headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be
+    here, of both MPIs."""
     both = [block3d(256, 2)[0], *other_patterns(2, 2, 48)[:4]]
     return [block3d(256, 4)[0], *block3d(256, 8)[1:], *other_patterns(4, 2, 48), *both]
 

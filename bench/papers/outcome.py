@@ -19,8 +19,8 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """Times as lines over an axis, or as bars where the axis has no name. `series`: {name: [(x, seconds)]}; bars:
-    {name: [(label, seconds)]}. They are drawn as multiples of the shortest."""
+    """Times as lines over an axis, or as bars where the axis has no name. `series`: {name: [(x,
+    seconds)]}; bars: {name: [(label, seconds)]}. They are drawn as multiples of the shortest."""
 
     title: str
     axis: str
@@ -37,7 +37,8 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """One row of a paper: what it asked, how it is scaled here, and the function (runs, places, quick) that measures it."""
+    """One row of a paper: what it asked, how it is scaled here, and the function (runs, places,
+    quick) that measures it."""
 
     key: str
     paper: str

@@ -1,4 +1,5 @@
-"""The page: for each experiment what was asked, the paper's figures beside ours, the drawings, and how to repeat it."""
+"""The page: for each experiment what was asked, the paper's figures beside ours, the drawings, and
+how to repeat it."""
 
 import base64
 import html

@@ -1,4 +1,5 @@
-"""Runs of `stria bench` for the papers' experiments: variants take turns, and times become ratios within a turn."""
+"""Runs of `stria bench` for the papers' experiments: variants take turns, and times become ratios
+within a turn."""
 
 import json
 import os

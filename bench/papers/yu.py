@@ -1,4 +1,5 @@
-"""Yu, Vetter, Oral 2008: I/O of the Cray XT; and what Ross and others 2001 ask of contiguous writes."""
+"""Yu, Vetter, Oral 2008: I/O of the Cray XT; and what Ross and others 2001 ask of
+contiguous writes."""
 
 from papers.outcome import Experiment, Figure, Outcome, Row
 from papers.runs import median_seconds, ratio

@@ -1,4 +1,5 @@
-// The few HDF5 calls that the modes share: handles that close themselves, the block lists, and where raw data lies.
+// The few HDF5 calls that the modes share: handles that close themselves, the block lists, and
+// where raw data lies.
 #pragma once
 
 #include <hdf5.h>
@@ -10,7 +11,8 @@
 
 namespace stria::bench {
 
-/// An HDF5 identifier that is released when it goes out of scope. Ends the job when HDF5 could not make it.
+/// An HDF5 identifier that is released when it goes out of scope. Ends the job when HDF5
+/// could not make it.
 class Hdf5Id {
  public:
   Hdf5Id(hid_t id, herr_t (*release)(hid_t), const std::string& what) : id_(id), release_(release) {
@@ -44,7 +46,8 @@ struct BlockRows {
   std::vector<hsize_t> all, start, count;
 };
 
-/// Writes the block lists and the variables' names as FLASH does, one dataset each. Collective: yes, over the file.
+/// Writes the block lists and the variables' names as FLASH does, one dataset each. Collective:
+/// yes, over the file.
 void write_hdf5_lists(hid_t file, hid_t transfer, const RankData& data);
 
 /// Compares the lists in a file with this rank's. Empty, or which list differs. Not collective.

@@ -1,4 +1,5 @@
-// Parallel HDF5 as applications use it: one dataset a variable, one H5Dwrite each, independent or collective.
+// Parallel HDF5 as applications use it: one dataset a variable, one H5Dwrite each, independent
+// or collective.
 #include <numeric>
 
 #include "limits/plain_file.hpp"

@@ -1,4 +1,5 @@
-// A mode is one way to get the FLASH pattern into or out of a file; the bench runs them in turn, round by round.
+// A mode is one way to get the FLASH pattern into or out of a file; the bench runs them in turn,
+// round by round.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +16,8 @@ namespace stria::bench {
 
 using flash::LimitTimes;
 
-/// One rank's arrays, and the buffers that it keeps from round to round so that memory is touched once.
+/// One rank's arrays, and the buffers that it keeps from round to round so that memory
+/// is touched once.
 struct RankData {
   RankData(flash::Unk blocks, int rank, int64_t staging_bytes);
   RankData(const RankData&) = delete;  // `limit` refers to `unk`
@@ -31,8 +33,9 @@ struct RankData {
   flash::BlockTable table;
   flash::LimitFiles limit;
   std::vector<int64_t> plot_variables;
-  std::vector<double> one_variable;   ///< packed values of one variable
-  std::vector<double> all_variables;  ///< packed values of every variable, for writes that are still pending
+  std::vector<double> one_variable;  ///< packed values of one variable
+  /// Packed values of every variable, for writes that are still pending.
+  std::vector<double> all_variables;
 };
 
 /// One round of one mode on one rank.
@@ -53,11 +56,13 @@ const char* mode_kind_name(ModeKind kind);
 struct Mode {
   std::string name;
   ModeKind kind = ModeKind::kCheckpoint;
-  bool slow = false;                                 ///< runs on the smaller workload
-  std::function<void(Round&)> prepare;               ///< not timed; may be empty; for reading modes writes the file, once
-  std::function<void(Round&)> run;                   ///< timed, open to close
-  std::function<flash::FileRuns(Round&)> file_runs;  ///< where the values lie; empty for reading modes
-  std::function<std::string(Round&)> check_lists;    ///< compares the block lists; may be empty
+  bool slow = false;  ///< runs on the smaller workload
+  /// Not timed; may be empty; for reading modes writes the file, once.
+  std::function<void(Round&)> prepare;
+  std::function<void(Round&)> run;  ///< timed, open to close
+  /// Where the values lie; empty for reading modes.
+  std::function<flash::FileRuns(Round&)> file_runs;
+  std::function<std::string(Round&)> check_lists;  ///< compares the block lists; may be empty
 };
 
 /// Every mode of this program.
@@ -70,12 +75,15 @@ std::vector<Mode> mpiio_modes();
 /// Where the packed values of a checkpoint come from.
 enum class Source {
   kOneVariable,  ///< packed one variable at a time within the measured time, as FLASH does
-  kOnePass,      ///< an ideal one-pass pack of everything, within the measured time: more than applications do
-  kPrepacked,    ///< packed before the clock starts: the library alone
-  kInPlace,      ///< described to the library as a memory selection or datatype, not packed by the caller
+  /// An ideal one-pass pack of everything, within the measured time: more than applications do.
+  kOnePass,
+  kPrepacked,  ///< packed before the clock starts: the library alone
+  /// Described to the library as a memory selection or datatype, not packed by the caller.
+  kInPlace,
 };
 
-/// Ends the job with a message when `ok` is false: a rank that fails alone would leave the others waiting.
+/// Ends the job with a message when `ok` is false: a rank that fails alone would leave the
+/// others waiting.
 void require(bool ok, const std::string& what);
 void require(const Status& status);
 

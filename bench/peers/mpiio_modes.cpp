@@ -1,4 +1,5 @@
-// Plain MPI-IO: one independent write a variable from packed bytes, or one collective write described by derived datatypes.
+// Plain MPI-IO: one independent write a variable from packed bytes, or one collective write
+// described by derived datatypes.
 #include "limits/plain_file.hpp"
 #include "peers/modes.hpp"
 
@@ -23,7 +24,8 @@ void require_mpi(int outcome, const std::string& what) {
   require(false, "MPI-IO: cannot " + what + ": " + words);
 }
 
-/// All variables of all blocks in the order of the file: the subarray of one variable, once for each, 8 bytes apart.
+/// All variables of all blocks in the order of the file: the subarray of one variable, once for
+/// each, 8 bytes apart.
 MPI_Datatype memory_type(const flash::Unk& unk) {
   const auto& p = unk.parameters();
   const auto side = static_cast<int>(p.padded_side());

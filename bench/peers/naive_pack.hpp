@@ -1,11 +1,13 @@
-// Packing as FLASH does it: one variable at a time out of the interleaved array, guard cells left out.
+// Packing as FLASH does it: one variable at a time out of the interleaved array, guard
+// cells left out.
 #pragma once
 
 #include "workload/unk.hpp"
 
 namespace stria::bench {
 
-/// Copies the interior of one variable of all local blocks to `out`. T: double, or float to narrow on the way.
+/// Copies the interior of one variable of all local blocks to `out`. T: double, or float to
+/// narrow on the way.
 template <typename T>
 void pack_one_variable(const flash::Unk& unk, int64_t variable, T* out);
 

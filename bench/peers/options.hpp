@@ -12,8 +12,9 @@ namespace stria::bench {
 /// The command line, resolved. Printed into the JSON so that a figure can be repeated.
 struct Options {
   flash::WorkloadParameters workload;
-  int64_t slow_blocks = 0;  ///< blocks a rank for modes that move 8 bytes at a time; 0: about 4 MB a rank
-  int64_t rounds = 5;       ///< measured rounds; one more is run first and discarded
+  /// Blocks a rank for modes that move 8 bytes at a time; 0: about 4 MB a rank.
+  int64_t slow_blocks = 0;
+  int64_t rounds = 5;  ///< measured rounds; one more is run first and discarded
   int64_t plot_variables = 3;
   int64_t staging_bytes = int64_t{4} << 20;
   std::string directory = ".";
@@ -35,10 +36,12 @@ struct ParsedOptions {
   std::string message;
 };
 
-/// Parses and checks the command line. Prints nothing, so that every rank may call it. Bad input gives exit code 2.
+/// Parses and checks the command line. Prints nothing, so that every rank may call it. Bad input
+/// gives exit code 2.
 ParsedOptions parse_options(int argc, char** argv);
 
-/// The blocks a rank of the slow modes' smaller workload; never more than the full workload's smallest rank has.
+/// The blocks a rank of the slow modes' smaller workload; never more than the full workload's
+/// smallest rank has.
 int64_t slow_blocks_per_rank(const Options& options);
 
 }  // namespace stria::bench

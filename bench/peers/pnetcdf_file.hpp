@@ -1,4 +1,5 @@
-// The PnetCDF calls that the modes share: definitions in FLASH's names, the block lists, and where raw data lies.
+// The PnetCDF calls that the modes share: definitions in FLASH's names, the block lists, and where
+// raw data lies.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +27,8 @@ struct NetcdfRows {
 /// Ends the job with PnetCDF's own words when `outcome` is an error.
 void require_netcdf(int outcome, const std::string& what);
 
-/// Creates a file and defines everything. `type` is that of the cell variables: NC_DOUBLE or NC_FLOAT. Collective: yes.
+/// Creates a file and defines everything. `type` is that of the cell variables: NC_DOUBLE or
+/// NC_FLOAT. Collective: yes.
 NetcdfFile create_netcdf(const Round& round, const std::vector<int64_t>& variables, int type);
 
 /// Writes the block lists, each with its own blocking call or all combined in one. Collective: yes.

@@ -1,4 +1,5 @@
-// PnetCDF as applications use it: one blocking collective call a variable, or all variables posted and written together.
+// PnetCDF as applications use it: one blocking collective call a variable, or all variables posted
+// and written together.
 #include <pnetcdf.h>
 
 #include <numeric>
@@ -29,7 +30,8 @@ std::vector<int64_t> variables_of(const Round& r, const NetcdfWay& way) {
   return variables;
 }
 
-/// The interior of one variable of all blocks, as a datatype over the interleaved array. The caller frees it.
+/// The interior of one variable of all blocks, as a datatype over the interleaved array. The
+/// caller frees it.
 MPI_Datatype interleaved_type(const flash::Unk& unk) {
   const auto& p = unk.parameters();
   const auto side = static_cast<int>(p.padded_side());
@@ -44,7 +46,8 @@ MPI_Datatype interleaved_type(const flash::Unk& unk) {
   return type;
 }
 
-/// One variable's values for one call; a pending call needs them to stay, so each variable has its own place.
+/// One variable's values for one call; a pending call needs them to stay, so each variable has
+/// its own place.
 struct PutSource {
   const void* values = nullptr;
   MPI_Offset count = 0;

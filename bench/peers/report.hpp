@@ -11,7 +11,8 @@ namespace stria::bench {
 /// The median of the measured rounds. \pre there is at least one
 double median_seconds(const ModeResult& result);
 
-/// The results as JSON: modes with median, minimum and maximum of seconds and MB/s (10^6 useful bytes), phases, rounds.
+/// The results as JSON: modes with median, minimum and maximum of seconds and MB/s (10^6 useful
+/// bytes), phases, rounds.
 std::string to_json(const std::vector<ModeResult>& results, const Options& options, int ranks);
 
 /// The results as a table for the screen.

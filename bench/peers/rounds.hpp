@@ -45,8 +45,8 @@ std::vector<Mode> chosen_modes(const Options& options);
 /// Allocates and fills what the modes need. Collective: yes. Ends the job when memory runs out.
 BenchData make_data(const Options& options, const std::vector<Mode>& modes, MPI_Comm comm);
 
-/// Runs every mode once to warm up and then `rounds` times, the modes interleaved. Collective: yes. Ends the job when a mode
-/// fails or writes a wrong value.
+/// Runs every mode once to warm up and then `rounds` times, the modes interleaved. Collective: yes.
+/// Ends the job when a mode fails or writes a wrong value.
 std::vector<ModeResult> run_rounds(const Options& options, const std::vector<Mode>& modes, BenchData* data, MPI_Comm comm);
 
 /// Adds `limit-pack`: the better of the whole and the staged way, by median.

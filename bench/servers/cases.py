@@ -1,4 +1,5 @@
-"""Ching's experiments of 2002 on a store: patterns of `stria bench`, methods, and how many accesses each is asked for."""
+"""Ching's experiments of 2002 on a store: patterns of `stria bench`, methods, and how many accesses
+each is asked for."""
 
 import dataclasses
 
@@ -32,7 +33,8 @@ class Experiment:
     pattern: str
     clients: int
     sizes: tuple
-    most_multiple: int  # accesses of a client beyond which a request for each takes too long to wait for
+    # Accesses of a client beyond which a request for each takes too long to wait for.
+    most_multiple: int
     figures: tuple  # quantity, title in the chart
     axis: str = ""  # empty: one point, drawn as bars
 
@@ -60,7 +62,8 @@ def flash(clients, block_count):
 
 
 DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read"),))
-# Where list I/O is held against a request for each of as many pieces of 8 bytes: no larger than its pieces make it.
+# Where list I/O is held against a request for each of as many pieces of 8 bytes: no larger than its
+# pieces make it.
 TINY = "cyclic_1"
 
 

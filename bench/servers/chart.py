@@ -1,4 +1,5 @@
-"""The figures: seconds by accesses of a client for each method, bars where an experiment has one point."""
+"""The figures: seconds by accesses of a client for each method, bars where an experiment
+has one point."""
 
 import statistics
 

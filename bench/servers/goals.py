@@ -22,14 +22,16 @@ class Verdict:
 
 
 def ratios_to_best(times):
-    """{method: [seconds a cycle]} to {method: median over the cycles of its time as a multiple of the cycle's best}."""
+    """{method: [seconds a cycle]} to {method: median over the cycles of its time as a multiple of
+    the cycle's best}."""
     cycles = min(len(values) for values in times.values())
     best = [min(values[i] for values in times.values()) for i in range(cycles)]
     return {name: statistics.median(values[i] / best[i] for i in range(cycles)) for name, values in times.items()}
 
 
 def of_experiments(points):
-    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside a request a piece, FLASH I/O."""
+    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside a request a
+    piece, FLASH I/O."""
     verdicts = []
     for point in points:
         for quantity, times in point["times"].items():
@@ -61,7 +63,8 @@ def median_ratio(above, below):
 
 
 def of_copy(figures):
-    """Of the time of the processor that a plain copy through a socket takes, client and server together."""
+    """Of the time of the processor that a plain copy through a socket takes, client and
+    server together."""
     plain = figures["plain_cpu_s"]
     return [
         Verdict(f"contiguous {what}, of a plain socket copy by CPU time", median_ratio(plain, figures[f"{what}_cpu_s"]), goal)

@@ -1,11 +1,15 @@
-// What a store of `stria serve` takes for the plainest things, beside what the machine takes for them without one: contiguous
-// bytes beside a socket that drops them, a small request beside an echo, names, and pieces by list and by datatype.
+// What a store of `stria serve` takes for the plainest things, beside what the machine takes for
+// them without one: contiguous bytes beside a socket that drops them, a small request beside an
+// echo, names, and pieces by list and by datatype.
 //
 // usage: store_bench MEASURE DIRECTORY SERVERS CYCLES SIZE
-//   MEASURE: copy (SIZE: MiB), latency (requests), names (files), pieces (bytes of a piece), lists (pieces)
+//   MEASURE: copy (SIZE: MiB), latency (requests), names (files), pieces (bytes of a piece),
+//   lists (pieces)
 //   DIRECTORY: stria://HOST:PORT/PATH, or a local one for a look at what the client itself takes
-//   SERVERS: process ids of the servers, divided by commas, whose time of the processor counts; 0: none
-// Everything written is read again and compared. Prints one line of JSON; times are in seconds, an array entry a cycle.
+//   SERVERS: process ids of the servers, divided by commas, whose time of the processor
+//   counts; 0: none
+// Everything written is read again and compared. Prints one line of JSON; times are in seconds, an
+// array entry a cycle.
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the runner's arithmetic on made-up results: medians, ratios, normalising, goals, names, and bad usage."""
+"""Checks the runner's arithmetic on made-up results: medians, ratios, normalising, goals, names,
+and bad usage."""
 
 import os
 import subprocess

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the smallest case for real, with a stand-in for the Stria command that only writes the JSON that the real one does."""
+"""Runs the smallest case for real, with a stand-in for the Stria command that only writes the JSON
+that the real one does."""
 
 import json
 import os

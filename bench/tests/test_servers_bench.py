@@ -1,4 +1,5 @@
-"""The arithmetic of the servers' benchmark: ratios, goals, panels; and that its experiments are what they are named for."""
+"""The arithmetic of the servers' benchmark: ratios, goals, panels; and that its experiments are
+what they are named for."""
 
 import os
 import sys

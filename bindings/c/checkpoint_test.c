@@ -1,5 +1,5 @@
-// A checkpoint of blocks with guard cells, written by all ranks and read back by each in another division; tables, strings,
-// attributes, hints, checks.
+// A checkpoint of blocks with guard cells, written by all ranks and read back by each in another
+// division; tables, strings, attributes, hints, checks.
 #include <mpi.h>
 #include <string.h>
 

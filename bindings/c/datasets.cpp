@@ -30,8 +30,8 @@ std::vector<int64_t> sizes_or_none(const int64_t* values, size_t rank) {
   return values == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(values, values + rank);
 }
 
-// An error in what a rank passes must fail the file's next collective call on all ranks, as one that the library finds: what
-// can't be described is handed on as a region that no dataset has.
+// An error in what a rank passes must fail the file's next collective call on all ranks, as one
+// that the library finds: what can't be described is handed on as a region that no dataset has.
 template <typename Describe>
 void record(stria_dataset& dataset, bool put, const Describe& describe) {
   const auto call = [&](const Hyperslab& slab, const Memory& memory) {

@@ -1,4 +1,5 @@
-// Every error is a code, the same on all ranks of a collective call, with words; nobody waits for ever.
+// Every error is a code, the same on all ranks of a collective call, with words; nobody
+// waits for ever.
 #include <mpi.h>
 #include <string.h>
 

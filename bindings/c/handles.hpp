@@ -71,12 +71,14 @@ T& given(T* pointer, const char* what) {
   return *pointer;
 }
 
-/// Text that may be NULL: taken as none, which the library refuses on all ranks alike where it needs some.
+/// Text that may be NULL: taken as none, which the library refuses on all ranks alike where
+/// it needs some.
 inline std::string text(const char* chars) {
   return chars == nullptr ? std::string() : std::string(chars);
 }
 
-/// Makes the file's next collective call fail on every rank, as a definition does that the library refuses itself.
+/// Makes the file's next collective call fail on every rank, as a definition does that the library
+/// refuses itself.
 void fail_next_call(File& file);
 
 ElementType element(int value);

@@ -1,5 +1,6 @@
-/* What Fortran's arrays are to stria.h: a descriptor tells type, kind, shape and strides of an array or a section of one, which
- * is taken as it lies. The file has the dimensions in C's order: the first of Fortran is the last there. */
+/* What Fortran's arrays are to stria.h: a descriptor tells type, kind, shape and strides of an
+ * array or a section of one, which is taken as it lies. The file has the dimensions in C's order:
+ * the first of Fortran is the last there. */
 #include "descriptors.h"
 
 #include <ISO_Fortran_binding.h>
@@ -41,8 +42,8 @@ static int type_of(const CFI_cdesc_t* array, stria_type** type) {
   return code;
 }
 
-/* The array is of rank `rank` of the dataset, or a scalar for one element of it; the sizes of 1 that it leaves out, as in
- * unk(1, :, :), stay out: `count` has them all. */
+/* The array is of rank `rank` of the dataset, or a scalar for one element of it; the sizes of 1
+ * that it leaves out, as in unk(1, :, :), stay out: `count` has them all. */
 static void describe_place(const CFI_cdesc_t* array, int rank, const int64_t* start, int64_t* start_c, int64_t* count_c) {
   for (int i = 0; i < rank; ++i) {
     start_c[rank - 1 - i] = start[i] - 1;

@@ -1,4 +1,5 @@
-! Sections of arrays go into the file as they lie, and come back; every type and kind, attributes, errors.
+! Sections of arrays go into the file as they lie, and come back; every type and kind,
+! attributes, errors.
 program sections_test
   use, intrinsic :: iso_fortran_env
   use mpi_f08
@@ -86,7 +87,8 @@ contains
       call file%dataset("v"//achar(iachar("0") + v), dataset)
       call check(dataset%rank() == 4, "rank")
       call check(all(dataset%shape() == [n, n, n, blocks]), "shape")
-      ! The plane k = 3 of block b, backwards in j, into every second plane: in parts, as the ranks of the array differ.
+      ! The plane k = 3 of block b, backwards in j, into every second plane: in parts, as the ranks
+      ! of the array differ.
       do b = 1, blocks
         call dataset%get([1, 1, 3, b], part(1:n, n:1:-1, 2*b))
       end do
@@ -147,7 +149,8 @@ contains
     call check(back == i8 .and. all(r4back == r4), "kinds")
   end subroutine
 
-  ! What is changed between put and commit is in the file: nothing was copied. (A program must not do that.)
+  ! What is changed between put and commit is in the file: nothing was copied. (A program
+  ! must not do that.)
   subroutine no_temporary()
     type(stria_file) :: file
     type(stria_dataset) :: dataset

@@ -9,14 +9,16 @@
 !   call file%commit()
 !   call file%close()
 !
-! put takes an array of any numeric type, kind and rank, or a section of one, as it lies: nothing is copied until commit, which
-! moves everything at once. It must not change before; give it the attributes target and asynchronous where it is not
-! allocatable in a module. Sizes and places are in the order of Fortran and count from 1: in the file, and for C, Python and h5dump,
-! the dimensions are in the opposite order, as docs/fortran.md shows.
+! put takes an array of any numeric type, kind and rank, or a section of one, as it lies: nothing is
+! copied until commit, which moves everything at once. It must not change before; give it the
+! attributes target and asynchronous where it is not allocatable in a module. Sizes and places are
+! in the order of Fortran and count from 1: in the file, and for C, Python and h5dump, the
+! dimensions are in the opposite order, as docs/fortran.md shows.
 !
-! Every call has an optional `ierr`: stria_ok, or the code of an error, of which stria_error_message() tells more. Without it
-! an error is printed and ends the program. Collective calls (create, open, flush, commit, discard, get_attribute) are made by
-! all ranks in the same order, and have the same outcome on all.
+! Every call has an optional `ierr`: stria_ok, or the code of an error, of which
+! stria_error_message() tells more. Without it an error is printed and ends the program. Collective
+! calls (create, open, flush, commit, discard, get_attribute) are made by all ranks in the same
+! order, and have the same outcome on all.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -35,7 +37,8 @@ module stria
 
   public :: stria_error_message
 
-  ! Names and values, as stria_options_set() in stria.h takes them: hints, and "sync", "verify", "value_range" and others.
+  ! Names and values, as stria_options_set() in stria.h takes them: hints, and "sync", "verify",
+  ! "value_range" and others.
   type, public :: stria_options
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -50,7 +53,8 @@ module stria
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure, private :: put_i4, put_i8, get_i4, get_i8
-    ! put(start, array [, ierr]): array goes to where its first element is `start`, one number per dimension.
+    ! put(start, array [, ierr]): array goes to where its first element is `start`, one number
+    ! per dimension.
     generic :: put => put_i4, put_i8
     ! get(start, array [, ierr]): likewise; array is filled by commit or flush.
     generic :: get => get_i4, get_i8
@@ -63,7 +67,8 @@ module stria
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure, private :: create_alone, create_comm, open_alone, open_comm
-    ! create([comm,] path [, options] [, ierr]): comm is an integer or of mpi_f08; without it the file is of this process.
+    ! create([comm,] path [, options] [, ierr]): comm is an integer or of mpi_f08; without it the
+    ! file is of this process.
     generic :: create => create_alone, create_comm
     generic :: open => open_alone, open_comm
 #ifndef STRIA_NO_MPI
@@ -75,10 +80,12 @@ module stria
     ! create_dataset(path, type, dims, dataset [, options] [, ierr])
     generic :: create_dataset => create_dataset_i4, create_dataset_i8
     procedure :: dataset => find_dataset
-    ! set_attribute(object, name, value [, ierr]): a number, a string, or a list of either; "/" is the file itself.
+    ! set_attribute(object, name, value [, ierr]): a number, a string, or a list of either; "/" is
+    ! the file itself.
     procedure, private :: set_i4, set_i8, set_r4, set_r8, set_text, set_texts
     generic :: set_attribute => set_i4, set_i8, set_r4, set_r8, set_text, set_texts
-    ! get_attribute(object, name, value [, ierr]): converted; a string is cut off or filled with blanks.
+    ! get_attribute(object, name, value [, ierr]): converted; a string is cut off or
+    ! filled with blanks.
     procedure, private :: get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_text, get_texts
     generic :: get_attribute => get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_text, get_texts
     procedure :: flush => file_flush
@@ -413,7 +420,8 @@ contains
     call finish("get", c_get(self%handle, start, size(start), array), ierr)
   end subroutine
 
-  ! A compiler may forget that a string is one when it goes through type(*) twice: one specific procedure per type.
+  ! A compiler may forget that a string is one when it goes through type(*) twice: one specific
+  ! procedure per type.
   subroutine set_i4(self, object, name, value, ierr)
     class(stria_file), intent(inout) :: self
     character(*), intent(in) :: object, name

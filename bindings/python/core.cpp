@@ -1,4 +1,5 @@
-// What the package stria calls: stria.h with NumPy's arrays. One module for each MPI, and one without (module_name).
+// What the package stria calls: stria.h with NumPy's arrays. One module for each MPI, and one
+// without (module_name).
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
@@ -35,7 +36,8 @@ struct Failure {
   std::string message;
 };
 
-// Makes the exception: stria.errors.exception_of(code name, message). Never destroyed: Python may be gone by then.
+// Makes the exception: stria.errors.exception_of(code name, message). Never destroyed: Python may
+// be gone by then.
 nb::object& exception_of() {
   static auto* function = new nb::object;
   return *function;
@@ -101,7 +103,8 @@ int element_of(nb::dlpack::dtype type) {
   }
 }
 
-/// The bytes of an array in C order, whatever its strides: one vector a dimension around the element.
+/// The bytes of an array in C order, whatever its strides: one vector a dimension
+/// around the element.
 template <typename Any>
 Type type_of(const Any& array) {
   stria_type* type = nullptr;

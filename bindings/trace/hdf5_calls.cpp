@@ -1,4 +1,5 @@
-// HDF5's calls on files and raw data. Handles are int64_t since HDF5 1.10; nothing else of its headers is needed.
+// HDF5's calls on files and raw data. Handles are int64_t since HDF5 1.10; nothing else of its
+// headers is needed.
 #include <dlfcn.h>
 
 #include <iterator>
@@ -20,7 +21,8 @@ OpenFiles& files() {
   return *instance;
 }
 
-/// Bytes of the selection `space` of elements of `type` in memory, or of the whole dataset where it is H5S_ALL.
+/// Bytes of the selection `space` of elements of `type` in memory, or of the whole dataset where
+/// it is H5S_ALL.
 int64_t selected_bytes(hid_t dataset, hid_t type, hid_t space) {
   static auto* size_of = stria::wrap::next_definition<size_t(hid_t)>("H5Tget_size");
   static auto* points_of = stria::wrap::next_definition<int64_t(hid_t)>("H5Sget_select_npoints");
@@ -41,8 +43,8 @@ void describe(Call& call, hid_t dataset, hid_t type, hid_t memory_space, hid_t f
   }
 }
 
-/// Why HDF5 carries a transfer out independently that was asked for collectively, in words; "" when it does not. A transfer
-/// that was never collective (bit 0) has no cause to tell.
+/// Why HDF5 carries a transfer out independently that was asked for collectively, in words; "" when
+/// it does not. A transfer that was never collective (bit 0) has no cause to tell.
 std::string no_collective_cause(uint32_t causes) {
   // H5D_mpio_no_collective_cause_t of H5Ppublic.h
   static constexpr const char* kCauses[] = {"type conversion",
@@ -60,7 +62,8 @@ std::string no_collective_cause(uint32_t causes) {
   return text;
 }
 
-/// States it as a fact about the file, after a transfer. Serial HDF5 has no such property, and nothing to state.
+/// States it as a fact about the file, after a transfer. Serial HDF5 has no such property, and
+/// nothing to state.
 void tell_no_collective_cause(uint16_t file, hid_t transfer) {
   using Query = herr_t(hid_t, uint32_t*, uint32_t*);
   static auto* query = reinterpret_cast<Query*>(dlsym(RTLD_DEFAULT, "H5Pget_mpio_no_collective_cause"));

@@ -142,7 +142,8 @@ int MPI_File_delete(const char* name, MPI_Info info) {
   return PMPI_File_delete(name, info);
 }
 
-// NAME is what follows MPI_File_; BUFFER is void* or const void*; COUNT is int or MPI_Count; END the last argument's type.
+// NAME is what follows MPI_File_; BUFFER is void* or const void*; COUNT is int or MPI_Count; END
+// the last argument's type.
 #define STRIA_TRACE_AT(NAME, BUFFER, COUNT, END)                                                                 \
   int MPI_File_##NAME(MPI_File file, MPI_Offset offset, BUFFER data, COUNT count, MPI_Datatype type, END* end) { \
     static const CallKind kKind("MPI_File_" #NAME);                                                              \

@@ -112,9 +112,10 @@ STRIA_TRACE_ON_FILE(ncmpi_enddef)
 STRIA_TRACE_ON_FILE(ncmpi_close)
 STRIA_TRACE_ON_FILE(ncmpi_sync)
 
-// Data of one number type, one macro a form: the whole variable, an element, a box, a strided box, one that memory holds in
-// another order, a list of boxes. VERB is put, get, iput, iget or bput; END is empty or _all; NUMBER is const where the call
-// reads memory; LAST and REQUEST are empty or the request's parameter and argument.
+// Data of one number type, one macro a form: the whole variable, an element, a box, a strided box,
+// one that memory holds in another order, a list of boxes. VERB is put, get, iput, iget or bput;
+// END is empty or _all; NUMBER is const where the call reads memory; LAST and REQUEST are empty or
+// the request's parameter and argument.
 #define STRIA_TRACE_DATA(NAME, NUMBER, ITEMS, PARAMETERS, ARGUMENTS)         \
   int NAME PARAMETERS {                                                      \
     static auto* next = stria::wrap::next_definition<int PARAMETERS>(#NAME); \

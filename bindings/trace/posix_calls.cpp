@@ -1,5 +1,5 @@
-// The system's calls on files that were opened inside a recorded call: what HDF5 and MPI-IO ask of the storage. Files that the
-// program itself opens, its output and its pipes, pass by.
+// The system's calls on files that were opened inside a recorded call: what HDF5 and MPI-IO ask of
+// the storage. Files that the program itself opens, its output and its pipes, pass by.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -61,7 +61,8 @@ uint16_t OpenFiles::file(int64_t handle) {
   return found == files_.end() ? uint16_t{0} : found->second;
 }
 
-// Two names in the recorder, because a kind has one layer; the reader shows the layer beside the name.
+// Two names in the recorder, because a kind has one layer; the reader shows the layer
+// beside the name.
 CallKind::CallKind(const char* name)
     : app_(trace::Recorder::instance().define_kind(name, trace::Layer::kApp)),
       library_(trace::Recorder::instance().define_kind(name, trace::Layer::kLibrary)) {}

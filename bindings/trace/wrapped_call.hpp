@@ -1,9 +1,10 @@
 // What the wrappers share: the definition behind a call, its span, and which file it is about.
 //
-// Problem: to see inside programs that know nothing of Stria. Method: this library is preloaded and defines the calls; each
-// records a span and goes on to the next definition of its name (dlsym), or PMPI. A call inside another's is one layer down:
-// what the program calls is "app", what its libraries call "library", the system's calls "storage". Cost: a span, and a branch
-// when its layer is not recorded.
+// Problem: to see inside programs that know nothing of Stria.
+// Method: this library is preloaded and defines the calls; each records a span and goes on to the
+// next definition of its name (dlsym), or PMPI. A call inside another's is one layer down: what the
+// program calls is "app", what its libraries call "library", the system's calls "storage".
+// Cost: a span, and a branch when its layer is not recorded.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 
 namespace stria::wrap {
 
-/// The next definition of `name` after this library's, also in libraries that were loaded for one module alone; ends the
-/// program when there is none, because somebody called it.
+/// The next definition of `name` after this library's, also in libraries that were loaded for one
+/// module alone; ends the program when there is none, because somebody called it.
 void* find_next(const char* name);
 template <typename Function>
 Function* next_definition(const char* name) {
@@ -65,8 +66,9 @@ class Call {
 /// True inside a Call of this thread.
 bool inside_call();
 
-/// What the preloaded MPI-IO (libstria_mpiio) offers; null when the program has none, or one of another build. With it that one
-/// records the calls of MPI-IO and its own requests to the storage, and both make one trace.
+/// What the preloaded MPI-IO (libstria_mpiio) offers; null when the program has none, or one of
+/// another build. With it that one records the calls of MPI-IO and its own requests to the storage,
+/// and both make one trace.
 const TraceLink* mpiio_beside();
 /// Whether code at `address` is that library's.
 bool is_in_mpiio(const void* address);

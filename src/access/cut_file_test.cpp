@@ -1,5 +1,5 @@
-// Reading a file that another program cuts and lengthens meanwhile: what a rank is told is what it got, from its first byte to
-// the first that it didn't get, by every method.
+// Reading a file that another program cuts and lengthens meanwhile: what a rank is told is what it
+// got, from its first byte to the first that it didn't get, by every method.
 #include <gtest/gtest.h>
 
 #include "access/alone/batches.hpp"

@@ -1,7 +1,7 @@
 // Memory that runs out at a chosen allocation: what the tests of that share.
 //
-// A program that links this has its operator new replaced. Allocations of the simulated ranks themselves and of the tests don't
-// count.
+// A program that links this has its operator new replaced. Allocations of the simulated ranks
+// themselves and of the tests don't count.
 #pragma once
 
 #include <cstdint>

@@ -118,8 +118,8 @@ struct Early {
   }
 };
 
-// Ranks of a node that have one piece, or long ones, wait for nobody: no other method would serve them better, whatever the
-// others have.
+// Ranks of a node that have one piece, or long ones, wait for nobody: no other method would serve
+// them better, whatever the others have.
 Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows) {
   Early early;
   if (windows == nullptr) {

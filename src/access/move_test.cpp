@@ -1,5 +1,6 @@
-// Every method, reading and writing, independent and collective, over every driver, on simulated ranks under random schedules,
-// against a file that is written byte by byte. STRIA_TEST_CASES says how many.
+// Every method, reading and writing, independent and collective, over every driver, on simulated
+// ranks under random schedules, against a file that is written byte by byte. STRIA_TEST_CASES
+// says how many.
 #include "access/move.hpp"
 
 #include <gtest/gtest.h>
@@ -33,8 +34,10 @@ Scenario make_scenario(uint64_t seed) {
   scenario.collective = seed / std::size(kMethods) % 2 == 0;
   ResolvedHints& hints = scenario.c.hints;
   hints.method = scenario.method;
-  hints.aggregator_count = static_cast<int>(seed % 5);                 // 0: as many as the planner thinks
-  if (scenario.collective && scenario.c.ranks[0].lanes.size() == 1) {  // what windows of a node may serve
+  // 0: as many as the planner thinks.
+  hints.aggregator_count = static_cast<int>(seed % 5);
+  // What windows of a node may serve.
+  if (scenario.collective && scenario.c.ranks[0].lanes.size() == 1) {
     hints.aggregator_count = 0;
     scenario.c.simulation.ranks_per_node = scenario.c.simulation.ranks;
     scenario.method = hints.method = seed % 3 == 0 ? scenario.method : Method::kTwoPhase;
@@ -335,7 +338,8 @@ TEST(Transfer, AFailedReadTellsEveryone) {
   EXPECT_GT(failures, case_count(400) / 8);
 }
 
-// Several ranks write the same pieces, with holes between: sizes that add up to the window are no proof that it is full.
+// Several ranks write the same pieces, with holes between: sizes that add up to the window are no
+// proof that it is full.
 TEST(Transfer, OverlappingWritersLeaveHolesAlone) {
   for (Method method : kMethods) {
     for (bool native_list : {false, true}) {

@@ -1,4 +1,5 @@
-// Random collective requests for the tests of the access methods, and what the file must be after them: every byte listed.
+// Random collective requests for the tests of the access methods, and what the file must be after
+// them: every byte listed.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ namespace stria::access::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// What one rank brings: lanes, and for each stream number its packed bytes and the file offset of each of them.
+/// What one rank brings: lanes, and for each stream number its packed bytes and the file offset
+/// of each of them.
 struct RankCase {
   std::vector<Lane> lanes;
   std::vector<Bytes> packed;
@@ -42,7 +44,8 @@ struct Case {
 /// A case that depends on the seed alone. File regions of different ranks don't overlap.
 Case make_case(uint64_t seed);
 
-/// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed, from STRIA_TEST_SEED.
+/// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed,
+/// from STRIA_TEST_SEED.
 int case_count(int usual);
 uint64_t first_seed();
 
@@ -70,8 +73,8 @@ class CaseSink : public StreamSink {
   std::vector<Bytes> received_;
 };
 
-/// A handle that makes the worst of its contract: start_write() looks at the bytes only when it is waited for, and a direct
-/// handle refuses what isn't aligned.
+/// A handle that makes the worst of its contract: start_write() looks at the bytes only when it is
+/// waited for, and a direct handle refuses what isn't aligned.
 class StrictFile : public storage::File {
  public:
   static constexpr int64_t kDirectAlignmentBytes = 512;
@@ -100,7 +103,8 @@ class StrictFile : public storage::File {
   storage::Capabilities capabilities_;
 };
 
-/// How many bytes of a rank's request, from its first one on and its streams by their numbers, are in a file as they should be.
+/// How many bytes of a rank's request, from its first one on and its streams by their numbers, are
+/// in a file as they should be.
 int64_t prefix_in_file(const RankCase& rank, const Bytes& content);
 /// The same of what was read: the packed streams by number.
 int64_t prefix_received(const RankCase& rank, const std::vector<Bytes>& received);

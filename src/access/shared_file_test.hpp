@@ -1,5 +1,6 @@
-// A file that simulated ranks share under the worst schedules: other ranks run between any two of its operations, and its range
-// locks are its own, so that a rank that waits for one lets the holder run.
+// A file that simulated ranks share under the worst schedules: other ranks run between any two
+// of its operations, and its range locks are its own, so that a rank that waits for one lets
+// the holder run.
 #pragma once
 
 #include <list>

@@ -1,5 +1,6 @@
-// From the moment at which storage fails under one rank until the last rank has the error: never until all data would have been
-// written or read. The storage here is so slow that everything takes many seconds. Ranks share a machine and so its clock.
+// From the moment at which storage fails under one rank until the last rank has the error: never
+// until all data would have been written or read. The storage here is so slow that everything takes
+// many seconds. Ranks share a machine and so its clock.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -185,7 +186,8 @@ class FailureTime : public test::FileTest {
     return session->commit();
   }
 
-  /// The ranks' bytes lie in turn, so that all have to do with each window, or one behind the other.
+  /// The ranks' bytes lie in turn, so that all have to do with each window, or one
+  /// behind the other.
   Status move_together(const Environment& environment, const Failure& failure) const {
     constexpr int64_t kBytesARank = kRowsARank * kRowElements * 8;
     const int64_t piece_bytes = failure.way == Failure::Way::kLong ? kBytesARank : 1024;
@@ -206,7 +208,8 @@ class FailureTime : public test::FileTest {
     return access::move(context, std::span(&lane, 1), endpoint, access::Collectively{&kept}).status;
   }
 
-  /// The time of the slowest rank in the best of some tries; checks that all ranks have the same error each time.
+  /// The time of the slowest rank in the best of some tries; checks that all ranks have the same
+  /// error each time.
   double best_seconds(const Failure& failure) const {
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kTries && best >= kBoundSeconds; ++i) {

@@ -1,5 +1,5 @@
-// The public API while names change: a file that is being written or read stays what it is, and a file of somebody else's that
-// has its name meanwhile stays whole.
+// The public API while names change: a file that is being written or read stays what it is, and a
+// file of somebody else's that has its name meanwhile stays whole.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,7 +12,8 @@ namespace {
 
 using test::error_of;
 
-constexpr int64_t kRows = 40000;  // of each rank: some hundred kilobytes, so that direct writes have whole blocks
+// Of each rank: some hundred kilobytes, so that direct writes have whole blocks.
+constexpr int64_t kRows = 40000;
 
 class FileNamesTest : public test::FileTest {
  protected:

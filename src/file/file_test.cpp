@@ -1,4 +1,5 @@
-// The public API on real files and real ranks; what is written is read back with serial libhdf5 on rank 0 as well.
+// The public API on real files and real ranks; what is written is read back with serial libhdf5 on
+// rank 0 as well.
 #include "stria/file.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,8 @@ double value_of(int64_t element) {
   return static_cast<double>(element % 251) - 100;
 }
 
-/// Blocks of 4x4 cells with one guard cell around, all variables interleaved, as mesh codes keep them.
+/// Blocks of 4x4 cells with one guard cell around, all variables interleaved, as mesh
+/// codes keep them.
 struct Mesh {
   static constexpr int64_t kSide = 6, kCells = 4, kVariables = 3;
   std::vector<double> unk;
@@ -103,7 +105,8 @@ TEST_F(FileTest, AMeshIsWrittenAsAnybodyReadsIt) {
   }
 }
 
-// Large enough for the ranks to take turns, between which rank 0 makes the metadata: however far it gets, the file is the same.
+// Large enough for the ranks to take turns, between which rank 0 makes the metadata: however far it
+// gets, the file is the same.
 TEST_F(FileTest, TheFileIsTheSameWhetherRanksTakeTurnsOrNot) {
   constexpr int64_t kRows = 301, kRowElements = 600;
   auto [first, count] = rows(kRows);
@@ -324,7 +327,8 @@ TEST_F(FileTest, ErrorsAreTheSameOnEveryRank) {
   EXPECT_NE(error_of([&] { again.create_dataset("/dens/", ElementType::kFloat64, {4}); }, ErrorCode::kAlreadyExists), "");
   File third = File::create(MPI_COMM_WORLD, path("third.h5"));
   third.create_dataset("a/b", ElementType::kFloat64, {4});
-  third.create_dataset("a", ElementType::kFloat64, {4});  // there is a group of this name: only rank 0 sees it
+  // There is a group of this name: only rank 0 sees it.
+  third.create_dataset("a", ElementType::kFloat64, {4});
   EXPECT_NE(error_of([&] { third.commit(); }, ErrorCode::kAlreadyExists), "");
   EXPECT_THROW(third.verify(), Error);
 }

@@ -1,5 +1,6 @@
-// A rank that leaves a file, because something threw, because it returned early, or without a reason: the others' next
-// collective call says so within a second, nothing of the file stays, and the next file is well.
+// A rank that leaves a file, because something threw, because it returned early, or without a
+// reason: the others' next collective call says so within a second, nothing of the file stays, and
+// the next file is well.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -185,7 +186,8 @@ TEST_P(Leaving, DifferentCallsAreAnErrorOnAll) {
   EXPECT_TRUE(names().empty());
 }
 
-// The news needs nothing more of a rank that computes, where its processor can't be taken away either.
+// The news needs nothing more of a rank that computes, where its processor can't be
+// taken away either.
 TEST_P(Leaving, ARankThatComputesOnTellsTheOthersAtOnce) {
   write("run.h5");
   for (const int odd : {0, ranks_ - 1}) {

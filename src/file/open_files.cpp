@@ -16,8 +16,8 @@ namespace stria::file {
 
 namespace {
 
-// mpiexec may kill the others as soon as this rank is gone without MPI_Finalize: those that wait for it get so long to come and
-// hear why, and then a moment to pass it on.
+// mpiexec may kill the others as soon as this rank is gone without MPI_Finalize: those that wait
+// for it get so long to come and hear why, and then a moment to pass it on.
 constexpr double kFarewellSeconds = 1;
 constexpr std::chrono::milliseconds kPassingOn{100};
 

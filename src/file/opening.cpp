@@ -33,7 +33,8 @@ Status equip(Environment& environment, const Hints& hints, std::vector<uint64_t>
   STRIA_RETURN_IF_ERROR(driver.status());
   environment.driver = *driver;
   if (environment.hints.driver == "posix") {
-    // A ring keeps many direct requests under way at once; where the kernel has none, the posix driver does with a thread.
+    // A ring keeps many direct requests under way at once; where the kernel has none, the posix
+    // driver does with a thread.
     environment.make_direct_driver = [rank = environment.comm->rank(), cached = *driver] {
       auto ring = storage::make_driver("uring", rank);
       return ring.ok() ? *ring : cached;

@@ -42,7 +42,8 @@ class Disk {
   /// From now on nothing reaches the disk; what had not is lost when it is mounted again.
   bool lose_power() const {
     const int root = ::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    uint32_t without_log = 2;  // XFS_FSOP_GOING_FLAGS_NOLOGFLUSH, which ext4 knows by the same number
+    // XFS_FSOP_GOING_FLAGS_NOLOGFLUSH, which ext4 knows by the same number.
+    uint32_t without_log = 2;
     const bool done = ioctl(root, _IOR('X', 125, uint32_t), &without_log) == 0;
     ::close(root);
     return done;

@@ -1,5 +1,5 @@
-// What a disk may do to a server: it is full, fails, or may not be written. The request that meets it
-// fails, with an error that says what and where; everything else goes on.
+// What a disk may do to a server: it is full, fails, or may not be written. The request that meets
+// it fails, with an error that says what and where; everything else goes on.
 #include <gtest/gtest.h>
 #include <linux/fs.h>
 #include <sys/mount.h>

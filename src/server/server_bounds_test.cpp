@@ -92,7 +92,8 @@ TEST(Bounds, SlowClientsHoldNothingForLong) {
   for (int i = 0; i < 12; ++i) {
     sockets.push_back(greeted_connection(cluster.address()));
     wire::Header header;
-    header.kind = i % 3 == 0 ? wire::Kind::kRead : wire::Kind::kWrite;  // never reads; drips; stalls
+    // Never reads; drips; stalls.
+    header.kind = i % 3 == 0 ? wire::Kind::kRead : wire::Kind::kWrite;
     header.request = 1000;
     header.payload_bytes = i % 3 == 0 ? 0 : wire::kMaxPayloadBytes;
     const auto head = wire::encode_head(header, body);

@@ -23,7 +23,8 @@ using testing::DriverCase;
 using testing::DriverTest;
 
 DriverCase on_cluster(const std::string& name, int servers, bool over_unix) {
-  auto cluster = std::make_shared<std::unique_ptr<Cluster>>();  // started by the first test that needs it
+  // Started by the first test that needs it.
+  auto cluster = std::make_shared<std::unique_ptr<Cluster>>();
   auto count = std::make_shared<int>(0);
   DriverCase driver_case{name, [] { return make_driver("posix"); }, "", false, nullptr};
   driver_case.fresh_directory = [=] {

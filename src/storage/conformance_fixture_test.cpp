@@ -49,7 +49,8 @@ Result<std::unique_ptr<File>> DriverTest::try_open(const std::string& name, Open
 std::unique_ptr<File> DriverTest::open(const std::string& name, OpenOptions::Mode mode) {
   auto file = try_open(name, mode);
   if (!file.ok()) {
-    throw std::runtime_error(file.status().message());  // GoogleTest reports it as this test's failure
+    // GoogleTest reports it as this test's failure.
+    throw std::runtime_error(file.status().message());
   }
   return std::move(*file);
 }

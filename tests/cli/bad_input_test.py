@@ -1,4 +1,5 @@
-"""Input that can't be used: one clear message, exit code 2, once and not per rank, and no run that hangs."""
+"""Input that can't be used: one clear message, exit code 2, once and not per rank, and no
+run that hangs."""
 
 import json
 import os
@@ -10,8 +11,9 @@ import pytest
 from stria_program import PROGRAM, environment, run
 
 RANKS = 3
-# Of what only the parser and the checks before any communication refuse, a few are told once and not per rank; so is all that
-# one rank finds out for the others. The rest is the same on one process, in a third of the time.
+# Of what only the parser and the checks before any communication refuse, a few are told once and
+# not per rank; so is all that one rank finds out for the others. The rest is the same on one
+# process, in a third of the time.
 ON_RANKS = {"unknown_option", "nxb_odd", "root_blocks_huge", "plot_variable", "hint_syntax", "base_with_directory",
             "restart_empty", "more_memory_than_there_is", "dir_empty", "no_command", "mistyped_command", "inspect_missing",
             "verify_missing", "picture_missing", "inspect_directory"}  # fmt: skip
@@ -281,7 +283,8 @@ NOBODY = 65534
 
 @pytest.fixture
 def somebody(work, monkeypatch):
-    """The number of a user who may not do everything, None for the one who runs the tests if that isn't root."""
+    """The number of a user who may not do everything, None for the one who runs the tests if
+    that isn't root."""
     if os.geteuid() != 0:
         return None
     work.parent.chmod(0o755)

@@ -1,4 +1,5 @@
-"""`stria bench` from outside: its results, what it refuses, the requests on a store, and MPI-IO by preload."""
+"""`stria bench` from outside: its results, what it refuses, the requests on a store, and
+MPI-IO by preload."""
 
 import csv
 import os
@@ -53,7 +54,8 @@ def test_what_cannot_be_is_said_once(work, options, part):
 
 
 def test_mpiio_by_preload_on_a_store(work):
-    """The drop-in under the bench, on servers; the bytes are checked there, and the requests counted."""
+    """The drop-in under the bench, on servers; the bytes are checked there, and the
+    requests counted."""
     command = [PROGRAM, "serve", "--cluster", "2", "--dir", str(work / "store"), "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as store:
         try:

@@ -1,7 +1,9 @@
-"""Whatever stretch of a file is lost, stria verify finds it, unless nothing in the file uses those bytes.
+"""Whatever stretch of a file is lost, stria verify finds it, unless nothing in the file
+uses those bytes.
 
-What is used comes from libhdf5 and the format's specification: raw data and object headers lie where the library says; nodes,
-leaves and heaps of large groups are known by their signatures. STRIA_SEED says what is damaged, STRIA_DAMAGES how often.
+What is used comes from libhdf5 and the format's specification: raw data and object headers lie
+where the library says; nodes, leaves and heaps of large groups are known by their signatures.
+STRIA_SEED says what is damaged, STRIA_DAMAGES how often.
 """
 
 import functools
@@ -73,7 +75,8 @@ def header_ranges(path):
 
 @functools.cache
 def index_ranges(path):
-    """B-tree nodes, leaves and heaps of large groups: format specification III.A.1, III.B and III.D."""
+    """B-tree nodes, leaves and heaps of large groups: format specification III.A.1,
+    III.B and III.D."""
     content = path.read_bytes()
 
     def number(at, size):
@@ -104,7 +107,8 @@ def used_mask(path):
 
 
 def verdicts_on(directory, contents):
-    """What `verify --json` says of each: many at a time, as starting MPI takes longer than looking."""
+    """What `verify --json` says of each: many at a time, as starting MPI takes
+    longer than looking."""
     verdicts = []
     for first in range(0, len(contents), FILES_AT_A_TIME):
         paths = []

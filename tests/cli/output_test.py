@@ -38,7 +38,8 @@ def test_only_the_last_are_kept(work):
 
 
 def test_numbers_go_on_after_a_restart(work):
-    """The files of a run in two parts are those of a run in one: same numbers, same steps, same content."""
+    """The files of a run in two parts are those of a run in one: same numbers, same
+    steps, same content."""
     whole, parts = work / "whole", work / "parts"
     every = ["--checkpoint-every", 2, "--plot-every", 2]
     run(*SEDOV, "--steps", 8, *every, "--out", whole, ranks=RANKS).succeeded()

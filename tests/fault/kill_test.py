@@ -1,8 +1,9 @@
-"""SIGKILL at seeded random moments of a checkpointing run: what is lost is never a checkpoint that was reported.
+"""SIGKILL at seeded random moments of a checkpointing run: what is lost is never a checkpoint
+that was reported.
 
-After every kill all files with final names are whole, the newest is no older than the last one that the program reported, and
-`--restart latest` on another number of ranks ends in the very state of a run that nobody disturbed.
-STRIA_KILLS says how many kills (default 30), STRIA_SEED which ones.
+After every kill all files with final names are whole, the newest is no older than the last one that
+the program reported, and `--restart latest` on another number of ranks ends in the very state of a
+run that nobody disturbed. STRIA_KILLS says how many kills (default 30), STRIA_SEED which ones.
 """
 
 import os
@@ -21,7 +22,8 @@ SEED = int(os.environ.get("STRIA_SEED", "20120521"))
 STEPS = 6
 RANKS = 3
 OPTIONS = ["flash", "sedov", "--dim", 2, "--nxb", 8, "--max-level", 3, "--steps", STEPS, "--checkpoint-every", 1]
-# What happens to one file from its creation to its name, in the words of fault scripts, with how often it may happen.
+# What happens to one file from its creation to its name, in the words of fault scripts, with how
+# often it may happen.
 MOMENTS = [
     ("open", 1), ("write", 3), ("sys_write", 4), ("size", 1), ("sync", 1), ("close", 1), ("rename", 1), ("sys_close", 1),
     ("sync_directory", 1), ("any", 12),
@@ -51,7 +53,8 @@ def reported_numbers(text):
 
 
 def run_with_fault(random_source, directory):
-    """Kills one rank, or all, at a storage operation of one of the files; returns what the run printed and the description."""
+    """Kills one rank, or all, at a storage operation of one of the files; returns what the run
+    printed and the description."""
     moment, at_most = random_source.choice(MOMENTS)
     # Most of the work of a file is rank 0's.
     rank = random_source.choice([0, 0, *range(RANKS)])

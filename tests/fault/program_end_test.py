@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""usage: program_end_test.py MPIEXEC PROGRAM: one rank of several ends its program before the others commit: with exit(), with
-MPI_Finalize, or with MPI_Abort. Where MPI goes on, the others hear of it within a second, by its number, and nothing of the
-file is left. Nothing hangs. Of an error that nobody catches one rank tells, in one line."""
+"""usage: program_end_test.py MPIEXEC PROGRAM: one rank of several ends its program before the
+others commit: with exit(), with MPI_Finalize, or with MPI_Abort. Where MPI goes on, the others hear
+of it within a second, by its number, and nothing of the file is left. Nothing hangs. Of an error
+that nobody catches one rank tells, in one line."""
 
 import pathlib
 import re

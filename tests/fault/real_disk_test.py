@@ -1,4 +1,5 @@
-"""Disks that are really full, read-only, gone or dying: small file systems mounted for the purpose (needs root)."""
+"""Disks that are really full, read-only, gone or dying: small file systems mounted for the
+purpose (needs root)."""
 
 import contextlib
 import fcntl
@@ -56,7 +57,8 @@ def assert_no_rubbish(directory):
 
 @pytest.mark.parametrize("method", ["list_io", "two_phase"])
 def test_full_tmpfs(work, sedov, method):
-    """The run ends at the first file that has no room; those before it are whole, and with room again a restart goes on."""
+    """The run ends at the first file that has no room; those before it are whole, and with room
+    again a restart goes on."""
     with small_tmpfs(work / "small", "400k") as directory:
         outcome = run(*SEDOV, "--out", directory, "--hint", f"stria_method={method}", ranks=RANKS)
         files = checkpoints(directory)
@@ -91,7 +93,8 @@ def test_full_ext4(work, sedov, ext4_image):
 
 
 def test_the_disk_dies(work, sedov, ext4_image):
-    """Every operation on it fails from one moment on; what was committed before is there after a remount."""
+    """Every operation on it fails from one moment on; what was committed before is there
+    after a remount."""
     with mounted(work / "disk", "-o", "loop", ext4_image) as directory:
         process = stria_program.start(
             [*SEDOV, "--steps", 500, "--keep", 4, "--out", directory], RANKS,

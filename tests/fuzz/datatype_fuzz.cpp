@@ -1,5 +1,5 @@
-// Reads a datatype from any bytes, then asks of what was accepted everything that a server would: it must hold its own
-// invariants.
+// Reads a datatype from any bytes, then asks of what was accepted everything that a server would:
+// it must hold its own invariants.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -70,7 +70,8 @@ void jump(const Datatype& type, std::span<const std::byte> numbers) {
 void rewrite(const Datatype& type, size_t input_bytes) {
   std::vector<std::byte> bytes;
   type.serialize(bytes);
-  // A tree that was read is never larger than its description, up to the longer form of numbers that normalising joined.
+  // A tree that was read is never larger than its description, up to the longer form of numbers
+  // that normalising joined.
   require(bytes.size() <= 16 * input_bytes + 64);
   size_t consumed = 0;
   stria::Result<Datatype> again = Datatype::deserialize(bytes, &consumed);

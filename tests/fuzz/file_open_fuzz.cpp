@@ -1,7 +1,7 @@
-// Opens a file and believes what it says of its checksums: catalog, index, verify(), and a get of every dataset that is read
-// as raw data. Nothing may crash, hang or print. An input that begins as HDF5 is the file itself; any other becomes the content
-// of the tables in .stria of a file that is sound otherwise, because the file format's own checksums would stop most changes to
-// them.
+// Opens a file and believes what it says of its checksums: catalog, index, verify(), and a get of
+// every dataset that is read as raw data. Nothing may crash, hang or print. An input that begins as
+// HDF5 is the file itself; any other becomes the content of the tables in .stria of a file that is
+// sound otherwise, because the file format's own checksums would stop most changes to them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +52,8 @@ void make_table(stria::container::Hdf5Writer& writer, const std::string& name, c
   static_cast<void>(writer.create_table(spec, content));
 }
 
-// Two datasets, and checksum tables of them that hold what the input says: 3 names, 3 placements, a table of rows, and the
-// slabs' records.
+// Two datasets, and checksum tables of them that hold what the input says: 3 names, 3 placements, a
+// table of rows, and the slabs' records.
 std::vector<std::byte> file_around(std::span<const std::byte> input) {
   using stria::container::ElementSpec;
   stria::container::Hdf5Writer writer;

@@ -1,4 +1,5 @@
-// Opens arbitrary bytes as an HDF5 file and reads everything in it: nothing may crash, hang or print.
+// Opens arbitrary bytes as an HDF5 file and reads everything in it: nothing may crash,
+// hang or print.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a build into a fresh prefix, moves the prefix, and builds and runs a program against it both ways:
-# find_package(stria) and pkg-config.
+# Installs a build into a fresh prefix, moves the prefix, and builds and runs a program against it
+# both ways: find_package(stria) and pkg-config.
 # usage: install_test.sh BUILD_DIR C++_COMPILER MPIEXEC
 set -euo pipefail
 

@@ -1,5 +1,5 @@
-// Where the standard asks for something that programs seldom do: several threads with one file, handlers freed while files have
-// them, views without data.
+// Where the standard asks for something that programs seldom do: several threads with one file,
+// handlers freed while files have them, views without data.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -30,7 +30,8 @@ MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREAT
   return file;
 }
 
-// MPI 3.1, section 12.4.1: calls of several threads come out as if they were made one after the other, in some order.
+// MPI 3.1, section 12.4.1: calls of several threads come out as if they were made one after the
+// other, in some order.
 void threads_share_a_pointer(Suite& suite) {
   constexpr int kThreads = 4;
   constexpr int kCalls = 5000;
@@ -186,7 +187,8 @@ void far_places(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// A refused write moves the shared pointer to where the file can't have a byte; no view begins there.
+// A refused write moves the shared pointer to where the file can't have a byte; no
+// view begins there.
 void far_shared_pointer(Suite& suite) {
   MPI_File file =
       open(suite.path("far_shared"), MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
@@ -214,7 +216,8 @@ void fail_once(MPI_File*, int* code, ...) {
   *code = MPI_SUCCESS;
 }
 
-// A profiling tool that is loaded behind the drop-in sees the calls that the drop-in only adds to; a failure is told once.
+// A profiling tool that is loaded behind the drop-in sees the calls that the drop-in only adds to;
+// a failure is told once.
 void tool_behind(Suite& suite) {
   using Calls = int();
   auto* tool_calls = reinterpret_cast<Calls*>(dlsym(RTLD_DEFAULT, "mpi_tool_calls"));
@@ -281,7 +284,8 @@ void different_sizes(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// As many files at once as --count says: with 1100 MPICH runs out of communicators where a file takes two.
+// As many files at once as --count says: with 1100 MPICH runs out of communicators where a
+// file takes two.
 void many_files(Suite& suite) {
   suite.allow_seconds(90);
   const int count = suite.options().count > 0 ? suite.options().count : 100;

@@ -1,5 +1,5 @@
-// A file that another program cuts and lengthens while it is read: the count in a status is of bytes that were delivered, from
-// the first of the buffer on, by every call and method.
+// A file that another program cuts and lengthens while it is read: the count in a status is of
+// bytes that were delivered, from the first of the buffer on, by every call and method.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,7 +19,8 @@ using namespace mpiio;
 constexpr int kPieceBytes = 3000;
 constexpr int kPieces = 600;  // of a rank, by turns with the others'
 constexpr int kBytes = kPieceBytes * kPieces;
-constexpr uint8_t kUntouched = 0xee;  // never in the file: that has ones, and zeros where it was cut
+// Never in the file: that has ones, and zeros where it was cut.
+constexpr uint8_t kUntouched = 0xee;
 
 // Cuts the file and makes it longer again, on rank 0, as long as it lives.
 class Cutter {

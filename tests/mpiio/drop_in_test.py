@@ -1,7 +1,9 @@
-"""Programs that know nothing of Stria, run on the drop-in: what they write is the native run's file, and they read either's.
+"""Programs that know nothing of Stria, run on the drop-in: what they write is the native run's
+file, and they read either's.
 
-From the environment: STRIA_MPIIO (the library), STRIA_MPI (openmpi or mpich), STRIA_BIN (the directory of the programs),
-STRIA_MPI4PY (mpi4py's unpacked source with its tests; without it those are left out) and STRIA_RANKS.
+From the environment: STRIA_MPIIO (the library), STRIA_MPI (openmpi or mpich), STRIA_BIN (the
+directory of the programs), STRIA_MPI4PY (mpi4py's unpacked source with its tests; without it those
+are left out) and STRIA_RANKS.
 """
 
 import os
@@ -37,7 +39,8 @@ def run(ranks, *command, native=False, cwd=None, seconds=HANG_SECONDS, **more):
 
 
 def raw_data_ranges(path):
-    """Where the file holds the values of its datasets: a range a contiguous dataset, a range a chunk."""
+    """Where the file holds the values of its datasets: a range a contiguous dataset, a
+    range a chunk."""
     ranges = []
 
     def visit(_, item):
@@ -57,8 +60,9 @@ def raw_data_ranges(path):
 def assert_same(ours, native):
     """Asserts that both files hold the same bytes, but for what HDF5 left in them by chance.
 
-    Free slots of B-tree nodes and space that a chunk gave back hold what the heap of rank 0 held; native runs differ there
-    too. Such bytes lie outside the values of every dataset, and h5diff, which reads all metadata, sees no difference.
+    Free slots of B-tree nodes and space that a chunk gave back hold what the heap of rank 0 held;
+    native runs differ there too. Such bytes lie outside the values of every dataset, and h5diff,
+    which reads all metadata, sees no difference.
     """
     left, right = ours.read_bytes(), native.read_bytes()
     assert len(left) == len(right)

@@ -1,6 +1,7 @@
-// What implementations of MPI-IO are known to get wrong without any failing disk: ends of files, holes, sieving beside other
-// writers, spans larger than any buffer, datatypes that are freed and whose handles come again with another shape, nonblocking
-// collectives that wait for another rank, hints that name hosts.
+// What implementations of MPI-IO are known to get wrong without any failing disk: ends of files,
+// holes, sieving beside other writers, spans larger than any buffer, datatypes that are freed and
+// whose handles come again with another shape, nonblocking collectives that wait for another rank,
+// hints that name hosts.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -67,7 +68,8 @@ MPI_File interleaved(const Suite& suite, MPI_File file) {
   return file;
 }
 
-// A file that ends within the request: true counts, and memory behind the last byte stays as it was.
+// A file that ends within the request: true counts, and memory behind the last byte
+// stays as it was.
 void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_t file_bytes) {
   const std::string path = suite.path("short");
   NaiveFile oracle;
@@ -113,7 +115,8 @@ void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Records with gaps written into a new file, and far behind its end: what nobody wrote is 0, in the file and when read.
+// Records with gaps written into a new file, and far behind its end: what nobody wrote is 0, in the
+// file and when read.
 void holes(const Suite& suite, const Call& call, const Hints& hints) {
   const std::string path = suite.path("holes");
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints);
@@ -137,7 +140,8 @@ void holes(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_File_sync(file);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_sync(file);
-  // Everything, holes too, read through a view of 32 bytes in 64, so that holes lie within sieved stretches as well.
+  // Everything, holes too, read through a view of 32 bytes in 64, so that holes lie within sieved
+  // stretches as well.
   dirty_heap();
   EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, resized(0, 64, contiguous(32, named(MPI_BYTE, "MPI_BYTE", 1))).type, "native",
                                MPI_INFO_NULL));
@@ -158,7 +162,8 @@ void holes(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Every rank writes its own interleaved pieces, all at once, many times: none may put back old bytes of another's.
+// Every rank writes its own interleaved pieces, all at once, many times: none may put back old
+// bytes of another's.
 void racing_writers(const Suite& suite, const Call& call, const Hints& hints, bool atomic) {
   const std::string path = suite.path("race");
   constexpr int kRounds = 30;
@@ -249,8 +254,8 @@ void wide_span(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Types are freed right after set_view, and memory types before a nonblocking call is waited for; the next round makes others,
-// which get the same handles.
+// Types are freed right after set_view, and memory types before a nonblocking call is waited for;
+// the next round makes others, which get the same handles.
 void freed_types(const Suite& suite, const Call& call, const Hints& hints) {
   const std::string path = suite.path("freed");
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints);
@@ -326,7 +331,8 @@ void far_offset(const Suite& suite, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Views that MPI 3.1, section 13.3, forbids: the file would read or write the same bytes in an order of its own.
+// Views that MPI 3.1, section 13.3, forbids: the file would read or write the same bytes in an
+// order of its own.
 void forbidden_views(const Suite& suite) {
   struct Case {
     const char* name;
@@ -373,10 +379,12 @@ MPI_File open_on_several_nodes(MPI_Comm comm, const std::string& path) {
   return file;
 }
 
-// A nonblocking collective call waits for no other rank, which may be waiting for a message from this one.
+// A nonblocking collective call waits for no other rank, which may be waiting for a message
+// from this one.
 void nonblocking_on_several_nodes(const Suite& suite) {
   const std::string path = suite.path("nonblocking");
-  MPI_Comm reversed = MPI_COMM_NULL;  // not congruent to the world, whose files share what was made before
+  // Not congruent to the world, whose files share what was made before.
+  MPI_Comm reversed = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -suite.rank(), &reversed);
   MPI_File file = open_on_several_nodes(reversed, path);
   const std::vector<int> mine(1000, suite.rank() + 1);
@@ -416,7 +424,8 @@ void nonblocking_on_several_nodes(const Suite& suite) {
   }
 }
 
-// Who waits for a nonblocking collective call lets a long message go on that another rank wants to have first.
+// Who waits for a nonblocking collective call lets a long message go on that another rank wants
+// to have first.
 void message_under_way(const Suite& suite) {
   const std::string path = suite.path("message");
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, {});
@@ -441,7 +450,8 @@ void message_under_way(const Suite& suite) {
   }
 }
 
-// The number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE divides a machine into nodes.
+// The number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE divides
+// a machine into nodes.
 std::vector<int> node_sizes(const Suite& suite) {
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, suite.rank(), MPI_INFO_NULL, &machine);
@@ -452,7 +462,8 @@ std::vector<int> node_sizes(const Suite& suite) {
   MPI_Comm_free(&machine);
   const char* text = suite.is_stria() ? std::getenv("STRIA_RANKS_PER_NODE") : nullptr;
   const int most = text == nullptr ? size : std::atoi(text);
-  const int mine = rank % most == 0 ? std::min(most, size - rank) : 0;  // of the node whose first rank this is
+  // Of the node whose first rank this is.
+  const int mine = rank % most == 0 ? std::min(most, size - rank) : 0;
   std::vector<int> all(static_cast<size_t>(suite.rank_count()));
   MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
   std::erase(all, 0);
@@ -476,7 +487,8 @@ void aggregator_places(const Suite& suite) {
   int length = 0;
   MPI_Get_processor_name(host, &length);
   MPI_Bcast(host, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
-  const int others_here = std::getenv("STRIA_RANKS_PER_NODE") == nullptr ? 1 : 2;  // nodes of one machine share its name
+  // Nodes of one machine share its name.
+  const int others_here = std::getenv("STRIA_RANKS_PER_NODE") == nullptr ? 1 : 2;
   const std::string path = suite.path("places");
   for (const auto& [list, wanted_list, wanted_count] : std::vector<std::array<std::string, 3>>{
            {"*:2", "*:2", aggregator_count(suite, 2, 2)},
@@ -513,7 +525,8 @@ void aggregator_places(const Suite& suite) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Or the heap would give its dirty pages back to the system, and clean ones would take their place.
+  // Or the heap would give its dirty pages back to the system, and clean ones would
+  // take their place.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   Suite suite(&argc, &argv);

@@ -1,8 +1,9 @@
-// Storage that fails under a call: EIO and a full disk on one rank or on all, at once or later, in every kind of call.
+// Storage that fails under a call: EIO and a full disk on one rank or on all, at once or later, in
+// every kind of call.
 //
-// Asked of each: an error of the right class on every rank concerned within a second; a status that counts no byte that is not
-// in the file; no success where bytes are missing; no rank that waits for ever; no lock left on the file; a file that can be
-// used and closed afterwards.
+// Asked of each: an error of the right class on every rank concerned within a second; a status that
+// counts no byte that is not in the file; no success where bytes are missing; no rank that waits
+// for ever; no lock left on the file; a file that can be used and closed afterwards.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -116,7 +117,8 @@ void expect_free(const std::string& path) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a lock is left on ", path);
 }
 
-// Whether another process gets every kind of lock on the file at once. Collective, so that the asking rank meets no other.
+// Whether another process gets every kind of lock on the file at once. Collective, so that the
+// asking rank meets no other.
 void expect_no_lock(const Suite& suite, const std::string& path) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (suite.rank() == 0) {

@@ -1,5 +1,5 @@
-// Everything of MPI-IO but data access: opening, sizes, hints, views asked back, errors and their handlers,
-// communicators, many requests at once.
+// Everything of MPI-IO but data access: opening, sizes, hints, views asked back, errors and their
+// handlers, communicators, many requests at once.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,7 +18,8 @@ namespace {
 
 using namespace mpiio;
 
-// By opening, for which an NFS client asks the server: it goes on saying for seconds that it knows a name.
+// By opening, for which an NFS client asks the server: it goes on saying for seconds that
+// it knows a name.
 bool exists(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {
@@ -200,7 +201,8 @@ void atomicity(const Suite& suite) {
   EXPECT_MPI(MPI_File_set_atomicity(file, 1));
   EXPECT_MPI(MPI_File_get_atomicity(file, &flag));
   EXPECT(flag != 0, "not atomic");
-  // All ranks write the same stretch at once, in one piece and in many: the file holds one rank's bytes alone.
+  // All ranks write the same stretch at once, in one piece and in many: the file holds one
+  // rank's bytes alone.
   constexpr int kBytes = 200000;
   std::vector<uint8_t> mine(kBytes, static_cast<uint8_t>(suite.rank() + 1));
   MPI_Datatype pieces = MPI_DATATYPE_NULL;
@@ -307,8 +309,8 @@ void fortran_handles(const Suite& suite) {
 }
 
 void communicators(const Suite& suite) {
-  // A file a rank, all open at once; then a file for the even and one for the odd ranks; the communicator may go before the
-  // file.
+  // A file a rank, all open at once; then a file for the even and one for the odd ranks; the
+  // communicator may go before the file.
   const std::string own = suite.path(text("self", suite.rank()));
   MPI_File file = open(own, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_COMM_SELF);
   int value = suite.rank();
@@ -339,7 +341,8 @@ void communicators(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Forty requests under way on two files, completed in other orders, mixed with messages; a rank may have none in a collective.
+// Forty requests under way on two files, completed in other orders, mixed with messages; a rank may
+// have none in a collective.
 void many_requests(const Suite& suite) {
   constexpr int kRequests = 20;
   constexpr int kBlock = 5000;
@@ -416,7 +419,8 @@ void nothing(const Suite& suite) {
   remove_later(suite, path);
 }
 
-// A split collective begun twice, or ended without a begin, is an error; other calls may lie between begin and end.
+// A split collective begun twice, or ended without a begin, is an error; other calls may lie
+// between begin and end.
 void split_rules(const Suite& suite) {
   const std::string path = suite.path("split");
   MPI_File file = open(path);

@@ -1,8 +1,10 @@
-// Files whose names change while they are open: an open file stays what it is, whatever its name has come to mean.
+// Files whose names change while they are open: an open file stays what it is, whatever its name
+// has come to mean.
 //
-// Asked of every call, blocking or not: its bytes go to the file that was opened and come from it, though that file has another
-// name by now, none, or one relative to a directory that the program has left; a file of somebody else's that has the name
-// meanwhile keeps its bytes, and its place in the directory.
+// Asked of every call, blocking or not: its bytes go to the file that was opened and come from it,
+// though that file has another name by now, none, or one relative to a directory that the program
+// has left; a file of somebody else's that has the name meanwhile keeps its bytes, and its place in
+// the directory.
 
 #include <unistd.h>
 
@@ -211,7 +213,8 @@ std::string words_of(int error) {
   return text;
 }
 
-// The last rank names another file: an error everywhere, with both names, whether the other file is there or not.
+// The last rank names another file: an error everywhere, with both names, whether the other file
+// is there or not.
 void different_files(const Suite& suite) {
   const int last = suite.rank_count() - 1;
   const std::string first = suite.path("first"), other = suite.path("other");

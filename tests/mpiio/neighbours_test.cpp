@@ -1,11 +1,13 @@
-// Two open files on one file, that of another communicator, job or library: what one writes between the pieces of the other
-// stays.
+// Two open files on one file, that of another communicator, job or library: what one writes between
+// the pieces of the other stays.
 //
-// One side writes pieces with gaps, in every way by which windows may be read, changed and written back, and is held up for a
-// moment between reading and writing. The other writes in the gaps meanwhile. Bytes that only one of them writes must be in the
-// file afterwards. The sides tell each other how far they are in a file that both map, so that they may be two jobs:
-// MPIIO_SIDE=holey or MPIIO_SIDE=other says which one a job is; without it the last rank of a job is the other side. A side
-// whose MPI-IO is not Stria's writes in atomic mode only: without it, other libraries' writes lock nothing.
+// One side writes pieces with gaps, in every way by which windows may be read, changed and written
+// back, and is held up for a moment between reading and writing. The other writes in the gaps
+// meanwhile. Bytes that only one of them writes must be in the file afterwards. The sides tell
+// each other how far they are in a file that both map, so that they may be two jobs:
+// MPIIO_SIDE=holey or MPIIO_SIDE=other says which one a job is; without it the last rank of a job
+// is the other side. A side whose MPI-IO is not Stria's writes in atomic mode only: without it,
+// other libraries' writes lock nothing.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -88,7 +90,8 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
   ~Meeting() { munmap(shared_, sizeof(Shared)); }
 
-  /// One rank of each side says that it has come to the next step; returns when the other side has, too.
+  /// One rank of each side says that it has come to the next step; returns when the other
+  /// side has, too.
   void step(bool holey) {
     ++steps_;
     (holey ? shared_->holey : shared_->other).store(steps_);
@@ -167,7 +170,8 @@ class Side {
     step();
   }
 
-  /// The last rank of the holey side writes into a gap in the background, while the first completes a window from the file.
+  /// The last rank of the holey side writes into a gap in the background, while the first completes
+  /// a window from the file.
   void run_with_itself() {
     if (!holey_) {
       return;

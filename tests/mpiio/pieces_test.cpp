@@ -1,6 +1,6 @@
-// A million pieces of 8 bytes a rank: every byte in its place, what lies between untouched, and memory that doesn't grow with
-// the number of pieces. The bound is that of the collective buffer and some megabytes; a list of the pieces would be many times
-// it.
+// A million pieces of 8 bytes a rank: every byte in its place, what lies between untouched, and
+// memory that doesn't grow with the number of pieces. The bound is that of the collective buffer
+// and some megabytes; a list of the pieces would be many times it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,8 +19,10 @@ using mpiio::Suite;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kCollectiveBufferBytes = 32 * kMiB;  // cb_buffer_size
-constexpr int64_t kOtherBytes = 14 * kMiB;             // a staging buffer, a window of the file, and what MPI takes
-constexpr int64_t kIrregularBytes = 24;                // a piece: its description, and while it is decoded
+// A staging buffer, a window of the file, and what MPI takes.
+constexpr int64_t kOtherBytes = 14 * kMiB;
+// A piece: its description, and while it is decoded.
+constexpr int64_t kIrregularBytes = 24;
 constexpr int64_t kPieceBytes = 8;
 constexpr uint64_t kBefore = 0xeeeeeeeeeeeeeeeeu;
 
@@ -76,7 +78,8 @@ uint64_t value_of(int rank, int64_t piece) {
   return (static_cast<uint64_t>(rank) << 40) + static_cast<uint64_t>(piece) + 1;
 }
 
-// The most memory that the process has had since reset_peak(), or ever where the system doesn't reset it.
+// The most memory that the process has had since reset_peak(), or ever where the system
+// doesn't reset it.
 int64_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

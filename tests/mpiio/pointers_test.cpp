@@ -1,4 +1,5 @@
-// Individual and shared file pointers: every call that moves them, ordered access, seeks, byte offsets; no stray files.
+// Individual and shared file pointers: every call that moves them, ordered access, seeks, byte
+// offsets; no stray files.
 
 #include <dirent.h>
 #include <unistd.h>
@@ -58,7 +59,8 @@ MPI_Offset shared_position(MPI_File file) {
   return position;
 }
 
-// Every rank writes `kRecords` records of one etype each; each must be in the file once, each rank's in its order.
+// Every rank writes `kRecords` records of one etype each; each must be in the file once, each
+// rank's in its order.
 void shared_writes(const Suite& suite, const Call& call) {
   constexpr int kRecords = 12;
   const std::string path = suite.path("shared");
@@ -146,7 +148,8 @@ void shared_reads(const Suite& suite, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Ordered access through a common view with holes: rank r's data lie behind those of the ranks before it.
+// Ordered access through a common view with holes: rank r's data lie behind those of the
+// ranks before it.
 void ordered(const Suite& suite, uint64_t seed) {
   Random random(seed);
   const View view = random_common_view(random);
@@ -216,7 +219,8 @@ void seeks(const Suite& suite) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   File file(path);
-  // Two ints of every five, from byte 100 on: 18 etypes lie within the first 900 bytes behind it at offsets 100, 104, 120 …
+  // Two ints of every five, from byte 100 on: 18 etypes lie within the first 900 bytes behind it at
+  // offsets 100, 104, 120 …
   const Shape filetype = resized(0, 20, contiguous(2, named(MPI_INT, "MPI_INT", 4)));
   EXPECT_MPI(MPI_File_set_view(file.get(), 100, MPI_INT, filetype.type, "native", MPI_INFO_NULL));
   MPI_Offset position = -1;
@@ -264,7 +268,8 @@ void seeks(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// MPI_MODE_APPEND sets both pointers to the end; two opens of a file have shared pointers of their own.
+// MPI_MODE_APPEND sets both pointers to the end; two opens of a file have shared
+// pointers of their own.
 void append_and_two_opens(const Suite& suite) {
   const std::string path = suite.path("append");
   if (suite.rank() == 0) {

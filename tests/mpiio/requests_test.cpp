@@ -1,8 +1,9 @@
 // Very many nonblocking operations at once, and every call that waits for them.
 //
-// Asked: posting never waits for another rank, however many operations are under way; every way to wait for n requests takes
-// time in proportion to n; the status, index and error of each request are its own, among requests of messages too; freed and
-// cancelled requests do what they were begun for.
+// Asked: posting never waits for another rank, however many operations are under way; every way
+// to wait for n requests takes time in proportion to n; the status, index and error of each
+// request are its own, among requests of messages too; freed and cancelled requests do what they
+// were begun for.
 
 #include <fcntl.h>
 #include <time.h>
@@ -93,7 +94,8 @@ void posting_waits_for_nobody(Suite& suite) {
   close(suite, file, path);
 }
 
-// The same with failures on some ranks, which every rank learns of, each with the operation that failed.
+// The same with failures on some ranks, which every rank learns of, each with the
+// operation that failed.
 void failures_among_many(Suite& suite) {
   suite.allow_seconds(60);
   const int count = 3000;
@@ -222,8 +224,9 @@ const std::vector<Way>& ways() {
   return list;
 }
 
-// Processor time of this thread, which a busy machine leaves as it is. MPI itself looks through the list at each call of
-// MPI_Waitany: 5e7 looks at 10,000 requests, some tenths of a second. A search in a table for each made 9 s of it.
+// Processor time of this thread, which a busy machine leaves as it is. MPI itself looks through the
+// list at each call of MPI_Waitany: 5e7 looks at 10,000 requests, some tenths of a second. A search
+// in a table for each made 9 s of it.
 void waiting_is_linear(Suite& suite, const Way& way) {
   suite.allow_seconds(60);
   const int count = suite.options().count > 0 ? suite.options().count : 10000;
@@ -370,7 +373,8 @@ void mixed_requests(const Suite& suite) {
   unlink(path.c_str());
 }
 
-// Freed requests are completed by the close at the latest; a cancelled one is finished all the same.
+// Freed requests are completed by the close at the latest; a cancelled one is
+// finished all the same.
 void freed_and_cancelled(const Suite& suite) {
   constexpr int kCount = 500;
   const std::string path = suite.path("freed");

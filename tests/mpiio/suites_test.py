@@ -1,8 +1,8 @@
 """The I/O tests of other projects on the drop-in: what passes natively passes with it.
 
-Each program is run on the drop-in; only when it fails or hangs, natively as well: then it says nothing about us and is skipped.
-Built by scripts/io_suites.sh. From the environment, besides what drop_in_test.py takes: STRIA_SUITES (the directory of the
-suites' programs) and STRIA_RANKS.
+Each program is run on the drop-in; only when it fails or hangs, natively as well: then it says
+nothing about us and is skipped. Built by scripts/io_suites.sh. From the environment, besides what
+drop_in_test.py takes: STRIA_SUITES (the directory of the suites' programs) and STRIA_RANKS.
 """
 
 import os
@@ -51,7 +51,8 @@ IOR = (
 
 
 def compare(what, attempt):
-    """Calls attempt(native), which gives what went wrong or None; fails where only the drop-in's run went wrong."""
+    """Calls attempt(native), which gives what went wrong or None; fails where only the drop-in's
+    run went wrong."""
     wrong = attempt(False)
     if wrong is not None and attempt(True) is None:
         pytest.fail(wrong)
@@ -60,7 +61,8 @@ def compare(what, attempt):
 
 
 def check(work, ranks, *command, says="", after=None):
-    """Compares runs of a program in empty directories; what it says must match. `after`: another, run first in each."""
+    """Compares runs of a program in empty directories; what it says must match. `after`: another,
+    run first in each."""
 
     def attempt(native):
         place = work / ("native" if native else "ours")
@@ -151,7 +153,8 @@ def test_hdf5_second_reads_first(work, first, second, ranks):
     check(work, ranks, program("hdf5", second), after=program("hdf5", first))
 
 
-@pytest.mark.parametrize("kind", ["check", "ptests"])  # with one rank, and with as many as each program is made for
+# With one rank, and with as many as each program is made for.
+@pytest.mark.parametrize("kind", ["check", "ptests"])
 @pytest.mark.parametrize("directory", PNETCDF)
 def test_pnetcdf(work, directory, kind):
     place = program("pnetcdf", "test") / directory

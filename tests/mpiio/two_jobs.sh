@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# two_jobs.sh MPIEXEC PROGRAM...: the two sides of neighbours_test.cpp as two jobs of two ranks at once.
+# two_jobs.sh MPIEXEC PROGRAM...: the two sides of neighbours_test.cpp as two jobs of two
+# ranks at once.
 set -u
 mpiexec=$1; shift
 MPIIO_SIDE=other "$mpiexec" -n 2 "$@" </dev/null & other=$!

@@ -1,5 +1,6 @@
-// Datatypes that the program has not committed: MPI_ERR_TYPE, nothing moved and nothing changed, from every call that takes a
-// datatype; and the same type once it is committed, which no call may refuse, however it was made.
+// Datatypes that the program has not committed: MPI_ERR_TYPE, nothing moved and nothing changed,
+// from every call that takes a datatype; and the same type once it is committed, which no call may
+// refuse, however it was made.
 
 #include <array>
 #include <vector>
@@ -119,7 +120,8 @@ void extent_needs_a_committed_type(const Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// However it was made; of those that the program never commits, the ones that are committed from the start.
+// However it was made; of those that the program never commits, the ones that are committed
+// from the start.
 std::vector<MPI_Datatype> committed_types() {
   MPI_Datatype type = new_type();
   MPI_Type_commit(&type);

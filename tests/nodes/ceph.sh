@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# A CephFS for the nodes of cluster.sh --fs ceph: a monitor, a manager, a metadata server and three stores in memory, on the head;
-# each node mounts it by ceph-fuse. Debian packages: ceph-mon ceph-mgr ceph-osd ceph-mds ceph-common ceph-fuse.
+# A CephFS for the nodes of cluster.sh --fs ceph: a monitor, a manager, a metadata server and three
+# stores in memory, on the head; each node mounts it by ceph-fuse. Debian packages: ceph-mon
+# ceph-mgr ceph-osd ceph-mds ceph-common ceph-fuse.
 #
-#   ceph.sh start DIRECTORY ADDRESS   what it keeps is in DIRECTORY. Exit code 77 where a package is missing
+#   ceph.sh start DIRECTORY ADDRESS   what it keeps is in DIRECTORY. Exit code 77 where a
+#                                     package is missing
 #   ceph.sh mount DIRECTORY PLACE
 #   ceph.sh stop DIRECTORY
 set -eu

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# A cluster in a box: pretended nodes n1..nN on one Linux machine, on which MPI programs run as ranks of several nodes. Needs
-# root, util-linux and iproute2; no sshd, no kernel module.
+# A cluster in a box: pretended nodes n1..nN on one Linux machine, on which MPI programs run as
+# ranks of several nodes. Needs root, util-linux and iproute2; no sshd, no kernel module.
 #
-#   cluster.sh enter COMMAND...    runs COMMAND in namespaces of its own, where alone the others work: several of them don't
-#                                  disturb each other, and nothing is left when COMMAND ends or is killed. Exit code 77 where
-#                                  that is not allowed
+#   cluster.sh enter COMMAND...    runs COMMAND in namespaces of its own, where alone the others
+#                                  work: several of them don't disturb each other, and nothing is
+#                                  left when COMMAND ends or is killed. Exit code 77 where that
+#                                  is not allowed
 #   cluster.sh up N [--rate RATE] [--fs local|cache|ceph|cmd:COMMAND]
 #   cluster.sh run [openmpi|mpich] -n RANKS [--nodes K] PROGRAM [ARGUMENT...]
 #                                  on the first K nodes; default all
@@ -14,12 +15,14 @@
 #   cluster.sh deafen NODE         lets no datagram (UDP) of the node through
 #   cluster.sh down
 #
-# Each node has a network of its own (10.77.0.I behind a bridge), a host name, process ids, System V IPC, /dev/shm and /tmp, so
-# that only the network crosses nodes. mpiexec runs outside, as on a login node (10.77.0.254). All nodes see the machine's other
-# files, this repository, and a shared directory /mnt/share:
+# Each node has a network of its own (10.77.0.I behind a bridge), a host name, process ids, System V
+# IPC, /dev/shm and /tmp, so that only the network crosses nodes. mpiexec runs outside, as on a
+# login node (10.77.0.254). All nodes see the machine's other files, this repository, and a shared
+# directory /mnt/share:
 #   --fs local   a directory itself: one page cache, coherent
-#   --fs cache   the same through a FUSE mount for each node: page caches that nobody invalidates, coherent from close to open,
-#                names and sizes kept for a second as NFS may; fcntl locks are the node's alone, flock is everybody's
+#   --fs cache   the same through a FUSE mount for each node: page caches that nobody invalidates,
+#                coherent from close to open, names and sizes kept for a second as NFS may; fcntl
+#                locks are the node's alone, flock is everybody's
 #   --fs ceph    a CephFS of ceph.sh's; coherent
 #   --fs cmd:X   runs X with the node's number and /mnt/share as arguments on each node
 # --rate 1gbit limits each node's link both ways.
@@ -194,7 +197,8 @@ run() {
         --mca btl_vader_single_copy_mechanism none --mca mpi_yield_when_idle 1 --host "$hosts" -n "$ranks" "$@"
       ;;
     mpich)
-      # Debian's MPICH of UCX ends three to four times of six across nodes, whatever UCX_TLS and its kin say.
+      # Debian's MPICH of UCX ends three to four times of six across nodes, whatever UCX_TLS
+      # and its kin say.
       local wheel=$root/build/venv_mpich
       [ -x "$wheel/bin/mpiexec" ] || die "run scripts/mpich_wheel.sh first"
       exec "$wheel/bin/mpiexec" -launcher ssh -launcher-exec "$box/rsh" -iface cluster -hosts "$hosts" -n "$ranks" \

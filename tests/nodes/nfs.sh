@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Real NFS 4.2 between machines, on one machine whose own kernel need not know NFS: user-mode Linux kernels are the nodes n1..nN,
-# each with a page cache of its own, and nfs-ganesha serves a directory that they mount at /mnt/share. Debian packages:
-# user-mode-linux nfs-ganesha nfs-ganesha-vfs nfs-common kmod socat iproute2. Slow: for right bytes, not for speed.
+# Real NFS 4.2 between machines, on one machine whose own kernel need not know NFS: user-mode Linux
+# kernels are the nodes n1..nN, each with a page cache of its own, and nfs-ganesha serves a
+# directory that they mount at /mnt/share. Debian packages: user-mode-linux nfs-ganesha
+# nfs-ganesha-vfs nfs-common kmod socat iproute2. Slow: for right bytes, not for speed.
 #
-#   nfs.sh enter COMMAND...   runs COMMAND in namespaces of its own, where alone the others work; nothing is left when it ends.
-#                             Exit code 77 where that is not allowed, or a package is missing
+#   nfs.sh enter COMMAND...   runs COMMAND in namespaces of its own, where alone the others work;
+#                             nothing is left when it ends. Exit code 77 where that is not allowed,
+#                             or a package is missing
 #   nfs.sh up N
-#   nfs.sh run -n RANKS PROGRAM [ARGUMENT...]    Open MPI over the nodes in turn; RANKS is a multiple of N
+#   nfs.sh run -n RANKS PROGRAM [ARGUMENT...]    Open MPI over the nodes in turn; RANKS is
+#                                                a multiple of N
 #   nfs.sh on NODE COMMAND    in a shell on the node, for instance: nfs.sh on 2 ls /mnt/share
 #   nfs.sh down
 #

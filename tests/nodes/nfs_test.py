@@ -1,4 +1,5 @@
-"""The library and the drop-in on two nodes with real NFS between them: nfs.sh's, of which this runs inside one.
+"""The library and the drop-in on two nodes with real NFS between them: nfs.sh's, of which this
+runs inside one.
 
 Run by scripts/check_nodes.sh where STRIA_NODES=nfs."""
 
@@ -25,7 +26,8 @@ def nodes():
 
 
 def run(*command, **environment):
-    """What the ranks say goes to a file: whoever is left behind on a node that hangs would keep a pipe open for ever."""
+    """What the ranks say goes to a file: whoever is left behind on a node that hangs would keep a
+    pipe open for ever."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     line = [NODES, "run", "-n", "4", "env", *settings, *map(str, command)]
     with tempfile.TemporaryFile("w+") as said:
@@ -46,14 +48,16 @@ def run(*command, **environment):
 
 @pytest.mark.parametrize("method", ["automatic", "two_phase", "list_io"])
 def test_library(method):
-    """What is read just after a commit on another node is what was written, over files of the same names."""
+    """What is read just after a commit on another node is what was written, over files of
+    the same names."""
     output = run(BUILD / "bin/stria", "flash", "io", "--dir", SHARE, "--rounds", 2, "--blocks", 2, "--plotfile", "--read",
                  "--verify", "--hint", f"stria_method={method}")  # fmt: skip
     assert "every value of every file was checked" in output, output
 
 
 def drop_in(program, *arguments):
-    """Each access waits for the server a few times: cases of seconds elsewhere take a minute here."""
+    """Each access waits for the server a few times: cases of seconds elsewhere take
+    a minute here."""
     output = run(BUILD / "bin" / program, "--dir", SHARE, "--seconds", 300, *arguments, MPIIO_TEST_LIBRARY="stria",
                  LD_PRELOAD=BUILD / "lib/libstria_mpiio.so")  # fmt: skip
     assert ", 0 failed," in output, output

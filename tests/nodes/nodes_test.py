@@ -1,7 +1,9 @@
-"""The library, the drop-in and the FLASH programs on nodes that are really apart: cluster.sh's, of which this runs inside one.
+"""The library, the drop-in and the FLASH programs on nodes that are really apart: cluster.sh's, of
+which this runs inside one.
 
-Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a while, a node that crashes.
-STRIA_NODES=ceph runs on CephFS what needs nothing but a file system, on more patient nodes.
+Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a
+while, a node that crashes. STRIA_NODES=ceph runs on CephFS what needs nothing but a file system, on
+more patient nodes.
 """
 
 import itertools
@@ -95,7 +97,8 @@ def stria(places, *arguments, **environment):
 
 @pytest.mark.parametrize("places", [FOUR_BY_TWO, TWO_BY_THREE], ids=["4x2", "2x3"])
 def test_library(nodes, places):
-    """Every value of checkpoints and plot files, written and read at once on all nodes, over files of the same names."""
+    """Every value of checkpoints and plot files, written and read at once on all nodes, over files
+    of the same names."""
     for method in ["automatic", "two_phase"]:
         output = stria(places, "flash", "io", "--dir", SHARE, "--rounds", 1, "--blocks", 3, "--plotfile", "--read", "--verify",
                        "--hint", f"stria_method={method}")  # fmt: skip
@@ -125,7 +128,8 @@ def test_drop_in(coherent, program):
 
 @pytest.mark.parametrize("seed", [1, 20])
 def test_drop_in_on_caching_nodes(nodes, seed):
-    """What a rank of another node has written is read after a sync, though the node's page cache knows nothing of it."""
+    """What a rank of another node has written is read after a sync, though the node's page cache
+    knows nothing of it."""
     if nodes == "ceph" and seed == 20:
         pytest.skip("its thousands of pieces of a few bytes wait for the stores one by one: minutes")
     assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_views", "--seed", seed, "--count", 5)
@@ -156,7 +160,8 @@ def test_library_on_failing_storage(nodes):
 
 @pytest.mark.parametrize("kind", ["library", "mpiio"])
 def test_cut_link(local, kind):
-    """A link that stays cut: each side says for whom it waits, and every rank of both ends at the deadline."""
+    """A link that stays cut: each side says for whom it waits, and every rank of both ends
+    at the deadline."""
     more = {"LD_PRELOAD": f"{BUILD}/lib/libstria_mpiio.so"} if kind == "mpiio" else {}
     process = start(["-n", "6", "--nodes", "3"], BUILD / "bin/waits_program", kind, f"{SHARE}/waits", 60,
                     STRIA_WAIT_WARNING_S=2, STRIA_WAIT_DEADLINE_S=5, **more)  # fmt: skip

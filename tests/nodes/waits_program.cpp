@@ -1,7 +1,9 @@
-// Collective calls on one file and nothing else between the ranks, for tests of what is said of a wait.
+// Collective calls on one file and nothing else between the ranks, for tests of what is
+// said of a wait.
 //
-// usage: waits_program library|mpiio FILE SECONDS [LATE_RANK]: calls for so many seconds, as rank 0 counts them; LATE_RANK
-// sleeps for five seconds before it makes the second call. Rank 0 says when the first is made.
+// usage: waits_program library|mpiio FILE SECONDS [LATE_RANK]: calls for so many seconds, as rank 0
+// counts them; LATE_RANK sleeps for five seconds before it makes the second call. Rank 0 says when
+// the first is made.
 #include <mpi.h>
 
 #include <chrono>
@@ -39,7 +41,8 @@ struct Plan {
   }
 };
 
-// The ranks agree on the end through the file itself: rank 0 stops calling, and leaves, when its time is over.
+// The ranks agree on the end through the file itself: rank 0 stops calling, and leaves, when
+// its time is over.
 void call_library(const Plan& plan) {
   stria::File file = stria::File::create(MPI_COMM_WORLD, plan.path);
   stria::Dataset values = file.create_dataset("values", stria::ElementType::kFloat64, {1});

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """usage: waits_test.py MPIEXEC libstria_mpiio.so waits_program DIRECTORY
 
-On one node a rank comes late to a collective call, of the library and of MPI-IO by preload: the lowest rank that waits says so,
-by an environment variable or a hint, or nobody does, or the job ends.
+On one node a rank comes late to a collective call, of the library and of MPI-IO by
+preload: the lowest rank that waits says so, by an environment variable or a hint, or
+nobody does, or the job ends.
 """
 
 import pathlib

@@ -1,4 +1,5 @@
-"""The FLASH file format version 9 as its readers need it, looked at with h5py: types, shapes, order, padding, links."""
+"""The FLASH file format version 9 as its readers need it, looked at with h5py: types, shapes,
+order, padding, links."""
 
 import h5py
 import numpy as np
@@ -95,7 +96,8 @@ def test_names_and_variables(directory):
         with h5py.File(path) as file:
             names = file["unknown names"]
             assert names.dtype == np.dtype("S4") and names.ndim == 2 and names.shape[1] == 1
-            # Declared as FLASH declares them; for any other padding the library would cut off the fourth letter.
+            # Declared as FLASH declares them; for any other padding the library would cut off the
+            # fourth letter.
             assert names.id.get_type().get_strpad() == h5py.h5t.STR_NULLTERM
             assert as_c_program_reads(names) == b"".join(name for (name,) in names[:])
             integer = dict(pairs(file, "integer scalars"))

@@ -1,4 +1,5 @@
-"""h5py and HDF5's own tools find nothing unusual in the files, and files that they made anew are accepted."""
+"""h5py and HDF5's own tools find nothing unusual in the files, and files that they made
+anew are accepted."""
 
 import shutil
 import subprocess
@@ -56,7 +57,8 @@ def test_h5py_reads_every_dataset(files):
 
 
 def test_the_file_holds_little_beside_its_data(files):
-    """Metadata, alignment and checksums cost a few pages, and nothing follows the last byte in use."""
+    """Metadata, alignment and checksums cost a few pages, and nothing follows the
+    last byte in use."""
     for path in files:
         with h5py.File(path) as file:
             bytes_used = sum(item.nbytes for item in file.values() if isinstance(item, h5py.Dataset))

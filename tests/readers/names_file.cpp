@@ -1,4 +1,5 @@
-// Writes a file whose names and strings go beyond ASCII and whose value ranges stay empty. Usage: names_file PATH
+// Writes a file whose names and strings go beyond ASCII and whose value ranges stay empty. Usage:
+// names_file PATH
 #include <mpi.h>
 
 #include <cstdio>

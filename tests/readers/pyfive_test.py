@@ -1,4 +1,5 @@
-"""pyfive, which reads HDF5 without libhdf5, sees every dataset and attribute of a file as libhdf5 does."""
+"""pyfive, which reads HDF5 without libhdf5, sees every dataset and attribute of a file
+as libhdf5 does."""
 
 import os
 import subprocess

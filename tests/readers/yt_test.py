@@ -1,4 +1,5 @@
-"""yt opens the files with its own FLASH reader, and every block of its fields is what was written."""
+"""yt opens the files with its own FLASH reader, and every block of its fields is
+what was written."""
 
 import h5py
 import numpy as np
@@ -15,7 +16,8 @@ def load(path):
 
 
 def compare_blocks(path, variables):
-    """Every block of every variable, as yt has it, with the file's raw bytes; yt orders cells x, y, z."""
+    """Every block of every variable, as yt has it, with the file's raw bytes; yt orders
+    cells x, y, z."""
     dataset = load(path)
     with h5py.File(path) as file:
         assert len(dataset.index.grids) == file["refine level"].shape[0]
@@ -53,7 +55,8 @@ def test_sedov_mesh_covers_the_domain_once(request, dim):
 
 
 def expected_value(block, variable, nvar, nxb, guard_cells):
-    """The FLASH I/O benchmark's cells, from their numbers: 1 plus a fraction that a multiplication makes of the number."""
+    """The FLASH I/O benchmark's cells, from their numbers: 1 plus a fraction that a multiplication
+    makes of the number."""
     side = nxb + 2 * guard_cells
     inner = np.arange(guard_cells, guard_cells + nxb, dtype=np.uint64)
     cell = (inner[:, None, None] * side + inner[None, :, None]) * side + inner[None, None, :]

@@ -1,4 +1,5 @@
-"""Looking after servers: what `stria status` and the page for Prometheus say, and servers with few descriptors."""
+"""Looking after servers: what `stria status` and the page for Prometheus say, and servers with
+few descriptors."""
 
 import json
 import os
@@ -111,7 +112,8 @@ def test_the_page_for_prometheus(page, work):
 
 
 def test_a_server_with_few_descriptors_serves_many_files_and_clients(work):
-    """64 beside those for event loops and other things: half of them for connections, and two for each open file's part."""
+    """64 beside those for event loops and other things: half of them for connections, and two for
+    each open file's part."""
     (work / "store").mkdir()
     loops = min(max(4 * len(os.sched_getaffinity(0)), 8), 32)
     store = Store(work / "store", 1, descriptors=32 + 3 * loops + 64)

@@ -1,6 +1,8 @@
-"""Programs on a store of four servers: the FLASH applications with restarts, the drop-in, the tools, and servers that die.
+"""Programs on a store of four servers: the FLASH applications with restarts, the drop-in, the
+tools, and servers that die.
 
-From the environment, beside stria_program's: STRIA_MPIIO (the drop-in), STRIA_BIN (its programs), STRIA_MPI.
+From the environment, beside stria_program's: STRIA_MPIIO (the drop-in), STRIA_BIN (its
+programs), STRIA_MPI.
 """
 
 import json
@@ -33,8 +35,8 @@ def names(url):
 
 
 def write_on_all_servers(url, *options):
-    """Writes files below url until the first lies on every server; its URL. A new file lies on those of which the manager has
-    heard lately, which isn't all just after one was killed."""
+    """Writes files below url until the first lies on every server; its URL. A new file lies on
+    those of which the manager has heard lately, which isn't all just after one was killed."""
     deadline = time.monotonic() + 30
     while True:
         run("flash", "io", *options, "--keep", "--dir", url, ranks=3).succeeded()
@@ -52,7 +54,8 @@ def fetch(url, path):
 
 
 def assert_same(left, right):
-    """Both hold the same numbers at the same places; the time at which a file was made is text in it."""
+    """Both hold the same numbers at the same places; the time at which a file was made
+    is text in it."""
     assert left.stat().st_size == right.stat().st_size
     with h5py.File(left) as one, h5py.File(right) as other:
         assert list(one) == list(other)
@@ -63,7 +66,8 @@ def assert_same(left, right):
 
 
 def test_flash_checkpoint_with_restart(store, work):
-    """Written on three ranks, every value checked, read on two and on five; the values are those of a local file."""
+    """Written on three ranks, every value checked, read on two and on five; the values are those
+    of a local file."""
     options = ["--nxb", 8, "--nvar", 6, "--blocks", 9, "--rounds", 1, "--plotfile", "--keep", "--verify"]
     url = store.url + "/flash"
     for directory in (url, work):

@@ -10,7 +10,8 @@ START_SECONDS = 60
 
 
 class Store:
-    """Servers 0 to count - 1, of which 0 is the manager; each can be killed and started again where it was."""
+    """Servers 0 to count - 1, of which 0 is the manager; each can be killed and started
+    again where it was."""
 
     def __init__(self, directory, count, key=None, options=(), descriptors=None):
         """`options` are added to every server's; `descriptors` is the most that each may have."""

@@ -1,4 +1,5 @@
-// main of a fuzz target in builds without libFuzzer: runs each kept input once. Takes files and folders; ignores options.
+// main of a fuzz target in builds without libFuzzer: runs each kept input once. Takes files and
+// folders; ignores options.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// main of every MPI test program: initialises MPI, runs the tests on every rank, and fails on all ranks when one fails.
+// main of every MPI test program: initialises MPI, runs the tests on every rank, and fails on all
+// ranks when one fails.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// The oracle for datatypes: every byte listed, in stream order, by MPI's rules for typemaps and bounds.
+// The oracle for datatypes: every byte listed, in stream order, by MPI's rules for
+// typemaps and bounds.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +53,8 @@ class NaiveBuilder {
   bool is_empty_ = true;
 };
 
-/// Random nested types: most small, some with gaps, overlaps, negative strides, zero counts and odd bounds.
+/// Random nested types: most small, some with gaps, overlaps, negative strides, zero counts
+/// and odd bounds.
 class TypeGenerator {
  public:
   explicit TypeGenerator(uint64_t seed, int64_t unit_bytes = 1) : random_(seed), unit_bytes_(unit_bytes) {}
@@ -137,7 +139,8 @@ class TypeGenerator {
     return {Datatype::hvector(count, block, stride, old.type).value(), builder.take()};
   }
 
-  /// Block lengths and displacements in steps of `step` bytes, mostly increasing, sometimes touching or regular.
+  /// Block lengths and displacements in steps of `step` bytes, mostly increasing, sometimes
+  /// touching or regular.
   void lists(int64_t extent_in_steps, int64_t step, std::vector<int64_t>& lengths, std::vector<int64_t>& displacements) {
     const int64_t count = pick(0, 5);
     const bool is_regular = pick(0, 3) == 0;

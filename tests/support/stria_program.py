@@ -1,7 +1,8 @@
 """Runs the real stria command, on ranks or alone, and holds what came of it.
 
-Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. A run that takes longer than its timeout is killed and counts
-as a hang: the limits are far above what the machine needs, so that only a deadlock meets them.
+Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. A run that takes longer than its
+timeout is killed and counts as a hang: the limits are far above what the machine needs, so that
+only a deadlock meets them.
 """
 
 import contextlib
@@ -71,7 +72,8 @@ def command_line(arguments, ranks):
 
 
 def start(arguments, ranks=0, fault=None, user=None, **streams):
-    """Starts a run in a session of its own, for tests that kill it, and as the user of that number where one is given."""
+    """Starts a run in a session of its own, for tests that kill it, and as the user of that number
+    where one is given."""
     return subprocess.Popen(
         command_line(arguments, ranks), env=environment(fault), stdin=subprocess.DEVNULL, start_new_session=True,
         user=user, group=user, extra_groups=None if user is None else [], **streams,
@@ -120,7 +122,8 @@ def kill(pid):
 
 
 def kill_all(process):
-    """Kills a run, mpiexec last so that it cannot tidy up first, and waits until nothing of it is left."""
+    """Kills a run, mpiexec last so that it cannot tidy up first, and waits until nothing
+    of it is left."""
     pids = descendants(process.pid)
     for pid in [*pids, process.pid]:
         kill(pid)

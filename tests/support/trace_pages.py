@@ -1,4 +1,5 @@
-"""Pages of traces in headless Chromium: made-up traces, the pages that stria makes of them, and what their pixels show."""
+"""Pages of traces in headless Chromium: made-up traces, the pages that stria makes of them, and
+what their pixels show."""
 
 import contextlib
 import io
@@ -93,7 +94,8 @@ class Page:
         return tuple(int(part) for part in rgb.strip("rgb()").split(",")[:3])
 
     def place(self, rank, kind, share=0.5, dy=0.25):
-        """Screen coordinates inside the first span of that kind on that rank, near its left edge where no text is."""
+        """Screen coordinates inside the first span of that kind on that rank, near its left edge
+        where no text is."""
         x, y, _, _ = self.box("#timeline")
         left, top, width, height = self.page.evaluate(
             """([rank, kind]) => {

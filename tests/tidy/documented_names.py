@@ -1,5 +1,5 @@
-"""What users type or read is described: options of the programs in docs/command_line.md, hints of the library in docs/hints.md,
-rules of the report in docs/trace_report.md."""
+"""What users type or read is described: options of the programs in docs/command_line.md, hints of
+the library in docs/hints.md, rules of the report in docs/trace_report.md."""
 
 import re
 

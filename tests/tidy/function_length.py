@@ -1,7 +1,9 @@
-"""Lengths of C++ functions, measured on the text: comments and strings are blanked, then braces are matched.
+"""Lengths of C++ functions, measured on the text: comments and strings are blanked, then
+braces are matched.
 
-An opening brace starts a function when the words before it hold a parameter list and it is not inside a function, a
-parameter list or an initialiser. That is exact for formatted code without brace-changing macros, and costs milliseconds.
+An opening brace starts a function when the words before it hold a parameter list and it is not
+inside a function, a parameter list or an initialiser. That is exact for formatted code without
+brace-changing macros, and costs milliseconds.
 """
 
 import re

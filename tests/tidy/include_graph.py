@@ -1,11 +1,13 @@
-"""One folder, one layer, dependencies one way: reads every #include and reports those that go up, sideways or in a circle."""
+"""One folder, one layer, dependencies one way: reads every #include and reports those that go up,
+sideways or in a circle."""
 
 import posixpath
 import re
 
 from source_tree import Violation
 
-# Lower first. A file includes its own folder and lower layers; two folders on one line know nothing of each other.
+# Lower first. A file includes its own folder and lower layers; two folders on one line know nothing
+# of each other.
 LAYERS = [
     ["src/base"],
     ["src/trace"],
@@ -26,7 +28,8 @@ LAYERS = [
     ["bindings", "apps"],
     ["bench", "tools"],
 ]
-# Rooms within a layer, lower first. Files that lie in the layer's folder itself stand above all of its rooms.
+# Rooms within a layer, lower first. Files that lie in the layer's folder itself stand above
+# all of its rooms.
 ROOMS = {
     "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
     "src/file": ["meet", "define", "checksums", "move", "session", "verify", "write", "read"],

@@ -23,7 +23,8 @@ class Violation:
 
 @dataclasses.dataclass(frozen=True)
 class SourceFile:
-    """A file's path relative to the root, with forward slashes, and its text (None for binary files)."""
+    """A file's path relative to the root, with forward slashes, and its text (None for
+    binary files)."""
 
     path: str
     text: str | None

@@ -1,4 +1,5 @@
-"""What holds of every file as text: its name, its length, its white space, and what may not be written in it."""
+"""What holds of every file as text: its name, its length, its white space, and what may not be
+written in it."""
 
 import re
 

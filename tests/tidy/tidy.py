@@ -2,7 +2,8 @@
 """Checks the habits that no compiler checks; exits 1 when it finds something, and prints it.
 
 usage: tidy.py [--longest] [ROOT]
-  --longest   print the longest files and functions instead, to see how far the ceilings can come down
+  --longest   print the longest files and functions instead, to see how far the
+              ceilings can come down
 """
 
 import argparse

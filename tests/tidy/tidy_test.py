@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plants each kind of violation in a small tree and sees that it is found, and that nothing else is."""
+"""Plants each kind of violation in a small tree and sees that it is found, and that
+nothing else is."""
 
 import unittest
 

@@ -20,7 +20,8 @@ def synthetic(path, *arguments):
 
 @pytest.fixture
 def overlapping(work):
-    """A commit with a write under way beside the packing of the next, and one request with every field."""
+    """A commit with a write under way beside the packing of the next, and one request
+    with every field."""
     description = {
         "ranks": 2,
         "events": [
@@ -127,7 +128,8 @@ def test_counters_as_parquet(work, overlapping, monkeypatch):
 
 @pytest.fixture
 def communicating(work):
-    """A message and collective operations of two ranks on a file; a send and a barrier lack their other half."""
+    """A message and collective operations of two ranks on a file; a send and a barrier lack
+    their other half."""
     calls = [("barrier", 100, {}), ("broadcast", 300, {"peer": 1, "bytes": 16}), ("reduce", 500, {"bytes": 8})]
     events = [
         {"rank": rank, "kind": kind, "id": number + 1, "begin_ns": begin + 10 * rank, "end_ns": begin + 90, "file": "f", **more}

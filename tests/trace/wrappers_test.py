@@ -1,6 +1,8 @@
-"""Programs that know nothing of Stria, recorded by preloading libstria_trace.so, libstria_mpiio.so, or both.
+"""Programs that know nothing of Stria, recorded by preloading libstria_trace.so,
+libstria_mpiio.so, or both.
 
-From the environment: STRIA_TRACE_LIBRARY and STRIA_MPIIO, STRIA_BIN (the programs' directory) and STRIA_MPI.
+From the environment: STRIA_TRACE_LIBRARY and STRIA_MPIIO, STRIA_BIN (the programs' directory)
+and STRIA_MPI.
 """
 
 import json
@@ -59,7 +61,8 @@ class Traced:
         return self.rows[layer, name]["bytes"]
 
     def roots_of_writes(self):
-        """The outermost calls around the requests that write, also those that run behind the next round's packing."""
+        """The outermost calls around the requests that write, also those that run behind the next
+        round's packing."""
         kinds = ("storage write", "storage write behind")
         return {around[-1] for kind in kinds for around in self.ancestors("storage", kind) if around}
 
@@ -114,9 +117,11 @@ def test_mpi_io(work, preload):
     assert traced.bytes("app", "MPI_File_read_all") == 8000 * RANKS
     moved = {file["file"]: file["counters"]["bytes_written"] > 0 for file in traced.description["files"]}
     assert moved.pop(str(work / "file"))
-    # What could not be opened is listed where its opening was counted; the MPI's own may ask unseen by the wrappers.
+    # What could not be opened is listed where its opening was counted; the MPI's own may ask unseen
+    # by the wrappers.
     assert moved == {str(work / "file.absent"): False} or (preload == "wrappers" and not moved)
-    # Some of the writes happen inside calls, others in the background: none at the program's own level elsewhere.
+    # Some of the writes happen inside calls, others in the background: none at the program's own
+    # level elsewhere.
     assert traced.roots_of_writes() >= {"MPI_File_write_at", "MPI_File_write_at_all"}
     if preload != "wrappers":
         facts = traced.description["files"][0]["facts"]

@@ -1,4 +1,5 @@
-"""What the timeline page works out: profiles, messages, counters, marks, links, pictures, two runs in one page."""
+"""What the timeline page works out: profiles, messages, counters, marks, links, pictures, two
+runs in one page."""
 
 import pytest
 import stria_program
@@ -6,7 +7,8 @@ import trace_pages
 from PIL import Image
 from trace_pages import MS, Page, make_trace, span, view
 
-# One second on three ranks. Ranks 1 and 2 send to rank 0, which waits for them and then writes 64 MB in 200 ms.
+# One second on three ranks. Ranks 1 and 2 send to rank 0, which waits for them and then writes
+# 64 MB in 200 ms.
 EVENTS = [
     span(0, "File::commit", 100, 900, id=1, file="chk_0001"),
     span(0, "message wait", 200, 400, id=2, parent=1),
@@ -70,7 +72,8 @@ def profile(page):
 def test_profile_counts_with_and_without_what_is_inside(page):
     tab(page, "Profile")
     rows = profile(page)
-    # Means over three ranks: the commits take 800 ms each; rank 0 waits 200 ms and writes 300 ms of its own.
+    # Means over three ranks: the commits take 800 ms each; rank 0 waits 200 ms and writes 300
+    # ms of its own.
     assert rows["File::commit"] == ("3", "800 ms", "633 ms")
     assert rows["write"] == ("1", "100 ms", "33.3 ms")
     assert rows["storage write"] == ("1", "66.7 ms", "66.7 ms")
@@ -151,7 +154,8 @@ def test_arrows_join_sends_and_receives(page):
 
 
 def test_messages_of_a_size_are_matched_in_order(browser, session_directory):
-    """Receives may be posted in another order than the messages of other sizes were sent in, and some are never seen."""
+    """Receives may be posted in another order than the messages of other sizes were sent in, and
+    some are never seen."""
     events = [span(0, "send", 10 * n, 10 * n + 5, id=n + 1, peer=1, bytes=size) for n, size in enumerate([8, 100, 8, 7])]
     events += [span(1, "receive", 10 * n, 90, id=n + 1, peer=0, bytes=size) for n, size in enumerate([100, 8, 8, 9, 9])]
     description = {"ranks": [{"end_ns": 100 * MS}] * 2, "events": events}
@@ -267,7 +271,8 @@ def test_two_runs_in_one_page_move_together(browser, session_directory, trace):
         frame.wait_for_function("document.documentElement.dataset.ready === 'true'")
     assert [frame.inner_text("#program") for frame in frames] == ["flash_io", "flash_io </script> --slow"]
     window = "[stria.viewport.t0, stria.viewport.t1]"
-    # The second run is idle for most of its time and opens on its burst; both have the scale of the wider window.
+    # The second run is idle for most of its time and opens on its burst; both have the scale of
+    # the wider window.
     frames[1].wait_for_function("stria.viewport.span === 1e9", timeout=10_000)
     assert frames[0].evaluate(window) == [0, 1e9]
     frames[1].evaluate("stria.viewport.show(0, 1e9); stria.changed()")

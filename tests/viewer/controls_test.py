@@ -4,7 +4,8 @@ import pytest
 import trace_pages
 from trace_pages import Page, make_trace, span, view
 
-# One second. Ranks 0 and 2 aggregate; rank 1 sends to rank 0, which writes. A request of 2 µs at 0.7 s is too short to see.
+# One second. Ranks 0 and 2 aggregate; rank 1 sends to rank 0, which writes. A request of 2 µs at
+# 0.7 s is too short to see.
 EVENTS = [
     span(0, "File::commit", 100, 900, id=1, file="chk_0001"),
     span(0, "pack", 100, 300, id=2, parent=1, bytes=1000),

@@ -1,7 +1,8 @@
 """A million spans on a thousand ranks: the page opens in 3 s and moves at 30 frames a second.
 
-The best of three tries counts, because other programs may run beside. The goals are judged where STRIA_TEST_SPEED is set, on a
-machine that does nothing else; otherwise the figures are printed, and only a page that is slower by much fails.
+The best of three tries counts, because other programs may run beside. The goals are judged where
+STRIA_TEST_SPEED is set, on a machine that does nothing else; otherwise the figures are printed, and
+only a page that is slower by much fails.
 """
 
 import os
@@ -49,7 +50,8 @@ def frames_a_second(page, share):
 
 
 def says_what_is_on_the_screen(page):
-    """A thousand rows don't fit: which do is said, and changes with the wheel. Large rates keep few digits."""
+    """A thousand rows don't fit: which do is said, and changes with the wheel. Large rates
+    keep few digits."""
     assert re.search(r"rows 1 to \d+ of 1,000; Shift and the wheel scroll$", page.text("#extent"))
     assert re.search(r"at most [\d.,]{1,5} [GT]B/s", page.text("#summary"))
     x, y, width, height = page.box("#timeline")

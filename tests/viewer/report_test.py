@@ -9,7 +9,8 @@ from trace_pages import MS, Page, make_trace, span
 
 MIB = 1 << 20
 
-# Two ranks for a second, much of it packing, one put a commit; rank 1 dropped records; the name of the file is hostile.
+# Two ranks for a second, much of it packing, one put a commit; rank 1 dropped records; the name of
+# the file is hostile.
 FILE = "chk_<i>0001</i>"
 COUNTERS = {
     "opens": 1, "puts": 4, "commits": 4, "bytes_put": 50 * MIB, "bytes_written": 50 * MIB, "write_requests": 100,
@@ -81,7 +82,8 @@ def test_findings_have_evidence_and_advice(page):
 
 
 def test_breakdown_bar_is_as_long_as_the_phases(page):
-    """800 ms of phases and 200 ms besides: pack 60 %, write 20 %, outside of them 20 %, by pixels."""
+    """800 ms of phases and 200 ms besides: pack 60 %, write 20 %, outside of them
+    20 %, by pixels."""
     bar = page.page.locator("svg.bar")
     assert "outside the phases 20 %" in bar.get_attribute("aria-label")
     assert "pack 60 %" in bar.get_attribute("aria-label")
@@ -117,7 +119,8 @@ def test_sizes_that_no_piece_has_take_no_row(page):
 
 
 def test_little_io_leaves_nothing_to_do(browser, session_directory):
-    """The same small pieces that are a finding elsewhere are a remark where I/O is 0.9 % of the run."""
+    """The same small pieces that are a finding elsewhere are a remark where I/O is
+    0.9 % of the run."""
     counters = COUNTERS | {"pack_ns": 0, "write_ns": 18 * MS, "write_pieces": 1000, "write_sizes_10K-100K": 1000}
     description = DESCRIPTION | {
         "ranks": [{"end_ns": 2000 * MS}] * 2,

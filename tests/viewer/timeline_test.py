@@ -1,4 +1,5 @@
-"""The timeline page as it opens: pixels of known states at known places, texts for those who can't see them."""
+"""The timeline page as it opens: pixels of known states at known places, texts for those who
+can't see them."""
 
 import re
 
@@ -7,7 +8,8 @@ import stria_program
 import trace_pages
 from trace_pages import Page, make_trace, span, view
 
-# 100 ms, four ranks on two nodes. Rank 0 goes through all phases; ranks 1 to 3 pack from 20 to 60 ms, rank 3 from 40.
+# 100 ms, four ranks on two nodes. Rank 0 goes through all phases; ranks 1 to 3 pack from 20 to 60
+# ms, rank 3 from 40.
 EVENTS = [
     span(0, "File::commit", 10, 90, id=1, file="chk </script><b>1"),
     span(0, "pack", 20, 40, id=2, parent=1, file="chk </script><b>1"),
@@ -68,7 +70,8 @@ def test_nothing_is_painted_where_nothing_was_recorded(page):
 
 
 def test_preview_counts_the_ranks_in_each_state(page):
-    """At 30 ms three of four ranks pack, at 50 ms all but rank 0 do, at 70 ms one writes and one syncs."""
+    """At 30 ms three of four ranks pack, at 50 ms all but rank 0 do, at 70 ms one writes
+    and one syncs."""
     expected = [(0.3, "pack", 3), (0.5, "pack", 3), (0.45, "exchange", 1), (0.7, "storage write", 1), (0.7, "storage sync", 1)]
     for time, kind, ranks in expected:
         column = page.column("#states", time + 0.002)
@@ -77,7 +80,8 @@ def test_preview_counts_the_ranks_in_each_state(page):
 
 
 def test_what_is_in_flight_is_no_state(browser, session_directory):
-    """A message posted for the whole of a commit neither hides what its rank does nor takes its place in the timeline."""
+    """A message posted for the whole of a commit neither hides what its rank does nor takes its
+    place in the timeline."""
     events = [
         span(0, "File::commit", 10, 90, id=1),
         span(0, "receive", 12, 88, id=2, parent=1, peer=1, bytes=8),
@@ -152,7 +156,8 @@ def test_header_names_the_command_and_the_files(browser, session_directory):
     shown.close()
 
 
-# Ten seconds of which 30 ms are I/O: 10 ms at 2 s, 20 ms at 7 s, in which rank 1 waits and rank 0 writes.
+# Ten seconds of which 30 ms are I/O: 10 ms at 2 s, 20 ms at 7 s, in which rank 1 waits and
+# rank 0 writes.
 BURSTS = {
     "ranks": [{"end_ns": 10_000 * trace_pages.MS}] * 2,
     "events": [

@@ -1,5 +1,6 @@
-// Stretches of the run in which any rank does I/O. A run that computes for minutes and writes for milliseconds is a few hairlines as a
-// whole: the page opens on its longest burst, and steps from one to the next.
+// Stretches of the run in which any rank does I/O. A run that computes for minutes and writes for
+// milliseconds is a few hairlines as a whole: the page opens on its longest burst, and steps from
+// one to the next.
 
 const kNear = 0.004; // bursts that are nearer than this share of the run are one
 const kMargin = 0.06; // of a burst, shown on both sides of it
@@ -48,7 +49,8 @@ export function firstBurst(model, bursts) {
   return busy < kBusy * model.duration ? bursts.reduce((a, b) => (a && a.io >= b.io ? a : b), null) : null;
 }
 
-// The next burst behind the middle of the window, or the one before it; the last and the first stay.
+// The next burst behind the middle of the window, or the one before it; the last and
+// the first stay.
 export function nextBurst({ t0, t1 }, bursts, direction) {
   const middle = (t0 + t1) / 2;
   const shown = (burst) => burst.begin <= middle && middle <= burst.end && t1 - t0 <= 2 * (burst.end - burst.begin);

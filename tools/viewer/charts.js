@@ -1,4 +1,5 @@
-// The charts above the timeline: the overview with its window, ranks in each state, bandwidth, request sizes.
+// The charts above the timeline: the overview with its window, ranks in each state, bandwidth,
+// request sizes.
 import { kGutter } from "./canvas_area.js";
 import * as format from "./format.js";
 import { paintStack } from "./raster.js";

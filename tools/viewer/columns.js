@@ -1,4 +1,5 @@
-// The page's data: a JSON header, and one column of base64 for each field of an event, as the command embedded them.
+// The page's data: a JSON header, and one column of base64 for each field of an event, as the
+// command embedded them.
 
 const kArrays = {
   u8: Uint8Array,

@@ -1,4 +1,5 @@
-// Mouse, wheel and keyboard. Everything that the mouse can do the keyboard can do as well; "?" lists the keys.
+// Mouse, wheel and keyboard. Everything that the mouse can do the keyboard can do as well; "?"
+// lists the keys.
 import { kGutter } from "./canvas_area.js";
 import { fillTip } from "./details.js";
 import { addMark } from "./overlays.js";
@@ -40,7 +41,8 @@ function attachWheel(app, area) {
   );
 }
 
-// Drags the window, or with Shift an interval; `onClick` gets the press that moved less than 4 pixels.
+// Drags the window, or with Shift an interval; `onClick` gets the press that moved less
+// than 4 pixels.
 function attachDrag(app, area, { vertical, onClick }) {
   const { canvas } = area;
   let from = null;

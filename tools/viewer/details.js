@@ -1,4 +1,5 @@
-// The fields of a span as text: in the tip under the mouse and in the panel of the request that is followed.
+// The fields of a span as text: in the tip under the mouse and in the panel of the request
+// that is followed.
 import * as format from "./format.js";
 
 const kMostListed = 300;
@@ -93,7 +94,8 @@ function eventButton(app, event, depth, chosen) {
   return item;
 }
 
-// Lists a followed request: the calls around it, itself, what it caused, what other ranks did for it.
+// Lists a followed request: the calls around it, itself, what it caused, what other
+// ranks did for it.
 export function fillRequest(app, element) {
   element.replaceChildren();
   const { selection, model } = app;

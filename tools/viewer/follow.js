@@ -1,4 +1,5 @@
-// A request from the application's call to the storage: the spans around one, those inside it, and what other ranks did for it.
+// A request from the application's call to the storage: the spans around one, those inside it, and
+// what other ranks did for it.
 
 const kMost = 100000;
 
@@ -28,7 +29,8 @@ export function descendants(model, event) {
   return found;
 }
 
-// The storage requests that the peers of these spans made for the same call: those on the file of the span while the call lasted.
+// The storage requests that the peers of these spans made for the same call: those on the file of
+// the span while the call lasted.
 function servedByPeers(model, events, call) {
   const { peer, file } = model.columns;
   const files = new Set();

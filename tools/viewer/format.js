@@ -87,7 +87,8 @@ export function ticks(low, high, wanted) {
 // The ticks of a time axis: a moment that they all count from, and a short label for each.
 export function timeTicks(t0, t1, wanted) {
   const { step } = ticks(0, t1 - t0, wanted);
-  // The largest unit in which the moment is not less than one and the step has at most three decimals.
+  // The largest unit in which the moment is not less than one and the step has at most
+  // three decimals.
   const unit = kTimeUnits.find((u) => u.ns <= 1e9 && u.ns <= t1 && u.ns <= step * 1000) ?? kTimeUnits[5];
   const block = step * 1000;
   const origin = t1 / unit.ns >= 1e5 ? Math.floor(t0 / block) * block : 0;

@@ -1,7 +1,8 @@
-# Joins the page's style and modules into one HTML text and writes it as a C++ string: tools/viewer needs no bundler and no node.
+# Joins the page's style and modules into one HTML text and writes it as a C++ string: tools/viewer
+# needs no bundler and no node.
 #   cmake -DFOLDER=tools/viewer -DSOURCE=viewer_page.cpp -P join.cmake
-# Each module becomes a function that returns what it exports; imports become lookups. Modules are joined in the order of MODULES,
-# in which each stands behind those that it imports.
+# Each module becomes a function that returns what it exports; imports become lookups. Modules are
+# joined in the order of MODULES, in which each stands behind those that it imports.
 cmake_minimum_required(VERSION 3.25)
 set(MODULES columns format palette trace_model segments pyramid series viewport bursts raster row_levels canvas_area rows search follow
   profile messages tracks charts timeline overlays legend details panel selecting telling link saving sibling controls main)

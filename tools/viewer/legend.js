@@ -1,4 +1,5 @@
-// The legend: every state in view with its colour and its share of the time in I/O there; a click hides or shows it.
+// The legend: every state in view with its colour and its share of the time in I/O there; a click
+// hides or shows it.
 import { isIo } from "./bursts.js";
 import * as format from "./format.js";
 

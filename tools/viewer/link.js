@@ -1,5 +1,5 @@
-// The view as the end of the page's address: whoever opens a copied address sees the same. Names are short; what is as at the
-// opening is left out.
+// The view as the end of the page's address: whoever opens a copied address sees the same. Names
+// are short; what is as at the opening is left out.
 const kWriteAfterMs = 250;
 
 export function viewText(app) {

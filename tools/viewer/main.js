@@ -1,4 +1,5 @@
-// The page: holds the run, what is shown of it, and what is chosen; redraws once a frame when any of them changes.
+// The page: holds the run, what is shown of it, and what is chosen; redraws once a frame when any
+// of them changes.
 import { findBursts, firstBurst, nextBurst, showBurst } from "./bursts.js";
 import { CanvasArea } from "./canvas_area.js";
 import { drawOverview, drawSizes, drawStates, drawTrack } from "./charts.js";
@@ -22,7 +23,8 @@ import { TraceModel } from "./trace_model.js";
 import { fillTracks } from "./tracks.js";
 import { kMaxRowHeight, Viewport } from "./viewport.js";
 
-const kLeastWhole = 32; // lower rows are not rounded to pixels: their many remainders would leave the screen empty below
+// Lower rows are not rounded to pixels: their many remainders would leave the screen empty below.
+const kLeastWhole = 32;
 
 class App {
   constructor(payload) {

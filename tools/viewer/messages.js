@@ -1,7 +1,9 @@
-// Messages between ranks: which send belongs to which receive, how much each rank sent to each, and arrows in the timeline.
+// Messages between ranks: which send belongs to which receive, how much each rank sent to each, and
+// arrows in the timeline.
 
-// Pairs of events {from, to}: of two ranks the n-th send of a size belongs to the n-th receive of it, which is how MPI keeps messages
-// of one tag in order; what has no partner of its size takes the next that is left.
+// Pairs of events {from, to}: of two ranks the n-th send of a size belongs to the n-th receive of
+// it, which is how MPI keeps messages of one tag in order; what has no partner of its size takes
+// the next that is left.
 export function matchMessages(model) {
   const { peer, bytes } = model.columns;
   const pairs = [];
@@ -35,8 +37,8 @@ export function matchMessages(model) {
   return pairs.sort((x, y) => model.begin[x.from] - model.begin[y.from]);
 }
 
-// {bytes, count}: arrays of rank × rank, row by row of the sender, of what was sent in the interval. Traces without sends take the
-// receives.
+// {bytes, count}: arrays of rank × rank, row by row of the sender, of what was sent in the
+// interval. Traces without sends take the receives.
 export function matrixOf(model, { t0, t1 }) {
   const { rankCount: ranks, begin, end } = model;
   const { peer, bytes } = model.columns;

@@ -1,8 +1,10 @@
-// Colours of the states: one for each kind that Stria records, the same in every run. Calls of the application are greys, so that the
-// phases and requests inside them stand out; relatives (a phase and its storage requests, the ways of waiting) have neighbouring hues.
+// Colours of the states: one for each kind that Stria records, the same in every run. Calls of the
+// application are greys, so that the phases and requests inside them stand out; relatives (a phase
+// and its storage requests, the ways of waiting) have neighbouring hues.
 //
-// All were moved apart, starting from hues of Paul Tol's "muted" scheme, until every two of them, as well as each and the ground, can
-// be told apart with protanopia, deuteranopia and tritanopia (Machado et al. 2009); the page's tests check that they still can.
+// All were moved apart, starting from hues of Paul Tol's "muted" scheme, until every two of them,
+// as well as each and the ground, can be told apart with protanopia, deuteranopia and tritanopia
+// (Machado et al. 2009); the page's tests check that they still can.
 
 // [kind, in light, in dark]
 const kStates = [
@@ -48,8 +50,9 @@ const kDark = 2;
 const kGround = { light: "#ffffff", dark: "#161a21" };
 const kRowGround = { light: "#f6f7f9", dark: "#1b2028" };
 
-// Kinds of other libraries and a program's own regions take a colour that no kind of the run has, of a relative by a word in their
-// name if there is one, else from the end of the list, where the greys are.
+// Kinds of other libraries and a program's own regions take a colour that no kind of the run
+// has, of a relative by a word in their name if there is one, else from the end of the list,
+// where the greys are.
 const kRelatives = [
   ["write", "write"], ["put", "write"], ["read", "read"], ["get", "read"], ["sync", "sync"], ["flush", "sync"], ["wait", "wait"], ["open", "open"],
   ["create", "open"], ["close", "close"],

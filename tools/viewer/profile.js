@@ -1,7 +1,9 @@
-// The profile of an interval: how often, how long with all inside, how long by itself each kind of span ran, and what it moved.
+// The profile of an interval: how often, how long with all inside, how long by itself each kind of
+// span ran, and what it moved.
 
-// [{kind, name, count, inclusive, exclusive, bytes}] in nanoseconds summed over the ranks, longest by itself first. A span counts with
-// the part of it that lies in the interval; one within another of its kind counts once.
+// [{kind, name, count, inclusive, exclusive, bytes}] in nanoseconds summed over the ranks, longest
+// by itself first. A span counts with the part of it that lies in the interval; one within another
+// of its kind counts once.
 export function profileOf({ model, states }, { t0, t1 }) {
   const rows = model.kinds.map((kind, index) => ({ kind: index, name: kind.name, count: 0, inclusive: 0, exclusive: 0, bytes: 0 }));
   const { begin, end, kind, parent } = model;

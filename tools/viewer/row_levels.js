@@ -1,5 +1,6 @@
-// Rows from afar: for every rank what fills most of each 4,096th of the run, and of each 2,048th, 1,024th and 512th. A row whose pixels
-// are wider than that is painted in time proportional to its pixels, however many spans it has.
+// Rows from afar: for every rank what fills most of each 4,096th of the run, and of each 2,048th,
+// 1,024th and 512th. A row whose pixels are wider than that is painted in time proportional to its
+// pixels, however many spans it has.
 import { kShades, LinePainter, paintSegments } from "./raster.js";
 
 const kFinest = 4096;

@@ -4,8 +4,9 @@ const kLine = 20;
 
 export function pictureOf(app) {
   const scale = globalThis.devicePixelRatio || 1;
+  // Prettier-ignore.
   const areas = [["", "overview"], ["Ranks in each state", "states"], [app.trackName(), "bandwidth"], ["Sizes of storage requests", "sizes"],
-    ["Timeline", "timeline"]].map(([title, id]) => ({ title, area: app.areas[id] })); // prettier-ignore
+    ["Timeline", "timeline"]].map(([title, id]) => ({ title, area: app.areas[id] }));
   const width = areas[0].area.width;
   const states = [...app.legendButtons].filter(([, button]) => !button.closest("li").hidden);
   const perLine = Math.max(1, Math.floor(width / 190));

@@ -1,4 +1,5 @@
-// Search: words that occur in names of kinds, levels, files, datasets or nodes, and comparisons such as "bytes>1MiB", "time>=2ms", "rank=3".
+// Search: words that occur in names of kinds, levels, files, datasets or nodes, and comparisons
+// such as "bytes>1MiB", "time>=2ms", "rank=3".
 
 const kFactors = {
   b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3,

@@ -1,4 +1,5 @@
-// What is chosen: a span and its request, found by mouse, keyboard or search. These are methods of the page's App.
+// What is chosen: a span and its request, found by mouse, keyboard or search. These are methods of
+// the page's App.
 import { fillRequest, heading } from "./details.js";
 import { follow } from "./follow.js";
 import * as format from "./format.js";

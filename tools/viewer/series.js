@@ -80,7 +80,8 @@ class Requests {
   }
 }
 
-// Bytes read (channel 0) and written (channel 1), spread evenly over each request; and requests by size class.
+// Bytes read (channel 0) and written (channel 1), spread evenly over each request; and requests
+// by size class.
 export function requestSeries(model) {
   const requests = new Requests(model);
   const { begin, end, kind, kinds, duration } = model;

@@ -1,5 +1,5 @@
-// Two runs in one page, each in a frame of its own. Both open at the scale of the wider one; when one is moved or zoomed, the other
-// follows by as much, from where it is.
+// Two runs in one page, each in a frame of its own. Both open at the scale of the wider one; when
+// one is moved or zoomed, the other follows by as much, from where it is.
 
 const kName = "stria-sibling"; // of the frames, as side_by_side.cpp gives it
 

@@ -1,4 +1,5 @@
-// What the page says in words: its title, what is in view, a summary for screen readers. These are methods of the page's App.
+// What the page says in words: its title, what is in view, a summary for screen readers. These are
+// methods of the page's App.
 import { burstText, isIo } from "./bursts.js";
 import * as format from "./format.js";
 

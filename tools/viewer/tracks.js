@@ -5,7 +5,8 @@ import { Pyramid } from "./pyramid.js";
 
 const kBuckets = 8192;
 
-// A pyramid of one channel over the events that `amount` gives more than 0 for; amount is spread evenly over each.
+// A pyramid of one channel over the events that `amount` gives more than 0 for; amount is spread
+// evenly over each.
 function seriesOf(model, amount) {
   const span = { begin: 0, end: 0, channel: 0, density: 0 };
   const events = [];
@@ -30,7 +31,8 @@ function seriesOf(model, amount) {
 const number = (value) => (value >= 100 ? format.count(value) : format.digits(value));
 const perSecond = (value) => `${number(value)} / s`;
 
-// [{id, name, color, unit: text of a value, scale: of a sum per nanosecond, series()}]; those of states are made last.
+// [{id, name, color, unit: text of a value, scale: of a sum per nanosecond, series()}]; those of
+// states are made last.
 export function makeTracks(app) {
   const { model } = app;
   const { kinds, kind, begin, end } = model;

@@ -1,4 +1,5 @@
-// Which part of the run is on the screen: a window of time, a height for rows, how far they are scrolled.
+// Which part of the run is on the screen: a window of time, a height for rows, how far
+// they are scrolled.
 
 const kLeastSpan = 200; // ns
 export const kMaxRowHeight = 480;

@@ -15,7 +15,8 @@ namespace stria::bench {
 
 /// How a layer is used; what it has no use for says nothing.
 struct LayerOptions {
-  std::string path;  ///< of the file; files of one rank have its number behind, one of several theirs
+  /// Of the file; files of one rank have its number behind, one of several theirs.
+  std::string path;
   Hints hints;
   bool collective = true;            ///< MPI-IO: its collective calls
   std::string method = "automatic";  ///< of posix; elsewhere it is a hint
@@ -33,8 +34,8 @@ struct Told {
   std::string reason;
 };
 
-/// One rank's workload and its memory. `owner` is the rank whose part of the arrays it is: another than this one where ranks
-/// read each other's.
+/// One rank's workload and its memory. `owner` is the rank whose part of the arrays it is: another
+/// than this one where ranks read each other's.
 struct Job {
   const Workload& workload;
   int owner = 0;
@@ -44,14 +45,15 @@ struct Job {
 class Layer {
  public:
   virtual ~Layer() = default;
-  /// Makes what needs no file, before the time begins. Before the first write() or read() of a job, whose workload and memory
-  /// stay. Throws stria::Error. Collective: yes.
+  /// Makes what needs no file, before the time begins. Before the first write() or read() of a job,
+  /// whose workload and memory stay. Throws stria::Error. Collective: yes.
   virtual void prepare(const Job& /*job*/) {}
   /// Makes the file, or files, and writes. Throws stria::Error. Collective: yes.
   virtual Told write(const Job& job) = 0;
   /// Opens and reads. Throws stria::Error. Collective: yes.
   virtual Told read(const Job& job) = 0;
-  /// Where the arrays' bytes lie in the file, for a check past this layer; -1: not in one piece, or nowhere. Collective: no.
+  /// Where the arrays' bytes lie in the file, for a check past this layer; -1: not in one piece, or
+  /// nowhere. Collective: no.
   virtual std::vector<int64_t> places(const Job& job) = 0;
 };
 

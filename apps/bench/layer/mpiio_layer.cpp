@@ -1,7 +1,7 @@
 // Through MPI-IO: whichever the process has, its MPI's own or one that was preloaded.
 //
-// A rank whose call fails goes on with the others' collective calls, so that none of them waits for it; the first failure is
-// thrown when the file is closed.
+// A rank whose call fails goes on with the others' collective calls, so that none of them waits for
+// it; the first failure is thrown when the file is closed.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,10 @@
-// Straight to the storage, each rank for itself: a request a piece, a list, or one contiguous stretch.
+// Straight to the storage, each rank for itself: a request a piece, a list, or one
+// contiguous stretch.
 //
-// Methods: "multiple": a request for each stretch that is contiguous in memory and in the file. "list_io": lists of so many
-// stretches of the file, as PVFS took them. "automatic": memory is gathered, and each stretch of the file is a request.
-// "contiguous": as many bytes as the workload has, in one stretch a rank: what the storage can do.
+// Methods: "multiple": a request for each stretch that is contiguous in memory and in the file.
+// "list_io": lists of so many stretches of the file, as PVFS took them. "automatic": memory is
+// gathered, and each stretch of the file is a request. "contiguous": as many bytes as the workload
+// has, in one stretch a rank: what the storage can do.
 #include <algorithm>
 
 #include "layer/layer.hpp"

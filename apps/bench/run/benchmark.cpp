@@ -89,7 +89,8 @@ class Benchmark {
   }
 
  private:
-  /// Runs this on every rank and throws on all what any threw. std::bad_alloc counts as one of ours.
+  /// Runs this on every rank and throws on all what any threw. std::bad_alloc counts
+  /// as one of ours.
   template <typename Action>
   void everywhere(Action action) {
     Status outcome;

@@ -1,4 +1,5 @@
-// Runs a workload through a layer: rounds of a write and a read, timed from a barrier to the return of the slowest rank.
+// Runs a workload through a layer: rounds of a write and a read, timed from a barrier to the return
+// of the slowest rank.
 //
 // The first round warms up and is not counted.
 #pragma once
@@ -35,10 +36,12 @@ struct Direction {
   std::map<std::string, std::vector<double>> phases;
   int64_t requests = -1;  ///< of all ranks to the layer below, in the last round; -1: nobody tells
   int64_t request_bytes = -1;
-  /// With the servers of a store, of all ranks in the last round: requests, bytes sent, bytes received.
+  /// With the servers of a store, of all ranks in the last round: requests, bytes sent,
+  /// bytes received.
   std::array<int64_t, 3> traffic{-1, -1, -1};
-  int64_t instructions = -1;  ///< of the rank that executed most, outside the kernel, in the last round
-  std::string method;         ///< of the last round, and why
+  /// Of the rank that executed most, outside the kernel, in the last round.
+  int64_t instructions = -1;
+  std::string method;  ///< of the last round, and why
   std::string reason;
 };
 

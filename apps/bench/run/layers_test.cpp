@@ -1,4 +1,5 @@
-// Every workload through every layer, by every choice: each byte of the file and of memory is checked past the layer.
+// Every workload through every layer, by every choice: each byte of the file and of memory is
+// checked past the layer.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -163,7 +164,8 @@ TEST(Posix, MakesAsManyRequestsAsThePaperCounts) {
       options.rounds = 1;
       options.read = true;
       options.layer.method = method;
-      // One row of displays is as many stretches as there are rows, unless a display is as wide as the frame.
+      // One row of displays is as many stretches as there are rows, unless a display is as
+      // wide as the frame.
       if (rank_count() > 1) {
         const BenchResult result = run_benchmark(MPI_COMM_WORLD, options, [](const std::string&) {});
         EXPECT_EQ(result.read.requests, requests * rank_count());

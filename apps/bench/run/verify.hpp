@@ -1,4 +1,5 @@
-// Whether bytes are what they must be: in memory after a read, and in the file past the layer that wrote it.
+// Whether bytes are what they must be: in memory after a read, and in the file past the layer
+// that wrote it.
 #pragma once
 
 #include <string>
@@ -16,8 +17,8 @@ void clear_memory(const Job& job);
 /// What is wrong with memory after a read of what `round` wrote, gaps too; empty: nothing.
 std::string check_memory(const Job& job, int round);
 
-/// What is wrong with the elements of this job in the file, read by plain requests; empty: nothing. Throws stria::Error where
-/// it can't be read.
+/// What is wrong with the elements of this job in the file, read by plain requests; empty: nothing.
+/// Throws stria::Error where it can't be read.
 std::string check_file(const Job& job, const std::string& path, const std::vector<int64_t>& places, int round);
 
 }  // namespace stria::bench

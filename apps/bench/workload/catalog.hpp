@@ -1,8 +1,8 @@
 // The workloads by name: what can be chosen of each, and how one rank's part is made.
 //
-// Sources: coll_perf and noncontig (ROMIO), MPI-Tile-IO (Parallel I/O Benchmarking Consortium), NAS BT-IO (NPB 3), IOR, S3D's
-// checkpoint and the parallel open (Yu, Vetter, Oral 2008); 1-D cyclic, block-block, FLASH I/O and the tiled display (Ching
-// and others 2002).
+// Sources: coll_perf and noncontig (ROMIO), MPI-Tile-IO (Parallel I/O Benchmarking Consortium), NAS
+// BT-IO (NPB 3), IOR, S3D's checkpoint and the parallel open (Yu, Vetter, Oral 2008); 1-D cyclic,
+// block-block, FLASH I/O and the tiled display (Ching and others 2002).
 #pragma once
 
 #include <map>
@@ -45,7 +45,8 @@ struct WorkloadKind {
   std::string help;
   std::vector<Parameter> parameters;
   std::vector<Choice> choices;
-  /// Throws stria::Error (kInvalidArgument), alike on all ranks, where the choice or the number of ranks can't be.
+  /// Throws stria::Error (kInvalidArgument), alike on all ranks, where the choice or the number of
+  /// ranks can't be.
   Workload (*make)(const Chosen& chosen, const Ranks& ranks);
 
   Chosen standards() const;

@@ -1,8 +1,9 @@
 // Which elements of an array: HDF5's hyperslab, or a list of places.
 //
-// Problem: a workload is told to interfaces of four kinds, which want subarrays, vectors, hyperslabs or lists of pieces.
-// Method: one description that all of them follow from, and a walk over its contiguous runs. Cost: memory for the description
-// alone; the walk takes some nanoseconds a run.
+// Problem: a workload is told to interfaces of four kinds, which want subarrays, vectors,
+// hyperslabs or lists of pieces.
+// Method: one description that all of them follow from, and a walk over its contiguous runs.
+// Cost: memory for the description alone; the walk takes some nanoseconds a run.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,17 @@
 
 namespace stria::bench {
 
-/// Elements of an array of `dims`, slowest dimension first: in each dimension `count` blocks of `block` elements, `stride`
-/// apart, from `start`. They are taken in the array's order. Blocks apart from each other are of one dimension: what has more
-/// is a box.
+/// Elements of an array of `dims`, slowest dimension first: in each dimension `count` blocks of
+/// `block` elements, `stride` apart, from `start`. They are taken in the array's order. Blocks
+/// apart from each other are of one dimension: what has more is a box.
 struct Selection {
   std::vector<int64_t> dims;
   std::vector<int64_t> start;
   std::vector<int64_t> count;
   std::vector<int64_t> stride;
   std::vector<int64_t> block;
-  /// In place of all but `dims`, which is of one dimension: the elements of these indices, which increase.
+  /// In place of all but `dims`, which is of one dimension: the elements of these indices,
+  /// which increase.
   std::vector<int64_t> places{};
 
   /// A box: [start, start + size) in each dimension.

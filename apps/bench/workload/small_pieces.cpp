@@ -1,4 +1,5 @@
-// Pieces that ranks deal out among them: 1-D cyclic, block-block, turns, very many pieces of 8 bytes, and noncontig.
+// Pieces that ranks deal out among them: 1-D cyclic, block-block, turns, very many pieces of 8
+// bytes, and noncontig.
 #include <algorithm>
 
 #include "workload/catalog.hpp"
@@ -11,7 +12,8 @@ namespace {
 constexpr int64_t kKiB = 1 << 10;
 constexpr int64_t kMiB = 1 << 20;
 
-/// Every rank has `count` pieces of `piece_bytes`, one in each `across` of them, its first after `first` of them.
+/// Every rank has `count` pieces of `piece_bytes`, one in each `across` of them, its first after
+/// `first` of them.
 struct Deal {
   int64_t count = 0;
   int64_t piece_bytes = 0;
@@ -60,8 +62,8 @@ int64_t place_in_slot(int64_t index) {
   return static_cast<int64_t>((static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15u) >> 63);
 }
 
-// The ranks' pieces take turns: "gaps" with 8 bytes after each that nobody touches, "full" without, "irregular" with them
-// before or after, so that no vector describes the list.
+// The ranks' pieces take turns: "gaps" with 8 bytes after each that nobody touches, "full" without,
+// "irregular" with them before or after, so that no vector describes the list.
 Workload make_pieces(const Chosen& chosen, const Ranks& ranks) {
   const int64_t count = chosen.numbers.at("pieces");
   const std::string& file = chosen.words.at("file");

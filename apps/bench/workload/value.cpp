@@ -14,13 +14,15 @@ uint64_t seed_of(const ValueKey& key) {
   return (mixed + static_cast<uint64_t>(key.round) + 1) * 0x165667b19e3779f9u;
 }
 
-// Bytes of a double that are any number: neither a NaN nor a zero need be told apart, as nothing is converted.
+// Bytes of a double that are any number: neither a NaN nor a zero need be told apart, as
+// nothing is converted.
 uint64_t word_at(uint64_t seed, int64_t index) {
   const uint64_t mixed = (static_cast<uint64_t>(index) + seed) * 0xff51afd7ed558ccdu;
   return mixed ^ (mixed >> 32);
 }
 
-/// Calls `take(word, first byte in it, bytes, done)` for the words that hold [offset, offset + bytes).
+/// Calls `take(word, first byte in it, bytes, done)` for the words that hold [offset,
+/// offset + bytes).
 template <typename Take>
 void for_each_word(const ValueKey& key, int64_t offset, int64_t bytes, Take take) {
   const uint64_t seed = seed_of(key);

@@ -1,6 +1,8 @@
-// What a rank does in a benchmark, whatever interface it does it through: arrays in a file, and parts of them in memory.
+// What a rank does in a benchmark, whatever interface it does it through: arrays in a file, and
+// parts of them in memory.
 //
-// Every byte of an array has a value that follows from its place (value.hpp), so that any reader knows what must be there.
+// Every byte of an array has a value that follows from its place (value.hpp), so that any reader
+// knows what must be there.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +15,15 @@
 
 namespace stria::bench {
 
-/// An array of the file. In a plain file the arrays lie one after another; in a self-describing one each is a dataset.
+/// An array of the file. In a plain file the arrays lie one after another; in a self-describing one
+/// each is a dataset.
 struct Array {
   std::string name;
   std::vector<int64_t> dims;
   int64_t element_bytes = 1;
-  int64_t period_bytes = 0;  ///< values begin anew after so many, as dumps from the same memory do; 0: never
-  int values_like = -1;      ///< values are those of the array of this number; -1: its own
+  /// Values begin anew after so many, as dumps from the same memory do; 0: never.
+  int64_t period_bytes = 0;
+  int values_like = -1;  ///< values are those of the array of this number; -1: its own
 
   int64_t bytes() const { return product(dims) * element_bytes; }
 };
@@ -32,7 +36,8 @@ struct Part {
   int64_t memory_bytes = 0;
 };
 
-/// Parts that a program hands over at once. In a plain file they lie in the order of their first bytes.
+/// Parts that a program hands over at once. In a plain file they lie in the order of
+/// their first bytes.
 struct Call {
   std::vector<Part> parts;
 };
@@ -45,7 +50,8 @@ struct Workload {
   bool is_file_a_rank = false;  ///< each rank has a file of its own
   bool overlaps = false;        ///< ranks share elements
   int files = 1;                ///< that many files are made, and later opened, one after the other
-  /// Each call is the first one, moved on by its number along the first dimension of the array: dumps of one shape.
+  /// Each call is the first one, moved on by its number along the first dimension of the array:
+  /// dumps of one shape.
   bool repeats = false;
 
   /// Bytes that this rank moves.
@@ -61,10 +67,12 @@ struct Piece {
   int64_t bytes;
 };
 
-/// Calls `take` with the pieces of a part in the part's order; neighbours that touch on both sides are one.
+/// Calls `take` with the pieces of a part in the part's order; neighbours that touch on both
+/// sides are one.
 void for_each_piece(const Workload& workload, const Part& part, const std::function<void(const Piece&)>& take);
 
-/// Calls `take` with the stretches that a part has in its array, in their order, as (offset, bytes).
+/// Calls `take` with the stretches that a part has in its array, in their order, as
+/// (offset, bytes).
 void for_each_stretch(const Workload& workload, const Part& part, const std::function<void(int64_t, int64_t)>& take);
 
 /// What the ways of noncontiguous access need for a rank's calls (Ching 2002).

@@ -1,4 +1,5 @@
-// Workloads against naive loops: runs and pieces of selections, values, and that the ranks' parts make up the arrays.
+// Workloads against naive loops: runs and pieces of selections, values, and that the ranks' parts
+// make up the arrays.
 #include "workload/workload.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-// The FLASH checkpoint and plot file, version 9 (and 10, the "experimental" layout of Latham 2012), written and read with
-// Stria.
+// The FLASH checkpoint and plot file, version 9 (and 10, the "experimental" layout of Latham 2012),
+// written and read with Stria.
 //
-// The writer only names what lies where; one commit moves everything. What readers of such files look for is in
-// docs/formats/flash.md.
+// The writer only names what lies where; one commit moves everything. What readers of such files
+// look for is in docs/formats/flash.md.
 #pragma once
 
 #include <mpi.h>
@@ -17,17 +17,20 @@
 
 namespace stria::flash {
 
-/// unk(var, i, j, k, block) as it lies in memory, that is double [block][k][j][i][var] with guard cells.
+/// unk(var, i, j, k, block) as it lies in memory, that is double [block][k][j][i][var]
+/// with guard cells.
 struct CellArray {
   double* data = nullptr;
-  int64_t cells[3] = {8, 8, 8};    ///< interior cells along x, y, z
-  int64_t guards[3] = {4, 4, 4};   ///< on each side
-  std::vector<std::string> names;  ///< of all variables in the order of the array, four letters each
+  int64_t cells[3] = {8, 8, 8};   ///< interior cells along x, y, z
+  int64_t guards[3] = {4, 4, 4};  ///< on each side
+  /// Of all variables in the order of the array, four letters each.
+  std::vector<std::string> names;
 
   int64_t total(int d) const { return cells[d] + 2 * guards[d]; }
 };
 
-/// When and on which machine a file is made, as it tells. Like all that it tells, the same on every rank.
+/// When and on which machine a file is made, as it tells. Like all that it tells, the same
+/// on every rank.
 struct Origin {
   std::string time, machine;
 };
@@ -35,7 +38,8 @@ struct Origin {
 /// Those of rank 0, now. Collective: yes.
 Origin shared_origin(MPI_Comm comm);
 
-/// Names and values in the order in which they are stored. `real_scalars` begin with "time": readers rely on it.
+/// Names and values in the order in which they are stored. `real_scalars` begin with "time":
+/// readers rely on it.
 struct ScalarLists {
   Origin origin;  ///< of what is written; not read back
   std::vector<std::pair<std::string, int64_t>> integer_scalars, integer_parameters, logical_scalars, logical_parameters;
@@ -50,21 +54,22 @@ std::string checkpoint_name(const std::string& base, int number);
 std::string plot_name(const std::string& base, int number);
 std::string corner_plot_name(const std::string& base, int number);
 
-/// Records a checkpoint: every variable as double, all lists. `blocks` and `cells` stay the caller's until the commit, which is
-/// the caller's too. Collective: as File::create_dataset.
+/// Records a checkpoint: every variable as double, all lists. `blocks` and `cells` stay the
+/// caller's until the commit, which is the caller's too. Collective: as File::create_dataset.
 void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                     FileLayout layout);
 
-/// Records a plot file: the chosen variables at cell centres, single precision. Collective: as put_checkpoint.
+/// Records a plot file: the chosen variables at cell centres, single precision. Collective: as
+/// put_checkpoint.
 void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
               const std::vector<int>& variables);
 
-/// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1) values (nz+1 only in 3-D), x
-/// fastest.
+/// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1)
+/// values (nz+1 only in 3-D), x fastest.
 using CornerFunction = void (*)(const void* context, int64_t block, int variable, float* corners);
 
-/// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the commit to do. Collective:
-/// yes.
+/// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the
+/// commit to do. Collective: yes.
 void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context);
 
@@ -78,20 +83,24 @@ struct FlashHeader {
   bool experimental = false;
 };
 
-/// Reads the header. kFormat says what is missing when the file is HDF5 but not a FLASH file. Collective: yes.
+/// Reads the header. kFormat says what is missing when the file is HDF5 but not a FLASH file.
+/// Collective: yes.
 Result<FlashHeader> read_header(File& file);
 
-/// Records the reading of all variables of the blocks [first_block, first_block + count) into the interiors of `cells`, whose
-/// names say which variables. The caller commits. Collective: as File::dataset.
+/// Records the reading of all variables of the blocks [first_block, first_block + count) into the
+/// interiors of `cells`, whose names say which variables. The caller commits. Collective: as
+/// File::dataset.
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
 
-/// Where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of {blocks, z, y, x, variables}.
+/// Where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of
+/// {blocks, z, y, x, variables}.
 struct StoredVariable {
   std::string dataset;
   Hyperslab cells;  ///< of all blocks, this variable alone
 };
 
-/// Finds a variable of either layout by name. kInvalidArgument names those that there are. Collective: no.
+/// Finds a variable of either layout by name. kInvalidArgument names those that there are.
+/// Collective: no.
 Result<StoredVariable> find_variable(const File& file, const FlashHeader& header, const std::string& name);
 
 /// The memory of one variable's interior cells of `count` blocks, in the file's order.

@@ -1,4 +1,5 @@
-// The variables of the compressible Euler equations for a gamma-law gas, by FLASH's names, and its equation of state.
+// The variables of the compressible Euler equations for a gamma-law gas, by FLASH's names, and its
+// equation of state.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@ inline constexpr int kFluxComponents = 5;
 /// Gas constant in erg/(mol K), which sets the unit of `temp` for a mean molecular mass of 1 g/mol.
 inline constexpr double kGasConstant = 8.31446261815324e7;
 
-/// Pressure never falls below this, so that sound speeds stay real where rounding eats a cold, fast cell's internal energy.
-/// Total energy isn't touched: conservation holds.
+/// Pressure never falls below this, so that sound speeds stay real where rounding eats a cold, fast
+/// cell's internal energy. Total energy isn't touched: conservation holds.
 inline constexpr double kSmallestPressure = 1e-14;
 
 /// The ten variables with what the mesh must know of them.
@@ -28,7 +29,8 @@ inline double gas_pressure(double gamma, double density, double energy, double s
   return std::max((gamma - 1) * density * (energy - 0.5 * speed_squared), kSmallestPressure);
 }
 
-/// Derives pressure, temperature, internal energy and the gammas of `cell_count` cells from density, velocity and total energy.
+/// Derives pressure, temperature, internal energy and the gammas of `cell_count` cells from
+/// density, velocity and total energy.
 /// \param cells unk's values of the cells, one after another
 void apply_equation_of_state(double gamma, double* cells, long cell_count);
 

@@ -9,7 +9,8 @@ namespace stria::flash {
 namespace {
 
 constexpr int kRim = 2;
-constexpr double kStrongJump = 1.0 / 3;  // of the pressure over two cells, relative to the lower one
+// Of the pressure over two cells, relative to the lower one.
+constexpr double kStrongJump = 1.0 / 3;
 
 double van_leer(double a, double b) {
   double product = a * b;
@@ -85,7 +86,8 @@ void MusclHancock::limit_slopes() {
   }
 }
 
-// A cell is within a strong shock where the flow converges and the pressure jumps along some dimension.
+// A cell is within a strong shock where the flow converges and the pressure jumps along
+// some dimension.
 void MusclHancock::find_shocks() {
   for_each_row(1, 0, 0, [&](long first, long count) {
     for (long c = first; c < first + count; ++c) {
@@ -139,10 +141,12 @@ void MusclHancock::predict(const std::array<double, 3>& cell_size, double dt) {
 
 // Fluxes through the lower face of each cell in dimension d, up to the upper face of the last one.
 void MusclHancock::compute_fluxes(int d) {
-  const std::array<int, 5> order{0, 1 + d, 1 + (d + 1) % 3, 1 + (d + 2) % 3, 4};  // the normal velocity first
+  // The normal velocity first.
+  const std::array<int, 5> order{0, 1 + d, 1 + (d + 1) % 3, 1 + (d + 2) % 3, 4};
   const long step = step_[d];
   for_each_row(0, d, 1, [&](long first, long count) {
-    // Plain pointers, without which the compiler sees possible aliases everywhere and doesn't vectorise.
+    // Plain pointers, without which the compiler sees possible aliases everywhere and
+    // doesn't vectorise.
     std::array<const double*, 5> q{};
     std::array<const double*, 5> s{};
     for (int v = 0; v < 5; ++v) {

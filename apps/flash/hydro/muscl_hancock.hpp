@@ -1,10 +1,13 @@
 // One time step of the Euler equations on one block.
 //
-// Method: unsplit MUSCL-Hancock (van Leer; Toro, "Riemann Solvers", ch. 14 and 16): van Leer-limited slopes of the primitive
-// variables, half a step in time within each cell with the slopes of all dimensions, HLLC fluxes between the faces' values (HLL
-// next to cells within a strong shock), one conservative update. Second order in space and time; stable while the sum over the
-// dimensions of (|u|+c) dt/dx stays below 1. A cell whose predicted face values would lose positivity falls back to first
-// order. Memory: unk's interleaved cells are spread into one array a variable first, so that the inner loops vectorise.
+// Method: unsplit MUSCL-Hancock (van Leer; Toro, "Riemann Solvers", ch. 14 and 16): van
+// Leer-limited slopes of the primitive variables, half a step in time within each cell with the
+// slopes of all dimensions, HLLC fluxes between the faces' values (HLL next to cells within a
+// strong shock), one conservative update. Second order in space and time; stable while the sum over
+// the dimensions of (|u|+c) dt/dx stays below 1. A cell whose predicted face values would lose
+// positivity falls back to first order.
+// Memory: unk's interleaved cells are spread into one array a variable first, so that the inner
+// loops vectorise.
 #pragma once
 
 #include <array>
@@ -19,17 +22,21 @@ class MusclHancock {
  public:
   MusclHancock(const BlockShape& shape, double gamma);
 
-  /// Advances the interior cells of a block by dt: density, velocity and total energy. Reads two guard cells around.
+  /// Advances the interior cells of a block by dt: density, velocity and total energy. Reads two
+  /// guard cells around.
   /// \param block first double of the block in unk \param cell_size a dimension each
-  /// \param face_fluxes where to leave the fluxes through each face (FluxCorrection's shape), null for those not wanted
+  /// \param face_fluxes where to leave the fluxes through each face (FluxCorrection's shape), null
+  /// for those not wanted
   void advance(double* block, const std::array<double, 3>& cell_size, double dt, const std::array<double*, 6>& face_fluxes);
 
-  /// The largest sum over the dimensions of (|u|+c)/dx over the block's interior cells: the inverse of the longest stable step.
+  /// The largest sum over the dimensions of (|u|+c)/dx over the block's interior cells: the inverse
+  /// of the longest stable step.
   double signal_rate(const double* block, const std::array<double, 3>& cell_size) const;
 
  private:
-  using Field = std::vector<double>;   // [k][j][i] of the block and its rim
-  using State = std::array<Field, 5>;  // density, velocity x, y, z, pressure; or the fluxes' five components
+  using Field = std::vector<double>;  // [k][j][i] of the block and its rim
+  // Density, velocity x, y, z, pressure; or the fluxes' five components.
+  using State = std::array<Field, 5>;
 
   void load(const double* block);
   void limit_slopes();
@@ -40,8 +47,8 @@ class MusclHancock {
   void save_face(int face, double* out) const;
   void update(double* block) const;
 
-  // Calls body(first, count) for each row of cells of the interior widened by `rim` cells, and by `extra` upwards in dimension
-  // d.
+  // Calls body(first, count) for each row of cells of the interior widened by `rim` cells, and by
+  // `extra` upwards in dimension d.
   template <typename Body>
   void for_each_row(int rim, int d, int extra, Body&& body) const;
   long place(int i, int j, int k) const {

@@ -1,4 +1,5 @@
-// The scheme against exact solutions: shock tube along each dimension, convergence on a smooth wave.
+// The scheme against exact solutions: shock tube along each dimension, convergence on
+// a smooth wave.
 #include "hydro/muscl_hancock.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,8 @@ namespace {
 
 constexpr double kGamma = 1.4;
 
-// Sod's shock tube, exactly: the pressure between the waves by bisection of the velocity condition (Toro, ch. 4).
+// Sod's shock tube, exactly: the pressure between the waves by bisection of the velocity condition
+// (Toro, ch. 4).
 struct Sod {
   double density_l = 1, pressure_l = 1, density_r = 0.125, pressure_r = 0.1;
   double pressure = 0;

@@ -1,9 +1,10 @@
 // The flux between two gas states.
 //
-// Method: HLLC (Toro, Spruce, Speares, Shock Waves 4, 1994) with Einfeldt's bounds for the outer waves (SIAM J. Numer. Anal.
-// 25, 1988): the Roe average guards against waves that are slower than a strong shock. HLL, without the contact wave, for faces
-// within strong shocks, where HLLC lets shocks along the grid break up (Quirk, Int. J. Numer. Methods Fluids 18, 1994).
-// Written without branches, so that a loop over faces vectorises; used together, the two share most of their work.
+// Method: HLLC (Toro, Spruce, Speares, Shock Waves 4, 1994) with Einfeldt's bounds for the outer
+// waves (SIAM J. Numer. Anal. 25, 1988): the Roe average guards against waves that are slower than
+// a strong shock. HLL, without the contact wave, for faces within strong shocks, where HLLC lets
+// shocks along the grid break up (Quirk, Int. J. Numer. Methods Fluids 18, 1994). Written without
+// branches, so that a loop over faces vectorises; used together, the two share most of their work.
 // Cost: 4 square roots and 8 divisions a face.
 #pragma once
 
@@ -21,7 +22,8 @@ struct GasState {
   double pressure;
 };
 
-/// Mass, momentum along the normal and the two transverse directions, and total energy, a unit of area and time each.
+/// Mass, momentum along the normal and the two transverse directions, and total energy, a unit of
+/// area and time each.
 struct GasFlux {
   double mass;
   double normal;
@@ -59,7 +61,8 @@ inline WaveFan wave_fan(double gamma, const GasState& l, const GasState& r) {
   return {energy_l, energy_r, std::min(l.normal - c_l, u - c), std::max(r.normal + c_r, u + c)};
 }
 
-/// The flux through a face between `l` (lower side) and `r` by three waves. \pre positive densities and pressures
+/// The flux through a face between `l` (lower side) and `r` by three waves. \pre positive
+/// densities and pressures
 inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   const WaveFan fan = wave_fan(gamma, l, r);
   const double push_l = l.density * (fan.slowest - l.normal);
@@ -75,7 +78,8 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   const double pressure = left ? l.pressure : r.pressure;
   const double energy = left ? fan.energy_l : fan.energy_r;
   const double wave = left ? fan.slowest : fan.fastest;
-  const double jump = left ? std::min(fan.slowest, 0.0) : std::max(fan.fastest, 0.0);  // 0 where the flow is supersonic
+  // 0 where the flow is supersonic.
+  const double jump = left ? std::min(fan.slowest, 0.0) : std::max(fan.fastest, 0.0);
 
   const double star_density = density * (wave - normal) / (wave - middle);
   const double star_energy =

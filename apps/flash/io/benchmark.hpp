@@ -1,7 +1,9 @@
-// `stria flash io`: the FLASH I/O benchmark (Ross 2001, Latham 2012) through Stria, beside what plain system calls reach.
+// `stria flash io`: the FLASH I/O benchmark (Ross 2001, Latham 2012) through Stria, beside what
+// plain system calls reach.
 //
-// Modes take turns round by round, so that a machine's moods hit all alike; the first round warms up and is not counted. A
-// round's time runs from a barrier to the return of the slowest rank, open to close.
+// Modes take turns round by round, so that a machine's moods hit all alike; the first round warms
+// up and is not counted. A round's time runs from a barrier to the return of the slowest rank,
+// open to close.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +21,8 @@ namespace stria::flash {
 
 struct IoOptions {
   WorkloadParameters workload;
-  int64_t total_blocks = 0;  ///< spread evenly over the ranks; 0: workload.blocks_on() says how many each rank has
+  /// Spread evenly over the ranks; 0: workload.blocks_on() says how many each rank has.
+  int64_t total_blocks = 0;
   int rounds = 5;
   std::string directory = ".";
   bool checkpoint = true;
@@ -28,8 +31,9 @@ struct IoOptions {
   bool experimental = true;
   int64_t plot_variables = 4;
   bool read = false;  ///< also read the checkpoint back into guard-celled blocks
-  /// Instead of everything else: read this checkpoint, which another run kept, into blocks spread evenly over the ranks. It
-  /// decides nxb, nvar and the number of blocks; guard_cells must be those of that run where `verify` is set.
+  /// Instead of everything else: read this checkpoint, which another run kept, into blocks spread
+  /// evenly over the ranks. It decides nxb, nvar and the number of blocks; guard_cells must be
+  /// those of that run where `verify` is set.
   std::string read_from;
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
@@ -46,14 +50,16 @@ struct ModeResult {
   int64_t useful_bytes = 0;
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
-  int64_t memory_bytes = -1;  ///< most that a rank held in any round above the arrays; -1: the system doesn't tell
-  std::string method;         ///< that the engine used, and why
+  /// Most that a rank held in any round above the arrays; -1: the system doesn't tell.
+  int64_t memory_bytes = -1;
+  std::string method;  ///< that the engine used, and why
   std::string reason;
   std::string file;  ///< path of the last file, when it is kept or was there before
 };
 
-/// Runs the benchmark. Where `options.read_from` names a file, its shape is noted in `options`. `progress` is called on rank 0
-/// with a line of text now and then. Throws stria::Error, the same on all ranks. Collective: yes.
+/// Runs the benchmark. Where `options.read_from` names a file, its shape is noted in `options`.
+/// `progress` is called on rank 0 with a line of text now and then. Throws stria::Error, the same
+/// on all ranks. Collective: yes.
 std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options,
                                          const std::function<void(const std::string&)>& progress);
 

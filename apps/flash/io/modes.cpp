@@ -119,7 +119,8 @@ class StriaMode : public IoMode {
     return "";
   }
 
-  // The same of several variables; `check(variable, block, values)`. Collective, so every variable is read whatever is found.
+  // The same of several variables; `check(variable, block, values)`. Collective, so every variable
+  // is read whatever is found.
   template <typename T, typename Check>
   std::string check_variables(const std::vector<int>& variables, int64_t points, Check&& check) {
     File file = File::open(arrays_.comm, path_);
@@ -251,7 +252,8 @@ class CornerPlotMode : public PlotMode {
   }
 };
 
-// Reads a checkpoint into guard-celled blocks: one written once outside the timing, or another run's.
+// Reads a checkpoint into guard-celled blocks: one written once outside the timing, or
+// another run's.
 class ReadMode : public StriaMode {
  public:
   std::string kind() const override { return "read"; }

@@ -37,7 +37,8 @@ class IoMode {
   virtual void prepare() {}
   /// One timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
   virtual void run(std::map<std::string, double>& phases) = 0;
-  /// Checks what the last round wrote or read; empty when all values are right, else what is wrong. Collective: yes.
+  /// Checks what the last round wrote or read; empty when all values are right, else what is wrong.
+  /// Collective: yes.
   virtual std::string check() = 0;
   /// Removes what the last round left. Called on every rank after all are done.
   virtual void clean() {}

@@ -1,9 +1,10 @@
-// How much memory operations take for themselves: the peak of the process's resident memory above what it held before the
-// first.
+// How much memory operations take for themselves: the peak of the process's resident memory above
+// what it held before the first.
 //
-// Method: Linux keeps the peak of the resident set (VmHWM) and forgets it on request (proc(5), clear_refs). Memory that ranks
-// share counts on every rank that touched it; pages of program files, which only come, do not count. Cost: tens of
-// microseconds, outside of what is timed.
+// Method: Linux keeps the peak of the resident set (VmHWM) and forgets it on request (proc(5),
+// clear_refs). Memory that ranks share counts on every rank that touched it; pages of program
+// files, which only come, do not count.
+// Cost: tens of microseconds, outside of what is timed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ class PeakMemory {
   PeakMemory();
   /// Forgets the peak so far.
   void watch();
-  /// Bytes between the ground and the peak since watch(); -1 where the system doesn't tell. \pre watch()
+  /// Bytes between the ground and the peak since watch(); -1 where the system doesn't
+  /// tell. \pre watch()
   int64_t growth_bytes() const;
 
  private:

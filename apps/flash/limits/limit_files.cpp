@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kDoubleBytes = 8;
 constexpr int64_t kFloatBytes = 4;
-// Runs in the staging buffer start this much further apart than needed: powers of two would share a few cache sets.
+// Runs in the staging buffer start this much further apart than needed: powers of two would share a
+// few cache sets.
 constexpr int64_t kRunPadBytes = 128;
 
 std::vector<int64_t> all_variables(const Unk& unk) {
@@ -31,7 +32,8 @@ LimitFiles::LimitFiles(const Unk& unk, int64_t staging_bytes) : unk_(unk), stagi
 LimitFiles::Buffer LimitFiles::allocate(int64_t bytes) {
   auto* memory = static_cast<double*>(std::aligned_alloc(kPageBytes, static_cast<size_t>(align_up(bytes, kPageBytes))));
   if (memory != nullptr) {
-    std::fill_n(memory, align_up(bytes, kPageBytes) / kDoubleBytes, 0.0);  // touched before anything is timed
+    // Touched before anything is timed.
+    std::fill_n(memory, align_up(bytes, kPageBytes) / kDoubleBytes, 0.0);
   }
   return Buffer(memory);
 }
@@ -76,7 +78,8 @@ FileRuns LimitFiles::runs(LimitWay way, const std::string& path) const {
     first_byte *= unk_.parameters().nvar;
     step_bytes = partition.local * block_bytes;
   }
-  if (way == LimitWay::kDirect) {  // O_DIRECT wants aligned offsets; blocks of odd sizes get a little room each
+  // O_DIRECT wants aligned offsets; blocks of odd sizes get a little room each.
+  if (way == LimitWay::kDirect) {
     first_byte = partition.first * align_up(block_bytes * unk_.parameters().nvar, kPageBytes);
   }
   if (way == LimitWay::kFilePerRank) {

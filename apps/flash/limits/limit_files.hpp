@@ -1,6 +1,7 @@
-// The fastest ways we know to get the FLASH pattern into files with plain system calls and no library at all.
-// `contig` shows what the storage takes, `pack` what an ideal program that must also pack reaches; a library is judged by its
-// distance from them. Every way opens its file, writes, syncs if asked, closes, and leaves the file for checking.
+// The fastest ways we know to get the FLASH pattern into files with plain system calls and no
+// library at all. `contig` shows what the storage takes, `pack` what an ideal program that must
+// also pack reaches; a library is judged by its distance from them. Every way opens its file,
+// writes, syncs if asked, closes, and leaves the file for checking.
 // None communicates: callers put a barrier before and take the slowest rank.
 #pragma once
 
@@ -33,7 +34,8 @@ struct FileRuns {
   bool big_endian = false;
 };
 
-/// Reads the runs back and compares every value. Empty when all are right, else what is wrong. Local to the rank.
+/// Reads the runs back and compares every value. Empty when all are right, else what is wrong.
+/// Local to the rank.
 std::string check_file_runs(const FileRuns& runs, const Unk& unk);
 
 /// How a limit writes its file.
@@ -50,16 +52,19 @@ class LimitFiles {
  public:
   explicit LimitFiles(const Unk& unk, int64_t staging_bytes = kDefaultStagingBytes);
 
-  /// Packs all blocks into the whole buffer, outside any timing: the ways that start from packed bytes need it once.
+  /// Packs all blocks into the whole buffer, outside any timing: the ways that start from packed
+  /// bytes need it once.
   Status prepare_packed();
 
-  /// Writes a checkpoint's variables. With kFilePerRank, `path` gets the rank's first block as a suffix.
+  /// Writes a checkpoint's variables. With kFilePerRank, `path` gets the rank's first
+  /// block as a suffix.
   Status write(LimitWay way, const std::string& path, bool sync, LimitTimes* times);
 
   /// Writes chosen variables as float, one staged pass, one run a variable.
   Status write_plot(const std::vector<int64_t>& variables, const std::string& path, bool sync, LimitTimes* times);
 
-  /// Reads what kPackWhole or kPackStaged wrote back into the blocks of `target`, through the staging buffer.
+  /// Reads what kPackWhole or kPackStaged wrote back into the blocks of `target`, through the
+  /// staging buffer.
   Status read(const std::string& path, Unk* target, LimitTimes* times);
 
   /// Where the values lie after `write` or `write_plot`.

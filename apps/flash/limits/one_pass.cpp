@@ -35,7 +35,8 @@ RowKernel unpack_row_kernel(PackKernel kernel) {
   return unpack_row_portable;
 }
 
-/// Calls `visit(offset of the row in unk, index of its first cell in the span)` for every interior row of the span.
+/// Calls `visit(offset of the row in unk, index of its first cell in the span)` for every interior
+/// row of the span.
 template <typename Visit>
 void for_each_row(const Unk& unk, BlockSpan blocks, Visit visit) {
   const int64_t side = unk.parameters().nxb;
@@ -50,7 +51,8 @@ void for_each_row(const Unk& unk, BlockSpan blocks, Visit visit) {
   }
 }
 
-/// Asks for a row that will be packed soon: guard cells break the run that the hardware would follow by itself.
+/// Asks for a row that will be packed soon: guard cells break the run that the hardware would
+/// follow by itself.
 inline void prefetch_row(const double* row, int64_t values) {
   for (int64_t value = 0; value < values; value += kCacheLineValues) {
     __builtin_prefetch(row + value, 0, 3);

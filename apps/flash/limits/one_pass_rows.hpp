@@ -1,4 +1,5 @@
-// The transposing row kernel, compiled once for each instruction set (hence the unnamed namespace: the copies must not merge).
+// The transposing row kernel, compiled once for each instruction set (hence the unnamed namespace:
+// the copies must not merge).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace stria::flash {
 
-/// A row: `cells` cells of `variables` doubles side by side on one side, `variables` runs of `cells` doubles on the other.
+/// A row: `cells` cells of `variables` doubles side by side on one side, `variables` runs of
+/// `cells` doubles on the other.
 struct Row {
   int64_t cells = 0;
   int64_t variables = 0;
@@ -27,8 +29,9 @@ struct VectorOf {
   typedef double Type __attribute__((vector_size(Width * sizeof(double))));
 };
 
-// The transposes are written out: in a loop the compiler keeps the rows on the stack and loses a factor of three.
-// Each stage exchanges ever larger pieces between two rows: neighbours, pairs, halves.
+// The transposes are written out: in a loop the compiler keeps the rows on the stack and loses
+// a factor of three. Each stage exchanges ever larger pieces between two rows: neighbours,
+// pairs, halves.
 
 template <typename Vector>
 [[gnu::always_inline]] inline void load(Vector* row, const double* from) {
@@ -64,8 +67,8 @@ template <typename Vector>
   store(__builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7), out + 3 * out_stride);
 }
 
-/// The first two stages of an 8 x 8 transpose on four of its rows: `columns[n]` holds column n of them in its lower half of
-/// each pair of quarters and column n + 4 in the upper.
+/// The first two stages of an 8 x 8 transpose on four of its rows: `columns[n]` holds column n of
+/// them in its lower half of each pair of quarters and column n + 4 in the upper.
 [[gnu::always_inline]] inline void transpose_8_quarter(const double* in, int64_t in_stride, VectorOf<8>::Type columns[4]) {
   VectorOf<8>::Type a, b, c, d;
   load(&a, in);
@@ -112,7 +115,8 @@ template <int Width>
   }
 }
 
-/// Packs the variables from `first` on, Width at a time; what is left over goes to the kernel of half the width.
+/// Packs the variables from `first` on, Width at a time; what is left over goes to the kernel of
+/// half the width.
 template <int Width>
 inline void pack_row_from(int64_t first, const double* cells, const Row& row, double* runs) {
   int64_t variable = first;

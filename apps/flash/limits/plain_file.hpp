@@ -1,4 +1,5 @@
-// Thin wrappers of the system calls that the limits use: whole transfers, errors as Status, time by phase.
+// Thin wrappers of the system calls that the limits use: whole transfers, errors as Status,
+// time by phase.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,8 @@ class PlainFile {
   int descriptor_ = -1;
 };
 
-/// Writes or reads all bytes, in as many calls as the system wants. \errors from the system; kIo when a file ends too early
+/// Writes or reads all bytes, in as many calls as the system wants. \errors from the system; kIo
+/// when a file ends too early
 Status write_all(int descriptor, const std::byte* data, int64_t bytes, int64_t offset);
 Status read_all(int descriptor, std::byte* data, int64_t bytes, int64_t offset);
 

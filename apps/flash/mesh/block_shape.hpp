@@ -1,4 +1,5 @@
-// The shape of one block in memory: unk(nvar,i,j,k), the variable running fastest, guard cells included.
+// The shape of one block in memory: unk(nvar,i,j,k), the variable running fastest, guard
+// cells included.
 #pragma once
 
 #include <array>
@@ -6,7 +7,8 @@
 
 namespace stria::flash {
 
-inline constexpr int kGuardCells = 4;  ///< on each side of a block, in every dimension that the mesh has
+/// On each side of a block, in every dimension that the mesh has.
+inline constexpr int kGuardCells = 4;
 
 /// A half-open box of cells.
 struct CellBox {
@@ -26,7 +28,8 @@ inline void for_each_cell(const CellBox& box, Body&& body) {
   }
 }
 
-/// Extents of a block: interior cells, guard cells and variables. Cell (0,0,0) is the first interior cell.
+/// Extents of a block: interior cells, guard cells and variables. Cell (0,0,0) is the first
+/// interior cell.
 struct BlockShape {
   int dim = 2;
   int variable_count = 0;
@@ -56,7 +59,8 @@ struct BlockShape {
     }
     return doubles;
   }
-  /// Place in doubles of cell (i,j,k), guard cells at negative indices and beyond `cells`, from the start of its block.
+  /// Place in doubles of cell (i,j,k), guard cells at negative indices and beyond `cells`, from the
+  /// start of its block.
   int64_t offset(int i, int j, int k) const {
     return (((static_cast<int64_t>(k) + guards[2]) * total(1) + j + guards[1]) * total(0) + i + guards[0]) * variable_count;
   }

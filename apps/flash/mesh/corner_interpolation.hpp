@@ -1,7 +1,9 @@
-// Values at the corners of cells, for plot files "with corners" (Ross et al., 2001): (n+1)^dim values a block.
+// Values at the corners of cells, for plot files "with corners" (Ross et al., 2001): (n+1)^dim
+// values a block.
 //
-// Method: each corner is the mean of the 2^dim cells around it, guard cells included, so that the blocks of one level agree on
-// the values that they share. Cost: 2^dim additions a corner.
+// Method: each corner is the mean of the 2^dim cells around it, guard cells included, so that the
+// blocks of one level agree on the values that they share.
+// Cost: 2^dim additions a corner.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,8 @@ inline int64_t corner_count(const BlockShape& shape) {
 }
 
 /// Interpolates variable `v` of one block to its corners. Reads one guard cell around.
-/// \param block first double of the block in unk \param corners room for corner_count(shape) values, x fastest
+/// \param block first double of the block in unk \param corners room for corner_count(shape)
+/// values, x fastest
 template <typename T>
 void interpolate_to_corners(const BlockShape& shape, const double* block, int v, T* corners) {
   const int depth = shape.dim == 3 ? 2 : 1;

@@ -6,8 +6,9 @@
 namespace stria::flash {
 namespace {
 
-// One dimension pair's share at a cell: the second derivative in d then e, and what it is measured against. Cell sizes cancel
-// between numerator and denominator when all dimensions share one, and are left out; FLASH's blocks are cubes of cells here.
+// One dimension pair's share at a cell: the second derivative in d then e, and what it is measured
+// against. Cell sizes cancel between numerator and denominator when all dimensions share one, and
+// are left out; FLASH's blocks are cubes of cells here.
 struct Share {
   double second = 0;
   double first = 0;

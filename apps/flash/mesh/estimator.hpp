@@ -1,8 +1,9 @@
 // Where the mesh is too coarse: the modified second-derivative error estimator.
 //
-// Method: Loehner (Comput. Methods Appl. Mech. Eng. 61, 1987) as FLASH uses it (Fryxell et al., ApJS 131, 2000): the second
-// derivatives in all pairs of dimensions over the first ones, a filter on the mean keeps ripples from counting. Dimensionless,
-// between 0 and 1. Cost: about 30 operations a cell, dimension pair and variable.
+// Method: Loehner (Comput. Methods Appl. Mech. Eng. 61, 1987) as FLASH uses it (Fryxell et al.,
+// ApJS 131, 2000): the second derivatives in all pairs of dimensions over the first ones, a filter
+// on the mean keeps ripples from counting. Dimensionless, between 0 and 1.
+// Cost: about 30 operations a cell, dimension pair and variable.
 #pragma once
 
 #include <vector>
@@ -19,13 +20,14 @@ struct RefinementCriteria {
   double filter = 0.01;
 };
 
-/// The largest error of variable `v` over the interior cells of a block, from differences over `spacing` cells: 1, or 2 for
-/// what the block's parent would see. Reads 2 * spacing guard cells around.
+/// The largest error of variable `v` over the interior cells of a block, from differences
+/// over `spacing` cells: 1, or 2 for what the block's parent would see. Reads 2 * spacing
+/// guard cells around.
 /// \param block first double of the block in unk
 double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter, int spacing = 1);
 
-/// What the estimator says about one block: refine if any variable wants it, coarsen if all allow it and would allow it after
-/// coarsening as well, so that the mesh doesn't flap.
+/// What the estimator says about one block: refine if any variable wants it, coarsen if all allow
+/// it and would allow it after coarsening as well, so that the mesh doesn't flap.
 Mark estimate_mark(const BlockShape& shape, const double* block, const RefinementCriteria& criteria);
 
 }  // namespace stria::flash

@@ -84,7 +84,8 @@ void FluxCorrection::rebuild(std::span<const Leaf> leaves, const NeighborTable& 
   std::sort(receives_.begin(), receives_.end(), order);
 }
 
-// Averages a fine face's fluxes to the coarse faces that it makes up. Shape of `out`: [outer/2][inner/2][components].
+// Averages a fine face's fluxes to the coarse faces that it makes up. Shape of `out`:
+// [outer/2][inner/2][components].
 void FluxCorrection::average(const Part& part, double* out) const {
   auto [inner, outer] = face_dimensions(part.face);
   const int depth = shape_.cells[outer] > 1 ? 2 : 1;

@@ -1,9 +1,12 @@
-// Conservation where the refinement jumps: the flux through a coarse face becomes the sum of the fluxes through the fine ones.
+// Conservation where the refinement jumps: the flux through a coarse face becomes the sum of the
+// fluxes through the fine ones.
 //
-// Problem: the coarse and the fine side of a face compute different fluxes, so that what leaves one does not enter the other.
-// Method: Berger & Colella (J. Comput. Phys. 82, 1989): every block keeps its fluxes at faces where the level jumps; the fine
-// side averages its own to the coarse faces and hands them to the coarse side, which corrects its outermost cells by the
-// difference. Cost: the faces at jumps, one message a pair of neighbouring ranks.
+// Problem: the coarse and the fine side of a face compute different fluxes, so that what leaves one
+// does not enter the other.
+// Method: Berger & Colella (J. Comput. Phys. 82, 1989): every block keeps its fluxes at faces where
+// the level jumps; the fine side averages its own to the coarse faces and hands them to the coarse
+// side, which corrects its outermost cells by the difference.
+// Cost: the faces at jumps, one message a pair of neighbouring ranks.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +24,8 @@ namespace stria::flash {
 
 class FluxCorrection {
  public:
-  /// A face of a local block whose neighbours are finer: its corrections are applied by the physics.
+  /// A face of a local block whose neighbours are finer: its corrections are applied
+  /// by the physics.
   struct CoarseFace {
     int32_t block = 0;
     int face = 0;             ///< 2*dimension + side
@@ -34,15 +38,17 @@ class FluxCorrection {
   /// Finds the faces with jumps in a new mesh. \param leaves local leaves, then ghosts
   void rebuild(std::span<const Leaf> leaves, const NeighborTable& neighbors, const GhostLayer& ghosts, int64_t first_block);
 
-  /// Where to leave the fluxes of a face, or null when nobody asks for them. Shape: [outer][inner][components] cells of the
-  /// face, `inner` being the lower of the face's own dimensions.
+  /// Where to leave the fluxes of a face, or null when nobody asks for them. Shape:
+  /// [outer][inner][components] cells of the face, `inner` being the lower of the face's
+  /// own dimensions.
   double* face_fluxes(int32_t block, int face);
 
   /// Brings the fine sides' sums to the coarse sides. Collective: yes.
   void exchange();
 
   const std::vector<CoarseFace>& coarse_faces() const { return coarse_faces_; }
-  /// The block's own fluxes and the ones that should have been, at a face of coarse_faces(). Shape as in face_fluxes.
+  /// The block's own fluxes and the ones that should have been, at a face of coarse_faces(). Shape
+  /// as in face_fluxes.
   const double* own_fluxes(const CoarseFace& face) const { return fluxes_.data() + face.own_offset; }
   const double* fine_fluxes(const CoarseFace& face) const { return fine_.data() + face.fine_offset; }
 
@@ -53,7 +59,8 @@ class FluxCorrection {
   }
 
  private:
-  // One fine face and the coarse face that it is part of, on the same rank (`peer` < 0) or on another.
+  // One fine face and the coarse face that it is part of, on the same rank (`peer` < 0)
+  // or on another.
   struct Part {
     int peer = -1;              // rank
     int64_t fine_block = 0;     // number in the order of all leaves

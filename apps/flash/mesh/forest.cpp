@@ -22,7 +22,8 @@ void silence_p4est() {
   static_cast<void>(done);
 }
 
-// Walks a list of leaves and notes every node above them; fails where the list isn't the complete forest in Morton order.
+// Walks a list of leaves and notes every node above them; fails where the list isn't the complete
+// forest in Morton order.
 class LeafListWalk {
  public:
   LeafListWalk(std::span<const Leaf> leaves, int dim) : leaves_(leaves), dim_(dim) {}
@@ -110,7 +111,8 @@ class P4Forest final : public Forest {
 
   void partition() override { T::partition(forest_, 1, nullptr); }
 
-  /// Refines a forest of root blocks until its leaves are those of the list, if that is complete and in order.
+  /// Refines a forest of root blocks until its leaves are those of the list, if that is
+  /// complete and in order.
   bool refine_to(std::span<const Leaf> leaves) {
     LeafListWalk walk(leaves, Dim);
     for (const auto& root : roots_) {
@@ -148,7 +150,8 @@ class P4Forest final : public Forest {
     return leaf;
   }
 
-  // A brick's vertices lie at whole numbers: the lowest corner of a tree is the place of its root block.
+  // A brick's vertices lie at whole numbers: the lowest corner of a tree is the place of
+  // its root block.
   void find_roots() {
     for (int tree = 0; tree < connectivity_->num_trees; ++tree) {
       const double* corner = connectivity_->vertices + 3 * connectivity_->tree_to_vertex[T::kCorners * tree];

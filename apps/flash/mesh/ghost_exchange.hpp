@@ -1,7 +1,7 @@
 // Copies of other ranks' blocks: the interiors of all ghost blocks, transferred variables only.
 //
-// Method: one message a pair of neighbouring ranks, packed block by block in Morton order. Cost: the interiors of the blocks
-// on the partition's surface, once a guard-cell fill.
+// Method: one message a pair of neighbouring ranks, packed block by block in Morton order.
+// Cost: the interiors of the blocks on the partition's surface, once a guard-cell fill.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,8 @@
 
 namespace stria::flash {
 
-/// An MPI datatype of `count` doubles that frees itself: one element is one block, so that no message count overflows.
+/// An MPI datatype of `count` doubles that frees itself: one element is one block, so that no
+/// message count overflows.
 class DoublesType {
  public:
   explicit DoublesType(int64_t count) {

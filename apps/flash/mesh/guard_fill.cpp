@@ -102,9 +102,11 @@ void GuardFill::gather_coarse(const Block& block, const GhostExchange& exchange,
       continue;  // outside, or finer: never next to a coarse neighbour's cells
     }
     CellSource source = cells_of(self ? block.number : neighbor.source, block.local_count, exchange, unk);
-    std::array<int, 3> first{};  // the source's lowest cell, in coarse cells from this block's lowest corner
+    // The source's lowest cell, in coarse cells from this block's lowest corner.
+    std::array<int, 3> first{};
     for (int d = 0; d < shape_.dim; ++d) {
-      // The coarse neighbour covers the place one step away; it starts half a block before that if that is an upper half.
+      // The coarse neighbour covers the place one step away; it starts half a block before that if
+      // that is an upper half.
       int64_t place = leaf.index[d] + o[d];
       int64_t start = kind == NeighborKind::kSame ? place : place & ~int64_t{1};
       first[d] = static_cast<int>(start - leaf.index[d]) * coarse_.cells(d);

@@ -1,4 +1,5 @@
-// Where blocks are: leaves of a forest of quadtrees (2-D) or octrees (3-D) over a brick of root blocks.
+// Where blocks are: leaves of a forest of quadtrees (2-D) or octrees (3-D) over a brick
+// of root blocks.
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@ namespace stria::flash {
 /// What lies beyond a side of the domain. A periodic dimension is periodic on both sides.
 enum class Boundary { kOutflow, kReflect, kPeriodic };
 
-/// The physical box that the mesh covers, and its division into root blocks. In 2-D the third dimension is one flat layer.
+/// The physical box that the mesh covers, and its division into root blocks. In 2-D the third
+/// dimension is one flat layer.
 struct Domain {
   int dim = 2;
   std::array<double, 3> lo{0, 0, 0};
@@ -19,7 +21,8 @@ struct Domain {
   std::array<Boundary, 3> boundary{Boundary::kOutflow, Boundary::kOutflow, Boundary::kOutflow};
 };
 
-/// One block of the forest: its refinement level (0 = root block) and its place, counted in blocks of that level.
+/// One block of the forest: its refinement level (0 = root block) and its place, counted in blocks
+/// of that level.
 struct Leaf {
   int32_t level = 0;
   std::array<int64_t, 3> index{0, 0, 0};
@@ -53,8 +56,9 @@ inline double block_length(const Domain& domain, int level, int d) {
   return (domain.hi[d] - domain.lo[d]) / static_cast<double>(blocks_across(domain, level, d));
 }
 
-/// Coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the upper one for 1. Both neighbours of a
-/// side compute the same bits, because the position is formed from whole numbers first.
+/// Coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the upper one
+/// for 1. Both neighbours of a side compute the same bits, because the position is formed from
+/// whole numbers first.
 inline double block_side(const Domain& domain, const Leaf& leaf, int d, int side) {
   double fraction = static_cast<double>(leaf.index[d] + side) / static_cast<double>(blocks_across(domain, leaf.level, d));
   return domain.lo[d] + (domain.hi[d] - domain.lo[d]) * fraction;

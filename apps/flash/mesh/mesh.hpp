@@ -28,14 +28,16 @@ struct MeshOptions {
   int flux_count = 0;  ///< components that the physics corrects at refinement jumps
 };
 
-/// Blocks of one rank. The cells of all of them lie in one array, unk(nvar,i,j,k,block), guard cells included.
+/// Blocks of one rank. The cells of all of them lie in one array, unk(nvar,i,j,k,block), guard
+/// cells included.
 class Mesh {
  public:
-  /// Makes a mesh of blocks that all have min_level, cells zero. Collective: yes. Errors: kInvalidArgument, the same on all
-  /// ranks.
+  /// Makes a mesh of blocks that all have min_level, cells zero. Collective: yes. Errors:
+  /// kInvalidArgument, the same on all ranks.
   static Result<std::unique_ptr<Mesh>> create(MPI_Comm comm, const MeshOptions& options);
 
-  /// Makes the mesh with exactly these leaves, cells zero. Collective: yes; every rank passes all leaves in Morton order.
+  /// Makes the mesh with exactly these leaves, cells zero. Collective: yes; every rank passes all
+  /// leaves in Morton order.
   /// Errors (agreed): kFormat when they aren't a complete, 2:1-balanced mesh.
   static Result<std::unique_ptr<Mesh>> from_leaves(MPI_Comm comm, const MeshOptions& options, std::span<const Leaf> leaves);
 
@@ -44,8 +46,9 @@ class Mesh {
   const BlockShape& shape() const { return shape_; }
   const MeshOptions& options() const { return options_; }
 
-  int64_t block_count() const { return local_count_; }          ///< of this rank
-  int64_t first_block() const { return first_blocks_[rank_]; }  ///< 0-based place of this rank's first block
+  int64_t block_count() const { return local_count_; }  ///< of this rank
+  /// 0-based place of this rank's first block.
+  int64_t first_block() const { return first_blocks_[rank_]; }
   int64_t global_block_count() const { return first_blocks_.back(); }
   std::span<const int64_t> first_blocks() const { return first_blocks_; }  ///< [ranks + 1]
   std::span<const Leaf> leaves() const { return {leaves_.data(), static_cast<std::size_t>(local_count_)}; }
@@ -58,8 +61,9 @@ class Mesh {
   /// Fills the transferred variables of all guard cells. Collective: yes.
   void fill_guards();
 
-  /// Refines and coarsens as marked within the level limits, carries the cells over and balances the load. Derived variables
-  /// and guard cells are the caller's to renew where true comes back: the mesh has changed somewhere.
+  /// Refines and coarsens as marked within the level limits, carries the cells over and balances
+  /// the load. Derived variables and guard cells are the caller's to renew where true comes back:
+  /// the mesh has changed somewhere.
   /// \pre guard cells are filled. Collective: yes; \param marks one a local block.
   Result<bool> adapt(std::vector<Mark> marks);
 

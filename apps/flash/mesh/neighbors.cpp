@@ -14,7 +14,8 @@ class Finder {
     }
   }
 
-  /// Fills `neighbor` with what lies in direction `o` of `leaf`; false when nothing is found where something must be.
+  /// Fills `neighbor` with what lies in direction `o` of `leaf`; false when nothing is found where
+  /// something must be.
   bool find(const Leaf& leaf, const Direction& o, Neighbor* neighbor, std::vector<int32_t>* fine_sources) const {
     Leaf next = leaf;
     for (int d = 0; d < domain_.dim; ++d) {

@@ -1,7 +1,10 @@
-// Who lies next to whom: for every local block and each of the 26 directions (8 in 2-D), the blocks that its guard cells see.
+// Who lies next to whom: for every local block and each of the 26 directions (8 in 2-D), the blocks
+// that its guard cells see.
 //
-// Method: a hash table of local and ghost leaves by level and place; a neighbour is looked up at the same level, then one
-// coarser, then one finer, which is all that a 2:1-balanced forest can have. Cost: O(1) a direction.
+// Method: a hash table of local and ghost leaves by level and place; a neighbour is looked up
+// at the same level, then one coarser, then one finer, which is all that a 2:1-balanced
+// forest can have.
+// Cost: O(1) a direction.
 #pragma once
 
 #include <array>
@@ -17,7 +20,8 @@ namespace stria::flash {
 
 inline constexpr int kDirections = 27;
 
-/// A step to one of the 26 neighbours (or 0 to stay): components -1, 0 or 1, numbered 0..26 with x fastest.
+/// A step to one of the 26 neighbours (or 0 to stay): components -1, 0 or 1, numbered 0..26
+/// with x fastest.
 using Direction = std::array<int, 3>;
 inline int direction_number(const Direction& o) {
   return (o[0] + 1) + 3 * (o[1] + 1) + 9 * (o[2] + 1);
@@ -34,8 +38,9 @@ inline Direction face_direction(int face) {
 
 enum class NeighborKind : int8_t { kNone, kSame, kCoarse, kFine, kOutside };
 
-/// What is in one direction of a block. `source` is a local block's number, or the local block count plus a ghost's number;
-/// for kFine it is the place in NeighborTable::fine_sources of the first of the touching children (x fastest).
+/// What is in one direction of a block. `source` is a local block's number, or the local block
+/// count plus a ghost's number; for kFine it is the place in NeighborTable::fine_sources of the
+/// first of the touching children (x fastest).
 struct Neighbor {
   NeighborKind kind = NeighborKind::kNone;
   int32_t source = -1;
@@ -51,7 +56,8 @@ struct NeighborTable {
   std::vector<std::array<Neighbor, kDirections>> of;  ///< [local blocks][direction]
   std::vector<int32_t> fine_sources;
 
-  /// Finds all neighbours. \param leaves local leaves, then ghosts. Errors: kFormat when a leaf is missing or not 2:1 balanced.
+  /// Finds all neighbours. \param leaves local leaves, then ghosts. Errors: kFormat when a leaf is
+  /// missing or not 2:1 balanced.
   static Result<NeighborTable> build(const Domain& domain, std::span<const Leaf> leaves, int32_t local_count);
 };
 

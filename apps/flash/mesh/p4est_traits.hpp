@@ -1,4 +1,5 @@
-// One set of names for the two flavours of p4est, so that one template serves quadtrees and octrees.
+// One set of names for the two flavours of p4est, so that one template serves
+// quadtrees and octrees.
 #pragma once
 
 // The order matters: p4est's headers come before p8est's.

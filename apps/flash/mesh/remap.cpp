@@ -18,7 +18,8 @@ class Remapper {
 
   void copy(const double* from, double* to) const { std::copy(from, from + shape_.block_doubles(), to); }
 
-  // Fills a child from the quarter (eighth) of its parent that it covers, and one parent cell around for the slopes.
+  // Fills a child from the quarter (eighth) of its parent that it covers, and one parent cell
+  // around for the slopes.
   void prolong_child(const double* parent, int child_number, double* child) {
     CellBox rimmed;
     std::array<int, 3> shift{};

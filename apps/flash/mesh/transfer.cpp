@@ -21,7 +21,8 @@ void to_values(const VariableSet& variables, const double* conserved, double* va
   }
 }
 
-// Fills `children` with the coarse value plus `scale` times the slopes' share; tells whether all of them are admissible.
+// Fills `children` with the coarse value plus `scale` times the slopes' share; tells whether all of
+// them are admissible.
 bool split(const VariableSet& variables, const double* center, const double (*slopes)[kMaxTransferred], int dim, double scale,
            ChildCells* children) {
   bool admissible = true;

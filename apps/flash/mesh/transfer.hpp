@@ -1,9 +1,12 @@
 // Moving cell values between refinement levels.
 //
-// Problem: a block's neighbour, parent or child holds the same space at twice or half its cell size.
-// Method: everything happens on conserved densities (rho, rho*u, rho*E): restriction averages the 2^dim fine cells;
-// prolongation splits a coarse cell with minmod-limited slopes, so that linear fields are reproduced, no new extremum of a
-// single slope appears and the fine cells sum up to the coarse one. Cost: a few operations a value, no allocation.
+// Problem: a block's neighbour, parent or child holds the same space at twice or half
+// its cell size.
+// Method: everything happens on conserved densities (rho, rho*u, rho*E): restriction averages the
+// 2^dim fine cells; prolongation splits a coarse cell with minmod-limited slopes, so that linear
+// fields are reproduced, no new extremum of a single slope appears and the fine cells sum up to
+// the coarse one.
+// Cost: a few operations a value, no allocation.
 #pragma once
 
 #include <array>
@@ -15,7 +18,8 @@
 
 namespace stria::flash {
 
-/// Cells to read transferred values from: the interior of a local block within unk, or a ghost block's compact copy.
+/// Cells to read transferred values from: the interior of a local block within unk, or a ghost
+/// block's compact copy.
 struct CellSource {
   const double* origin = nullptr;       ///< cell (0,0,0)
   std::array<int64_t, 3> stride{};      ///< doubles from a cell to its neighbour, a dimension each
@@ -24,13 +28,15 @@ struct CellSource {
   const double* cell(int i, int j, int k) const { return origin + i * stride[0] + j * stride[1] + k * stride[2]; }
 };
 
-/// Conserved densities on the cells that a block would have one level coarser, with a rim of coarse cells around.
+/// Conserved densities on the cells that a block would have one level coarser, with a rim of
+/// coarse cells around.
 class CoarseBuffer {
  public:
   /// \param rim cells around the block's own cells/2 in every dimension that the mesh has
   CoarseBuffer(const BlockShape& shape, int transferred_count, int rim);
 
-  /// Marks every value as unknown (NaN), so that a cell that nobody filled spoils the result where it is used.
+  /// Marks every value as unknown (NaN), so that a cell that nobody filled spoils the result
+  /// where it is used.
   void clear();
   double* cell(int i, int j, int k) { return values_.data() + offset(i, j, k); }
   const double* cell(int i, int j, int k) const { return values_.data() + offset(i, j, k); }
@@ -55,7 +61,8 @@ void load_conserved(const VariableSet& variables, const double* cell, const int*
 /// Writes conserved densities as the transferred variables of `cell`, a cell of unk.
 void store_conserved(const VariableSet& variables, const double* conserved, double* cell);
 
-/// Averages the 2^dim cells of `source` whose lowest is (i,j,k) into `conserved`. The order of the sum is fixed.
+/// Averages the 2^dim cells of `source` whose lowest is (i,j,k) into `conserved`. The order of
+/// the sum is fixed.
 void restrict_cell(const VariableSet& variables, const CellSource& source, int dim, std::array<int, 3> lowest,
                    double* conserved);
 

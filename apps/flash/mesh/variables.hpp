@@ -1,4 +1,5 @@
-// What the mesh must know of the variables that it carries: their names, and how they behave when cells are merged or split.
+// What the mesh must know of the variables that it carries: their names, and how they behave when
+// cells are merged or split.
 #pragma once
 
 #include <string>
@@ -8,22 +9,27 @@ namespace stria::flash {
 
 inline constexpr int kMaxTransferred = 16;
 
-/// A variable that guard-cell filling, refinement and coarsening carry over from one block to another.
+/// A variable that guard-cell filling, refinement and coarsening carry over from one
+/// block to another.
 struct TransferredVariable {
-  int index = 0;          ///< which variable of unk
-  bool per_mass = false;  ///< a quantity per unit mass (velocity, specific energy): averaged with the density as weight
-  int normal_to = -1;     ///< dimension whose reflecting walls flip its sign; -1 for none
+  int index = 0;  ///< which variable of unk
+  /// A quantity per unit mass (velocity, specific energy): averaged with the density as weight.
+  bool per_mass = false;
+  int normal_to = -1;  ///< dimension whose reflecting walls flip its sign; -1 for none
 };
 
-/// The variables of unk. All that is not transferred is derived: the physics recomputes it after every transfer.
+/// The variables of unk. All that is not transferred is derived: the physics recomputes it after
+/// every transfer.
 struct VariableSet {
   std::vector<std::string> names;  ///< four letters each, in the order of unk
 
-  /// \pre not empty, at most kMaxTransferred; the first one is the density when any other is per_mass
+  /// \pre not empty, at most kMaxTransferred; the first one is the density when any
+  /// other is per_mass
   std::vector<TransferredVariable> transferred;
 
-  /// Tells whether the transferred values of a cell are a physical state; null when anything goes. Where interpolation would
-  /// make an unphysical cell, the mesh falls back to a constant, which conserves as well.
+  /// Tells whether the transferred values of a cell are a physical state; null when anything goes.
+  /// Where interpolation would make an unphysical cell, the mesh falls back to a constant, which
+  /// conserves as well.
   bool (*admissible)(const double* transferred_values) = nullptr;
 
   int count() const { return static_cast<int>(names.size()); }

@@ -84,8 +84,8 @@ void need_shape(File& file, const std::string& name, const std::vector<int64_t>&
   }
 }
 
-// What is wrong with the file must be found by all ranks together: one that gave up on its own share would leave the others
-// waiting.
+// What is wrong with the file must be found by all ranks together: one that gave up on its own
+// share would leave the others waiting.
 void check_shapes(File& file, const FlashHeader& header, const std::vector<std::string>& names) {
   int64_t n = header.global_count;
   need_shape(file, "refine level", {n});
@@ -268,9 +268,11 @@ Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovO
 
 namespace {
 
-// Blocks stay as they are at a restart, so that the levels of the file must be levels of the run. Collective: yes.
+// Blocks stay as they are at a restart, so that the levels of the file must be levels of the run.
+// Collective: yes.
 void check_levels(MPI_Comm comm, const std::string& path, const std::vector<int32_t>& levels, const SedovOptions& options) {
-  int64_t bounds[2] = {options.min_level, -int64_t{options.max_level}};  // the finest, minus the coarsest
+  // The finest, minus the coarsest.
+  int64_t bounds[2] = {options.min_level, -int64_t{options.max_level}};
   for (int64_t level : levels) {
     bounds[0] = std::max(bounds[0], level);
     bounds[1] = std::max(bounds[1], -level);
@@ -283,7 +285,8 @@ void check_levels(MPI_Comm comm, const std::string& path, const std::vector<int3
   }
 }
 
-// Compares what no get() has compared yet with its checksums: a restart loads a part of the datasets only. Collective: yes.
+// Compares what no get() has compared yet with its checksums: a restart loads a part of the
+// datasets only. Collective: yes.
 void check_rest(File& file, const FlashHeader& header, Restored& restored) {
   if (!file.has_checksums()) {
     restored.unchecked.emplace_back("it has no checksums: nothing of it was checked");
@@ -325,7 +328,8 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
     throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));
   }
   check_shapes(file, header, header.names);
-  // Each rank reads a share of the rows that tell where the blocks are; the mesh deals the blocks out anew.
+  // Each rank reads a share of the rows that tell where the blocks are; the mesh deals the
+  // blocks out anew.
   int size = 1;
   MPI_Comm_size(comm, &size);
   int64_t rank = rank_of(comm);

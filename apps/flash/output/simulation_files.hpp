@@ -1,4 +1,5 @@
-// The files of a Sedov run: checkpoints and plot files, numbered, the last few kept; and the way back from them.
+// The files of a Sedov run: checkpoints and plot files, numbered, the last few kept; and the way
+// back from them.
 #pragma once
 
 #include <functional>
@@ -42,9 +43,11 @@ class SimulationFiles {
 
   /// Clears what a killed run left half written; one line a file for people. Collective: yes.
   std::vector<std::string> clear_leftovers();
-  /// Goes on counting where a restored run left off; checkpoints up to that one count among those to keep. Collective: yes.
+  /// Goes on counting where a restored run left off; checkpoints up to that one count among those
+  /// to keep. Collective: yes.
   void continue_after(const Restored& restored);
-  /// Checks the names of the variables to plot, before the run begins. Throws stria::Error (kInvalidArgument).
+  /// Checks the names of the variables to plot, before the run begins. Throws stria::Error
+  /// (kInvalidArgument).
   void check_plot_variables(SedovRun& run) const;
 
   /// Write one file each. Throw stria::Error on all ranks. Collective: yes.
@@ -73,16 +76,17 @@ struct Restored {
   std::string path;
   int checkpoint_number = 0;
   int plot_number = 0;
-  std::vector<std::string> damages;    ///< sentences on what is damaged but not loaded, so that the run is whole without it
+  /// Sentences on what is damaged but not loaded, so that the run is whole without it.
+  std::vector<std::string> damages;
   std::vector<std::string> unchecked;  ///< sentences on what could not be compared with checksums
 };
 
 /// Reads the options that a checkpoint was written with. Throws stria::Error. Collective: yes.
 SedovOptions read_options(MPI_Comm comm, const std::string& path);
 
-/// Restores from one checkpoint and checks every checksum: damage to what is loaded is an error, damage to the rest is told.
-/// `options` are those to go on with; dimension and block
-/// size must be the file's. Throws stria::Error on all ranks. Collective: yes.
+/// Restores from one checkpoint and checks every checksum: damage to what is loaded is an error,
+/// damage to the rest is told. `options` are those to go on with; dimension and block size must be
+/// the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 
 /// The checkpoints of a directory, latest first. Collective: yes; the same list everywhere.

@@ -1,4 +1,5 @@
-// A picture under construction: boxes, lines, text and pixels, drawn by Cairo and Pango, and written as PNG.
+// A picture under construction: boxes, lines, text and pixels, drawn by Cairo and Pango, and
+// written as PNG.
 #pragma once
 
 #include <memory>
@@ -37,7 +38,8 @@ struct TextStyle {
   Color color{};
 };
 
-/// Drawing outside of the picture is cut off. Failures to draw (no memory) are kept and told by write_png().
+/// Drawing outside of the picture is cut off. Failures to draw (no memory) are kept and told
+/// by write_png().
 class Canvas {
  public:
   Canvas(int width, int height, Color background);
@@ -50,7 +52,8 @@ class Canvas {
   /// Draws the sides of a box; lines of one pixel lie within pixels.
   void outline(const Box& box, const Pen& pen);
   void line(double x0, double y0, double x1, double y1, const Pen& pen);
-  /// Draws Pango markup, its middle at height y; `x` is where the anchor says. Turned text: x and y change their roles.
+  /// Draws Pango markup, its middle at height y; `x` is where the anchor says. Turned text: x and y
+  /// change their roles.
   void text(double x, double y, const std::string& markup, const TextStyle& style);
   double text_width(const std::string& markup, const TextStyle& style) const;
   /// Copies rows of `width` pixels from the top; (left, top) gets the first.

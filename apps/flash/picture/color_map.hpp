@@ -1,4 +1,5 @@
-// Colours for values: scales whose lightness grows evenly, so that they are read right in grey and by the colour-blind.
+// Colours for values: scales whose lightness grows evenly, so that they are read right in grey and
+// by the colour-blind.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,10 @@
-// A picture of variables on the adaptive mesh: their values in a plane, side by side, with the blocks' outlines.
+// A picture of variables on the adaptive mesh: their values in a plane, side by side, with the
+// blocks' outlines.
 //
-// Method: every pixel of a plot shows the cell that it lies in; blocks are outlined; a colour bar with round ticks gives the
-// scale, which is logarithmic where the values span many powers of ten. The input is plain arrays, so that blocks read back
-// from a file can be drawn as well as those in memory.
+// Method: every pixel of a plot shows the cell that it lies in; blocks are outlined; a colour bar
+// with round ticks gives the scale, which is logarithmic where the values span many powers of
+// ten. The input is plain arrays, so that blocks read back from a file can be drawn as well as
+// those in memory.
 #pragma once
 
 #include <array>
@@ -23,8 +25,9 @@ struct SliceInput {
   std::span<const double> bounding_box;  ///< [blocks][3][2]
   std::array<double, 3> domain_lo{0, 0, 0};
   std::array<double, 3> domain_hi{1, 1, 1};
-  int normal = 2;      ///< the axis that the plane of a 3-D mesh stands on
-  double plane = 0.5;  ///< where on that axis; a plane at the domain's upper end shows the last cells
+  int normal = 2;  ///< the axis that the plane of a 3-D mesh stands on
+  /// Where on that axis; a plane at the domain's upper end shows the last cells.
+  double plane = 0.5;
 };
 
 /// One variable to draw.
@@ -39,11 +42,12 @@ struct SliceStyle {
   bool draw_blocks = true;
 };
 
-/// Draws the slice, a plot for each panel. Errors: kInvalidArgument when the arrays' sizes don't fit each other, the plane lies
-/// outside of the domain, or the plot's size is out of range.
+/// Draws the slice, a plot for each panel. Errors: kInvalidArgument when the arrays' sizes don't
+/// fit each other, the plane lies outside of the domain, or the plot's size is out of range.
 Result<Canvas> draw_slice(const SliceInput& input, std::span<const SlicePanel> panels, const SliceStyle& style);
 
-/// Where draw_slice() puts the plot of a panel, in pixels: for tests and for those who draw over it.
+/// Where draw_slice() puts the plot of a panel, in pixels: for tests and for those
+/// who draw over it.
 Box plot_box(const SliceInput& input, int panel, const SliceStyle& style);
 
 /// "density" for "dens", and so on; the name itself where it isn't one of FLASH's common variables.

@@ -123,7 +123,8 @@ RadialProfile density_profile(const Mesh& mesh) {
     domain_volume *= length;
   }
   const auto shells = static_cast<std::size_t>(std::sqrt(reach) / profile.shell_width) + 1;
-  // Whole numbers of tiny units add up to the same sum in any order; 2^-50 of the domain at density 1 is one unit.
+  // Whole numbers of tiny units add up to the same sum in any order; 2^-50 of the domain at density
+  // 1 is one unit.
   const double unit = domain_volume * 0x1p-50;
   std::vector<int64_t> mine(2 * shells);
   for (int64_t b = 0; b < mesh.block_count(); ++b) {

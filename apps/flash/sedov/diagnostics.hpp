@@ -15,20 +15,23 @@ struct Totals {
   double energy = 0;
 };
 
-/// Sums mass and total energy: block by block on their ranks, then all blocks in Morton order. Collective: yes.
+/// Sums mass and total energy: block by block on their ranks, then all blocks in Morton order.
+/// Collective: yes.
 Totals compute_totals(const Mesh& mesh);
 
 /// A hash of the bits of all interior cells and of the leaves, in Morton order. Collective: yes.
 uint64_t state_hash(const Mesh& mesh);
 
-/// Mean density in shells around the domain's centre, as wide as the finest level's cells. Collective: yes.
+/// Mean density in shells around the domain's centre, as wide as the finest level's cells.
+/// Collective: yes.
 struct RadialProfile {
   double shell_width = 0;
   std::vector<double> density;  ///< [shells]; -1 where no cell centre lies
 };
 RadialProfile density_profile(const Mesh& mesh);
 
-/// Where the shock is: the radius at which the angle-averaged density falls most steeply; 0 where it nowhere does.
+/// Where the shock is: the radius at which the angle-averaged density falls most steeply; 0 where
+/// it nowhere does.
 /// Collective: yes.
 double numerical_shock_radius(const Mesh& mesh);
 

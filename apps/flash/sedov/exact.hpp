@@ -1,11 +1,12 @@
 // The exact solution of a point explosion: the Sedov-Taylor blast wave.
 //
-// Problem: energy released at a point (3-D) or along a line (2-D) of a cold gas of constant density drives a shock whose
-// profile keeps its shape; shock radius and profiles at a given time.
-// Method: the closed form in Sedov's parameter v ("Similarity and Dimensional Methods", 1959), in the standard case of Kamm &
-// Timmes, "On Efficient Generation of Numerically Robust Sedov Solutions" (LA-UR-07-2849, 2007), constant density; the energy
-// integral by double-exponential quadrature over v, whose end point is singular. Cost: microseconds to make, a bisection a
-// point.
+// Problem: energy released at a point (3-D) or along a line (2-D) of a cold gas of constant density
+// drives a shock whose profile keeps its shape; shock radius and profiles at a given time.
+// Method: the closed form in Sedov's parameter v ("Similarity and Dimensional Methods", 1959), in
+// the standard case of Kamm & Timmes, "On Efficient Generation of Numerically Robust Sedov
+// Solutions" (LA-UR-07-2849, 2007), constant density; the energy integral by double-exponential
+// quadrature over v, whose end point is singular.
+// Cost: microseconds to make, a bisection a point.
 #pragma once
 
 #include "stria/status.hpp"
@@ -28,7 +29,8 @@ class SedovSolution {
     double density = 1;
   };
 
-  /// Errors: kInvalidArgument unless dim is 2 or 3, 1 < gamma < 2 and energy and density are positive.
+  /// Errors: kInvalidArgument unless dim is 2 or 3, 1 < gamma < 2 and energy and
+  /// density are positive.
   static Result<SedovSolution> make(const Parameters& parameters);
 
   /// \pre time >= 0
@@ -43,8 +45,8 @@ class SedovSolution {
  private:
   explicit SedovSolution(const Parameters& parameters);
 
-  // Radius, velocity, density and pressure in units of their values behind the shock, at parameter v = start + excess, and
-  // the logarithmic derivative of the radius.
+  // Radius, velocity, density and pressure in units of their values behind the shock, at parameter
+  // v = start + excess, and the logarithmic derivative of the radius.
   struct Profile {
     double radius, velocity, density, pressure, radius_derivative;
   };

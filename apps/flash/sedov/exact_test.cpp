@@ -1,4 +1,5 @@
-// The exact blast wave against published numbers and against the conservation laws, which the profiles must obey.
+// The exact blast wave against published numbers and against the conservation laws, which the
+// profiles must obey.
 #include "sedov/exact.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@ namespace stria::flash {
 namespace {
 
 TEST(SedovSolution, EnergyIntegralMatchesThePublishedOne) {
-  // Kamm & Timmes 2007: gamma = 1.4, spherical: E = 0.851072 brings the shock to radius 1 at time 1.
+  // Kamm & Timmes 2007: gamma = 1.4, spherical: E = 0.851072 brings the shock to
+  // radius 1 at time 1.
   auto sphere = SedovSolution::make({3, 1.4, 0.851072, 1.0}).value();
   EXPECT_NEAR(sphere.alpha(), 0.851072, 1e-6);
   EXPECT_NEAR(sphere.shock_radius(1.0), 1.0, 1e-6);
@@ -35,7 +37,8 @@ TEST(SedovSolution, StrongShockRelationsHold) {
   EXPECT_EQ(ahead.pressure, 0.0);
 }
 
-// Mass and energy within the shock, by the midpoint rule: profiles from the closed form, quadrature of its own.
+// Mass and energy within the shock, by the midpoint rule: profiles from the closed form,
+// quadrature of its own.
 TEST(SedovSolution, ProfilesHoldTheSweptMassAndTheEnergy) {
   for (int dim : {2, 3}) {
     for (double gamma : {1.2, 1.4, 5.0 / 3}) {

@@ -9,11 +9,13 @@ namespace stria::flash {
 
 class OutputSchedule {
  public:
-  /// \param every_steps 0: not by steps \param every_seconds of wall-clock time since the last file; 0: not by time
+  /// \param every_steps 0: not by steps \param every_seconds of wall-clock time since the last
+  /// file; 0: not by time
   OutputSchedule(int64_t every_steps, double every_seconds)
       : every_steps_(every_steps), every_seconds_(every_seconds), last_seconds_(MPI_Wtime()) {}
 
-  /// Whether a file is due after `step` steps, the same on every rank: rank 0's clock decides. Starts the clock anew if so.
+  /// Whether a file is due after `step` steps, the same on every rank: rank 0's clock decides.
+  /// Starts the clock anew if so.
   /// Collective: yes.
   bool due(MPI_Comm comm, int64_t step) {
     int is_due = every_steps_ > 0 && step % every_steps_ == 0 ? 1 : 0;

@@ -1,4 +1,5 @@
-// The Sedov blast as an initial condition: energy in a small ball (2-D: disk) at the centre of a cold gas at rest.
+// The Sedov blast as an initial condition: energy in a small ball (2-D: disk) at the centre of a
+// cold gas at rest.
 #pragma once
 
 #include "mesh/mesh.hpp"
@@ -13,8 +14,9 @@ struct SedovProblem {
   double radius_cells = 3.5;  ///< of the ball that holds the energy, in cells of the finest level
 };
 
-/// Fills the interiors of all local blocks: density, velocity, total energy. The energy's ball is sampled within each cell and
-/// scaled so that the cells of the finest level hold exactly `energy` more than the ambient gas would.
+/// Fills the interiors of all local blocks: density, velocity, total energy. The energy's ball is
+/// sampled within each cell and scaled so that the cells of the finest level hold exactly `energy`
+/// more than the ambient gas would.
 void set_initial_state(const SedovProblem& problem, Mesh* mesh);
 
 /// Whether a block must be at the finest level at the start: it touches the ball.

@@ -1,7 +1,8 @@
 // A Sedov run from start or checkpoint to end: the loop that the application's output hangs on.
 //
-// All results, the mesh included, are the same bits for every number of ranks and across restarts: blocks are advanced from
-// their own cells and guard cells in a fixed order, the time step is a maximum, siblings never sit on different ranks.
+// All results, the mesh included, are the same bits for every number of ranks and across restarts:
+// blocks are advanced from their own cells and guard cells in a fixed order, the time step is a
+// maximum, siblings never sit on different ranks.
 #pragma once
 
 #include <mpi.h>
@@ -26,14 +27,18 @@ struct RunScalars {
 
 class SedovRun {
  public:
-  /// Makes the initial mesh and state. Collective: yes. Errors: kInvalidArgument, the same on all ranks.
+  /// Makes the initial mesh and state. Collective: yes. Errors: kInvalidArgument, the
+  /// same on all ranks.
   static Result<std::unique_ptr<SedovRun>> start(MPI_Comm comm, const SedovOptions& options);
 
-  /// Rebuilds the mesh of a checkpoint on any number of ranks. The cells are the caller's to read into unk(), for the blocks
-  /// [first_block, first_block + block_count) of the file and all variables, followed by finish_restore().
-  /// \param refine_level this rank's share of the file's `refine level`; the ranks' shares, one after another, are the whole
+  /// Rebuilds the mesh of a checkpoint on any number of ranks. The cells are the caller's to read
+  /// into unk(), for the blocks [first_block, first_block + block_count) of the file and all
+  /// variables, followed by finish_restore().
+  /// \param refine_level this rank's share of the file's `refine level`; the ranks' shares, one
+  /// after another, are the whole
   /// \param bounding_box the same blocks' bounding boxes, [blocks][3][2]
-  /// Collective: yes. Errors (agreed): kFormat when the blocks aren't a complete mesh of the options' dimension and domain.
+  /// Collective: yes. Errors (agreed): kFormat when the blocks aren't a complete mesh of the
+  /// options' dimension and domain.
   static Result<std::unique_ptr<SedovRun>> restore(MPI_Comm comm, const SedovOptions& options, const RunScalars& scalars,
                                                    std::span<const int32_t> refine_level, std::span<const double> bounding_box);
 
@@ -43,8 +48,8 @@ class SedovRun {
   /// Whether the last step or the end time has been reached.
   bool finished() const;
 
-  /// Advances by one time step, and adapts the mesh where it is its turn. Collective: yes. Errors: kInternal when the state has
-  /// become unphysical.
+  /// Advances by one time step, and adapts the mesh where it is its turn. Collective: yes. Errors:
+  /// kInternal when the state has become unphysical.
   Status step();
 
   /// Fills guard cells from the current state: before corners are interpolated. Collective: yes.

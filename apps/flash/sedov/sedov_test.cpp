@@ -1,4 +1,5 @@
-// The blast wave on an adaptive mesh: conservation, the same bits on any number of ranks and across restarts.
+// The blast wave on an adaptive mesh: conservation, the same bits on any number of ranks and
+// across restarts.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,8 @@ namespace {
 SedovOptions small_blast(int dim) {
   SedovOptions options;
   options.dim = dim;
-  // Three root blocks a side keep the blast within one for a while: little work, and refinement jumps also in 3-D.
+  // Three root blocks a side keep the blast within one for a while: little work, and refinement
+  // jumps also in 3-D.
   options.root_blocks = {3, 3, 3};
   options.max_level = dim == 2 ? 4 : 2;
   options.max_steps = dim == 2 ? 60 : 12;
@@ -80,7 +82,8 @@ std::vector<T> gather(const std::vector<T>& mine, MPI_Datatype type, MPI_Comm co
   return all;
 }
 
-// Calls body(first double of a row of interior cells in unk, doubles) for all rows of the local blocks.
+// Calls body(first double of a row of interior cells in unk, doubles) for all rows of
+// the local blocks.
 template <typename Body>
 void for_each_row(Mesh* mesh, Body&& body) {
   const BlockShape& shape = mesh->shape();
@@ -101,7 +104,8 @@ Snapshot take_snapshot(SedovRun* run, MPI_Comm comm) {
           gather(cells, MPI_DOUBLE, comm)};
 }
 
-// Restores as a program reading a file would: each rank brings a share of the block list, then reads its blocks' cells.
+// Restores as a program reading a file would: each rank brings a share of the block list, then
+// reads its blocks' cells.
 std::unique_ptr<SedovRun> restore(const Snapshot& snapshot, const SedovOptions& options, MPI_Comm comm) {
   int rank = 0;
   int size = 0;
@@ -157,7 +161,8 @@ TEST_P(SedovTest, RestartContinuesWithTheSameBitsOnOtherRankCounts) {
   SedovOptions options = small_blast(GetParam());
   options.max_steps = GetParam() == 2 ? 40 : 8;
   auto run = SedovRun::start(MPI_COMM_WORLD, options).value();
-  for (int64_t s = 0; s < options.max_steps / 2 - 1; ++s) {  // an odd step: adaptation is due right after the restart
+  // An odd step: adaptation is due right after the restart.
+  for (int64_t s = 0; s < options.max_steps / 2 - 1; ++s) {
     ASSERT_TRUE(run->step().ok());
   }
   const Snapshot snapshot = take_snapshot(run.get(), MPI_COMM_WORLD);

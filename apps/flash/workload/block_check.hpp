@@ -7,7 +7,8 @@
 
 namespace stria::flash {
 
-/// Compares one variable of a block ([k][j][i], interior cells) with its values, rounded to float if T is float.
+/// Compares one variable of a block ([k][j][i], interior cells) with its values, rounded to float
+/// if T is float.
 /// Returns an empty string, or which cell is wrong and what it holds. T: float or double.
 template <typename T>
 std::string check_packed_block(const WorkloadParameters& parameters, int64_t block, int64_t variable, const T* values);

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::array<const char*, 10> kLabels = {"dens", "velx", "vely", "velz", "pres",
                                                  "ener", "temp", "gamc", "game", "eint"};
-constexpr std::array<int64_t, 4> kPlotVariables = {0, 6, 4, 10};  // dens, temp, pres, the first species
+// Dens, temp, pres, the first species.
+constexpr std::array<int64_t, 4> kPlotVariables = {0, 6, 4, 10};
 
 int64_t largest_divisor_up_to(int64_t value, int64_t limit) {
   int64_t divisor = std::max<int64_t>(limit, 1);

@@ -1,6 +1,7 @@
-// The lists that FLASH stores beside the variables: one entry a block that says where it lies in the tree and in space.
-// The benchmark's mesh is a lattice of leaf blocks on one level that fills a box exactly, so that every list agrees with the
-// others and readers of FLASH files can open what is written.
+// The lists that FLASH stores beside the variables: one entry a block that says where it lies in
+// the tree and in space. The benchmark's mesh is a lattice of leaf blocks on one level that fills
+// a box exactly, so that every list agrees with the others and readers of FLASH files can open
+// what is written.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,15 @@ struct BlockLattice {
   int64_t nx = 1, ny = 1, nz = 1;
 };
 
-/// Splits `total` blocks into a box that is as near to a cube as its divisors allow. \pre total >= 1
+/// Splits `total` blocks into a box that is as near to a cube as its divisors allow.
+/// \pre total >= 1
 BlockLattice near_cubic_lattice(int64_t total);
 
 /// Makes the lists of the blocks [partition.first, partition.first + partition.local).
 BlockTable make_block_table(const BlockPartition& partition, int rank);
 
-/// One list as a writer or reader wants it: names in both file formats, shape of an entry, and the local entries.
+/// One list as a writer or reader wants it: names in both file formats, shape of an entry, and the
+/// local entries.
 struct MetadataList {
   std::string hdf5_name;
   std::string netcdf_name;
@@ -40,10 +43,12 @@ struct MetadataList {
 /// Views the lists in the order in which FLASH writes them. The views live as long as `table`.
 std::vector<MetadataList> metadata_lists(const BlockTable& table);
 
-/// The label of a variable in four characters: dens, temp, pres and so on, then species and made-up ones.
+/// The label of a variable in four characters: dens, temp, pres and so on, then species
+/// and made-up ones.
 std::string variable_label(int64_t variable);
 
-/// The variables that go into a plot file: density, temperature, pressure and the first species, or `count` of them.
+/// The variables that go into a plot file: density, temperature, pressure and the first species, or
+/// `count` of them.
 std::vector<int64_t> plot_variables(const WorkloadParameters& parameters, int64_t count);
 
 }  // namespace stria::flash

@@ -1,4 +1,5 @@
-// What a FLASH file says of every block beside its cells: the columns of its tree and geometry datasets, for local blocks.
+// What a FLASH file says of every block beside its cells: the columns of its tree and geometry
+// datasets, for local blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,10 @@ struct BlockTable {
   int64_t global_count = 0;
   int64_t largest_count = 0;  ///< blocks of the rank that has most
 
-  std::vector<int32_t> refine_level;      ///< [blocks], 1 = root block
-  std::vector<int32_t> node_type;         ///< [blocks], all 1: leaf
-  std::vector<int32_t> gid;               ///< [blocks][gid_width()]: 2*dim faces, parent, 2^dim children; 1-based or negative
+  std::vector<int32_t> refine_level;  ///< [blocks], 1 = root block
+  std::vector<int32_t> node_type;     ///< [blocks], all 1: leaf
+  /// [blocks][gid_width()]: 2*dim faces, parent, 2^dim children; 1-based or negative.
+  std::vector<int32_t> gid;
   std::vector<int32_t> which_child;       ///< [blocks], 1..2^dim; -1 for a root block
   std::vector<int32_t> processor_number;  ///< [blocks]
   std::vector<double> coordinates;        ///< [blocks][3] centre

@@ -1,8 +1,9 @@
-// The value that the benchmark stores in a cell: it says which block, variable and cell it belongs to, so that a misplaced
-// byte is found and the message can tell where it came from.
-// Method: cells are numbered; a number is spread over 48 bits of a mantissa by a multiplication with an odd constant, which
-// can be undone. Interior cells are in [1, 2), guard cells in (-2, -1], so a guard cell in a file is seen at once. Neighbouring
-// numbers also differ after rounding to float, and 48 bits leave room to average the 8 cells around a corner exactly.
+// The value that the benchmark stores in a cell: it says which block, variable and cell it belongs
+// to, so that a misplaced byte is found and the message can tell where it came from.
+// Method: cells are numbered; a number is spread over 48 bits of a mantissa by a multiplication
+// with an odd constant, which can be undone. Interior cells are in [1, 2), guard cells in (-2, -1],
+// so a guard cell in a file is seen at once. Neighbouring numbers also differ after rounding to
+// float, and 48 bits leave room to average the 8 cells around a corner exactly.
 #pragma once
 
 #include <bit>
@@ -16,9 +17,11 @@ namespace stria::flash {
 inline constexpr int kCellIdBits = 48;
 inline constexpr int64_t kCellIdLimit = int64_t{1} << kCellIdBits;
 inline constexpr uint64_t kCellIdMask = static_cast<uint64_t>(kCellIdLimit) - 1;
-inline constexpr uint64_t kCellSpread = 0x9E3779B97F4B;  // 2^48 divided by the golden ratio, made odd
+// 2^48 divided by the golden ratio, made odd.
+inline constexpr uint64_t kCellSpread = 0x9E3779B97F4B;
 
-/// A cell of one variable: `i`, `j`, `k` count from the first interior cell, so guard cells have negative ones or >= nxb.
+/// A cell of one variable: `i`, `j`, `k` count from the first interior cell, so guard cells have
+/// negative ones or >= nxb.
 struct CellPlace {
   int64_t block = 0;  ///< global index
   int64_t variable = 0;
@@ -26,14 +29,16 @@ struct CellPlace {
   friend bool operator==(const CellPlace&, const CellPlace&) = default;
 };
 
-/// The double in [1, 2), or (-2, -1] for a guard cell, that stands for cell number `id`. \pre 0 <= id < kCellIdLimit
+/// The double in [1, 2), or (-2, -1] for a guard cell, that stands for cell number `id`. \pre 0 <=
+/// id < kCellIdLimit
 inline double value_of_id(int64_t id, bool guard) {
   const uint64_t fraction = (static_cast<uint64_t>(id) * kCellSpread) & kCellIdMask;
   const uint64_t sign = guard ? uint64_t{1} << 63 : 0;
   return std::bit_cast<double>(sign | (uint64_t{0x3FF} << 52) | (fraction << (52 - kCellIdBits)));
 }
 
-/// The number of the first interior cell of a block's variable; numbers run over the padded block, i fastest.
+/// The number of the first interior cell of a block's variable; numbers run over the padded
+/// block, i fastest.
 inline int64_t first_interior_id(const WorkloadParameters& p, int64_t block, int64_t variable) {
   const int64_t side = p.padded_side();
   return (block * p.nvar + variable) * p.padded_cells_per_block() + p.guard_cells * (side * side + side + 1);

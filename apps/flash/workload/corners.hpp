@@ -1,6 +1,6 @@
-// The plot file's corner values: a block's (n+1)^3 corners, each the average of the 8 cells around it (Ross 2001).
-// The outermost corners use the first layer of guard cells, as FLASH does. The average is exact, so the order of the sum
-// does not matter and a byte comparison is fair.
+// The plot file's corner values: a block's (n+1)^3 corners, each the average of the 8 cells around
+// it (Ross 2001). The outermost corners use the first layer of guard cells, as FLASH does. The
+// average is exact, so the order of the sum does not matter and a byte comparison is fair.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,13 @@ inline int64_t corners_per_block(const WorkloadParameters& p) {
   return corners_per_side(p) * corners_per_side(p) * corners_per_side(p);
 }
 
-/// Averages one variable of a local block onto its corners. `corners` has room for corners_per_block values, i fastest.
+/// Averages one variable of a local block onto its corners. `corners` has room for
+/// corners_per_block values, i fastest.
 /// \pre at least one layer of guard cells
 void average_to_corners(const Unk& unk, int64_t block, int64_t variable, float* corners);
 
-/// The value of one corner; `i`, `j`, `k` in [0, nxb], corner (0,0,0) before the first interior cell. `block` is global.
+/// The value of one corner; `i`, `j`, `k` in [0, nxb], corner (0,0,0) before the first interior
+/// cell. `block` is global.
 float expected_corner(const WorkloadParameters& parameters, const CellPlace& corner);
 
 }  // namespace stria::flash

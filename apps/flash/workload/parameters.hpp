@@ -1,6 +1,9 @@
-// The parameters of the FLASH I/O benchmark: how many blocks of which size on which rank, and where they lie in the file.
-// Problem: every rank holds a different number of AMR blocks; the file holds all of them in rank order.
-// Method: an exclusive prefix sum over the ranks. Cost: one scan and one reduction. (Ross 2001, Latham 2012)
+// The parameters of the FLASH I/O benchmark: how many blocks of which size on which rank, and where
+// they lie in the file.
+// Problem: every rank holds a different number of AMR blocks; the file holds all of them
+// in rank order.
+// Method: an exclusive prefix sum over the ranks.
+// Cost: one scan and one reduction. (Ross 2001, Latham 2012)
 #pragma once
 
 #include <mpi.h>
@@ -44,7 +47,8 @@ BlockPartition partition_blocks(const WorkloadParameters& parameters, MPI_Comm c
 /// Spreads `total` blocks over the ranks, as evenly as can be, in order. Collective: no.
 BlockPartition spread_blocks(int64_t total, MPI_Comm comm);
 
-/// Useful bytes of `variable_count` variables of all blocks: interior cells only, `element_bytes` a cell.
+/// Useful bytes of `variable_count` variables of all blocks: interior cells only,
+/// `element_bytes` a cell.
 inline int64_t useful_bytes(const WorkloadParameters& parameters, int64_t total_blocks, int64_t variable_count,
                             int64_t element_bytes) {
   return total_blocks * variable_count * parameters.cells_per_block() * element_bytes;

@@ -53,7 +53,8 @@ TEST(Partition, SpreadsAnyNumberOfBlocksEvenly) {
 }
 
 TEST(UsefulBytes, CountInteriorCellsOnly) {
-  EXPECT_EQ(useful_bytes({.nxb = 8, .nvar = 24}, 80, 24, 8), 7864320);  // 7.5 MiB, as the paper says
+  // 7.5 MiB, as the paper says.
+  EXPECT_EQ(useful_bytes({.nxb = 8, .nvar = 24}, 80, 24, 8), 7864320);
   EXPECT_EQ(useful_bytes({.nxb = 16, .nvar = 24}, 688, 24, 8), 541065216);
   EXPECT_EQ(useful_bytes({.nxb = 8, .nvar = 24}, 80, 4, 4), 655360);  // 0.625 MiB
 }

@@ -12,10 +12,12 @@
 
 namespace stria::flash {
 
-/// The blocks of one rank. Owns its memory, which is aligned to a page; every page has been touched.
+/// The blocks of one rank. Owns its memory, which is aligned to a page; every page
+/// has been touched.
 class Unk {
  public:
-  /// Allocates the blocks of one rank and fills every cell with its value. \errors kResourceExhausted
+  /// Allocates the blocks of one rank and fills every cell with its value. \errors
+  /// kResourceExhausted
   static Result<Unk> create(const WorkloadParameters& parameters, const BlockPartition& partition);
 
   const WorkloadParameters& parameters() const { return parameters_; }
@@ -42,7 +44,8 @@ class Unk {
   /// Overwrites every cell with NaN, so that a cell that a reader leaves out is found.
   void poison();
 
-  /// Compares every interior cell with its value; empty when all are right, else what the first wrong cell is and holds.
+  /// Compares every interior cell with its value; empty when all are right, else what the first
+  /// wrong cell is and holds.
   std::string check_interior() const;
   /// Checks that every guard cell is still NaN after `poison`; empty when so.
   std::string check_guard_cells_untouched() const;

@@ -35,7 +35,8 @@ int query(void* state, MPI_Status* status) {
   MPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
-  // An error is reported by the call that waits: MPI would take it for one of a communicator, whose handler ends the program.
+  // An error is reported by the call that waits: MPI would take it for one of a communicator, whose
+  // handler ends the program.
   return MPI_SUCCESS;
 }
 

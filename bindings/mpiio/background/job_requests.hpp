@@ -1,8 +1,11 @@
-// The MPI requests of nonblocking file calls: generalized requests, each of a job in the background.
+// The MPI requests of nonblocking file calls: generalized requests, each of a job in
+// the background.
 //
-// Problem: programs wait for thousands of requests in calls that name all of them. Method: a table by request, for calls that
-// name one; and MPI says itself which requests a call has completed, by the callback with which it asks for their status. So
-// that nothing here goes through all requests at every call. Cost: a lock and a look in a table a request. Thread-safe.
+// Problem: programs wait for thousands of requests in calls that name all of them.
+// Method: a table by request, for calls that name one; and MPI says itself which requests a call
+// has completed, by the callback with which it asks for their status. So that nothing here goes
+// through all requests at every call.
+// Cost: a lock and a look in a table a request. Thread-safe.
 #pragma once
 
 #include <mpi.h>

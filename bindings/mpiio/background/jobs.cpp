@@ -69,8 +69,9 @@ void end_part(const std::shared_ptr<Job>& job) {
   jobs().changed.notify_all();
 }
 
-// What others wait for before they do their part of an operation may need this rank in a call of MPI: a message that has begun.
-// The call is one that looks at what has come, which with MPI_COMM_SELF MPICH's does not.
+// What others wait for before they do their part of an operation may need this rank in a call of
+// MPI: a message that has begun. The call is one that looks at what has come, which with
+// MPI_COMM_SELF MPICH's does not.
 void let_messages_go_on() {
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
@@ -164,8 +165,8 @@ bool enqueue(const std::shared_ptr<Job>& job) {
   }
 }
 
-// A job that was done at once. Others may wait to hear of it while this rank is elsewhere, which takes the thread; without one
-// they hear of it when this rank waits.
+// A job that was done at once. Others may wait to hear of it while this rank is elsewhere, which
+// takes the thread; without one they hear of it when this rank waits.
 void end_at_once(const std::shared_ptr<Job>& job) {
   const std::lock_guard lock(jobs().mutex);
   end_part(job);

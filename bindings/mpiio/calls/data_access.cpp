@@ -24,7 +24,8 @@ void fail(Operation& operation, const Outcome& outcome) {
   operation.bytes = 0;
 }
 
-// The position is known: whether the bytes are within reach. Tells the trace what the call under way moves.
+// The position is known: whether the bytes are within reach. Tells the trace what the call
+// under way moves.
 void check_place(Operation& operation) {
   if (Outcome reach = operation.view->check_reach(operation.position, operation.bytes); !reach.ok()) {
     fail(operation, reach);
@@ -119,7 +120,8 @@ Outcome move_pointer_ahead(File& file, const Access& access, const Operation& op
 
 // ---- ordered
 
-// Where this rank's part of an ordered access begins: behind those of the ranks before it. Collective: yes.
+// Where this rank's part of an ordered access begins: behind those of the ranks before it.
+// Collective: yes.
 int64_t ordered_position(File& file, int64_t bytes) {
   Comm& comm = file.comm();
   SharedState& shared = file.shared();

@@ -1,5 +1,6 @@
-// The data accesses of MPI-IO: where each finds its position, and how it is carried out. Each returns an MPI error code, after
-// the file's handler was called. `call` is the function of the interface, as traces name it.
+// The data accesses of MPI-IO: where each finds its position, and how it is carried out. Each
+// returns an MPI error code, after the file's handler was called. `call` is the function of the
+// interface, as traces name it.
 #pragma once
 
 #include <mpi.h>
@@ -39,7 +40,8 @@ int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& 
 int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status,
               const char* call = __builtin_FUNCTION());
 
-/// Runs `body(file)`, which returns an Outcome, as the function `call` of the interface, and reports what came of it.
+/// Runs `body(file)`, which returns an Outcome, as the function `call` of the interface, and
+/// reports what came of it.
 template <typename Body>
 int in_call(const char* call, MPI_File handle, const Body& body) {
   const std::shared_ptr<File> file = find_file(handle);

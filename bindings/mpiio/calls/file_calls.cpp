@@ -24,7 +24,8 @@ Outcome check_writable(const File& file, const char* what) {
   return {};
 }
 
-// One rank changes the file to a size of so many bytes when all are there, and all hear of the outcome. Collective: yes.
+// One rank changes the file to a size of so many bytes when all are there, and all hear of the
+// outcome. Collective: yes.
 template <typename Change>
 Outcome change_by_rank_0(File& file, const Outcome& mine, int64_t bytes, Change change) {
   wait_for_jobs(file);

@@ -95,8 +95,8 @@ STRIA_MPIIO_TWIN(File_get_errhandler);
 STRIA_MPIIO_TWIN(File_call_errhandler);
 STRIA_MPIIO_TWIN(Error_string);
 
-// Fortran's handlers take a file's number, so they are marked. Open MPI's bindings, all three, come by the first name, MPICH's
-// by the others.
+// Fortran's handlers take a file's number, so they are marked. Open MPI's bindings, all three, come
+// by the first name, MPICH's by the others.
 __attribute__((visibility("default"))) void ompi_file_create_errhandler_f(void* function, MPI_Fint* errhandler,
                                                                           MPI_Fint* code) {
   auto* made_of = reinterpret_cast<MPI_File_errhandler_function*>(function);

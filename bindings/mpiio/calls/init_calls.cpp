@@ -1,4 +1,5 @@
-// MPI's calls that begin it: what must be done at its end is known to it before any library's above.
+// MPI's calls that begin it: what must be done at its end is known to it before any
+// library's above.
 #include <mpi.h>
 
 #include "mpiio/mpi/real_mpi.hpp"

@@ -53,7 +53,8 @@ Outcome set_first_positions(File& file) {
   return {};
 }
 
-// The number of the file that rank 0 has opened, for ranks of other nodes, which may remember another one by that name; else 0.
+// The number of the file that rank 0 has opened, for ranks of other nodes, which may remember
+// another one by that name; else 0.
 // Collective: yes.
 uint64_t number_at_rank_0(File& file) {
   if (!file.shared().has_several_nodes()) {
@@ -65,8 +66,8 @@ uint64_t number_at_rank_0(File& file) {
   return nodes[static_cast<size_t>(file.comm().rank())] == 0 ? 0 : number;
 }
 
-// Rank 0 first, because it may create; the others when that went well. Hints and environment, and with them the driver, may
-// differ among the ranks.
+// Rank 0 first, because it may create; the others when that went well. Hints and environment, and
+// with them the driver, may differ among the ranks.
 Outcome open_on_channel(File& file) {
   const bool first = file.comm().rank() == 0;
   OpenStorage& storage = file.storage();
@@ -84,7 +85,8 @@ Outcome open_on_channel(File& file) {
   return outcome;
 }
 
-// What came of the open where the ranks' names differ: they may still mean one file. Collective: yes.
+// What came of the open where the ranks' names differ: they may still mean one file.
+// Collective: yes.
 Outcome compare_names(File& file, const Outcome& opened) {
   Comm& comm = file.comm();
   const auto bytes = std::as_bytes(std::span(file.path()));
@@ -113,7 +115,8 @@ Outcome compare_names(File& file, const Outcome& opened) {
   return outcome.ok() ? opened : outcome;
 }
 
-// Ranks of other nodes may not know yet how the last operations went, and nobody waits for them here: rank 0 goes on answering.
+// Ranks of other nodes may not know yet how the last operations went, and nobody waits for them
+// here: rank 0 goes on answering.
 void keep_answering(File& file) {
   static auto* kept = new std::vector<std::shared_ptr<SharedState>>;
   if (file.shared().nodes() != nullptr && file.comm().rank() == 0) {

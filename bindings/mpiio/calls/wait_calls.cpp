@@ -1,5 +1,6 @@
-// MPI's calls that wait for requests or test them, so that those of files are completed by the thread that asks, and their
-// errors reach the program through the file's handler. Without requests of files each is MPI's own call.
+// MPI's calls that wait for requests or test them, so that those of files are completed by the
+// thread that asks, and their errors reach the program through the file's handler. Without requests
+// of files each is MPI's own call.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -136,7 +137,8 @@ int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], i
   return call.code(code, std::span<const int>(done, static_cast<size_t>(some)), statuses);
 }
 
-// Waits by testing: MPI's own call, where the thread finds nothing done, would not look after requests of files.
+// Waits by testing: MPI's own call, where the thread finds nothing done, would not look after
+// requests of files.
 int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   for (int attempt = 0; have_requests(); ++attempt) {
     int flag = 0;

@@ -1,4 +1,5 @@
-// An open file of the MPI-IO interface: its state on this rank, in parts that each keep their own rules.
+// An open file of the MPI-IO interface: its state on this rank, in parts that each keep
+// their own rules.
 #pragma once
 
 #include <mpi.h>
@@ -68,7 +69,8 @@ class File {
   void apply_hints(const Hints& given);
 
   bool is_atomic() const { return atomic_; }
-  /// The turn of an atomic access; null outside atomic mode, and where ranks of several nodes lock the file's ranges instead.
+  /// The turn of an atomic access; null outside atomic mode, and where ranks of several nodes lock
+  /// the file's ranges instead.
   NodeTurn* atomic_turn() const { return atomic_turn_; }
   /// Collective: yes.
   void set_atomic(bool atomic);

@@ -7,7 +7,8 @@
 namespace stria::mpiio {
 
 struct FileName {
-  /// ROMIO lets programs name the kind of file system before the path; but for NFS which one it is makes no difference here.
+  /// ROMIO lets programs name the kind of file system before the path; but for NFS which one it is
+  /// makes no difference here.
   explicit FileName(std::string_view name);
 
   std::string path;        ///< without the prefix, as the program wrote it

@@ -10,13 +10,15 @@
 
 namespace stria::mpiio {
 
-/// The pointer counts bytes of the view's stream, whole etypes; a new view puts it at the beginning.
+/// The pointer counts bytes of the view's stream, whole etypes; a new view puts it at
+/// the beginning.
 class FilePointer {
  public:
   /// `several_threads`: the program may call from several at once.
   explicit FilePointer(bool several_threads) : several_threads_(several_threads) {}
 
-  /// One thread at a time: kept from where the pointer is read until it has been moved. Before OpenStorage::hold().
+  /// One thread at a time: kept from where the pointer is read until it has been moved. Before
+  /// OpenStorage::hold().
   std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
   const View& view() const { return *view_; }
   /// For an operation that may end after the view is replaced.

@@ -31,7 +31,8 @@ std::map<int, std::string>& last_words() {
   return words;
 }
 
-// One more reference to the handler, which the program may free: MPI counts them when a file of its own has the handler.
+// One more reference to the handler, which the program may free: MPI counts them when a file of its
+// own has the handler.
 MPI_Errhandler reference_to(MPI_Errhandler handle) {
   MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
   MPI_Errhandler made = MPI_ERRHANDLER_NULL;

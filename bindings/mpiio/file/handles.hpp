@@ -1,7 +1,7 @@
 // MPI_File handles of this library's files, in C and in Fortran.
 //
-// A handle is the address of the file; one that is not in the table of open files is refused. Files that the program leaves
-// open are closed when MPI ends.
+// A handle is the address of the file; one that is not in the table of open files is refused. Files
+// that the program leaves open are closed when MPI ends.
 #pragma once
 
 #include <mpi.h>

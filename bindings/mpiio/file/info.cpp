@@ -41,9 +41,11 @@ struct Descriptor {
   }
 };
 
-// Reads a whole regular file of moderate size; why it can't be read, or nothing. A pipe or a device might never end.
+// Reads a whole regular file of moderate size; why it can't be read, or nothing. A pipe or a device
+// might never end.
 std::string read_hint_file(const char* path, std::string& text) {
-  const Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // else a pipe waits for its writer
+  // Else a pipe waits for its writer.
+  const Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat details = {};
   if (file.number < 0 || fstat(file.number, &details) != 0) {
     return std::strerror(errno);

@@ -7,8 +7,8 @@
 
 namespace stria::mpiio {
 
-/// Whether this rank speaks for a file of `comm`: one rank does; of files that each rank opens by itself, the first rank of the
-/// program. Never without STRIA_VERBOSE.
+/// Whether this rank speaks for a file of `comm`: one rank does; of files that each rank opens by
+/// itself, the first rank of the program. Never without STRIA_VERBOSE.
 bool speaks_for(Comm& comm);
 /// Says each sentence once.
 void say(const std::string& sentence);

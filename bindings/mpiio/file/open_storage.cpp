@@ -68,7 +68,8 @@ storage::File* OpenStorage::background() {
     options.sole_writer = sole_writer_;
     auto opened = driver_->open_again(*handle_, options);
     if (!opened.ok()) {
-      return nullptr;  // the system has no /proc, or its owner has closed the file to everybody, for instance
+      // The system has no /proc, or its owner has closed the file to everybody, for instance.
+      return nullptr;
     }
     background_ = for_all_nodes(std::move(*opened));
   }

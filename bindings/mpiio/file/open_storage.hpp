@@ -1,4 +1,5 @@
-// A file in the storage, open on this rank: one handle for the calls of the program, another for the thread in the background.
+// A file in the storage, open on this rank: one handle for the calls of the program, another for
+// the thread in the background.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace stria::mpiio {
 
 class OpenStorage {
  public:
-  /// `several_threads`: the program may call from several at once. `sole_writer`: no other rank has it open with this one.
+  /// `several_threads`: the program may call from several at once. `sole_writer`: no other rank has
+  /// it open with this one.
   OpenStorage(const FileName& name, AccessMode mode, bool several_threads, bool sole_writer);
 
   /// From the root: the program may leave its directory.
@@ -26,10 +28,12 @@ class OpenStorage {
   Outcome choose_driver(const std::string& name, int rank);
   /// `expected_number`: that of the file which other ranks have opened; 0: whichever has the name.
   Outcome open(uint64_t expected_number = 0);
-  /// For the rank that creates: a file that is there is not cut, and one that appears meanwhile is as good.
+  /// For the rank that creates: a file that is there is not cut, and one that appears
+  /// meanwhile is as good.
   Outcome open_or_create(const storage::Striping& striping);
 
-  /// The handle of the program's calls, one at a time: kept as long as such a call lasts. \pre is_open()
+  /// The handle of the program's calls, one at a time: kept as long as such a call lasts.
+  /// \pre is_open()
   std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
   storage::File& handle() { return *handle_; }
   /// That of the thread in the background, opened at the first call; null where it can't be.
@@ -43,8 +47,8 @@ class OpenStorage {
   Outcome close();
   /// Closes both, whatever comes of it.
   void drop();
-  /// Removes the name where it still means this file. That somebody else has removed it is no error. \pre is_open(): else
-  /// another file could get its identity
+  /// Removes the name where it still means this file. That somebody else has removed it is no
+  /// error. \pre is_open(): else another file could get its identity
   Outcome remove_name();
 
  private:

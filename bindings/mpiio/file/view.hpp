@@ -1,7 +1,9 @@
 // A file view: which bytes of the file a rank sees, as an endless stream.
 //
-// The view's stream is the data of the filetype, repeated from the displacement on (MPI 3.1, section 13.3). A position counts
-// bytes of that stream, as they lie in the file; programs count etypes. Memory: O(description of the filetype).
+// The view's stream is the data of the filetype, repeated from the displacement on (MPI
+// 3.1, section 13.3). A position counts bytes of that stream, as they lie in the file;
+// programs count etypes.
+// Memory: O(description of the filetype).
 #pragma once
 
 #include <mpi.h>
@@ -46,22 +48,27 @@ class View {
 
   /// True when the stream is the file from the displacement on.
   bool is_contiguous() const { return is_contiguous_; }
-  /// True when increasing positions lie at increasing offsets, over the repetitions of the filetype too.
+  /// True when increasing positions lie at increasing offsets, over the repetitions of
+  /// the filetype too.
   bool is_sorted() const { return is_sorted_; }
 
-  /// The file offset of a position that check_reach() allows; the displacement is that of a filetype without data.
+  /// The file offset of a position that check_reach() allows; the displacement is that of a
+  /// filetype without data.
   int64_t offset_of(int64_t position) const;
-  /// The stream bytes that lie below a file offset: the position of the first byte at or after it. \pre is_sorted()
+  /// The stream bytes that lie below a file offset: the position of the first byte at or after it.
+  /// \pre is_sorted()
   int64_t position_of(int64_t offset) const;
 
-  /// Calls `visit(piece, at)` for the file's pieces of [position, position + bytes) in stream order; `at` counts stream bytes
-  /// from the first.
+  /// Calls `visit(piece, at)` for the file's pieces of [position, position + bytes) in stream
+  /// order; `at` counts stream bytes from the first.
   void for_each_piece(int64_t position, int64_t bytes, const std::function<void(ByteRange, int64_t)>& visit) const;
 
-  /// Whether the stretch [position, position + bytes) lies below offset 2^62 of the file; kInvalidArgument if not.
+  /// Whether the stretch [position, position + bytes) lies below offset 2^62 of the file;
+  /// kInvalidArgument if not.
   Status check_reach(int64_t position, int64_t bytes) const;
 
-  /// The stretch [position, position + bytes) as a stream of the access layer; kInvalidArgument when it passes 2^62.
+  /// The stretch [position, position + bytes) as a stream of the access layer; kInvalidArgument
+  /// when it passes 2^62.
   Result<access::Stream> stream(int64_t position, int64_t bytes) const;
 
  private:

@@ -39,7 +39,8 @@ int class_of_code(ErrorCode code) {
   }
 }
 
-// Where MPI tells apart what ErrorCode puts together: the system's words end the message (Status::from_errno).
+// Where MPI tells apart what ErrorCode puts together: the system's words end the message
+// (Status::from_errno).
 int class_of_system_words(const std::string& message) {
   struct Finer {
     int error_number;

@@ -1,7 +1,7 @@
 // What a call of the MPI-IO interface came to: an MPI error class and the words that explain it.
 //
-// The engine speaks in Status; MPI programs look at error classes, of which there are more. An Outcome is made from either, and
-// ranks agree on one as they do on a Status.
+// The engine speaks in Status; MPI programs look at error classes, of which there are more. An
+// Outcome is made from either, and ranks agree on one as they do on a Status.
 #pragma once
 
 #include <mpi.h>
@@ -31,13 +31,15 @@ class [[nodiscard]] Outcome {
   std::string message_;
 };
 
-/// The same outcome on every rank: success if all succeeded, else that of the lowest failed rank, whose message then names it.
-/// `meeting` is of the ranks of `comm`, or null. Collective: yes. Cost when all is well: a meeting, or without one a reduction.
+/// The same outcome on every rank: success if all succeeded, else that of the lowest failed rank,
+/// whose message then names it. `meeting` is of the ranks of `comm`, or null. Collective: yes. Cost
+/// when all is well: a meeting, or without one a reduction.
 Outcome agree(Comm& comm, NodeMeeting* meeting, const Outcome& mine);
 
 }  // namespace stria::mpiio
 
-/// Returns early from the enclosing function when `expression`, an Outcome or a Status, is an error.
+/// Returns early from the enclosing function when `expression`, an Outcome or a
+/// Status, is an error.
 #define STRIA_MPIIO_RETURN_IF_ERROR(expression)                                      \
   do {                                                                               \
     if (::stria::mpiio::Outcome stria_outcome_ = (expression); !stria_outcome_.ok()) \

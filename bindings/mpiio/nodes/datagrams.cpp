@@ -39,7 +39,8 @@ bool is_usable(const ifaddrs& interface) {
     return false;
   }
   if (interface.ifa_addr->sa_family == AF_INET6) {
-    // Addresses of one link mean nothing without the name of the interface, which others don't have.
+    // Addresses of one link mean nothing without the name of the interface, which
+    // others don't have.
     const auto& address = *reinterpret_cast<const sockaddr_in6*>(interface.ifa_addr);
     return !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr);
   }

@@ -41,7 +41,8 @@ class DatagramSocket {
   int descriptor() const { return descriptor_; }
   /// Its own address with the port.
   SocketAddress address() const;
-  /// `to`: null when it is connected. A datagram that the system doesn't take is lost like any other.
+  /// `to`: null when it is connected. A datagram that the system doesn't take is lost
+  /// like any other.
   void send(const NodesMessage& message, const SocketAddress* to) const;
   /// What has come; nothing where there is nothing, or something else. Never blocks.
   std::optional<NodesMessage> receive(SocketAddress* from) const;
@@ -50,7 +51,8 @@ class DatagramSocket {
   int descriptor_ = -1;
 };
 
-/// The addresses of this machine's network interfaces that are up, without ports: IPv4 first, loopback last.
+/// The addresses of this machine's network interfaces that are up, without ports: IPv4 first,
+/// loopback last.
 std::vector<SocketAddress> own_addresses();
 
 /// Waits until one of the sockets has something, or so long.

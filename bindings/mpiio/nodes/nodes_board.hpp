@@ -1,12 +1,17 @@
 // Where ranks learn how background collectives went on other nodes.
 //
-// Problem: a nonblocking collective must fail on every rank when one can't write, but the thread that writes may not speak MPI,
-// and the program's own thread may be waiting for a message of a rank that waits for this one: an agreement to which all must
-// come would lock up, and so would one that needs the program to call MPI. Method: when the ranks of a node have finished an
-// operation (job_board.hpp), the background thread of the first of them reports it to rank 0, failures with their classes
-// beside it (nodes_server.hpp); rank 0 tells all ranks that wait once every node has reported. Reports say "all operations
-// below this number", so that one message does for many operations, and any number of them may be under way. Cost: a message of
-// each node and an answer to each rank, for as many operations as ended meanwhile. Memory: that of failures.
+// Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
+// that writes may not speak MPI, and the program's own thread may be waiting for a message of a
+// rank that waits for this one: an agreement to which all must come would lock up, and so would one
+// that needs the program to call MPI.
+// Method: when the ranks of a node have finished an operation (job_board.hpp), the background
+// thread of the first of them reports it to rank 0, failures with their classes beside it
+// (nodes_server.hpp); rank 0 tells all ranks that wait once every node has reported. Reports say
+// "all operations below this number", so that one message does for many operations, and any number
+// of them may be under way.
+// Cost: a message of each node and an answer to each rank, for as many operations as
+// ended meanwhile.
+// Memory: that of failures.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +25,15 @@ namespace stria::mpiio {
 
 class NodesBoard {
  public:
-  /// `node`: that of this rank, where it is the first of its node; else -1. The place is that of the channel's ledger.
+  /// `node`: that of this rank, where it is the first of its node; else -1. The place is that of
+  /// the channel's ledger.
   NodesBoard(const NodesPlace& place, int rank, int node);
 
-  /// Notes that all ranks of this node have finished an operation, with an error class or MPI_SUCCESS.
+  /// Notes that all ranks of this node have finished an operation, with an error class
+  /// or MPI_SUCCESS.
   void publish(int64_t number, int error_class);
-  /// True when all nodes have finished the operation; then sets the class of a failure, MPI_SUCCESS without one. Not to be
-  /// asked again after that. Never blocks.
+  /// True when all nodes have finished the operation; then sets the class of a failure, MPI_SUCCESS
+  /// without one. Not to be asked again after that. Never blocks.
   bool complete(int64_t number, int& error_class);
   // Both: one thread at a time, of any kind; no call of MPI.
 

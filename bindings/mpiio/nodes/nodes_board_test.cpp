@@ -1,5 +1,5 @@
-// Boards and shared pointers of several nodes: threads that are a rank each ask a server through a network that loses, repeats
-// and delays datagrams.
+// Boards and shared pointers of several nodes: threads that are a rank each ask a server through a
+// network that loses, repeats and delays datagrams.
 #include "mpiio/nodes/nodes_board.hpp"
 
 #include <gtest/gtest.h>

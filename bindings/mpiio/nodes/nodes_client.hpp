@@ -1,7 +1,8 @@
 // How a rank asks rank 0 of its communicator, on another node (nodes_message.hpp says why).
 //
-// It asks at all of rank 0's addresses until the first answer comes, from then on at that one. A question without an answer is
-// asked again, at growing intervals: datagrams get lost, and a link may be down for a while.
+// It asks at all of rank 0's addresses until the first answer comes, from then on at that one. A
+// question without an answer is asked again, at growing intervals: datagrams get lost, and a link
+// may be down for a while.
 #pragma once
 
 #include <chrono>
@@ -19,10 +20,12 @@ class NodesClient {
  public:
   NodesClient(const NodesPlace& place, int rank) : place_(place), rank_(rank) {}
 
-  /// Finds out whether rank 0 can be reached; an error that says where it was looked for when no address answers so long.
+  /// Finds out whether rank 0 can be reached; an error that says where it was looked for when no
+  /// address answers so long.
   Status greet(std::chrono::milliseconds patience);
 
-  /// Asks and waits for the answer; says so when that takes long, and ends the job after the deadline.
+  /// Asks and waits for the answer; says so when that takes long, and ends the job
+  /// after the deadline.
   NodesMessage ask(NodesMessage::Kind kind, const std::array<int64_t, NodesMessage::kValues>& values);
 
   /// Asks without waiting; what was asked before is forgotten.

@@ -1,11 +1,15 @@
-// What the ranks of several nodes ask rank 0, and its answers: datagrams of one size, in the machine's own byte order.
+// What the ranks of several nodes ask rank 0, and its answers: datagrams of one size, in the
+// machine's own byte order.
 //
-// Problem: the shared file pointer and the outcomes of background collectives have to cross nodes while the other side
-// computes, or waits in a call of MPI that is none of ours. One-sided windows need a network that does that, which MPI
-// libraries lack or forbid over TCP; messages of MPI need a thread that may speak MPI; locks on a hidden file need a file
-// system whose locks reach other nodes. Method: a thread of rank 0's process answers datagrams (UDP). A lost one is sent again,
-// and each means the same however often it arrives. Who asks proves by a token, which travels by MPI, that it belongs to the
-// program. Cost: a trip over the network a question; one thread that sleeps, in the process of rank 0 alone.
+// Problem: the shared file pointer and the outcomes of background collectives have to cross nodes
+// while the other side computes, or waits in a call of MPI that is none of ours. One-sided
+// windows need a network that does that, which MPI libraries lack or forbid over TCP; messages of
+// MPI need a thread that may speak MPI; locks on a hidden file need a file system whose locks
+// reach other nodes.
+// Method: a thread of rank 0's process answers datagrams (UDP). A lost one is sent again, and each
+// means the same however often it arrives. Who asks proves by a token, which travels by MPI, that
+// it belongs to the program.
+// Cost: a trip over the network a question; one thread that sleeps, in the process of rank 0 alone.
 #pragma once
 
 #include <array>
@@ -25,8 +29,10 @@ struct Token {
 struct NodesMessage {
   enum class Kind : uint32_t {
     kHello = 1,  ///< answered
-    kAdd,        ///< to a shared pointer: values are the pointer's index and what to add; answered with what it was before
-    kOutcomes,   ///< a NodesReport; answered with a NodesAnswer as soon as there is news
+    /// To a shared pointer: values are the pointer's index and what to add; answered with what
+    /// it was before.
+    kAdd,
+    kOutcomes,  ///< a NodesReport; answered with a NodesAnswer as soon as there is news
     kAnswer,
   };
   static constexpr int kValues = 16;

@@ -59,7 +59,8 @@ NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report)
   return channel.ledger->answer(report);
 }
 
-// Where there is no thread, nobody can be answered: there are no sockets then. \pre the mutex is held
+// Where there is no thread, nobody can be answered: there are no sockets then. \pre
+// the mutex is held
 void NodesServer::start() {
   if (thread_.joinable()) {
     return;

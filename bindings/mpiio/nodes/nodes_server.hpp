@@ -1,4 +1,5 @@
-// The thread that answers other nodes, in the process of a communicator's rank 0 (nodes_message.hpp says why).
+// The thread that answers other nodes, in the process of a communicator's rank 0
+// (nodes_message.hpp says why).
 #pragma once
 
 #include <atomic>
@@ -60,8 +61,9 @@ class NodesServer {
 
   std::mutex mutex_;
   std::map<Token, Channel> channels_;
-  std::vector<DatagramSocket> sockets_;  ///< one for each address: an answer comes from where the question went
-  int wake_ = -1;                        ///< an eventfd
+  /// One for each address: an answer comes from where the question went.
+  std::vector<DatagramSocket> sockets_;
+  int wake_ = -1;  ///< an eventfd
   std::atomic<bool> ending_{false};
   std::thread thread_;
 };

@@ -113,7 +113,8 @@ struct Taken {
   int64_t empty = 0;     // places without
 };
 
-// Takes every place that is free until the ranks have agreed on one, so that another thread's open can't have it meanwhile.
+// Takes every place that is free until the ranks have agreed on one, so that another thread's open
+// can't have it meanwhile.
 Taken take_all_free(Pool& pool) {
   std::lock_guard lock(pools().mutex);
   Taken taken;

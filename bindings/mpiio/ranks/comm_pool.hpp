@@ -1,10 +1,11 @@
 // The communicators on which open files speak, kept with the program's.
 //
-// Problem: each open file needs a communicator of its own, and duplicating one costs several collectives, more than small
-// programs spend on their I/O. Method: those of closed files wait as an attribute of the program's communicator for the next
-// open; the ranks agree on one that is free on all of them in the reduction that opening needs anyway. Duplicates of
-// MPI_COMM_WORLD, which libraries make for each file, share its channels. They go with the program's communicator, or when MPI
-// ends.
+// Problem: each open file needs a communicator of its own, and duplicating one costs several
+// collectives, more than small programs spend on their I/O.
+// Method: those of closed files wait as an attribute of the program's communicator for the next
+// open; the ranks agree on one that is free on all of them in the reduction that opening needs
+// anyway. Duplicates of MPI_COMM_WORLD, which libraries make for each file, share its channels.
+// They go with the program's communicator, or when MPI ends.
 #pragma once
 
 #include <mpi.h>
@@ -37,13 +38,15 @@ struct Admission {
   bool same_name = false;
 };
 
-/// A channel for a file opened on `parent`, an intracommunicator. The outcome is the same on every rank. Collective: yes.
+/// A channel for a file opened on `parent`, an intracommunicator. The outcome is the same on every
+/// rank. Collective: yes.
 Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& admission);
 /// Gives it back. Local.
 void release_channel(const std::shared_ptr<Channel>& channel);
 
-/// Has MPI tell of its end, by an attribute of MPI_COMM_SELF. To be called as MPI begins: attributes are deleted last set
-/// first, and libraries above (HDF5, PnetCDF) close their files in the deletion of their own. Only the first call counts.
+/// Has MPI tell of its end, by an attribute of MPI_COMM_SELF. To be called as MPI begins:
+/// attributes are deleted last set first, and libraries above (HDF5, PnetCDF) close their files in
+/// the deletion of their own. Only the first call counts.
 void watch_mpi_end();
 /// Calls `close_files` when MPI ends, while it can still communicate; set once.
 void at_mpi_end(void (*close_files)());

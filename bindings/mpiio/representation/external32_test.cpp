@@ -1,4 +1,5 @@
-// Conversion to external32: its definition, MPI 3.1 section 13.5.2, is the oracle, written out by hand.
+// Conversion to external32: its definition, MPI 3.1 section 13.5.2, is the oracle,
+// written out by hand.
 #include "mpiio/representation/external32.hpp"
 
 #include <gtest/gtest.h>

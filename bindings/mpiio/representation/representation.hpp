@@ -1,8 +1,10 @@
-// Data representations: how the elements of a view lie in the file, and the way between that and memory.
+// Data representations: how the elements of a view lie in the file, and the way between
+// that and memory.
 //
-// "native" and "internal" are memory's own bytes. "external32" is the portable form of MPI 3.1, section 13.5.2: big-endian,
-// with sizes of its own. Others are registered by the program with conversion functions. Cost: native, none; the others convert
-// a call's data through a buffer that holds all of it.
+// "native" and "internal" are memory's own bytes. "external32" is the portable form of MPI 3.1,
+// section 13.5.2: big-endian, with sizes of its own. Others are registered by the program with
+// conversion functions.
+// Cost: native, none; the others convert a call's data through a buffer that holds all of it.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""usage: symbols_test.py libstria_mpiio.so LIBRARY...: whatever the MPI's libraries offer of MPI-IO, the preloaded library
-offers too, nothing else of its own can be seen, and it brings no HDF5 into the program."""
+"""usage: symbols_test.py libstria_mpiio.so LIBRARY...: whatever the MPI's libraries offer of
+MPI-IO, the preloaded library offers too, nothing else of its own can be seen, and it brings no HDF5
+into the program."""
 
 import re
 import subprocess

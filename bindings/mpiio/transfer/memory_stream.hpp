@@ -12,7 +12,8 @@
 
 namespace stria::mpiio {
 
-/// One packed stream of memory, which several streams of the access layer share: number i begins at firsts[i] of it.
+/// One packed stream of memory, which several streams of the access layer share: number i begins at
+/// firsts[i] of it.
 class MemoryStream : public access::StreamSource, public access::StreamSink {
  public:
   /// `type` describes all items. Memory that is one piece is never copied.

@@ -77,7 +77,8 @@ Outcome check_view(const Operation& operation) {
   return {};
 }
 
-// The streams of an access: one, or where tiles interleave one a tile, or a piece where a filetype goes back and forth.
+// The streams of an access: one, or where tiles interleave one a tile, or a piece where a filetype
+// goes back and forth.
 struct Streams {
   access::Lane lane;
   std::vector<int64_t> firsts;
@@ -257,8 +258,9 @@ bool run_small(Operation& operation, storage::File& storage) {
   return true;
 }
 
-// The file's own lock on everything between the first byte of an access and its last: other ranks, jobs and libraries in atomic
-// mode take it as well. Without such locks the ranks of one node still take turns.
+// The file's own lock on everything between the first byte of an access and its last: other ranks,
+// jobs and libraries in atomic mode take it as well. Without such locks the ranks of one node
+// still take turns.
 void lock_range(Operation& operation, storage::File& storage, std::unique_ptr<storage::RangeLock>& range) {
   if (!operation.outcome.ok() || operation.bytes == 0) {
     return;
@@ -335,7 +337,8 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
 
 void run_independent(Operation& operation, storage::File& storage) {
   const File& file = *operation.file;
-  // Atomic mode: one access of the file's ranks at a time, on several nodes and of several handles one to a range.
+  // Atomic mode: one access of the file's ranks at a time, on several nodes and of several handles
+  // one to a range.
   NodeTurn::Guard turn(file.atomic_turn());
   std::unique_ptr<storage::RangeLock> range;
   if (file.is_atomic()) {

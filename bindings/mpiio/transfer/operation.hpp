@@ -45,8 +45,8 @@ struct Operation {
   bool writes() const { return direction == Direction::kWrite; }
 };
 
-/// Checks the arguments and decodes the datatype. Local. An operation whose outcome is an error moves nothing, but can still
-/// take part in a collective.
+/// Checks the arguments and decodes the datatype. Local. An operation whose outcome is an error
+/// moves nothing, but can still take part in a collective.
 std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer);
 
 /// What came of a plain access.
@@ -54,15 +54,17 @@ struct PlainResult {
   Outcome outcome;
   int64_t moved_bytes = 0;
 };
-/// The short way for one small piece of memory that goes to one piece of the file, by this rank alone. False, and nothing done,
-/// where the access is another one or its arguments want a closer look.
+/// The short way for one small piece of memory that goes to one piece of the file, by this
+/// rank alone. False, and nothing done, where the access is another one or its arguments want
+/// a closer look.
 bool move_plainly(File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainResult& result);
 
 /// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
 void run_independent(Operation& operation, storage::File& storage);
 /// The same through the file's own handle, where no other call may be under way.
 void run_independent(Operation& operation);
-/// Moves with all ranks. Collective: yes; a failure is the same on every rank, but for arguments that were wrong on one.
+/// Moves with all ranks. Collective: yes; a failure is the same on every rank, but for arguments
+/// that were wrong on one.
 void run_collective(Operation& operation);
 
 /// Tells the program how many bytes were moved.

@@ -22,8 +22,8 @@ struct Known {
   int64_t external32_bytes;  // 0: as many as in memory
 };
 
-// Handles are addresses or constants of the MPI's, so the table is made when it is first asked for. Types that this MPI lacks
-// are MPI_DATATYPE_NULL there.
+// Handles are addresses or constants of the MPI's, so the table is made when it is first asked for.
+// Types that this MPI lacks are MPI_DATATYPE_NULL there.
 const auto& known_types() {
   using enum NumberKind;
   static const std::array kTable = {

@@ -14,7 +14,8 @@ namespace {
 
 using Numbers = std::span<const int64_t>;
 
-// Moves `type` by `displacement` elements of `extent_bytes` and gives it the bounds [0, extent_bytes * whole).
+// Moves `type` by `displacement` elements of `extent_bytes` and gives it the bounds [0,
+// extent_bytes * whole).
 Result<Datatype> place_in_dimension(const Datatype& type, int64_t first, int64_t extent_bytes, int64_t whole) {
   int64_t offset = 0;
   int64_t span = 0;
@@ -117,7 +118,8 @@ class Decoder {
     return bounds;
   }
 
-  // MPI may widen a struct's extent to its members' alignment, and may know bounds from types of the distant past.
+  // MPI may widen a struct's extent to its members' alignment, and may know bounds from types of
+  // the distant past.
   static Result<Datatype> with_bounds(const Bounds& bounds, const Datatype& made) {
     if (made.lower_bound() == bounds.lower_bound && made.extent() == bounds.extent) {
       return made;
@@ -125,7 +127,8 @@ class Decoder {
     return Datatype::resized(made, bounds.lower_bound, bounds.extent);
   }
 
-  // Frees the type as soon as its contents are known: Open MPI hands out a copy, with a list of its own as long as theirs.
+  // Frees the type as soon as its contents are known: Open MPI hands out a copy, with a list of its
+  // own as long as theirs.
   Result<Datatype> decode_held(HeldType type) const {
     if (is_basic(combiner_of(type.get()))) {
       return leaf(type.get());

@@ -1,9 +1,11 @@
-// MPI datatypes as the engine's: decoded from what MPI_Type_get_envelope and MPI_Type_get_contents tell.
+// MPI datatypes as the engine's: decoded from what MPI_Type_get_envelope and
+// MPI_Type_get_contents tell.
 //
-// Problem: a flattened type that is kept by its handle describes another type once the handle has been freed and given out
-// again, and data are corrupted in silence (Latham, Ross and Thakur 2007). Method: nothing is kept here (kept_types.hpp keeps
-// it with the type itself); a description is as small as the program made it. Cost: O(entries of the constructors), independent
-// of the number of pieces.
+// Problem: a flattened type that is kept by its handle describes another type once the handle has
+// been freed and given out again, and data are corrupted in silence (Latham, Ross and Thakur 2007).
+// Method: nothing is kept here (kept_types.hpp keeps it with the type itself); a description is as
+// small as the program made it.
+// Cost: O(entries of the constructors), independent of the number of pieces.
 #pragma once
 
 #include <mpi.h>
@@ -20,11 +22,12 @@ namespace stria::mpiio {
 /// How basic types lie somewhere: in memory, or in a file of another data representation.
 using ElementBytes = std::function<Result<int64_t>(MPI_Datatype basic)>;
 
-/// The bytes of one item of `type`, with its bounds, as they lie in memory. Fails with kInvalidArgument for MPI_DATATYPE_NULL
-/// and kUnsupported for a constructor that is not known.
+/// The bytes of one item of `type`, with its bounds, as they lie in memory. Fails with
+/// kInvalidArgument for MPI_DATATYPE_NULL and kUnsupported for a constructor that is not known.
 Result<Datatype> decode(MPI_Datatype type);
 
-/// The same with basic types of other sizes; displacements that count bytes stay as they are, others follow the sizes.
+/// The same with basic types of other sizes; displacements that count bytes stay as they are,
+/// others follow the sizes.
 Result<Datatype> decode_as(MPI_Datatype type, const ElementBytes& element_bytes);
 
 /// `count` equal basic elements in the order of a type map.
@@ -33,7 +36,8 @@ struct SignatureRun {
   int64_t count;
 };
 
-/// The type signature of one item, run-length encoded; pair types come as their two members, complex types whole.
+/// The type signature of one item, run-length encoded; pair types come as their two members,
+/// complex types whole.
 /// Cost: O(runs).
 Result<std::vector<SignatureRun>> signature_of(MPI_Datatype type);
 

@@ -1,4 +1,5 @@
-// Random nested MPI datatypes, decoded: the bytes that MPI_Pack moves are the oracle, MPI's own sizes and bounds too.
+// Random nested MPI datatypes, decoded: the bytes that MPI_Pack moves are the oracle, MPI's own
+// sizes and bounds too.
 #include "mpiio/types/decode.hpp"
 
 #include <gtest/gtest.h>
@@ -195,7 +196,8 @@ void compare_with_mpi(MPI_Datatype type, int count, uint64_t seed) {
   int position = 0;
   const int code =
       MPI_Pack(memory.data(), count, type, expected.data(), static_cast<int>(expected.size()), &position, MPI_COMM_WORLD);
-  if (code != MPI_SUCCESS || position < all->size()) {  // MPICH 4.0.2 leaves out bytes of some types, and doesn't say so
+  // MPICH 4.0.2 leaves out bytes of some types, and doesn't say so.
+  if (code != MPI_SUCCESS || position < all->size()) {
     return;
   }
   ++compared;

@@ -9,8 +9,8 @@ namespace stria::mpiio {
 #if MPI_VERSION >= 4
 namespace {
 
-// Constructors with MPI_Count arguments tell them all in one list: [first, first + n) of it are integers of the namesake, the
-// rest addresses.
+// Constructors with MPI_Count arguments tell them all in one list: [first, first + n) of it are
+// integers of the namesake, the rest addresses.
 void place_large_counts(TypeContents& contents, const std::vector<MPI_Count>& large) {
   if (large.empty()) {
     return;

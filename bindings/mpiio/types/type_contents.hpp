@@ -1,4 +1,5 @@
-// The constructor of an MPI datatype and its arguments, as integers of 64 bits however the program gave them.
+// The constructor of an MPI datatype and its arguments, as integers of 64 bits however the
+// program gave them.
 #pragma once
 
 #include <mpi.h>
@@ -23,9 +24,9 @@ class HeldType {
   MPI_Datatype type_;
 };
 
-/// The arguments of a constructor call, in the order of the MPI standard (section 4.1.13): sizes, counts and displacements of
-/// every width in `numbers`, each kind in its own order; those of a constructor with MPI_Count arguments are moved to where its
-/// namesake has them.
+/// The arguments of a constructor call, in the order of the MPI standard (section 4.1.13): sizes,
+/// counts and displacements of every width in `numbers`, each kind in its own order; those of a
+/// constructor with MPI_Count arguments are moved to where its namesake has them.
 struct TypeContents {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<int64_t> integers;

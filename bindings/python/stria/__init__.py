@@ -4,9 +4,9 @@
         dens = f.create_dataset("dens", (blocks, 8, 8, 8), "f8")
         dens[first : first + mine] = unk[:, 4:-4, 4:-4, 4:-4, 0]
 
-Assignments record, leaving the `with` commits: everything put travels as one collective write, and only then does the file
-have its name. An exception discards it. `comm` is a communicator of mpi4py; without one the file is of this process, and MPI is
-not touched.
+Assignments record, leaving the `with` commits: everything put travels as one collective write, and
+only then does the file have its name. An exception discards it. `comm` is a communicator of mpi4py;
+without one the file is of this process, and MPI is not touched.
 """
 
 import os
@@ -36,7 +36,8 @@ def create(
 ) -> File:
     """Begins a new file. Until its commit a file of that name stays as it was.
 
-    `sync`: survive a power loss. `checksums`: of every row, for verify(). `hints`: see docs/hints.md. Collective over `comm`.
+    `sync`: survive a power loss. `checksums`: of every row, for verify(). `hints`: see
+    docs/hints.md. Collective over `comm`.
     """
     library, number = library_for(comm)
     options = {**(hints or {}), "sync": sync, "checksums": checksums}
@@ -47,7 +48,8 @@ def create(
 def open(  # noqa: A001 - as gzip, bz2 and h5py have it
     path: "str | os.PathLike[str]", comm: Any = None, *, verify: bool = False, hints: "Mapping[str, Any] | None" = None
 ) -> File:
-    """Opens an HDF5 file for reading. `verify`: compare what is read with its checksums. Collective over `comm`."""
+    """Opens an HDF5 file for reading. `verify`: compare what is read with its checksums.
+    Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "verify": verify}
     handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})

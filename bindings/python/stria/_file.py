@@ -23,7 +23,8 @@ def _element_of(dtype: Any) -> int:
 
 
 def _array_of(value: Any) -> np.ndarray:
-    """`value` as an array of the CPU, without a copy where it is one in this machine's byte order."""
+    """`value` as an array of the CPU, without a copy where it is one in this
+    machine's byte order."""
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
         value = np.from_dlpack(value)
     array = np.asanyarray(value)
@@ -36,10 +37,11 @@ def _array_of(value: Any) -> np.ndarray:
 class Dataset:
     """A dataset of an open file.
 
-    `d[index] = array` records a write, of a file that is being written; the array is kept, and must not change until flush()
-    or commit(). `d[index]` reads at once, and is collective: all ranks of the file's communicator do it in the same order, each
-    with an index of its own, perhaps an empty one. get() records a read. Indices are NumPy's: integers, slices with any step,
-    Ellipsis, and one list of integers or mask of booleans.
+    `d[index] = array` records a write, of a file that is being written; the array is kept, and must
+    not change until flush() or commit(). `d[index]` reads at once, and is collective: all ranks of
+    the file's communicator do it in the same order, each with an index of its own, perhaps an empty
+    one. get() records a read. Indices are NumPy's: integers, slices with any step, Ellipsis, and
+    one list of integers or mask of booleans.
     """
 
     def __init__(self, file: "File", handle: Any, path: str) -> None:
@@ -76,8 +78,9 @@ class Dataset:
         self.put(key, value)
 
     def put(self, key: Any, value: Any) -> None:
-        """Records a write of `value`, of any strides and number type, broadcast as NumPy does. Local: any rank may put, any
-        number of times, also none; each element at most once in the life of the file."""
+        """Records a write of `value`, of any strides and number type, broadcast as NumPy does.
+        Local: any rank may put, any number of times, also none; each element at most once in the
+        life of the file."""
         array = _array_of(value)
         selection = select(key, self.shape, self.name)
         if array.shape != selection.shape:
@@ -89,8 +92,8 @@ class Dataset:
         self._file._kept.append(array)
 
     def get(self, key: Any, out: Any) -> None:
-        """Records a read into `out`, an array of the index's shape with any strides and number type: filled by the file's next
-        flush() or commit(). Local."""
+        """Records a read into `out`, an array of the index's shape with any strides and number
+        type: filled by the file's next flush() or commit(). Local."""
         selection = select(key, self.shape, self.name)
         if out.shape != selection.shape:
             raise InvalidArgumentError(f"'{self.name}': an array of shape {out.shape} for a selection of {selection.shape}")
@@ -135,7 +138,8 @@ def _sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
 
 
 class Attributes:
-    """Attributes of a dataset or group, like a dictionary: numbers, strings, booleans, and lists of numbers or strings.
+    """Attributes of a dataset or group, like a dictionary: numbers, strings, booleans, and lists of
+    numbers or strings.
 
     All ranks set the same, and reading is collective.
     """
@@ -197,8 +201,9 @@ class Attributes:
 
 
 class File:
-    """An open file; made by stria.create() and stria.open(). To be used in a `with`: leaving it commits a file that is being
-    written, an exception discards it. The other ranks hear of that in their next collective call, and never wait for it."""
+    """An open file; made by stria.create() and stria.open(). To be used in a `with`: leaving it
+    commits a file that is being written, an exception discards it. The other ranks hear of that in
+    their next collective call, and never wait for it."""
 
     def __init__(self, handle: Any, path: str, writing: bool) -> None:
         self._handle = handle
@@ -238,8 +243,8 @@ class File:
         value_range: bool = False,
         alignment: int = 0,
     ) -> Dataset:
-        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. With `data`, an array that this process
-        puts whole. Collective: all ranks pass the same."""
+        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. With `data`, an
+        array that this process puts whole. Collective: all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
             shape = array.shape if shape is None else shape
@@ -254,7 +259,8 @@ class File:
         return dataset
 
     def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None) -> None:
-        """Makes a dataset of strings of `width` bytes, padded with blanks. Collective: all ranks pass the same."""
+        """Makes a dataset of strings of `width` bytes, padded with blanks. Collective: all ranks
+        pass the same."""
         width = max([len(one.encode()) for one in strings] + [1]) if width is None else width
         self._handle.create_strings(path, list(strings), width)
 
@@ -286,8 +292,9 @@ class File:
             self._kept.clear()
 
     def commit(self) -> None:
-        """Moves everything put or got so far; a new file is completed and takes its name. Collective: the same outcome on all
-        ranks. After an error a new file is gone, and the old one of that name is untouched."""
+        """Moves everything put or got so far; a new file is completed and takes its name.
+        Collective: the same outcome on all ranks. After an error a new file is gone, and the old
+        one of that name is untouched."""
         try:
             self._handle.commit()
             self._committed = True
@@ -306,8 +313,8 @@ class File:
         self._kept.clear()
 
     def verify(self) -> "tuple[list[tuple[str, int, int]], list[str]]":
-        """Reads everything and compares it with its checksums: (dataset, first row, last row) of what is damaged, and
-        sentences on what can't be checked. Collective."""
+        """Reads everything and compares it with its checksums: (dataset, first row, last row) of
+        what is damaged, and sentences on what can't be checked. Collective."""
         return self._handle.verify()
 
     @property

@@ -19,7 +19,8 @@ def _load(name: str) -> ModuleType:
 
 
 def library_for(comm: Any) -> tuple[ModuleType, "int | None"]:
-    """The module for files of `comm`, and the communicator as it takes it: mpi4py's, by py2f(), or Fortran's integer."""
+    """The module for files of `comm`, and the communicator as it takes it: mpi4py's, by py2f(), or
+    Fortran's integer."""
     if comm is None:
         return _load("_serial"), None
     number = comm if isinstance(comm, int) else comm.py2f()

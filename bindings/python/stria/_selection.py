@@ -1,4 +1,5 @@
-"""NumPy's indexing as hyperslabs: which elements of a dataset an index means, in parts that the library takes at once."""
+"""NumPy's indexing as hyperslabs: which elements of a dataset an index means, in parts that the
+library takes at once."""
 
 import operator
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from .errors import InvalidArgumentError
 
 @dataclass
 class Axis:
-    """What an index says of one dimension: `count` elements from `start`, `step` > 0 apart; or a list of them."""
+    """What an index says of one dimension: `count` elements from `start`, `step` > 0 apart; or
+    a list of them."""
 
     start: int = 0
     count: int = 0
@@ -33,7 +35,8 @@ class Selection:
         self.shape = tuple(axis.count for axis in self.axes if axis.kept)
 
     def parts(self, array: np.ndarray) -> Iterator[tuple[list[int], list[int], list[int], np.ndarray]]:
-        """(start, count, stride, view of `array`) of each part. Views share `array`'s memory; nothing is copied."""
+        """(start, count, stride, view of `array`) of each part. Views share `array`'s memory;
+        nothing is copied."""
         array = array.reshape(self.full_shape) if array.shape != self.full_shape and array.size == 0 else self._expand(array)
         flips = tuple(slice(None, None, -1) if axis.flipped else slice(None) for axis in self.axes)
         array = array[flips]
@@ -56,7 +59,8 @@ class Selection:
 
 
 def _runs(indices: np.ndarray) -> Iterator[tuple[int, int, int]]:
-    """(first, length, position) of the runs of consecutive numbers in increasing `indices`. Linear in their number."""
+    """(first, length, position) of the runs of consecutive numbers in increasing `indices`. Linear
+    in their number."""
     if indices.size == 0:
         return
     breaks = np.flatnonzero(np.diff(indices) != 1) + 1
@@ -114,5 +118,6 @@ def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:
 
 
 def _plain(keys: tuple[Any, ...]) -> list[Any]:
-    """The keys, lists and arrays left out: comparing those with Ellipsis would compare their elements."""
+    """The keys, lists and arrays left out: comparing those with Ellipsis would compare
+    their elements."""
     return [one if one is Ellipsis else None for one in keys]

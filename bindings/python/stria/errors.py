@@ -2,7 +2,8 @@
 
 
 class StriaError(Exception):
-    """An error of the library. `code` is its stable name, such as "no_space"; the text says what, where and what to do.
+    """An error of the library. `code` is its stable name, such as "no_space"; the text says what,
+    where and what to do.
 
     A collective call raises the same class on every rank.
     """

@@ -19,20 +19,21 @@ namespace stria::access {
 
 namespace {
 
-// Streams that are packed together and lie a multiple of a page apart fall into the same few places of the cache: they are
-// staggered.
+// Streams that are packed together and lie a multiple of a page apart fall into the same few places
+// of the cache: they are staggered.
 constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
 constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 
-// A batch laid out in the staging buffer, except for streams that memory already holds as the file wants them.
+// A batch laid out in the staging buffer, except for streams that memory already holds as the
+// file wants them.
 struct Layout {
   std::vector<StreamPart> packed;  // parts with a place in the staging buffer
   std::vector<StreamPart> direct;  // parts with a place in the application's memory
 };
 
-// Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit that its first byte has in
-// the file, as direct I/O wants it.
+// Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit
+// that its first byte has in the file, as direct I/O wants it.
 template <typename Direct>
 Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, Direct&& direct_of) {
   Layout layout;
@@ -99,8 +100,8 @@ int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) 
   return std::min(context.hints.staging_bytes, std::max<int64_t>(total_bytes(lanes), 1));
 }
 
-// Splits a list between the direct handle, for what is aligned in file and memory, and the cached one. Direct writes go on
-// while the next batch is packed into the other buffer.
+// Splits a list between the direct handle, for what is aligned in file and memory, and the cached
+// one. Direct writes go on while the next batch is packed into the other buffer.
 class ListWriter {
  public:
   ListWriter(Context& context, std::span<const Lane> lanes, StreamSource& source, const WriteAids& aids)
@@ -111,7 +112,8 @@ class ListWriter {
         batch_bytes_(choose_batch_bytes(lanes)),
         unpacked_bytes_(total_bytes(lanes)) {
     int64_t padding = padding_bytes(lanes, unit_bytes_);
-    batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);  // so that a buffer is a whole number of large pages
+    // So that a buffer is a whole number of large pages.
+    batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((aids.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
@@ -125,7 +127,8 @@ class ListWriter {
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
   }
 
-  /// Writes a batch, or starts to. Where the ranks hear of each other, a failure of one ends the writing of all.
+  /// Writes a batch, or starts to. Where the ranks hear of each other, a failure of one ends the
+  /// writing of all.
   Status write(std::span<const BatchPart> batch) {
     Status status = failure_elsewhere(context_);
     if (status.ok()) {
@@ -170,11 +173,13 @@ class ListWriter {
 
   // With fewer ranks than cores a thread of the driver's can write while this one packs.
   bool has_idle_cores() const {
-    static const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // which asks the system every time
+    // Which asks the system every time.
+    static const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     return context_.comm.node_size() < cores;
   }
 
-  // Ranks that take turns want some turns each, the fewer the more they are: each turn's end is a hand-off.
+  // Ranks that take turns want some turns each, the fewer the more they are: each turn's end
+  // is a hand-off.
   int64_t choose_batch_bytes(std::span<const Lane> lanes) const {
     int64_t staging_bytes = context_.hints.staging_bytes;
     int64_t turns = std::max(kLeastTurnsOfAll / std::max(context_.comm.node_size(), 1), kLeastTurns);
@@ -186,7 +191,8 @@ class ListWriter {
   static constexpr int64_t kLeastTurnsOfAll = 8;
   static constexpr int64_t kLeastTurnBytes = 1 << 20;
   static constexpr int64_t kFirstBatchPart = 8;
-  static constexpr int64_t kLastBytes = 128 << 10;  // written in about the time that a rank takes to wake up
+  // Written in about the time that a rank takes to wake up.
+  static constexpr int64_t kLastBytes = 128 << 10;
 
   struct Slot {
     std::unique_ptr<Buffer> staging;
@@ -239,7 +245,8 @@ class ListWriter {
     }
   }
 
-  // What comes with the last batch goes first, as the end of a turn is announced before its last segment.
+  // What comes with the last batch goes first, as the end of a turn is announced before
+  // its last segment.
   void add_last(Slot& slot) {
     const auto more = aids_.packed();
     slot.cached.insert(slot.cached.begin(), more.begin(), more.end());

@@ -15,7 +15,8 @@ namespace stria::access {
 
 namespace {
 
-// Requests of memory that needs no packing are cut, too, so that a failure half-way still tells what went before.
+// Requests of memory that needs no packing are cut, too, so that a failure half-way still tells
+// what went before.
 constexpr int64_t kLargestBatchBytes = 64 << 20;
 
 // A window that is locked, read and written back must save more requests than it makes.
@@ -188,7 +189,8 @@ class RegionWriter {
     return status;
   }
 
-  // `reached` becomes the beginning of the region that can't be written, or the end. What is left in the list is not written.
+  // `reached` becomes the beginning of the region that can't be written, or the end. What is left
+  // in the list is not written.
   Status write_each(const Stream& stream, std::span<const Region> regions, const std::byte* packed, int64_t& reached) {
     for (const Region& region : regions) {
       reached = region.begin;

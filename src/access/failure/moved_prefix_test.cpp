@@ -1,5 +1,6 @@
-// What a rank is told of its bytes after an aggregator among several has failed, in the first round or a later one: those
-// before the first that was not moved. Simulated ranks under random schedules, beside the bytes that are really there.
+// What a rank is told of its bytes after an aggregator among several has failed, in the first round
+// or a later one: those before the first that was not moved. Simulated ranks under random
+// schedules, beside the bytes that are really there.
 #include "access/failure/moved_prefix.hpp"
 
 #include <gtest/gtest.h>
@@ -122,8 +123,8 @@ constexpr int64_t kRounds = 8;  // of each of two aggregators
 constexpr int64_t kFileBytes = 2 * kRounds * kRoundBytes;
 constexpr int64_t kRoundShare = kRoundBytes / kRanks;
 
-/// Four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth record, and so a share of every round of
-/// each aggregator; otherwise a quarter of the file.
+/// Four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth record, and
+/// so a share of every round of each aggregator; otherwise a quarter of the file.
 Case make_regular_case(uint64_t seed, bool by_turns) {
   Case c;
   c.seed = seed;
@@ -161,7 +162,8 @@ std::string nth_fails(const char* operation, int rank, int64_t nth, uint64_t see
          (seed % 2 == 0 ? ":count=1" : ":count=all") + ":errno=ENOSPC";
 }
 
-// The first half of the file is the first aggregator's: every rank has just what came in the rounds before.
+// The first half of the file is the first aggregator's: every rank has just what came in the
+// rounds before.
 TEST(MovedPrefix, CountsTheRoundsBeforeTheOneThatFailed) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Case c = make_regular_case(seed, true);
@@ -174,7 +176,8 @@ TEST(MovedPrefix, CountsTheRoundsBeforeTheOneThatFailed) {
   }
 }
 
-// The other aggregator may have stopped, but no earlier than the rounds allow: it is at most two behind.
+// The other aggregator may have stopped, but no earlier than the rounds allow: it is at
+// most two behind.
 TEST(MovedPrefix, CountsWhatBothAggregatorsHaveDone) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Case c = make_regular_case(seed, true);
@@ -192,7 +195,8 @@ TEST(MovedPrefix, CountsWhatBothAggregatorsHaveDone) {
   }
 }
 
-// A rank by itself, with a request a piece: two streams, of which the second lies before the first in the file.
+// A rank by itself, with a request a piece: two streams, of which the second lies before the
+// first in the file.
 TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
   constexpr int64_t kPieces = 10;
   constexpr int64_t kPieceBytes = 8;

@@ -1,4 +1,5 @@
-// Memory that runs out on one rank in the middle of a collective operation: every rank ends, with the same outcome.
+// Memory that runs out on one rank in the middle of a collective operation: every rank ends, with
+// the same outcome.
 #include <gtest/gtest.h>
 
 #include "access/failing_new_test.hpp"

@@ -1,4 +1,5 @@
-// Real processes that sieve their writes into each other's gaps at once: nobody's bytes may be lost.
+// Real processes that sieve their writes into each other's gaps at once: nobody's
+// bytes may be lost.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -62,7 +63,8 @@ class RacingWriters : public ::testing::Test {
     }
   }
 
-  /// Ranks take turns of `piece` bytes within `stride` a rank; every rank writes its pieces of [0, count) in `context`.
+  /// Ranks take turns of `piece` bytes within `stride` a rank; every rank writes its pieces of [0,
+  /// count) in `context`.
   Outcome write_pieces(Context& context, int64_t piece, int64_t stride, int64_t count, int value) {
     Bytes packed(static_cast<size_t>(piece * count), static_cast<std::byte>(value));
     PackedSource source(packed);
@@ -107,7 +109,8 @@ TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
   context.others.locks = locks.get();
   context.others.writers = &writers;
   for (int step = 0; step < 40; ++step) {
-    // Every third time one rank writes its pieces one by one, which must not be lost in others' windows either.
+    // Every third time one rank writes its pieces one by one, which must not be lost in others'
+    // windows either.
     bool plain = (step + comm_->rank()) % 3 == 0;
     hints_.method = plain ? Method::kMultiple : Method::kAutomatic;
     Outcome outcome = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));

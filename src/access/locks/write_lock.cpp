@@ -19,7 +19,8 @@ bool are_one_writer(const Context& context) {
   return context.comm.size() > 1 && on_one_node(context.comm);
 }
 
-// Whether this rank's locks of the node, if there are any, are all that the ranks of its communicator need.
+// Whether this rank's locks of the node, if there are any, are all that the ranks of its
+// communicator need.
 bool shares_memory_with_all(const Context& context) {
   return context.comm.size() == 1 || (context.others.locks != nullptr && on_one_node(context.comm));
 }

@@ -22,17 +22,21 @@ struct RegionMethod {
 /// Every rank moves its own bytes.
 struct Alone {
   Method method = Method::kListIo;
-  bool in_batches = false;  ///< lists of the same rows of many lanes (alone/batches.hpp); else by a plan of the rank's own
+  /// Lists of the same rows of many lanes (alone/batches.hpp); else by a plan of the rank's own.
+  bool in_batches = false;
 };
 
 /// Ranks bring their bytes together at some of them.
 struct ThroughAggregators {
   std::vector<int> aggregators;  ///< their ranks
   int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
-  int stripe_count = 1;          ///< above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp)
+  /// Above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp).
+  int stripe_count = 1;
   bool shared_memory = true;
-  bool gather_on_nodes = false;  ///< ranks of a node speak through one of them to an aggregator elsewhere (delegates.hpp)
-  /// A rank whose file types list more entries than this sends an aggregator the pieces of one round at a time.
+  /// Ranks of a node speak through one of them to an aggregator elsewhere (delegates.hpp).
+  bool gather_on_nodes = false;
+  /// A rank whose file types list more entries than this sends an aggregator the pieces of one
+  /// round at a time.
   int64_t most_entries_at_once = 16 << 10;
 };
 

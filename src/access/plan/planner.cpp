@@ -12,10 +12,12 @@ namespace stria::access {
 namespace {
 
 constexpr int64_t kLongPieceBytes = 16 << 10;
-// Where the choice is between a request a piece and windows that the node shares (measured: docs/hints.md).
+// Where the choice is between a request a piece and windows that the node shares (measured:
+// docs/hints.md).
 constexpr int64_t kLongBesideWindowsBytes = 8 << 10;
 constexpr int64_t kLongBesideWindowsOnDiskBytes = 64 << 10;
-// Windows are walked one after the other: what spans more than so many times its bytes is better found by description.
+// Windows are walked one after the other: what spans more than so many times its bytes is better
+// found by description.
 constexpr int64_t kMostSpanOfWindows = 16;
 constexpr int64_t kWorthDirectBytes = 32 << 20;
 constexpr int64_t kWorthReservingBytes = 4 << 20;
@@ -30,8 +32,9 @@ int node_count(const Comm& comm) {
   return *std::max_element(nodes.begin(), nodes.end()) + 1;
 }
 
-// One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a number that leaves every
-// aggregator with the stripes of one server, or every server with one aggregator.
+// One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a
+// number that leaves every aggregator with the stripes of one server, or every server with
+// one aggregator.
 int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
   int stripes = capabilities.stripe_count;
   int wanted = std::min(std::max(node_count(comm), stripes), comm.size());
@@ -76,8 +79,9 @@ bool has_long_pieces(const RequestShape& shape, const storage::Capabilities& cap
   return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= long_bytes;
 }
 
-// Whether the ranks have one stretch each, of a length at which nodes hardly disturb each other: nothing is interleaved that an
-// exchange could join. Nodes with caches of their own write whole pages, which aggregators divide.
+// Whether the ranks have one stretch each, of a length at which nodes hardly disturb each other:
+// nothing is interleaved that an exchange could join. Nodes with caches of their own write whole
+// pages, which aggregators divide.
 bool are_single_stretches(const RequestShape& shape, const storage::Capabilities& capabilities, int rank_count) {
   const int64_t unit = shape.write ? capabilities.lock_unit_bytes : 1;
   return !capabilities.caches_apart && shape.piece_count <= rank_count && shape.total_bytes >= unit * shape.piece_count;
@@ -97,13 +101,15 @@ Method hinted_method(const RequestShape& shape, const ResolvedHints& hints, std:
   return Method::kAutomatic;
 }
 
-// What a request costs, in bytes that could be moved meanwhile: a system call on a node's own storage, a round trip to a
-// server.
+// What a request costs, in bytes that could be moved meanwhile: a system call on a node's own
+// storage, a round trip to a server.
 constexpr int64_t kLocalRequestBytes = 4 << 10;
 constexpr int64_t kRemoteRequestBytes = 64 << 10;
-// Where a list is one request, another piece in it costs what its description and a copy of its own do.
+// Where a list is one request, another piece in it costs what its description and a copy
+// of its own do.
 constexpr int64_t kListedPieceBytes = 128;
-// Where requests are cheap, a longer window only leaves the processor's cache before its pieces are picked out.
+// Where requests are cheap, a longer window only leaves the processor's cache before its pieces
+// are picked out.
 constexpr int64_t kCachedWindowBytes = 512 << 10;
 
 // An entry of a datatype's list takes as many bytes on the way as so many of a list of pieces.

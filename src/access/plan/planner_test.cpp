@@ -105,7 +105,8 @@ TEST(Planner, HintsComeFirst) {
   EXPECT_EQ(plan_on(4, 2, kShortPieces, {}, hints).method(), Method::kListIo);
   RequestShape reading = kShortPieces;
   reading.write = false;
-  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method(), Method::kTwoPhase);  // the hint is about writing
+  // The hint is about writing.
+  EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method(), Method::kTwoPhase);
   hints.collective_read = Switch::kDisable;
   EXPECT_EQ(plan_on(4, 2, reading, {}, hints).method(), Method::kListIo);
   hints.collective_write = Switch::kEnable;
@@ -278,7 +279,8 @@ TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   EXPECT_FALSE(plan.shared_memory);
   hints.aggregator_count = 3;
   EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->aggregators, (std::vector<int>{0, 3, 6}));
-  // Where the storage was asked for the hints' stripes, what it says became of them goes before the hints.
+  // Where the storage was asked for the hints' stripes, what it says became of them goes
+  // before the hints.
   striped.striped_as_told = true;
   EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->unit_bytes, 1 << 20);
 }

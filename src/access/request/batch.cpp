@@ -22,8 +22,9 @@ int64_t panel_bytes(const Panel& panel) {
   return sum;
 }
 
-// The panels of all groups, of at most `most_streams` each: the largest first, so that the first batch, for which all wait, is
-// worth its while; else in the order of the groups and then of the streams' numbers within their lanes.
+// The panels of all groups, of at most `most_streams` each: the largest first, so that the first
+// batch, for which all wait, is worth its while; else in the order of the groups and then of the
+// streams' numbers within their lanes.
 std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams) {
   std::map<int, std::vector<const Lane*>> groups;
   for (const Lane& lane : lanes) {

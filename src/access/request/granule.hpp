@@ -1,4 +1,5 @@
-// The granule of streams: the largest power of two that divides the place and the size of every piece.
+// The granule of streams: the largest power of two that divides the place and the size
+// of every piece.
 #pragma once
 
 #include <cstdint>

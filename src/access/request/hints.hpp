@@ -24,32 +24,43 @@ struct ResolvedHints {
   /// stria_file_domains: what the file domains of aggregators are aligned to.
   enum class Domains { kAutomatic, kEven, kAligned, kStriped };
 
-  int aggregator_count = 0;                      ///< cb_nodes; 0: the planner's choice
-  int64_t collective_buffer_bytes = 32 << 20;    ///< cb_buffer_size: all collective buffers of one aggregator together
+  int aggregator_count = 0;  ///< cb_nodes; 0: the planner's choice
+  /// cb_buffer_size: all collective buffers of one aggregator together.
+  int64_t collective_buffer_bytes = 32 << 20;
   Switch collective_write = Switch::kAutomatic;  ///< romio_cb_write
   Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
-  bool no_independent_calls = false;             ///< romio_no_indep_rw: the program makes none; two-phase both ways
-  Switch sieve_reads = Switch::kAutomatic;       ///< romio_ds_read
-  Switch sieve_writes = Switch::kAutomatic;      ///< romio_ds_write
-  int64_t read_window_bytes = 4 << 20;           ///< ind_rd_buffer_size: what data sieving reads at once
-  int64_t write_window_bytes = 512 << 10;        ///< ind_wr_buffer_size: what it locks, reads and writes back at once
+  /// romio_no_indep_rw: the program makes none; two-phase both ways.
+  bool no_independent_calls = false;
+  Switch sieve_reads = Switch::kAutomatic;   ///< romio_ds_read
+  Switch sieve_writes = Switch::kAutomatic;  ///< romio_ds_write
+  /// ind_rd_buffer_size: what data sieving reads at once.
+  int64_t read_window_bytes = 4 << 20;
+  /// ind_wr_buffer_size: what it locks, reads and writes back at once.
+  int64_t write_window_bytes = 512 << 10;
   /// cb_config_list: a node takes the first entry that names it; no list: any ranks.
   std::vector<AggregatorPlace> aggregator_places;
-  /// By node, what hosts_of_nodes() tells (aggregator_places.hpp); empty: not known, and only * names a node.
+  /// By node, what hosts_of_nodes() tells (aggregator_places.hpp); empty: not known, and
+  /// only * names a node.
   std::vector<uint64_t> node_hosts;
   int64_t striping_unit_bytes = 0;  ///< striping_unit; 0: what the storage says
   int striping_factor = 0;          ///< striping_factor; 0: what the storage says
-  int first_server = -1;            ///< start_iodevice: the server of a new file's first stripe; -1: the storage's choice
-  int mimic_stripe_count = 0;       ///< stria_mimic_stripe=count,size: plan as if the storage were striped so
+  /// start_iodevice: the server of a new file's first stripe; -1: the storage's choice.
+  int first_server = -1;
+  /// stria_mimic_stripe=count,size: plan as if the storage were striped so.
+  int mimic_stripe_count = 0;
   int64_t mimic_stripe_bytes = 0;
   Domains domains = Domains::kAutomatic;
   Method method = Method::kAutomatic;  ///< stria_method
-  int64_t staging_bytes = 4 << 20;     ///< stria_staging_size: the buffer through which a rank packs and writes by itself
+  /// stria_staging_size: the buffer through which a rank packs and writes by itself.
+  int64_t staging_bytes = 4 << 20;
   Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
-  Switch shared_memory = Switch::kAutomatic;  ///< stria_shared_memory: ranks of a node pack into the aggregator's buffer
-  std::string driver = "posix";               ///< stria_driver
-  int64_t alignment_bytes = 4096;             ///< stria_alignment: where datasets of at least this size begin
-  int64_t wait_warning_s = -1;   ///< stria_wait_warning_s: when a wait is said to last; 0: never, -1: the environment's
+  /// stria_shared_memory: ranks of a node pack into the aggregator's buffer.
+  Switch shared_memory = Switch::kAutomatic;
+  std::string driver = "posix";  ///< stria_driver
+  /// stria_alignment: where datasets of at least this size begin.
+  int64_t alignment_bytes = 4096;
+  /// stria_wait_warning_s: when a wait is said to last; 0: never, -1: the environment's.
+  int64_t wait_warning_s = -1;
   int64_t wait_deadline_s = -1;  ///< stria_wait_deadline_s: when it ends the job; likewise
 };
 

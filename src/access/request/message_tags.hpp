@@ -1,4 +1,5 @@
-// The tags of this layer's messages, one meaning each. Those of the other layers: comm/ below 32010, file/meet/ 32030.
+// The tags of this layer's messages, one meaning each. Those of the other layers: comm/ below
+// 32010, file/meet/ 32030.
 #pragma once
 
 namespace stria::access {
@@ -9,19 +10,30 @@ enum MessageTag : int {
   kPiecesTag = 32012,  ///< contributor to aggregator: the pieces of a round, their sizes before
 
   // A write through aggregators.
-  kGoTag = 32013,    ///< aggregator to contributor: the round's buffer is free (1), or the write failed (0): the last token
+  /// Aggregator to contributor: the round's buffer is free (1), or the write failed (0):
+  /// the last token.
+  kGoTag = 32013,
   kDoneTag = 32014,  ///< contributor to aggregator: its share is packed (1), or it could not (0)
-  kWriteDataTag = 32015,   ///< contributor on another node to aggregator: the packed bytes, if it could
-  kWrittenTag = 32016,     ///< aggregator to contributor, after a failure: how many of its rounds were written
-  kWritePlaceTag = 32017,  ///< delegate to a rank that it speaks for: where its share goes, or that the aggregator has failed
-  kPlacedTag = 32018,      ///< that rank to the delegate: its share is there (1), or it could not (0)
+  /// Contributor on another node to aggregator: the packed bytes, if it could.
+  kWriteDataTag = 32015,
+  /// Aggregator to contributor, after a failure: how many of its rounds were written.
+  kWrittenTag = 32016,
+  /// Delegate to a rank that it speaks for: where its share goes, or that the
+  /// aggregator has failed.
+  kWritePlaceTag = 32017,
+  /// That rank to the delegate: its share is there (1), or it could not (0).
+  kPlacedTag = 32018,
 
   // A read through aggregators.
-  kFilledTag = 32019,     ///< aggregator to contributor: the round's bytes are there up to this end of the file, or it failed
-  kTakenTag = 32020,      ///< contributor to aggregator: the shared buffer may be used again
-  kReadDataTag = 32021,   ///< aggregator to a rank of another node: the packed bytes, unless it failed
-  kReadPlaceTag = 32022,  ///< delegate to a rank that it speaks for: the file's end, and where its bytes are
-  kEmptiedTag = 32023,    ///< that rank to the delegate: it has taken them
+  /// Aggregator to contributor: the round's bytes are there up to this end of the
+  /// file, or it failed.
+  kFilledTag = 32019,
+  kTakenTag = 32020,  ///< contributor to aggregator: the shared buffer may be used again
+  /// Aggregator to a rank of another node: the packed bytes, unless it failed.
+  kReadDataTag = 32021,
+  /// Delegate to a rank that it speaks for: the file's end, and where its bytes are.
+  kReadPlaceTag = 32022,
+  kEmptiedTag = 32023,  ///< that rank to the delegate: it has taken them
 };
 
 }  // namespace stria::access

@@ -1,6 +1,8 @@
-// The pieces of a stream that lie in a stretch of the file: where they begin, and how to walk and copy them.
+// The pieces of a stream that lie in a stretch of the file: where they begin, and how to walk
+// and copy them.
 //
-// Nothing is listed: a cursor finds any position in O(depth log) and hands out rows of equal pieces.
+// Nothing is listed: a cursor finds any position in O(depth log) and hands out rows
+// of equal pieces.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +13,8 @@
 
 namespace stria::access {
 
-/// The file offsets between a stream's first byte and its last; empty for a stream of no bytes. O(depth log).
+/// The file offsets between a stream's first byte and its last; empty for a stream of no
+/// bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
 
 /// The same of all streams of a lane.
@@ -33,19 +36,22 @@ struct Overlap {
 /// The file offsets between an overlap's first byte and its last. O(depth log).
 ByteRange hull_of(const Overlap& overlap);
 
-/// The bytes [begin, end) of a stream as a stream of their own whose pieces are listed. Cost: O(pieces).
+/// The bytes [begin, end) of a stream as a stream of their own whose pieces are listed.
+/// Cost: O(pieces).
 Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end);
 
-/// Calls `visit(piece, packed_offset)` for each file piece of an overlap; packed_offset counts from the overlap's first byte.
+/// Calls `visit(piece, packed_offset)` for each file piece of an overlap; packed_offset counts from
+/// the overlap's first byte.
 template <typename Visit>
 void for_each_piece(const Overlap& overlap, Visit&& visit);
 
-/// Calls `visit(row, packed_offset)` for the rows of equal pieces of an overlap; a piece that the overlap cuts comes alone.
+/// Calls `visit(row, packed_offset)` for the rows of equal pieces of an overlap; a piece that the
+/// overlap cuts comes alone.
 template <typename Visit>
 void for_each_row(const Overlap& overlap, Visit&& visit);
 
-/// Copies the packed bytes [begin, end) of a stream from a window of the file, or into it. `window` holds the file from offset
-/// `window_begin` on; `packed` is the place of byte `begin`.
+/// Copies the packed bytes [begin, end) of a stream from a window of the file, or into it. `window`
+/// holds the file from offset `window_begin` on; `packed` is the place of byte `begin`.
 void gather_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* window, int64_t window_begin,
                    std::byte* packed);
 void scatter_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* packed, std::byte* window,

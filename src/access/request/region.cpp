@@ -83,7 +83,8 @@ bool RegionWalker::extend(Region& region, ByteRange piece) {
   return true;
 }
 
-// As many further pieces of the row at once as the rule and the room allow; the first one is in the region already.
+// As many further pieces of the row at once as the rule and the room allow; the first one is in the
+// region already.
 void RegionWalker::extend_by_row(Region& region, const PieceRow& row) {
   int64_t gap = row.stride - row.piece_bytes;
   if (gap <= 0 || !rule_.joins(gap, row.piece_bytes)) {

@@ -1,10 +1,13 @@
-// Spans: neighbouring pieces of a stream that travel in one request, with or without what lies between them.
+// Spans: neighbouring pieces of a stream that travel in one request, with or without what
+// lies between them.
 //
-// Problem: data sieving reads or writes everything between the first and the last piece of a window, list I/O nothing of it;
-// where pieces lie close here and far apart there, either alone is wrong (Ching 2002, section 5: a hybrid as future work).
-// Method: pieces are walked once and joined where moving the gap costs less than another request; a rule of "always" is data
-// sieving, of "touching" list I/O, of "never" a request a piece. Cost: O(1) for a row of equal pieces that is joined, else
-// O(pieces); memory O(regions of one batch).
+// Problem: data sieving reads or writes everything between the first and the last piece of a
+// window, list I/O nothing of it; where pieces lie close here and far apart there, either alone is
+// wrong (Ching 2002, section 5: a hybrid as future work).
+// Method: pieces are walked once and joined where moving the gap costs less than another request; a
+// rule of "always" is data sieving, of "touching" list I/O, of "never" a request a piece.
+// Cost: O(1) for a row of equal pieces that is joined, else O(pieces); memory O(regions
+// of one batch).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +33,10 @@ struct Region {
 struct JoinRule {
   enum class Kind { kNever, kTouching, kCheap, kAlways };
   Kind kind = Kind::kTouching;
-  int64_t request_bytes = 0;  ///< kCheap: what a request costs, in bytes that could be moved instead
-  bool write = false;         ///< kCheap: the gap is read and written, and the next piece read as well
+  /// kCheap: what a request costs, in bytes that could be moved instead.
+  int64_t request_bytes = 0;
+  /// kCheap: the gap is read and written, and the next piece read as well.
+  bool write = false;
 
   bool joins(int64_t gap_bytes, int64_t piece_bytes) const;
 };

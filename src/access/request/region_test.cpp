@@ -6,8 +6,8 @@
 namespace stria::access {
 namespace {
 
-// 64 planes of 64 rows of 256 bytes, as a rank of eight has of a cube: a window holds eight planes. What fits no more into one
-// window belongs to the next; nothing falls back to single pieces.
+// 64 planes of 64 rows of 256 bytes, as a rank of eight has of a cube: a window holds eight planes.
+// What fits no more into one window belongs to the next; nothing falls back to single pieces.
 TEST(RegionWalker, WhatAWindowHasNoRoomForBeginsTheNext) {
   constexpr int64_t kRow = 256;
   constexpr int64_t kWindow = 512 << 10;

@@ -1,8 +1,10 @@
-// What an access method is asked to move: streams of bytes, each with its place in the file, grouped into lanes.
+// What an access method is asked to move: streams of bytes, each with its place in the file,
+// grouped into lanes.
 //
-// A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's part of a lane. Lanes of one
-// group are advanced in lockstep, so that variables which lie interleaved in memory are packed in one pass however far apart
-// the file keeps them: a round takes the same fraction of every lane of the group. One lane is the classic case.
+// A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's
+// part of a lane. Lanes of one group are advanced in lockstep, so that variables which lie
+// interleaved in memory are packed in one pass however far apart the file keeps them: a round takes
+// the same fraction of every lane of the group. One lane is the classic case.
 #pragma once
 
 #include <cstddef>
@@ -22,24 +24,30 @@
 
 namespace stria::access {
 
-/// One rank's bytes within a lane. The packed stream `stream_id` has size() bytes, in the order of file_type's pieces.
+/// One rank's bytes within a lane. The packed stream `stream_id` has size() bytes, in the order of
+/// file_type's pieces.
 struct Stream {
   static constexpr int64_t kToTheEnd = -1;
 
-  int stream_id = 0;          ///< names the packed stream to the StreamSource or StreamSink
-  Datatype file_type;         ///< \pre file_type.is_sorted()
-  int64_t displacement = 0;   ///< file offset of file_type's origin
-  int64_t granule_bytes = 1;  ///< parts are cut at multiples of this where the method is free to choose
-  int64_t skip_bytes = 0;     ///< of file_type's stream, before the first byte that belongs to the packed stream
-  int64_t bytes = kToTheEnd;  ///< of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size()
+  int stream_id = 0;         ///< names the packed stream to the StreamSource or StreamSink
+  Datatype file_type;        ///< \pre file_type.is_sorted()
+  int64_t displacement = 0;  ///< file offset of file_type's origin
+  /// Parts are cut at multiples of this where the method is free to choose.
+  int64_t granule_bytes = 1;
+  /// Of file_type's stream, before the first byte that belongs to the packed stream.
+  int64_t skip_bytes = 0;
+  /// Of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size().
+  int64_t bytes = kToTheEnd;
 
   /// Bytes of the packed stream.
   int64_t size() const { return bytes == kToTheEnd ? file_type.size() - skip_bytes : bytes; }
 };
 
 struct Lane {
-  ByteRange extent;             ///< file bytes that hold all ranks' streams of this lane; the same on every rank
-  int group = 0;                ///< lanes of one group have extents of the same size; the same on every rank
+  /// File bytes that hold all ranks' streams of this lane; the same on every rank.
+  ByteRange extent;
+  /// Lanes of one group have extents of the same size; the same on every rank.
+  int group = 0;
   std::vector<Stream> streams;  ///< this rank's, by increasing first offset
 };
 
@@ -90,16 +98,19 @@ struct KeptBuffers {
 
 class AbortSignal;
 
-/// Who else may write to the file meanwhile, and what keeps the writers out of each other's windows.
+/// Who else may write to the file meanwhile, and what keeps the writers out of each
+/// other's windows.
 struct OtherWriters {
   enum class Known {
     kAnybody,  ///< whoever has the file open
     kNobody,   ///< only the ranks of the operation know the file, and they do nothing else with it
-    kShutOut,  ///< the caller has locked the file exclusively from the first byte of a write to the last
+    /// The caller has locked the file exclusively from the first byte of a write to the last.
+    kShutOut,
   };
   Known known = Known::kAnybody;
   NodeLocks* locks = nullptr;  ///< among the ranks of this node; null: none
-  Writers* writers = nullptr;  ///< how the node stands to others; null: nothing is arranged with them
+  /// How the node stands to others; null: nothing is arranged with them.
+  Writers* writers = nullptr;
 
   bool are_none() const { return known == Known::kNobody; }
   bool are_shut_out() const { return known == Known::kShutOut; }
@@ -112,27 +123,32 @@ struct Context {
   const ResolvedHints& hints;
   PhaseTimes& times;
   OtherWriters others = {};
-  AbortSignal* signal = nullptr;  ///< by which ranks that move their bytes alone hear of failures; null: they don't
+  /// By which ranks that move their bytes alone hear of failures; null: they don't.
+  AbortSignal* signal = nullptr;
 };
 
 /// What a write brings along whose caller has planned it with all ranks.
 struct WriteAids {
   storage::File* direct_file = nullptr;  ///< the same file past the page cache; null: none
-  NodeTurn* turn = nullptr;              ///< to be held while writing to cached pages; null: no need
-  /// Called once by a write in batches, unless it has nothing to write: all bytes of this rank are packed, the last are not yet
-  /// written. Gives more to write together with them, which must stay until the write ends.
+  /// To be held while writing to cached pages; null: no need.
+  NodeTurn* turn = nullptr;
+  /// Called once by a write in batches, unless it has nothing to write: all bytes of this rank are
+  /// packed, the last are not yet written. Gives more to write together with them, which must stay
+  /// until the write ends.
   std::function<std::span<const storage::WriteSegment>()> packed = {};
 };
 
 /// What a transfer did on this rank.
 struct Moved {
   Status status;
-  /// Bytes of this rank's streams before the first that is not known to have been moved (moved_prefix.hpp): all without an
-  /// error, unless a read found the end of the file before them. What lies behind that byte may have been moved too.
+  /// Bytes of this rank's streams before the first that is not known to have been moved
+  /// (moved_prefix.hpp): all without an error, unless a read found the end of the file before them.
+  /// What lies behind that byte may have been moved too.
   int64_t bytes = 0;
 };
 
-/// Where the file must have ended when a read of `segments` moved `read_bytes` in all; kNoEnd when it moved everything.
+/// Where the file must have ended when a read of `segments` moved `read_bytes` in all; kNoEnd when
+/// it moved everything.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
 inline constexpr int64_t kNoEnd = INT64_MAX;
 
@@ -140,7 +156,8 @@ inline constexpr int64_t kNoEnd = INT64_MAX;
 int64_t total_bytes(std::span<const Lane> lanes);
 int64_t piece_count(std::span<const Lane> lanes);
 
-/// kCorrupted where a read without an error found less than all bytes of `lanes`: for files that must have them.
+/// kCorrupted where a read without an error found less than all bytes of `lanes`: for files that
+/// must have them.
 Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes);
 
 }  // namespace stria::access

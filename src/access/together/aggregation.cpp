@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kMostPieceBytes = 20;
 constexpr int64_t kMostStreamBytes = 256;
 
-// The lists of a round have an entry for each stream and window that meet; so many bytes of them are sure to be had.
+// The lists of a round have an entry for each stream and window that meet; so many bytes of them
+// are sure to be had.
 constexpr size_t kReserveBytes = 1 << 20;
 constexpr size_t kReserveBytesPerStream = 256;
 
@@ -35,7 +36,8 @@ size_t stream_count(std::span<const LaneDescription> description) {
   return count;
 }
 
-// The most that one side can bring, or want, in a round. Streams of a lane may overlap, where a rank reads bytes twice.
+// The most that one side can bring, or want, in a round. Streams of a lane may overlap, where a
+// rank reads bytes twice.
 int64_t most_bytes(std::span<const LaneDescription> description, int64_t buffer_bytes) {
   int64_t all_bytes = 0;
   int64_t most_streams = 0;
@@ -102,8 +104,8 @@ int64_t Aggregation::asked_bytes() const {
   return std::max<int64_t>(context_.hints.collective_buffer_bytes / kTwins, 1);
 }
 
-// What a kept buffer for one round has: enough for any request of these extents, told without the domains, so that ranks agree
-// on it even where one of them is out of memory.
+// What a kept buffer for one round has: enough for any request of these extents, told without the
+// domains, so that ranks agree on it even where one of them is out of memory.
 int64_t Aggregation::kept_bytes() const {
   int64_t longest = 0;
   for (const Lane& lane : lanes_) {
@@ -319,8 +321,8 @@ Status Aggregation::allocate_incoming() {
   STRIA_ASSIGN_OR_RETURN(incoming_, PrivateMemory::allocate(longest_bytes));
   if (most_pieces_ > 0) {
     const int64_t pieces = std::min(most_pieces_, domains_->buffer_bytes());
-    size_t windows =
-        lanes_.size();  // each of which a stream can meet; the first round has as many as any other, but for a cut one
+    // Each of which a stream can meet; the first round has as many as any other, but for a cut one.
+    size_t windows = lanes_.size();
     memory_.attempt([&] { windows = std::max(windows, is_aggregator() ? my_windows(0).size() : 0); });
     const int64_t bytes = pieces * kMostPieceBytes + (static_cast<int64_t>(windows) + 2) * kMostStreamBytes;
     STRIA_ASSIGN_OR_RETURN(incoming_pieces_, PrivateMemory::allocate(bytes));
@@ -367,7 +369,8 @@ std::vector<Aggregation::Share> Aggregation::contributors(int round) {
       collect(other.by_round ? other.pieces : other.lanes, other.rank, share);
       share.speaker = other.speaker;
       share.repeats = other.repeats;
-      share.bytes = other.by_round ? other.bytes : share.bytes;  // more than the parts have where they could not be taken in
+      // More than the parts have where they could not be taken in.
+      share.bytes = other.by_round ? other.bytes : share.bytes;
       if (share.bytes > 0) {
         shares.push_back(std::move(share));
       }
@@ -392,7 +395,8 @@ std::vector<int> Aggregation::contributor_ranks() const {
   return ranks;
 }
 
-// Windows of a lane come by increasing offset, so that of a single stream the first bytes to be met are the first missing.
+// Windows of a lane come by increasing offset, so that of a single stream the first bytes to be met
+// are the first missing.
 void Aggregation::miss_rounds(int aggregator_rank, int done_rounds, MovedPrefix& moved) {
   const auto place = std::find(plan_.aggregators.begin(), plan_.aggregators.end(), aggregator_rank);
   if (const auto withheld = withheld_from_.find(aggregator_rank); withheld != withheld_from_.end()) {

@@ -23,7 +23,8 @@ struct Traffic {
   }
 };
 
-/// What a run of all ranks gave: the statuses as each rank had them, and as each rank got them from agree().
+/// What a run of all ranks gave: the statuses as each rank had them, and as each rank got
+/// them from agree().
 struct Outcome {
   Status run;
   std::vector<Status> own;

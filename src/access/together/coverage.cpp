@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kWordBits = Coverage::kWordBytes;
 
-// For each value of eight bits: eight bytes, 0xff where the bit is set. Bit 0 stands for the first byte in memory.
+// For each value of eight bits: eight bytes, 0xff where the bit is set. Bit 0 stands for the first
+// byte in memory.
 constexpr std::array<std::array<uint8_t, 8>, 256> make_byte_masks() {
   std::array<std::array<uint8_t, 8>, 256> masks{};
   for (size_t value = 0; value < masks.size(); ++value) {

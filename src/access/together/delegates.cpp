@@ -20,8 +20,8 @@ int64_t bytes_in(std::span<const LaneDescription> description, std::span<const W
 
 }  // namespace
 
-// A rank's part: how many bytes of it are in use, a bit for each aggregator that it meets, and its description. Only the first
-// where the rank ran out of memory.
+// A rank's part: how many bytes of it are in use, a bit for each aggregator that it meets, and its
+// description. Only the first where the rank ran out of memory.
 struct NodeDelegates::Board {
   std::shared_ptr<SharedBuffer> memory;
   size_t words = 0;  // of bits
@@ -106,7 +106,8 @@ void NodeDelegates::find_node() {
   });
 }
 
-// Memory of `bytes` of this rank's own: that of the operation before where everybody's part is large enough.
+// Memory of `bytes` of this rank's own: that of the operation before where everybody's part
+// is large enough.
 Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<SharedBuffer>* kept, size_t bytes) {
   if (kept != nullptr) {
     const bool fits = *kept != nullptr && (*kept)->part(comm_.node_rank()).size() >= bytes;
@@ -122,7 +123,8 @@ Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<Share
   return memory;
 }
 
-// Dissemination: in step k everybody tells the rank of the node that comes 2^k later. Afterwards everybody has come.
+// Dissemination: in step k everybody tells the rank of the node that comes 2^k later. Afterwards
+// everybody has come.
 int64_t NodeDelegates::node_maximum(int64_t value) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const size_t count = node_ranks_.size();

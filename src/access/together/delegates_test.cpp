@@ -1,4 +1,5 @@
-// Ranks of MPI that are taken for several nodes, so that delegates speak for them, against a file that is written byte by byte.
+// Ranks of MPI that are taken for several nodes, so that delegates speak for them, against a file
+// that is written byte by byte.
 #include "access/together/delegates.hpp"
 
 #include <gtest/gtest.h>

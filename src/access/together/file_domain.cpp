@@ -12,7 +12,8 @@ namespace {
 // A group of fewer bytes than this share of a buffer is not divided among aggregators.
 constexpr int64_t kSmallGroupShare = 8;
 
-// What a window can lose to the alignment of its place in the buffer, at its beginning and before its successor.
+// What a window can lose to the alignment of its place in the buffer, at its beginning and before
+// its successor.
 constexpr int64_t kWasteBytes = 2 * Buffer::kAlignmentBytes;
 
 }  // namespace
@@ -46,11 +47,13 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
   needed_buffer_bytes_ = measure_buffer();
 }
 
-// Divides a large group; one with so many lanes that a unit of each would not fit the buffer is split by lanes first.
+// Divides a large group; one with so many lanes that a unit of each would not fit the buffer is
+// split by lanes first.
 void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
   // A unit larger than the buffer is moved in parts.
   int64_t step_bytes = unit_bytes_ <= buffer_bytes ? unit_bytes_ : std::min(unit_bytes_, Buffer::kAlignmentBytes);
-  int64_t least_bytes = align_up(std::max(step_bytes, waste_bytes_), step_bytes);  // of a lane, worth a window
+  // Of a lane, worth a window.
+  int64_t least_bytes = align_up(std::max(step_bytes, waste_bytes_), step_bytes);
   size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (least_bytes + waste_bytes_), 1));
   for (size_t first = 0; first < group.lanes.size(); first += most_lanes) {
     Group part;
@@ -209,8 +212,8 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
          !intersect(extents_[static_cast<size_t>(lane)], range).empty();
 }
 
-// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one begins as far into its alignment as
-// it is short.
+// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one begins as
+// far into its alignment as it is short.
 int64_t FileDomains::measure_buffer() const {
   int64_t most = 0;
   for (const Group& group : divided_) {

@@ -46,7 +46,8 @@ Layout random_layout(uint64_t seed) {
   return layout;
 }
 
-// The windows of one aggregator's round: in order, in the buffer, apart, and placed as direct I/O wants it.
+// The windows of one aggregator's round: in order, in the buffer, apart, and placed as
+// direct I/O wants it.
 void check_round(const FileDomains& domains, const std::vector<Window>& windows) {
   int64_t used = 0;
   int last_lane = -1;
@@ -133,7 +134,8 @@ TEST(FileDomains, SmallGroupsShareRoundsAndAreDealtOut) {
   }
   FileDomains one(lanes, 3, 1 << 20, 4096);
   EXPECT_EQ(one.round_count(), 1);
-  FileDomains several(lanes, 3, 100 << 10, 4096);  // a lane of 100 bytes takes two alignments and itself
+  // A lane of 100 bytes takes two alignments and itself.
+  FileDomains several(lanes, 3, 100 << 10, 4096);
   EXPECT_GT(several.round_count(), 1);
   std::vector<Window> windows;
   for (int aggregator = 0; aggregator < 3; ++aggregator) {

@@ -60,7 +60,8 @@ class NodeRead {
     wait_until(round, [&] { return slot.filled.load() == static_cast<uint32_t>(rounds_.use(round) + 1); });
   }
 
-  // Returns when the buffer's use before the round's has been taken by all: no rank counts itself in too early.
+  // Returns when the buffer's use before the round's has been taken by all: no rank counts
+  // itself in too early.
   void see_taken_before(int64_t round) {
     const NodeWindows::Slot& slot = slot_of(round);
     wait_until(round, [&] { return slot.taken.load() >= uses_begin(round); });
@@ -86,7 +87,8 @@ class NodeRead {
     context_.comm.wake(state_.read_events);
   }
 
-  // Reads the next window that nobody has begun to read, where its buffer is free; false when there is none.
+  // Reads the next window that nobody has begun to read, where its buffer is free; false when
+  // there is none.
   bool read_next(int64_t round) {
     int64_t next = state_.next_read.load();
     const int64_t ahead = next - rounds_.first;
@@ -173,7 +175,8 @@ class NodeRead {
     return moved_;
   }
 
-  // After the operation: the last windows were perhaps not wanted, and not read. Nobody looks before the next meeting.
+  // After the operation: the last windows were perhaps not wanted, and not read. Nobody looks
+  // before the next meeting.
   void skip_unread() {
     state_.next_read.store(windows_.read_rounds_);
     for (int64_t i = 0; i < NodeWindows::kWindows; ++i) {
@@ -191,7 +194,8 @@ class NodeRead {
   MemoryReserve memory_;
   Moved moved_;
   bool stopped_ = false;
-  int64_t lost_end_ = kNoEnd;            // from this offset of the file on this rank has lost bytes by a failure
+  // From this offset of the file on this rank has lost bytes by a failure.
+  int64_t lost_end_ = kNoEnd;
   MovedPrefix taken_;                    // up to where the file was found to end
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it
   std::vector<Overlap> overlaps_;

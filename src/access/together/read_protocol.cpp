@@ -104,7 +104,8 @@ class TwoPhaseRead {
     }
   }
 
-  // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
+  // After a failure, once it has gone around: nobody waits for this rank in the rounds
+  // that are left.
   bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_, closed_); }
 
   // Aggregator: reads the round's windows and hands them out.
@@ -153,8 +154,8 @@ class TwoPhaseRead {
     taken_from.clear();
   }
 
-  // One read of the stretches that somebody wants; gaps that cost less than another request come along. Returns where the file
-  // was found to end (kNoEnd: not before these bytes), or kFailed.
+  // One read of the stretches that somebody wants; gaps that cost less than another request come
+  // along. Returns where the file was found to end (kNoEnd: not before these bytes), or kFailed.
   int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
     int64_t end = kFailed;
     aggregation_.memory().attempt([&] {
@@ -201,8 +202,8 @@ class TwoPhaseRead {
     return message;
   }
 
-  // Contributor: takes its bytes of the round from every aggregator that it meets. Delegates first fetch what they carry, for
-  // which they wait for aggregators of this round alone.
+  // Contributor: takes its bytes of the round from every aggregator that it meets. Delegates first
+  // fetch what they carry, for which they wait for aggregators of this round alone.
   void take(int round) {
     const std::vector<Share> shares = aggregation_.my_shares(round);
     const std::vector<Load> loads = aggregation_.loads(round);
@@ -234,7 +235,8 @@ class TwoPhaseRead {
     members_.clear();
   }
 
-  // Delegate: receives what its node wants of an aggregator, tells the others, and takes its own part.
+  // Delegate: receives what its node wants of an aggregator, tells the others, and
+  // takes its own part.
   void fetch(const Load& load, const std::vector<Share>& shares) {
     const int me = context_.comm.rank();
     const int aggregator_rank = aggregation_.rank_of(load);
@@ -393,16 +395,21 @@ class TwoPhaseRead {
   Mailbox& mailbox_ = aggregation_.mailbox();
   std::optional<MessageSignal> signal_;  // of an aggregator
   std::set<int> failed_;                 // aggregators that this rank met and that could not read
-  std::set<int> dismissed_;              // speakers of contributors whom this aggregator has told so
-  Aggregation::Spoken closed_;           // aggregators, and ranks that this one speaks for and has told so
-  std::vector<int> members_;             // who still has to take bytes out of the staging buffer
+  // Speakers of contributors whom this aggregator has told so.
+  std::set<int> dismissed_;
+  // Aggregators, and ranks that this one speaks for and has told so.
+  Aggregation::Spoken closed_;
+  std::vector<int> members_;  // who still has to take bytes out of the staging buffer
   int round_ = 0;
-  std::map<int, int> lost_rounds_;  // of aggregators that failed: the first that this rank did not get
+  // Of aggregators that failed: the first that this rank did not get.
+  std::map<int, int> lost_rounds_;
   MovedPrefix taken_;
   Moved moved_;
   std::vector<StreamPart> parts_;
-  int64_t own_end_ = kNoEnd;                       // where this aggregator found the file to end in the round, or kFailed
-  std::vector<int> readers_[Aggregation::kTwins];  // who still has to say that it took the buffer's bytes
+  // Where this aggregator found the file to end in the round, or kFailed.
+  int64_t own_end_ = kNoEnd;
+  // Who still has to say that it took the buffer's bytes.
+  std::vector<int> readers_[Aggregation::kTwins];
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The lists of pieces that come with each round, where a rank's description is too long to be sent as a whole.
+// The lists of pieces that come with each round, where a rank's description is too long to be
+// sent as a whole.
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -7,8 +8,8 @@
 
 namespace stria::access {
 
-// Long lists of single streams are sent by rounds. Where a lane has several streams, which is where tiles of a view interleave,
-// they are sent whole.
+// Long lists of single streams are sent by rounds. Where a lane has several streams, which is where
+// tiles of a view interleave, they are sent whole.
 void Aggregation::choose_description() {
   int64_t entries = 0;
   bool single = true;
@@ -28,8 +29,8 @@ void Aggregation::choose_description() {
   }
 }
 
-// Everybody sends before anybody receives, and nothing else is waited for in between: who is in the earliest round always goes
-// on.
+// Everybody sends before anybody receives, and nothing else is waited for in between: who is in the
+// earliest round always goes on.
 Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) {
   withheld_.clear();
   for (int a : met_) {
@@ -51,7 +52,8 @@ Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators
   return status;
 }
 
-// Two numbers, the sizes of the message and of the bytes that it describes, and the message where there are any.
+// Two numbers, the sizes of the message and of the bytes that it describes, and the message where
+// there are any.
 void Aggregation::send_pieces(int aggregator, int round) {
   const int rank = plan_.aggregators[static_cast<size_t>(aggregator)];
   Share hull;

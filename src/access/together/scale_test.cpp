@@ -1,5 +1,5 @@
-// What a collective write costs on the network as ranks grow: messages and bytes of simulated ranks, printed as a table.
-// STRIA_SCALE_RANKS is the largest number of ranks (default 1024).
+// What a collective write costs on the network as ranks grow: messages and bytes of simulated
+// ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks (default 1024).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -104,7 +104,8 @@ int most_ranks() {
   return text == nullptr ? kMostRanks : std::atoi(text);
 }
 
-// Collectives that only agree or synchronise: trees of some messages a rank, and a barrier of log2(ranks).
+// Collectives that only agree or synchronise: trees of some messages a rank, and a barrier
+// of log2(ranks).
 int64_t synchronising_messages(int ranks) {
   return ranks * (static_cast<int64_t>(std::ceil(std::log2(ranks))) + 4);
 }
@@ -120,7 +121,8 @@ TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
                static_cast<double>(row.met) / ranks, row.messages, static_cast<double>(row.messages) / ranks,
                static_cast<double>(row.messages - synchronising) / ranks, row.met * row.description_bytes, row.bytes,
                data_bytes);
-    // A description, and in each round a token each way and the bytes, to each aggregator that a rank meets.
+    // A description, and in each round a token each way and the bytes, to each aggregator
+    // that a rank meets.
     EXPECT_LE(row.messages, row.met * (1 + 3 * row.rounds) + synchronising);
     // Nothing travels but the data, the descriptions, tokens and small reductions.
     EXPECT_LE(row.bytes, data_bytes + row.met * (row.description_bytes + 3 * 8 * row.rounds) + synchronising * 64);
@@ -142,7 +144,8 @@ constexpr int64_t kBlockPlanes = 16;
 constexpr int64_t kBlockRows = 4;
 constexpr int64_t kBlockRowBytes = 64;
 
-// The ranks hold the blocks of a three-dimensional array, in rank order, or nothing; each node has an aggregator.
+// The ranks hold the blocks of a three-dimensional array, in rank order, or nothing; each node has
+// an aggregator.
 Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
   int64_t counts[] = {1, 1, 1};
   for (int left = ranks, i = 2; left > 1; left /= 2, i = (i + 2) % 3) {

@@ -1,10 +1,13 @@
-// Deals the stripes of a file to the aggregators, so that each of them talks to as few servers as can be.
+// Deals the stripes of a file to the aggregators, so that each of them talks to as few
+// servers as can be.
 //
-// Problem: with contiguous file domains every aggregator reaches every server, and the servers' locks go from hand to hand;
-// with one stripe a round, a small buffer's worth is all that is under way. Method: the stripes of one server are dealt in turn
-// to the aggregators of that server, of which there may be several; a stripe is cut into blocks where there are fewer stripes
-// than aggregators. What an aggregator gets is a sequence of blocks, of which a round takes as many as fit. Cost: O(1) memory
-// and time a block; nothing is listed.
+// Problem: with contiguous file domains every aggregator reaches every server, and the
+// servers' locks go from hand to hand; with one stripe a round, a small buffer's worth is all
+// that is under way.
+// Method: the stripes of one server are dealt in turn to the aggregators of that server, of which
+// there may be several; a stripe is cut into blocks where there are fewer stripes than aggregators.
+// What an aggregator gets is a sequence of blocks, of which a round takes as many as fit.
+// Cost: O(1) memory and time a block; nothing is listed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +24,8 @@ class StripeDeal {
   int64_t block_bytes() const { return block_bytes_; }
   /// Blocks of the aggregator that hold bytes of the extent.
   int64_t block_count(int aggregator) const;
-  /// Its `number`-th block, as it lies in the file, not cut to the extent. \pre 0 <= number < block_count(aggregator)
+  /// Its `number`-th block, as it lies in the file, not cut to the extent. \pre 0 <= number <
+  /// block_count(aggregator)
   ByteRange block(int aggregator, int64_t number) const;
   /// True when a block of the aggregator holds bytes of `range`. \pre range lies in the extent
   bool meets(int aggregator, ByteRange range) const;
@@ -32,7 +36,8 @@ class StripeDeal {
     int64_t count = 0;
   };
   Turns turns(int aggregator, ByteRange range) const;
-  /// The number, in the server's sequence of blocks, of its first block at or after the file's block `file_block`.
+  /// The number, in the server's sequence of blocks, of its first block at or after the file's
+  /// block `file_block`.
   int64_t first_of_server(int server, int64_t file_block) const;
 
   ByteRange extent_;

@@ -45,8 +45,8 @@ Overlap part_in(const Overlap& overlap, ByteRange hull, ByteRange stretch) {
   return {overlap.stream, inside(stretch.begin), inside(stretch.end)};
 }
 
-// The covered stretch of a window whose overlaps are all single pieces without a gap between them: the usual case, told without
-// looking at bytes. Empty when it isn't so.
+// The covered stretch of a window whose overlaps are all single pieces without a gap between them:
+// the usual case, told without looking at bytes. Empty when it isn't so.
 ByteRange single_stretch(size_t number, std::span<const Share> contributors) {
   std::vector<ByteRange> ranges;
   bool single = true;
@@ -164,15 +164,17 @@ bool WindowWriter::sieving_is_cheaper(const Coverage::Stretches& stretches) cons
   return moved_twice / request_cost_bytes(capabilities) < stretches.count - kRequestsOfSieving;
 }
 
-// Reads what the file has between the covered stretches into the window (past its end: zeros), and writes all of it. The lock
-// is not held while waiting for another rank. Ranks that are alone with the file are all in this operation, with other windows.
+// Reads what the file has between the covered stretches into the window (past its end: zeros), and
+// writes all of it. The lock is not held while waiting for another rank. Ranks that are alone with
+// the file are all in this operation, with other windows.
 Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base) {
   WriteLock lock;
   if (!context_.others.are_none()) {
     STRIA_ASSIGN_OR_RETURN(lock, WriteLock::window(context_, hull));
   }
   Buffer old(std::min(kOldBytes, window.size()));
-  // Steps begin where a word of the coverage does, the first up to 63 bytes before the hull, where nothing is locked.
+  // Steps begin where a word of the coverage does, the first up to 63 bytes before the hull, where
+  // nothing is locked.
   int64_t at = window.begin + align_down(hull.begin - window.begin, Coverage::kWordBytes);
   for (; at < hull.end; at += kOldBytes) {
     const ByteRange step{at, std::min(at + kOldBytes, hull.end)};

@@ -1,10 +1,11 @@
 // Puts an aggregator's filled windows into the file.
 //
-// Problem: a window may have holes that nobody fills and that must stay what they are in the file. Method: a window without
-// holes is one request; one with few, long stretches is a list of them; one with many short ones is completed from the file
-// under a lock and written as a whole (data sieving). Which is cheaper is told by what a request costs. Cost: a bit a byte of
-// what several contributors cover together, a list of at most kMostSegments and kOldBytes of the file, however many pieces
-// there are.
+// Problem: a window may have holes that nobody fills and that must stay what they are in the file.
+// Method: a window without holes is one request; one with few, long stretches is a list of them;
+// one with many short ones is completed from the file under a lock and written as a whole (data
+// sieving). Which is cheaper is told by what a request costs.
+// Cost: a bit a byte of what several contributors cover together, a list of at most kMostSegments
+// and kOldBytes of the file, however many pieces there are.
 #pragma once
 
 #include <span>
@@ -21,7 +22,8 @@ class WindowWriter {
   explicit WindowWriter(Context& context, storage::File* direct_file = nullptr)
       : context_(context), direct_file_(direct_file) {}
 
-  /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay until finish().
+  /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay
+  /// until finish().
   void start(std::span<const Window> windows, std::span<const Aggregation::Share> contributors, std::byte* buffer);
   /// Waits for what was started; its outcome.
   Status finish();
@@ -29,8 +31,10 @@ class WindowWriter {
   Status write_covered(ByteRange window, const Coverage& coverage, std::byte* base);
 
  private:
-  static constexpr size_t kMostSegments = 16 << 10;   ///< of one request; longer lists are written in parts
-  static constexpr int64_t kOldBytes = 256 << 10;     ///< of the file that a sieved window reads at a time
+  /// Of one request; longer lists are written in parts.
+  static constexpr size_t kMostSegments = 16 << 10;
+  /// Of the file that a sieved window reads at a time.
+  static constexpr int64_t kOldBytes = 256 << 10;
   static constexpr int64_t kMostGapBytes = 64 << 10;  ///< within what is looked at together
   void start_lists();
   Result<std::unique_ptr<storage::RangeLock>> stay_out_of_windows(ByteRange range);

@@ -69,8 +69,9 @@ class TwoPhaseWrite {
     return status_;
   }
 
-  /// After a failure: tells every contributor how far this aggregator came. Returns how many bytes of this rank's are in the
-  /// file, counted from its first to the first that an aggregator may not have written. Collective: yes.
+  /// After a failure: tells every contributor how far this aggregator came. Returns how many bytes
+  /// of this rank's are in the file, counted from its first to the first that an aggregator may not
+  /// have written. Collective: yes.
   int64_t settle(std::span<const Lane> lanes) {
     if (!prepared_) {
       return 0;
@@ -122,8 +123,8 @@ class TwoPhaseWrite {
     });
   }
 
-  // Whoever is carried waits for a delegate, which waits for an aggregator of this round alone; delegates wait for those whom
-  // they carry when all have been told where to pack.
+  // Whoever is carried waits for a delegate, which waits for an aggregator of this round alone;
+  // delegates wait for those whom they carry when all have been told where to pack.
   void contribute(int round) {
     const int me = context_.comm.rank();
     const std::vector<Share> shares = aggregation_.my_shares(round);
@@ -282,13 +283,16 @@ class TwoPhaseWrite {
     return aggregation_.memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not write"); });
   }
 
-  // After a failure, once it has gone around: nobody waits for this rank in the rounds that are left.
+  // After a failure, once it has gone around: nobody waits for this rank in the rounds
+  // that are left.
   bool is_over() const { return knows_of_failure() && aggregation_.is_parted(failed_, dismissed_, closed_); }
 
-  // From then on a rank brings nothing to anybody, so that those who have not heard of it stop within two rounds.
+  // From then on a rank brings nothing to anybody, so that those who have not heard of it stop
+  // within two rounds.
   bool knows_of_failure() const { return !status_.ok() || !failed_.empty(); }
 
-  // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the round in one call.
+  // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the
+  // round in one call.
   void pack_into(const Share& share, std::byte* buffer) {
     PhaseTimer timer(context_.times, Phase::kPack);
     copy_.begin();
@@ -373,13 +377,17 @@ class TwoPhaseWrite {
   Mailbox& mailbox_ = aggregation_.mailbox();
   std::optional<MessageSignal> signal_;  // of an aggregator
   bool prepared_ = false;
-  Status status_;                                      // of this aggregator's writing
-  std::set<int> failed_;                               // aggregators that this rank met and that could not write
-  std::set<int> dismissed_;                            // speakers of contributors whom this aggregator has told so
-  Aggregation::Spoken closed_;                         // aggregators, and ranks that this one speaks for and has told so
-  std::vector<std::pair<const Load*, bool>> carried_;  // of this round, and whether this rank's own bytes are in it
-  int begun_rounds_ = 0;                               // of this aggregator, that it began to write
-  int lost_round_ = INT_MAX;                           // the first of them that failed
+  Status status_;  // of this aggregator's writing
+  // Aggregators that this rank met and that could not write.
+  std::set<int> failed_;
+  // Speakers of contributors whom this aggregator has told so.
+  std::set<int> dismissed_;
+  // Aggregators, and ranks that this one speaks for and has told so.
+  Aggregation::Spoken closed_;
+  // Of this round, and whether this rank's own bytes are in it.
+  std::vector<std::pair<const Load*, bool>> carried_;
+  int begun_rounds_ = 0;      // of this aggregator, that it began to write
+  int lost_round_ = INT_MAX;  // the first of them that failed
   std::vector<StreamPart> parts_;
   std::array<Flight, Aggregation::kTwins> flights_;
 };

@@ -45,7 +45,8 @@ struct Source {
   int64_t file_bytes;
 };
 
-// The whole content of a dataset that was written as raw data, so that it can't be larger than the file.
+// The whole content of a dataset that was written as raw data, so that it can't be larger
+// than the file.
 Result<std::vector<std::byte>> read_whole(const Source& source, const container::DatasetInfo& info) {
   STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
   if (bytes > source.file_bytes) {
@@ -80,7 +81,8 @@ Status read_paths(const Source& source, Reading& reading) {
   auto width = static_cast<size_t>(info.spec.element.bytes);
   for (size_t at = 0; at + width <= names.size(); at += width) {
     std::string path(reinterpret_cast<const char*>(names.data()) + at, width);
-    index.paths.push_back(path.substr(0, path.find_last_not_of('\0') + 1));  // blanks at the end belong to the name
+    // Blanks at the end belong to the name.
+    index.paths.push_back(path.substr(0, path.find_last_not_of('\0') + 1));
     index.is_sealed = index.is_sealed || index.paths.back() == kSealPath;
   }
   return Status();

@@ -70,7 +70,8 @@ TEST(ChecksumStore, ATablesSumDependsOnPlacesAndValuesButNotOnWhoWroteThem) {
   const TableSeal three = sealed({{all[3], all[1]}, {all[4], all[0]}, {all[2]}, {}});
   EXPECT_EQ(three.count, 5);
   EXPECT_EQ(three.sum, one.sum);
-  EXPECT_NE(sealed({{{0, 0, 11}, {0, 1, 10}}, {all[2], all[3], all[4]}}).sum, one.sum);  // two exchanged
+  // Two exchanged.
+  EXPECT_NE(sealed({{{0, 0, 11}, {0, 1, 10}}, {all[2], all[3], all[4]}}).sum, one.sum);
   EXPECT_NE(sealed({{all[0], all[1], all[2], all[3]}}).sum, one.sum);
   EXPECT_EQ(sealed({all, {all[3]}}).count, TableSeal::kUnknown);
   EXPECT_EQ(sealed({{all[0], {0, 0, 99}}}).count, 1);  // one rank's last word counts
@@ -149,7 +150,8 @@ TEST(ChecksumStore, RecordsThatMakeNoSenseAreRefused) {
   EXPECT_EQ(decode_slab_sums(record_of({-1, 64, Datatype::bytes(8), 5}), 2).status().code(), ErrorCode::kFormat);
   EXPECT_EQ(decode_slab_sums(record_of({1, -1, Datatype::bytes(8), 5}), 2).status().code(), ErrorCode::kFormat);
   EXPECT_EQ(decode_slab_sums(record_of({1, INT64_MAX, Datatype::bytes(8), 5}), 2).status().code(), ErrorCode::kFormat);
-  auto endless = Datatype::hvector(int64_t{1} << 50, 1, 0, Datatype::bytes(8)).value();  // one place, 2^53 bytes to hash
+  // One place, 2^53 bytes to hash.
+  auto endless = Datatype::hvector(int64_t{1} << 50, 1, 0, Datatype::bytes(8)).value();
   EXPECT_EQ(decode_slab_sums(record_of({1, 0, endless, 5}), 2).status().code(), ErrorCode::kFormat);
   std::vector<std::byte> record = record_of({1, 64, Datatype::bytes(8), 5});
   for (size_t size = 1; size < record.size(); ++size) {

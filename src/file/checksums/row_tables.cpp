@@ -51,7 +51,8 @@ namespace {
 
 constexpr int64_t kSparsestPart = 4;
 
-// In the order of the table, each once. A rank's rows of most datasets make a dense part of one table: no need to compare.
+// In the order of the table, each once. A rank's rows of most datasets make a dense part of one
+// table: no need to compare.
 bool put_in_order_densely(std::vector<RowSum>& sums) {
   auto [least, most] =
       std::minmax_element(sums.begin(), sums.end(), [](const RowSum& a, const RowSum& b) { return a.index < b.index; });

@@ -9,7 +9,8 @@ namespace stria::file {
 
 namespace {
 
-// The number of the bytes that follow the first byte of a character, and the least character that takes so many; -1: none.
+// The number of the bytes that follow the first byte of a character, and the least character that
+// takes so many; -1: none.
 int following_bytes(uint8_t first, uint32_t& least) {
   if (first < 0x80) {
     least = 0;

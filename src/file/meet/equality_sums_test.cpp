@@ -1,4 +1,5 @@
-// Equal values are found equal, and values that differ in any way are not, those whose sum looks right among them.
+// Equal values are found equal, and values that differ in any way are not, those whose sum looks
+// right among them.
 #include "file/meet/equality_sums.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,8 @@ TEST(EqualitySums, AreNotMisledByDifferencesThatCancel) {
 TEST(EqualitySums, HoldForAsManyRanksAsThereMayBe) {
   std::vector<uint64_t> values((size_t{1} << 17) - 1, ~uint64_t{0});
   EXPECT_TRUE(found_equal(values));
-  std::fill(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), 0);  // the largest difference
+  // The largest difference.
+  std::fill(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), 0);
   EXPECT_FALSE(found_equal(values));
 }
 

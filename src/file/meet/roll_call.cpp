@@ -250,7 +250,8 @@ void RollCall::leave(std::string_view reason, access::MemoryReserve& memory) noe
     ended_ = memory.surely([&] { return Status(ErrorCode::kAborted, fmt::format("this rank {}", reason)); });
     stay_behind(memory);
   } catch (...) {
-    // Without memory for its messages this rank can tell nobody. What is under way must not lose its buffers.
+    // Without memory for its messages this rank can tell nobody. What is under way must not
+    // lose its buffers.
     static_cast<void>(edges_.release());
   }
 }

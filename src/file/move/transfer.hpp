@@ -11,12 +11,14 @@
 
 namespace stria::file {
 
-/// One put or get: a region of a dataset's raw data and the memory that goes there or comes from there.
+/// One put or get: a region of a dataset's raw data and the memory that goes there or
+/// comes from there.
 struct Transfer {
   int dataset = 0;
   Datatype region;           ///< bytes of the raw data, in file order
   int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
-  bool whole_rows = false;   ///< the region is all of the rows below, else they are those that it touches or steps over
+  /// The region is all of the rows below, else they are those that it touches or steps over.
+  bool whole_rows = false;
   int64_t first_row = 0;
   int64_t row_count = 0;
   std::vector<int64_t> start, count;  ///< the hyperslab where it is without strides, else empty
@@ -24,7 +26,8 @@ struct Transfer {
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };
 
-/// Checks a hyperslab and memory against a dataset and describes the region. kInvalidArgument names dataset and dimension.
+/// Checks a hyperslab and memory against a dataset and describes the region. kInvalidArgument names
+/// dataset and dimension.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyperslab& slab, const Memory& memory);
 
 }  // namespace stria::file

@@ -68,7 +68,8 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
 }
 
 void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
-  std::map<std::pair<int64_t, int64_t>, int> groups;  // datasets of equal rows and size are advanced together
+  // Datasets of equal rows and size are advanced together.
+  std::map<std::pair<int64_t, int64_t>, int> groups;
   for (const DatasetEntry& dataset : datasets) {
     access::Lane lane;
     if (dataset.data_offset >= 0) {
@@ -96,7 +97,8 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
   }
 }
 
-// Memory that is already what the file wants is moved without packing, unless its values must be looked at.
+// Memory that is already what the file wants is moved without packing, unless its values
+// must be looked at.
 void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
   for (size_t i = 0; i < transfers_.size(); ++i) {
     const Transfer& transfer = transfers_[i];

@@ -110,7 +110,8 @@ Status ReadSession::open_root() {
   return Status();
 }
 
-// Data can be read without sums by who wants them so; verify() then says what is wrong with the sums.
+// Data can be read without sums by who wants them so; verify() then says what is wrong
+// with the sums.
 Status ReadSession::without_index(const Status& problem) {
   if (options_.verify) {
     return problem.with_context(fmt::format("'{}' (to read it all the same, open it with verify off)", path_));
@@ -211,7 +212,8 @@ Status ReadSession::move_all(const access::Plan& plan) {
     return TransferSet::create(direct, catalog_.datasets(), {sums, false});
   });
   if (plan.as<access::ThroughAggregators>() != nullptr && !comm().agree(set.status()).ok() && set.ok()) {
-    return Status(ErrorCode::kAborted, "another rank could not begin to read");  // the exchange needs everybody
+    // The exchange needs everybody.
+    return Status(ErrorCode::kAborted, "another rank could not begin to read");
   }
   STRIA_RETURN_IF_ERROR(set.status());
   access::Context context{comm(), file_.get(), environment_.hints, report_.phases, {}, signal_};
@@ -274,7 +276,8 @@ Status ReadSession::abandon() {
   return status;
 }
 
-// Rank 0's whole content of a small dataset, on every rank, unless one of them has failed `before`. `call` when it begins here.
+// Rank 0's whole content of a small dataset, on every rank, unless one of them has failed `before`.
+// `call` when it begins here.
 Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before,
                                                        std::optional<Call> call) {
   const auto number = or_out_of_memory([&] { return find(dataset_path); });
@@ -346,7 +349,8 @@ Result<std::vector<std::byte>> ReadSession::read_table(const std::string& datase
   return read_small(dataset_path, status, std::nullopt);
 }
 
-// Rank 0's answer on every rank. What decoding takes may be lacking on one rank: the others hear of it.
+// Rank 0's answer on every rank. What decoding takes may be lacking on one rank: the
+// others hear of it.
 template <typename Value, typename Ask, typename Decode>
 Result<Value> ReadSession::ask_root(Ask&& ask, Decode&& decode) {
   std::vector<std::byte> answer;
@@ -384,7 +388,8 @@ Result<std::vector<AttributeInfo>> ReadSession::list_attributes(const std::strin
     for (const std::string& name : names) {
       auto attribute = reader_->attribute(object, name);
       if (attribute.status().code() == ErrorCode::kUnsupported) {
-        infos.push_back({name, "other", {}});  // one of references or the like doesn't hide the rest
+        // One of references or the like doesn't hide the rest.
+        infos.push_back({name, "other", {}});
         continue;
       }
       STRIA_RETURN_IF_ERROR(attribute.status());

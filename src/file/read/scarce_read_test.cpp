@@ -1,4 +1,5 @@
-// Memory that runs out on one rank while a file is opened, read or verified: every rank ends, with the same outcome.
+// Memory that runs out on one rank while a file is opened, read or verified: every rank ends, with
+// the same outcome.
 #include <gtest/gtest.h>
 
 #include "file/session/scarce_case_test.hpp"
@@ -8,8 +9,8 @@ namespace {
 
 using access::test::Counting;
 
-/// Reads all datasets on every rank, the lists and an attribute, and verifies; the first failure. Only the session's own work
-/// counts.
+/// Reads all datasets on every rank, the lists and an attribute, and verifies; the first failure.
+/// Only the session's own work counts.
 Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver& memory) {
   OpenOptions options;
   options.verify = true;

@@ -1,4 +1,5 @@
-// A whole file against its sums: the shares of the ranks, names and metadata, and what all have found.
+// A whole file against its sums: the shares of the ranks, names and metadata, and what
+// all have found.
 #include <fmt/format.h>
 
 #include <functional>
@@ -11,8 +12,8 @@
 
 namespace stria::file {
 
-// Rank 0. Other programs may go on with a file, and then rewrite its superblock: nobody can tell any more what the metadata
-// were.
+// Rank 0. Other programs may go on with a file, and then rewrite its superblock: nobody can tell
+// any more what the metadata were.
 Status ReadSession::verify_metadata(Findings& findings) {
   const Seal& seal = checksums_.seal;
   if (!checksums_.is_sealed) {
@@ -153,7 +154,8 @@ Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remark
   STRIA_RETURN_IF_ERROR(checksums_.problem);
   STRIA_RETURN_IF_ERROR(meet(Call::kVerify, set_reserve_aside()));
   Findings findings;
-  // By reference: a std::function would take memory for what the lambda captures, on one rank perhaps in vain.
+  // By reference: a std::function would take memory for what the lambda captures, on one rank
+  // perhaps in vain.
   auto share = [&] { return or_out_of_memory([&] { return verify_share(except, findings); }); };
   STRIA_RETURN_IF_ERROR(together(std::ref(share)));
   STRIA_RETURN_IF_ERROR(share_findings(findings));

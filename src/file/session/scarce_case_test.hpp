@@ -33,7 +33,8 @@ struct Outcome {
   int64_t allocations = 0;
 };
 
-/// Runs `body`, which counts its allocations, on all ranks; allocation number `failing` fails, none if negative.
+/// Runs `body`, which counts its allocations, on all ranks; allocation number `failing` fails,
+/// none if negative.
 template <typename Body>
 Outcome run_once(const Setting& setting, int64_t failing, Body&& body) {
   Outcome outcome;
@@ -47,7 +48,8 @@ Outcome run_once(const Setting& setting, int64_t failing, Body&& body) {
   return outcome;
 }
 
-/// Lets allocations of `once` fail in turn: every rank ends with the same outcome, and `check_failure` looks at each failure.
+/// Lets allocations of `once` fail in turn: every rank ends with the same outcome, and
+/// `check_failure` looks at each failure.
 template <typename Once, typename Check>
 void fail_at_every_moment(Once&& once, Check&& check_failure) {
   const Outcome whole = once(-1);

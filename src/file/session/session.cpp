@@ -165,7 +165,8 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   return access::RequestShape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true};
 }
 
-// The hash of the calls, that of the contents where this rank has given all, and how many ranks have.
+// The hash of the calls, that of the contents where this rank has given all, and how
+// many ranks have.
 std::array<int64_t, 2 * kEqualityTerms + 1> Session::log_terms() const {
   std::array<int64_t, 2 * kEqualityTerms + 1> terms{};
   const auto calls = equality_terms(log_.hash());

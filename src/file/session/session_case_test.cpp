@@ -70,8 +70,8 @@ std::vector<Piece> pieces_of(const Content& content, const Setting& setting, int
   return {piece_of(start, count, stride, content)};
 }
 
-// Memory for a piece: every second double, so that packing has something to do, or numbers of another type one behind the
-// other.
+// Memory for a piece: every second double, so that packing has something to do, or numbers of
+// another type one behind the other.
 struct Buffer {
   std::vector<double> spread;
   std::vector<int64_t> dense;

@@ -1,5 +1,5 @@
-// A file with datasets of every kind, written and read by simulated ranks over a driver in memory: what the tests of sessions
-// share.
+// A file with datasets of every kind, written and read by simulated ranks over a driver in memory:
+// what the tests of sessions share.
 #pragma once
 
 #include <functional>
@@ -48,8 +48,8 @@ Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, 
 /// Writes the file on one rank of many, and ends it with `commit`; the status is the agreed one.
 Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
                   const std::function<Status(WriteSession&)>& commit = &WriteSession::commit);
-/// Reads the whole file on one rank of many, each rank its part and all of it by the first, and compares; empty when all is as
-/// it should be.
+/// Reads the whole file on one rank of many, each rank its part and all of it by the first, and
+/// compares; empty when all is as it should be.
 std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
                          const OpenOptions& options);
 

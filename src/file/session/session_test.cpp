@@ -1,5 +1,5 @@
-// Sessions on simulated ranks over a driver in memory: what is written comes back, whoever writes it, and failures end the same
-// everywhere.
+// Sessions on simulated ranks over a driver in memory: what is written comes back, whoever writes
+// it, and failures end the same everywhere.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -252,8 +252,8 @@ TEST(Session, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
           ++failures;
           ASSERT_EQ(statuses[0].code(), ErrorCode::kIo) << statuses[0].message();
           ASSERT_NE(statuses[0].message().find("rank " + std::to_string(rank)), std::string::npos) << statuses[0].message();
-          bool renamed =
-              content_of(memory, setting.path) != old;  // only the close and the sync of the directory come after that
+          // Only the close and the sync of the directory come after that.
+          bool renamed = content_of(memory, setting.path) != old;
           ASSERT_TRUE(!renamed || statuses[0].message().find("close") != std::string::npos ||
                       statuses[0].message().find("director") != std::string::npos)
               << statuses[0].message();

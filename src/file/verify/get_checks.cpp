@@ -1,5 +1,5 @@
-// Checks on the way of a read: rows that are got whole are hashed as they pass by; of those that are got in part, and of puts
-// that are not got as they were put, the rest is read as well.
+// Checks on the way of a read: rows that are got whole are hashed as they pass by; of those that
+// are got in part, and of puts that are not got as they were put, the rest is read as well.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ Status SumChecker::table_damaged(int table) const {
                                                    RowTable::path(static_cast<size_t>(table))));
 }
 
-// A sum of 0 means that nobody put the row; where that can't be, or the table isn't what it was, the sum is lost.
+// A sum of 0 means that nobody put the row; where that can't be, or the table isn't what it was,
+// the sum is lost.
 Status SumChecker::trust_table(int table) {
   if (seen_.checksums.is_full(table)) {
     return table_damaged(table);
@@ -49,12 +50,13 @@ Status SumChecker::trust_table(int table) {
   return Status();
 }
 
-// Whole rows that have passed by. Those that did so out of order are few, and read again. Sets `all_known` to false when some
-// have no sum of their own.
+// Whole rows that have passed by. Those that did so out of order are few, and read again. Sets
+// `all_known` to false when some have no sum of their own.
 Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found, bool& all_known) {
   const DatasetEntry& entry = seen_.catalog[transfer.dataset];
   STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
-  const bool is_zero = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();  // where it has no sum
+  // Where it has no sum.
+  const bool is_zero = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();
   for (int64_t i = 0; i < transfer.row_count; ++i) {
     const int64_t row = transfer.first_row + i;
     uint64_t expected = stored[static_cast<size_t>(i)];
@@ -78,7 +80,8 @@ Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher
   return Status();
 }
 
-// Everything put that the transfer touches, read once more, whole, unless just that has passed by; and what nobody put.
+// Everything put that the transfer touches, read once more, whole, unless just that has passed by;
+// and what nobody put.
 Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
   const uint64_t seen = hasher.unit_count() == 1 ? hasher.sums()[0] : 0;
   const ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(),

@@ -1,4 +1,5 @@
-// Data against the sums that are stored of them: what the checks on the way of a read and those of a whole file share.
+// Data against the sums that are stored of them: what the checks on the way of a read and those of
+// a whole file share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ std::optional<int> SumChecker::entry_of(int checksum_dataset) const {
   return seen_.catalog.find(seen_.checksums.paths[static_cast<size_t>(checksum_dataset)]);
 }
 
-// The rows that were read last are kept: many datasets share a table, and most often the same of its rows are wanted of all.
+// The rows that were read last are kept: many datasets share a table, and most often the same of
+// its rows are wanted of all.
 Status SumChecker::read_table_rows(int table, int64_t first_row, int64_t row_count) {
   if (table_rows_.table == table && table_rows_.first_row == first_row && table_rows_.row_count == row_count) {
     return Status();

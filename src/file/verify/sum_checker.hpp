@@ -1,8 +1,10 @@
 // Data against the sums that the file has of them: on the way of a read, and of a whole file.
 //
-// Problem: what was put by rows has sums in tables, other puts records of their own, and what nobody put must read as zero.
-// Method: rows that pass by whole are hashed there; of everything else that a read touches the rest is read as well. Cost: of a
-// read by whole rows 8 bytes a row; else what it touches, once more.
+// Problem: what was put by rows has sums in tables, other puts records of their own, and what
+// nobody put must read as zero.
+// Method: rows that pass by whole are hashed there; of everything else that a read touches the rest
+// is read as well.
+// Cost: of a read by whole rows 8 bytes a row; else what it touches, once more.
 #pragma once
 
 #include <memory>
@@ -26,13 +28,15 @@ namespace stria::file {
 /// Everything here is local.
 class SumChecker {
  public:
-  /// What is looked at; it belongs to the session, and may be filled in later than the checker is made.
+  /// What is looked at; it belongs to the session, and may be filled in later than the
+  /// checker is made.
   struct Subject {
     const std::string& path;
     const Catalog& catalog;
     const ChecksumIndex& checksums;
     const std::unique_ptr<storage::File>& file;
-    access::AbortSignal* const& signal;  ///< of the operation under way; null: nobody tells of failures
+    /// Of the operation under way; null: nobody tells of failures.
+    access::AbortSignal* const& signal;
   };
   explicit SumChecker(const Subject& seen) : seen_(seen) {}
 

@@ -1,4 +1,5 @@
-// What verify() and get() make of rows that nobody put, of lost sums, and of files that an older version wrote.
+// What verify() and get() make of rows that nobody put, of lost sums, and of files that an older
+// version wrote.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -171,7 +172,8 @@ TEST(Verify, LostSumsAreNoLongerThoseOfRowsThatNobodyPut) {
     ASSERT_TRUE(verify_on(memory, 2).intact());
     const ByteRange table = place_of(memory, ".stria/rows_0");
     overwrite(memory, table, std::byte{0});
-    overwrite(memory, place_of(memory, "full"), std::byte{0});  // a tail that was lost takes the data with it
+    // A tail that was lost takes the data with it.
+    overwrite(memory, place_of(memory, "full"), std::byte{0});
     const Verdict verdict = verify_on(memory, 2);
     ASSERT_TRUE(verdict.status.ok());
     ASSERT_FALSE(verdict.damages.empty());
@@ -216,7 +218,8 @@ TEST(Verify, MetadataThatNoLongerAreWhatTheyWereAreFound) {
   storage::MemoryDriver memory;
   write_rows(memory, 2, put_half);
   Bytes content = content_of(memory, kPath);
-  // The headers of "none" and "half" have the same length: one that was copied over the other has the right sum of its own.
+  // The headers of "none" and "half" have the same length: one that was copied over the other has
+  // the right sum of its own.
   const std::string mark = "OHDR";
   std::vector<size_t> headers;
   for (size_t at = 0; at + 4 < 4096; ++at) {
@@ -236,7 +239,8 @@ TEST(Verify, MetadataThatNoLongerAreWhatTheyWereAreFound) {
       std::any_of(verdict.damages.begin(), verdict.damages.end(), [](const Damage& damage) { return damage.dataset.empty(); }));
 }
 
-/// A file as it was written before there were seals: one dataset "full" of rows, with a table of their sums.
+/// A file as it was written before there were seals: one dataset "full" of rows, with a table
+/// of their sums.
 void write_older(storage::MemoryDriver& memory, int64_t rows_put) {
   using container::ElementSpec;
   container::Hdf5Writer writer;

@@ -17,7 +17,8 @@ std::string own_path(const char* name) {
   return std::string(kOwnGroup) + "/" + name;
 }
 
-// The numbers of the datasets: those with raw data, the tables, and last the two that are made here and the seal.
+// The numbers of the datasets: those with raw data, the tables, and last the two that are made
+// here and the seal.
 std::vector<std::string> paths_by_number(const Catalog& catalog, const Definitions& definitions) {
   std::vector<std::string> paths;
   for (const DatasetEntry& dataset : catalog.datasets()) {
@@ -37,7 +38,8 @@ void define_names(const std::vector<std::string>& paths, Definitions& definition
   }
   container::DatasetSpec names;
   names.path = own_path("datasets");
-  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);  // names may end in blanks
+  // Names may end in blanks.
+  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);
   names.dims = {static_cast<int64_t>(paths.size())};
   std::vector<std::byte> bytes(longest * paths.size());
   for (size_t i = 0; i < paths.size(); ++i) {

@@ -1,7 +1,8 @@
-// What the ranks learn of their data while packing: the smallest and the largest values, and checksums.
+// What the ranks learn of their data while packing: the smallest and the largest values,
+// and checksums.
 //
-// Gathered is what one rank has learnt; it travels to rank 0 as one message, which adds it to a GatheredByAll. Sums of whole
-// rows don't travel: each rank writes its own into their tables.
+// Gathered is what one rank has learnt; it travels to rank 0 as one message, which adds it to a
+// GatheredByAll. Sums of whole rows don't travel: each rank writes its own into their tables.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ namespace stria::file {
 
 class Gathered {
  public:
-  /// Adds what a set has gathered of its transfers, and hashes again what could not be hashed on the way.
+  /// Adds what a set has gathered of its transfers, and hashes again what could not be
+  /// hashed on the way.
   void keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
@@ -31,7 +33,8 @@ class Gathered {
   void keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
 
   std::vector<ValueRange> value_ranges_;  // of each dataset
-  std::vector<RowSum> row_sums_;          // .table holds the dataset and .index the row until they are laid out
+  // .table holds the dataset and .index the row until they are laid out.
+  std::vector<RowSum> row_sums_;
   RowSumBytes row_sum_bytes_;
   std::vector<std::byte> slab_records_;  // of what was not put by whole rows
 };

@@ -109,7 +109,8 @@ Status Metadata::create_room_for_seal() {
   return writer_->create_table(seal, room);
 }
 
-// The seal holds a sum of everything around it, so that it is filled in when all that has its place.
+// The seal holds a sum of everything around it, so that it is filled in when all that
+// has its place.
 void Metadata::seal(std::vector<std::vector<TableShare>> table_shares) {
   Seal seal;
   seal.head_bytes = static_cast<int64_t>(image_.extents[0].bytes.size());

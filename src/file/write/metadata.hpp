@@ -1,4 +1,5 @@
-// The metadata of a new file, on rank 0: objects made while the ranks pack, values that are known last, checksums and seal.
+// The metadata of a new file, on rank 0: objects made while the ranks pack, values that are known
+// last, checksums and seal.
 #pragma once
 
 #include <array>
@@ -42,7 +43,8 @@ class Metadata {
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
-  std::vector<std::array<int, 2>> range_attributes_;  // minimum and maximum of each dataset that wants them
+  // Minimum and maximum of each dataset that wants them.
+  std::vector<std::array<int, 2>> range_attributes_;
   container::SparseImage image_;
 };
 

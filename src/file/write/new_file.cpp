@@ -138,14 +138,16 @@ void NewFile::discard() noexcept {
   opened_.reset();
   file_ = nullptr;
   if (created_ != nullptr) {
-    // The outcome of the removal can't matter any more: the reason of the failure is what the caller needs.
+    // The outcome of the removal can't matter any more: the reason of the failure is what
+    // the caller needs.
     static_cast<void>(
         or_out_of_memory([&] { return has_partial_name() ? environment_.driver->remove(partial_path_) : Status(); }));
   }
   created_.reset();
 }
 
-// Rank 0: whether the temporary name is still that of the file which was made under it, as far as the storage can tell.
+// Rank 0: whether the temporary name is still that of the file which was made under it, as far as
+// the storage can tell.
 bool NewFile::has_partial_name() const {
   const auto created = created_->identity();
   const auto named = environment_.driver->identity(partial_path_);

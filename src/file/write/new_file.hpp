@@ -1,4 +1,5 @@
-// A new file under its temporary name: this rank's handles of it, and on rank 0 how it gets its name.
+// A new file under its temporary name: this rank's handles of it, and on rank 0 how it
+// gets its name.
 //
 // Until the rename a file of that name stays as it was. Nothing here communicates.
 #pragma once
@@ -44,8 +45,8 @@ class NewFile {
   /// The same file past the page cache, or null.
   storage::File* direct() const { return direct_file_.get(); }
 
-  /// Rank 0: reserves the file's space up to `end` where the storage can. A full device is found before anything is moved, and
-  /// direct writes into space that is there already run side by side.
+  /// Rank 0: reserves the file's space up to `end` where the storage can. A full device is found
+  /// before anything is moved, and direct writes into space that is there already run side by side.
   Status reserve_space(int64_t end);
   /// Makes what this node has written durable.
   Status sync();
@@ -60,7 +61,8 @@ class NewFile {
   void note_published(bool published) { published_ = published; }
   /// Lets go of everything that nobody needs any more, once all ranks know the outcome.
   void release();
-  /// Leaves nothing behind. On rank 0 the temporary file is removed, which other ranks may still have open.
+  /// Leaves nothing behind. On rank 0 the temporary file is removed, which other ranks may
+  /// still have open.
   void discard() noexcept;
 
  private:

@@ -1,4 +1,5 @@
-// Memory that runs out on one rank during a commit: every rank ends, with the same outcome, and no file has the name.
+// Memory that runs out on one rank during a commit: every rank ends, with the same outcome, and no
+// file has the name.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int64_t kWorthTurnsBytes = 1 << 20;
 
-// The failure of the lowest rank; one that gave up because of another speaks only when nobody knows more.
+// The failure of the lowest rank; one that gave up because of another speaks only when
+// nobody knows more.
 void keep_first(Status& first, const Status& status, int rank, int ranks) {
   if (!status.ok() && (first.ok() || (first.code() == ErrorCode::kAborted && status.code() != ErrorCode::kAborted))) {
     first = ranks == 1 ? status : status.with_context(fmt::format("rank {}", rank));
@@ -168,7 +169,8 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   return status;
 }
 
-// What this rank needs before anything is moved. Rank 0 makes the metadata already, while the others pack.
+// What this rank needs before anything is moved. Rank 0 makes the metadata already, while
+// the others pack.
 Status WriteSession::prepare(const access::Plan& plan, const access::StorageUse& use, bool last) {
   STRIA_RETURN_IF_ERROR(reserve_.status());
   if (is_root() && use.reserve) {
@@ -189,8 +191,8 @@ Status WriteSession::prepare(const access::Plan& plan, const access::StorageUse&
   return file_.open({.writes = writes, .has_data = !pending_.empty(), .direct = use.direct});
 }
 
-// Moves what is pending where this rank is `ready`. Sums that the method gathers early are handed in before the last bytes are
-// written.
+// Moves what is pending where this rank is `ready`. Sums that the method gathers early are handed
+// in before the last bytes are written.
 Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last) {
   auto set = or_out_of_memory([&] {
     if (options_.checksums) {
@@ -222,7 +224,8 @@ Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, ac
                             .file = file_.cached(),
                             .hints = environment_.hints,
                             .times = report_.phases,
-                            .others = {.known = access::OtherWriters::Known::kNobody},  // under its temporary name
+                            // Under its temporary name.
+                            .others = {.known = access::OtherWriters::Known::kNobody},
                             .signal = &signal};
     const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_write(**set), planned);
     if (!moved.status.ok()) {
@@ -255,7 +258,8 @@ Status WriteSession::hand_in(const Status& mine) {
   return mine.ok() ? message.status() : mine;
 }
 
-// After this rank's data were moved, or failed to be. What a method of several ranks gathers is handed in only now.
+// After this rank's data were moved, or failed to be. What a method of several ranks gathers is
+// handed in only now.
 Status WriteSession::complete(Status mine) {
   if (!parts_.started()) {
     mine = hand_in(mine);
@@ -291,7 +295,8 @@ Status WriteSession::write_row_sums() {
   });
 }
 
-// One rank a node makes the node's writes durable; on rank 0's own node that is rank 0, when the metadata are written too.
+// One rank a node makes the node's writes durable; on rank 0's own node that is rank 0, when the
+// metadata are written too.
 Status WriteSession::sync_other_nodes(const Status& mine) {
   PhaseTimer timer(report_.phases, Phase::kSync);
   if (!comm().agree(mine).ok()) {

@@ -1,10 +1,11 @@
 // A new file being written: the conductor of definitions, puts and the commit.
 //
-// Problem: a small file takes as long as its agreements do. Method: a commit has two, and little is left to do between them.
-// Every rank sends rank 0 what it gathered while packing as soon as its last bytes are packed, and writes its row sums together
-// with them; rank 0 finishes the metadata meanwhile. Then every rank sends rank 0 its outcome, once its handles are closed;
-// rank 0 renames and tells the outcome. Only durable files on several nodes need more: each node is synced once all its ranks
-// have written.
+// Problem: a small file takes as long as its agreements do.
+// Method: a commit has two, and little is left to do between them. Every rank sends rank 0 what it
+// gathered while packing as soon as its last bytes are packed, and writes its row sums together
+// with them; rank 0 finishes the metadata meanwhile. Then every rank sends rank 0 its outcome, once
+// its handles are closed; rank 0 renames and tells the outcome. Only durable files on several nodes
+// need more: each node is synced once all its ranks have written.
 #pragma once
 
 #include <memory>
@@ -30,7 +31,8 @@ class WriteSession : public Session {
                                                       const CreateOptions& options);
   ~WriteSession() override;
 
-  // Definitions: recorded on every rank, carried out by rank 0 at the commit. An error fails the next collective call as well.
+  // Definitions: recorded on every rank, carried out by rank 0 at the commit. An error fails the
+  // next collective call as well.
   Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
   /// `content` is empty on a rank that leaves it out; rank 0's counts.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
@@ -49,7 +51,8 @@ class WriteSession : public Session {
 
   Result<access::RequestShape> agree_on_pending(Call call);
   Status define_checksums();
-  /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is this rank's own.
+  /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
+  /// this rank's own.
   Status move(const access::RequestShape& shape, bool last);
   Status prepare(const access::Plan& plan, const access::StorageUse& use, bool last);
   Status transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last);

@@ -55,7 +55,8 @@ Status Listener::add(wire::SocketAddress place) {
   if (address_.is_unix) {
     remove_dead_socket(address_, place);
   } else if (!sockets_.empty()) {
-    port_of(place) = htons(static_cast<uint16_t>(std::stoi(address_.port)));  // that of the first, where it was chosen
+    // That of the first, where it was chosen.
+    port_of(place) = htons(static_cast<uint16_t>(std::stoi(address_.port)));
   }
   const int made = socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (made < 0) {

@@ -1,4 +1,5 @@
-// What the parts of an object's code share: a block in memory, and moving bytes to and from the file.
+// What the parts of an object's code share: a block in memory, and moving bytes to and
+// from the file.
 #pragma once
 
 #include <unistd.h>

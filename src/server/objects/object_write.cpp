@@ -27,8 +27,8 @@ void lay(std::span<const Piece> pieces, std::byte* content) {
 
 }  // namespace
 
-/// Between the mapping and a block's content: the words that the pieces touch, or what is written of
-/// them. False when it could not be done.
+/// Between the mapping and a block's content: the words that the pieces touch, or what is written
+/// of them. False when it could not be done.
 bool Object::copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes) {
   const std::shared_lock lock(map_mutex_);
   auto copy = [&] {

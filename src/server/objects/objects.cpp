@@ -75,7 +75,8 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
   }
   auto object = open_object(file, create);
   if (object.status().code() == ErrorCode::kResourceExhausted && !open_.empty()) {
-    // Connections took the descriptors that were meant for objects, or another program the system's.
+    // Connections took the descriptors that were meant for objects, or another
+    // program the system's.
     drop_oldest(open_.size() / 2);
     object = open_object(file, create);
   }

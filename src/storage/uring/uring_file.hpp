@@ -40,7 +40,8 @@ class UringFile : public File {
   bool has_engine();
 
   std::unique_ptr<PosixFile> file_;
-  std::shared_ptr<TransferEngine> engine_;  ///< shared with pending writes, which may outlive the file
+  /// Shared with pending writes, which may outlive the file.
+  std::shared_ptr<TransferEngine> engine_;
   bool tried_ = false;
 };
 

@@ -1,4 +1,5 @@
-// What a user's first program does with the installed library: include a header, call into the shared object, use MPI.
+// What a user's first program does with the installed library: include a header, call into the
+// shared object, use MPI.
 #include <mpi.h>
 
 #include <cstdio>

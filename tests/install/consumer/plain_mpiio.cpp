@@ -1,4 +1,5 @@
-// A program of plain MPI-IO: each rank writes its part of a file together with the others, and reads its neighbour's.
+// A program of plain MPI-IO: each rank writes its part of a file together with the others, and
+// reads its neighbour's.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
-! The MPI-IO of `use mpi_f08`: opening, views, every pointer, every way of waiting, hints, errors, sizes.
-! Each rank's integers lie interleaved with the others'; what is read back must be what was written.
+! The MPI-IO of `use mpi_f08`: opening, views, every pointer, every way of waiting, hints,
+! errors, sizes. Each rank's integers lie interleaved with the others'; what is read back must be
+! what was written.
 program fortran_mpi_f08
   use mpi_f08
   implicit none

@@ -1,4 +1,5 @@
-"""An unmodified parallel h5py script: every rank writes its rows, collectively and alone, and reads its neighbour's."""
+"""An unmodified parallel h5py script: every rank writes its rows, collectively and alone, and reads
+its neighbour's."""
 
 import sys
 

@@ -1,5 +1,6 @@
-// A parallel HDF5 program as applications write them: contiguous, chunked and compressed datasets, collective and independent
-// transfers, hyperslabs with strides, ranks without any part, collective metadata. The file is the same bytes in every run.
+// A parallel HDF5 program as applications write them: contiguous, chunked and compressed datasets,
+// collective and independent transfers, hyperslabs with strides, ranks without any part, collective
+// metadata. The file is the same bytes in every run.
 // usage: hdf5_program write|read FILE
 
 #include <hdf5.h>
@@ -15,7 +16,8 @@
 namespace {
 
 constexpr hsize_t kRows = 24;
-// A multiple of 4 × 1, 2 and 3 ranks: ROMIO leaves what its buffers held in elements that nobody writes.
+// A multiple of 4 × 1, 2 and 3 ranks: ROMIO leaves what its buffers held in elements that
+// nobody writes.
 constexpr hsize_t kColumns = 1008;
 
 void need(bool good, const char* what) {
@@ -41,7 +43,8 @@ const Layout kLayouts[] = {
     {"compressed_strided", true, true, true, true},
 };
 
-// This rank's columns: every ranks-th of 4 (strided), or a block; the last rank of several has none in a block layout.
+// This rank's columns: every ranks-th of 4 (strided), or a block; the last rank of several has none
+// in a block layout.
 std::vector<double> select(const Layout& layout, int rank, int ranks, hid_t space, hid_t* memory) {
   const int parts = !layout.strided && ranks > 2 ? ranks - 1 : ranks;
   hsize_t columns = 0;

@@ -1,5 +1,5 @@
-// A parallel netCDF-4 program: collective and independent variables, an unlimited dimension, compression, read back and
-// compared. usage: netcdf_program write|read FILE
+// A parallel netCDF-4 program: collective and independent variables, an unlimited dimension,
+// compression, read back and compared. usage: netcdf_program write|read FILE
 
 #include <mpi.h>
 #include <netcdf.h>

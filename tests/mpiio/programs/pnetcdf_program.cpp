@@ -1,5 +1,5 @@
-// A PnetCDF program: blocking, nonblocking, many sections at once, derived memory types, record variables; read back and
-// compared. usage: pnetcdf_program write|read FILE
+// A PnetCDF program: blocking, nonblocking, many sections at once, derived memory types, record
+// variables; read back and compared. usage: pnetcdf_program write|read FILE
 
 #include <mpi.h>
 #include <pnetcdf.h>

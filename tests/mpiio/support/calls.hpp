@@ -1,4 +1,5 @@
-// The data access calls of MPI-IO behind one signature, by pointer, collectivity and way of waiting.
+// The data access calls of MPI-IO behind one signature, by pointer, collectivity and
+// way of waiting.
 #pragma once
 
 #include <mpi.h>
@@ -35,7 +36,8 @@ std::vector<Call> private_calls();
 /// "write_at_all_begin/end" and so on.
 std::string call_name(const Call& call, bool write);
 
-/// Starts and completes one transfer; the first error code on the way. The status is that of the completed operation.
+/// Starts and completes one transfer; the first error code on the way. The status is that of the
+/// completed operation.
 int perform(const Call& call, bool write, MPI_File file, const Transfer& transfer, MPI_Status* status);
 
 }  // namespace mpiio

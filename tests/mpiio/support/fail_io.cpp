@@ -1,5 +1,5 @@
-// Stands before the C library's reads, writes and syncs and fails, or holds up, those that fail_io.hpp's arm() or delay_one()
-// asked for.
+// Stands before the C library's reads, writes and syncs and fails, or holds up, those that
+// fail_io.hpp's arm() or delay_one() asked for.
 
 #include <dlfcn.h>
 #include <limits.h>

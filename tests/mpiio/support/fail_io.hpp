@@ -1,8 +1,8 @@
-// Storage that fails under any MPI-IO: the controls of fail_io.cpp, a library for LD_PRELOAD that stands before the C library's
-// calls.
+// Storage that fails under any MPI-IO: the controls of fail_io.cpp, a library for LD_PRELOAD that
+// stands before the C library's calls.
 //
-// A test asks, from within the program, that from now on writes (or reads, or syncs) of one file by this process fail. It works
-// on what calls the C library, whoever that is; io_uring goes past it.
+// A test asks, from within the program, that from now on writes (or reads, or syncs) of one file by
+// this process fail. It works on what calls the C library, whoever that is; io_uring goes past it.
 #pragma once
 
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ class FailIo {
   using Hits = int (*)();
 
   bool is_loaded() const { return arm_ != nullptr; }
-  /// From the call after the next `skip` on, every operation of this kind on a file whose path contains `path` fails with
-  /// `error`.
+  /// From the call after the next `skip` on, every operation of this kind on a file whose path
+  /// contains `path` fails with `error`.
   void arm(const std::string& path, Operation operation, int skip, int error) const {
     arm_(path.c_str(), static_cast<int>(operation), skip, error);
   }

@@ -1,4 +1,5 @@
-// The oracle's file: a vector of bytes, written one byte at a time; and the real file as POSIX sees it, past any MPI-IO.
+// The oracle's file: a vector of bytes, written one byte at a time; and the real file as POSIX sees
+// it, past any MPI-IO.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace mpiio {
 /// A byte that depends on all three, for data whose origin shows.
 uint8_t mark(uint64_t seed, int64_t rank, int64_t position);
 
-/// Bytes of memory with a margin on both sides, for `copies` of a shape whose offsets may be negative.
+/// Bytes of memory with a margin on both sides, for `copies` of a shape whose offsets
+/// may be negative.
 class Memory {
  public:
   Memory(const Shape& shape, int64_t copies, uint8_t fill);

@@ -31,7 +31,8 @@ struct Pieces {
   std::vector<int> places;  // in extents of the child
 };
 
-// A few pieces of a few children, with gaps or without, some of them empty; in any order unless `ascending`.
+// A few pieces of a few children, with gaps or without, some of them empty; in any order
+// unless `ascending`.
 Pieces random_pieces(Random& random, bool ascending) {
   Pieces pieces;
   int place = static_cast<int>(random.between(0, 3));

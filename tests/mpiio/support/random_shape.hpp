@@ -1,4 +1,5 @@
-// Random datatypes for memory, and random file views of all ranks that share a file without touching each other's bytes.
+// Random datatypes for memory, and random file views of all ranks that share a file without
+// touching each other's bytes.
 #pragma once
 
 #include <vector>
@@ -8,11 +9,12 @@
 
 namespace mpiio {
 
-/// A predefined or small derived type without holes that can serve as etype: MPI_BYTE, MPI_INT, MPI_DOUBLE, contiguous, struct.
+/// A predefined or small derived type without holes that can serve as etype: MPI_BYTE, MPI_INT,
+/// MPI_DOUBLE, contiguous, struct.
 Shape random_etype(Random& random);
 
-/// A datatype for memory of one or more `leaf`: any constructor, nested up to `depth`, in any order, with any bounds. No byte
-/// occurs twice, also not when `copies` of it follow each other.
+/// A datatype for memory of one or more `leaf`: any constructor, nested up to `depth`, in any
+/// order, with any bounds. No byte occurs twice, also not when `copies` of it follow each other.
 Shape random_memory(Random& random, const Shape& leaf, int depth, int copies);
 
 /// What one rank sees of the file.
@@ -25,8 +27,9 @@ struct View {
   int64_t offset_of(int64_t position) const { return displacement + filetype.at(position); }
 };
 
-/// Views of ranks 0 … rank_count - 1 on one file, none of which overlaps another: the same on every rank for the same seed. One
-/// of: random types side by side in a repeated tile; elements dealt to ranks or to nobody; darray; subarray; one region a rank.
+/// Views of ranks 0 … rank_count - 1 on one file, none of which overlaps another: the same on every
+/// rank for the same seed. One of: random types side by side in a repeated tile; elements dealt to
+/// ranks or to nobody; darray; subarray; one region a rank.
 std::vector<View> random_views(uint64_t seed, int rank_count);
 
 /// One view that all ranks can share, as shared file pointers ask for.

@@ -1,8 +1,8 @@
 // A datatype beside the list of its bytes: what the naive oracle knows of it.
 //
-// Each maker calls one MPI_Type_create_* and, separately, loops over the definition in the MPI standard (4.1, "Datatypes";
-// darray: "Distributed Array Datatype Constructor") to list the offset of every byte. Only sizes of a few thousand bytes are
-// meant.
+// Each maker calls one MPI_Type_create_* and, separately, loops over the definition in the MPI
+// standard (4.1, "Datatypes"; darray: "Distributed Array Datatype Constructor") to list the offset
+// of every byte. Only sizes of a few thousand bytes are meant.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,8 @@ namespace mpiio {
 
 struct Shape {
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< committed
-  std::vector<int64_t> bytes;             ///< offset of each data byte of one copy, in the order of the type map
+  /// Offset of each data byte of one copy, in the order of the type map.
+  std::vector<int64_t> bytes;
   int64_t lb = 0;
   int64_t extent = 0;  ///< of one copy, as MPI gives it
   std::string text;    ///< for messages
@@ -27,7 +28,8 @@ struct Shape {
   int64_t at(int64_t position) const { return position / size() * extent + bytes[static_cast<size_t>(position % size())]; }
 };
 
-/// A predefined type; `bytes` is the offset of each of its bytes: not 0, 1, 2 … for pair types with gaps.
+/// A predefined type; `bytes` is the offset of each of its bytes: not 0, 1, 2 … for pair
+/// types with gaps.
 Shape named(MPI_Datatype type, std::string text, std::vector<int64_t> bytes);
 /// A predefined type of `size` bytes without gaps.
 Shape named(MPI_Datatype type, std::string text, int64_t size);

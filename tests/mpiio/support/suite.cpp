@@ -36,7 +36,8 @@ int ticks_of(int seconds) {
   return seconds * kTicksASecond * (is_sanitized() ? 3 : 1);
 }
 
-// The watchdog counts ticks that it has slept itself: a process that is stopped as a whole doesn't age.
+// The watchdog counts ticks that it has slept itself: a process that is stopped as a
+// whole doesn't age.
 std::atomic<int> ticks_left{0};
 std::atomic<int> ticks_passed{0};
 std::atomic<bool> watching{false};

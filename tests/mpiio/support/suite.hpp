@@ -1,7 +1,9 @@
-// A conformance program's frame: named cases, checks that every rank learns of, a watchdog that ends a hang within seconds.
+// A conformance program's frame: named cases, checks that every rank learns of, a watchdog that
+// ends a hang within seconds.
 //
-// The programs speak MPI only and link nothing of Stria, so that the same binary judges any MPI-IO: the native one of its MPI,
-// or the drop-in when LD_PRELOAD names it. A case that fails says how to run it alone.
+// The programs speak MPI only and link nothing of Stria, so that the same binary judges any
+// MPI-IO: the native one of its MPI, or the drop-in when LD_PRELOAD names it. A case that fails
+// says how to run it alone.
 #pragma once
 
 #include <mpi.h>
@@ -14,18 +16,20 @@
 
 namespace mpiio {
 
-/// What the command line asked for: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY] [--prefix TEXT]
-/// [--seconds N].
+/// What the command line asked for: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY]
+/// [--prefix TEXT] [--seconds N].
 struct Options {
   uint64_t seed = 1;      ///< of the first random case
   int count = 0;          ///< random cases to run; 0: the program's own number
   std::string only;       ///< cases whose name contains this
   std::string directory;  ///< where files are made; TMPDIR or the working directory when not given
   std::string prefix;     ///< before the name when MPI opens a file, as "nfs:"
-  int seconds = 20;       ///< that a case may take before the watchdog ends the job; three times as many with sanitizers
+  /// That a case may take before the watchdog ends the job; three times as many with sanitizers.
+  int seconds = 20;
 };
 
-/// Whether this program was built with the address or the thread sanitizer: slower, and with more memory.
+/// Whether this program was built with the address or the thread sanitizer: slower, and
+/// with more memory.
 bool is_sanitized();
 
 /// Uniform random numbers that are the same on every rank for the same seed.
@@ -86,7 +90,8 @@ class Suite {
 /// Notes a failure of the running case on this rank; the first three of a rank are printed.
 void note_failure(const char* file, int line, const std::string& text);
 
-/// What the watchdog does before it ends the job, for what would outlive the process; nothing when empty.
+/// What the watchdog does before it ends the job, for what would outlive the process;
+/// nothing when empty.
 void set_hang_cleanup(std::function<void()> cleanup);
 
 /// All arguments written one after the other.

@@ -1,5 +1,6 @@
-// Parallel HDF5, each call a known number of times: three collective writes of doubles as they are, one that HDF5 must convert
-// to float and therefore does not carry out collectively, one independent read. usage: hdf5_calls FILE
+// Parallel HDF5, each call a known number of times: three collective writes of doubles as they are,
+// one that HDF5 must convert to float and therefore does not carry out collectively, one
+// independent read. usage: hdf5_calls FILE
 #include <hdf5.h>
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// stria status: how the servers of a store are: load, queues, errors, space; once or again and again.
+// stria status: how the servers of a store are: load, queues, errors, space; once or
+// again and again.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -99,7 +100,8 @@ class Rates {
 
  private:
   double rate(int64_t now, int64_t before) const {
-    return now >= before ? static_cast<double>(now - before) / std::max(seconds_, 1e-3) : 0;  // less: it was restarted
+    // Less: it was restarted.
+    return now >= before ? static_cast<double>(now - before) / std::max(seconds_, 1e-3) : 0;
   }
   const ServerState& now_;
   const ServerState* before_;

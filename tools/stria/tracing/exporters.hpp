@@ -7,17 +7,20 @@
 
 namespace stria::tool {
 
-/// Chrome's trace JSON, which Perfetto opens: a process a rank, a track a lane, arguments with every field.
+/// Chrome's trace JSON, which Perfetto opens: a process a rank, a track a lane, arguments
+/// with every field.
 void export_chrome(const trace::TraceFile& trace, const std::string& path);
 
-/// An OTF2 archive in directory `path`, with I/O operations: the anchor file is PATH/trace.otf2. kUnsupported in a build
-/// without OTF2.
+/// An OTF2 archive in directory `path`, with I/O operations: the anchor file is PATH/trace.otf2.
+/// kUnsupported in a build without OTF2.
 void export_otf2(const trace::TraceFile& trace, const std::string& path);
 
-/// One Parquet table with a row for each rank and file, a column for each counter, through Python likewise.
+/// One Parquet table with a row for each rank and file, a column for each counter, through
+/// Python likewise.
 void export_counters_parquet(const trace::TraceFile& trace, const std::string& path);
 
-/// One Parquet table with a row an event, through Python and pyarrow: the interpreter that STRIA_PYTHON names, else python3.
+/// One Parquet table with a row an event, through Python and pyarrow: the interpreter that
+/// STRIA_PYTHON names, else python3.
 void export_parquet(const trace::TraceFile& trace, const std::string& path);
 
 }  // namespace stria::tool

@@ -1,9 +1,11 @@
-"""Writes a Parquet table of a trace: run by `stria trace export` and `stria trace stats`, which send the columns.
+"""Writes a Parquet table of a trace: run by `stria trace export` and `stria trace stats`, which
+send the columns.
 
 usage: trace_parquet.py OUTPUT < columns
-Standard input: a line of JSON {"rows", "columns": [{"name", "dtype", "names": [...] or absent, "all": true or absent}],
-"metadata": {...}}, then the columns one behind the other as they lie in memory. A column with names holds indices into them; -1
-is null but in columns of which all values count.
+Standard input: a line of JSON {"rows", "columns": [{"name", "dtype", "names": [...] or
+absent, "all": true or absent}], "metadata": {...}}, then the columns one behind the other as
+they lie in memory. A column with names holds indices into them; -1 is null but in columns of
+which all values count.
 """
 
 import json
