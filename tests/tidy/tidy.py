@@ -13,10 +13,17 @@ import sys
 import documented_names
 import function_length
 import include_graph
+import prose_rules
 import source_tree
 import text_rules
 
-CHECKS = [include_graph.check, text_rules.check, function_length.check, documented_names.check]
+CHECKS = [
+    include_graph.check,
+    text_rules.check,
+    prose_rules.check,
+    function_length.check,
+    documented_names.check,
+]
 
 
 def violations_of(files):

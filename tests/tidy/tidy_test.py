@@ -7,6 +7,7 @@ import unittest
 import documented_names
 import function_length
 import include_graph
+import prose_rules
 import text_rules
 import tidy
 from source_tree import SourceFile
@@ -184,6 +185,66 @@ class TextRules(unittest.TestCase):
     def test_headers(self):
         self.assertIn("begins with a comment", self.found("a.hpp", "#pragma once\n")[0])
         self.assertIn("#pragma once", self.found("a.hpp", "// a\n")[0])
+
+
+class ProseRules(unittest.TestCase):
+    LONG = "word " * 20 + "ends"  # 104 columns
+
+    def found(self, path, text):
+        return texts_of(prose_rules.check([SourceFile(path, text)]))
+
+    def test_long_comments_of_every_language(self):
+        for path, text in [
+            ("a.cpp", f"// {self.LONG}\n"),
+            ("a.h", f"/* short\n * {self.LONG} */\n"),
+            ("a.hpp", f"int a;  ///< {self.LONG}\n"),
+            ("a.js", f"// {self.LONG}\n"),
+            ("a.css", f"/* {self.LONG} */\n"),
+            ("a.py", f"# {self.LONG}\n"),
+            ("a.py", f'"""{self.LONG}"""\n'),
+            ("a.py", f'def f():\n    """Does.\n\n    {self.LONG}"""\n'),
+            ("a.sh", f"#   {self.LONG}\n"),
+            ("CMakeLists.txt", f"# {self.LONG}\n"),
+            ("a.f90", f"! {self.LONG}\n"),
+            ("a.md", f"{self.LONG}\n"),
+            ("a.md", f"- {self.LONG}\n"),
+        ]:
+            found = self.found(path, text)
+            self.assertEqual(len(found), 1, text)
+            self.assertIn("100 are allowed", found[0])
+
+    def test_what_may_be_long(self):
+        for path, text in [
+            ("a.cpp", f'f("{self.LONG}");  \nauto s = R"(\n// {self.LONG})";\n'),
+            ("a.cpp", f"int a{' ' * 90};  // NOLINT: b\n"),
+            ("a.cpp", f"#define A {self.LONG}  // b\n"),
+            ("a.py", f'a = """\n{self.LONG}"""\n'),
+            ("a.py", f"a = '{self.LONG}'  # noqa\n"),
+            ("a.md", f"| {self.LONG} |\n```sh\n{self.LONG}\n```\n\n    {self.LONG}\n"),
+            ("a.md", f"<https://a.org/{'b' * 100}>\n"),
+            ("a.cpp", "// " + "w" * 97 + "\n"),
+        ]:
+            self.assertEqual(self.found(path, text), [], text)
+
+    def test_spelling(self):
+        self.assertEqual(self.found("a.cpp", "// of a neighb" + "or\n"), ["a.cpp:1: 'neighbor' is spelt 'neighbour' here"])
+        self.assertIn("'Color'", self.found("a.md", "Col" + "ors differ.\n")[0])
+        self.assertIn("'catalog'", self.found("a.py", "# the catal" + "ogue\n")[0])
+
+    def test_names_keep_their_spelling(self):
+        for text in [
+            "`color` of CSS",
+            "color_map.hpp draws",
+            "{id, color}",
+            "see color(x)",
+            "--color",
+            "color: red",
+            "background-color",
+            "the catalog",
+            "[a](docs/color.md)",
+        ]:
+            self.assertEqual(self.found("a.md", text + "\n"), [], text)
+        self.assertEqual(self.found("a.cpp", "int color = neighbor;\n"), [])
 
 
 class DocumentedNames(unittest.TestCase):

@@ -1,0 +1,127 @@
+"""What holds of comments and documents: lines of at most 100 columns, and British spelling.
+
+Code has the formatter's limit of 128. A comment behind code must end within 100 as well; only those
+that tools read (NOLINT, noqa) and those of preprocessor lines are free. Tables, code and addresses
+in documents can't be wrapped, and are as wide as they are."""
+
+import io
+import re
+import tokenize
+
+from source_tree import Violation
+
+MAX_COLUMNS = 100
+
+# American and British spelling; `catalog` is the one word that keeps the American one.
+SPELLINGS = {
+    "neighbor": "neighbour",
+    "color": "colour",
+    "behavior": "behaviour",
+    "center": "centre",
+    "honor": "honour",
+    "favor": "favour",
+    "gray": "grey",
+    "fulfill": "fulfil",
+    "analyze": "analyse",
+    "labeled": "labelled",
+    "canceled": "cancelled",
+    "catalogue": "catalog",
+}
+# A word by itself: not a part of a name with underscores, of a path, an option or a call.
+_SPELLED = re.compile(r"(?<![\w./<:-])(" + "|".join(SPELLINGS) + r")(?:s|ed|ing|d|hood)?(?![\w(:-]|\.\w)", re.IGNORECASE)
+_CODE_SPAN = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}")
+_FOR_TOOLS = re.compile(r"(//|#) ?(NOLINT|noqa|clang-format|type:)")
+_ADDRESS = re.compile(r"https?://\S{40,}")
+
+_C_TOKENS = re.compile(
+    r'R"(?P<delimiter>[^()\s\\]{0,16})\(.*?\)(?P=delimiter)"'
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"
+    r"|(?P<comment>//[^\n]*|/\*.*?\*/)",
+    re.DOTALL,
+)
+_HASH_SUFFIXES = {".sh", ".cmake", ".toml", ".in", ".supp", ".env"}
+_HASH_NAMES = {"CMakeLists.txt", "Makefile"}
+
+
+def check(files):
+    violations = []
+    for file in files:
+        if file.text is None or file.is_corpus:
+            continue
+        for number, text, line in prose_lines(file):
+            if len(line) > MAX_COLUMNS and not _is_free(line, text):
+                what = f"a comment or document line of {len(line)} columns; {MAX_COLUMNS} are allowed"
+                violations.append(Violation(file.path, number, what))
+            for match in _SPELLED.finditer(_CODE_SPAN.sub("", text)):
+                word = match.group(1)
+                violations.append(Violation(file.path, number, f"'{word}' is spelt '{SPELLINGS[word.lower()]}' here"))
+    return violations
+
+
+def prose_lines(file):
+    """Yields (number, prose on the line, whole line) of comments, docstrings and documents."""
+    lines = file.text.split("\n")
+    for number, text in _prose(file, lines):
+        yield number, text, lines[number - 1]
+
+
+def _prose(file, lines):
+    if file.is_cpp:
+        return _of_c(file.text)
+    if file.suffix in {".js", ".css"}:
+        return _of_marked(lines, r"//|/\*|\*")
+    if file.suffix == ".py":
+        return _of_python(file.text)
+    if file.suffix == ".md":
+        return _of_markdown(lines)
+    if file.suffix == ".f90":
+        return _of_marked(lines, "!")
+    if file.suffix in _HASH_SUFFIXES or file.name in _HASH_NAMES:
+        return _of_marked(lines, "#")
+    return []
+
+
+def _is_free(line, text):
+    return _FOR_TOOLS.search(text) or _ADDRESS.search(line)
+
+
+def _of_c(text):
+    for match in _C_TOKENS.finditer(text):
+        if match.group("comment") is None:
+            continue
+        first = text.count("\n", 0, match.start()) + 1
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if before.lstrip().startswith("#"):
+            continue
+        for offset, part in enumerate(match.group().split("\n")):
+            yield first + offset, part
+
+
+def _of_marked(lines, mark):
+    """Lines that are comments as a whole."""
+    for number, line in enumerate(lines, start=1):
+        if re.match(rf"\s*(?:{mark})", line):
+            yield number, line
+
+
+def _of_python(text):
+    begins_statement = True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        is_docstring = token.type == tokenize.STRING and begins_statement and '"""' in token.string[:4]
+        if token.type == tokenize.COMMENT or is_docstring:
+            for offset, part in enumerate(token.string.split("\n")):
+                yield token.start[0] + offset, part
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            begins_statement = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+
+
+def _of_markdown(lines):
+    in_fence = in_block = False
+    for number, line in enumerate(lines, start=1):
+        # Four blanks after an empty line begin a block of code.
+        in_block = line.startswith("    ") and (in_block or number == 1 or not lines[number - 2].strip())
+        if line.lstrip().startswith(("```", "~~~")):
+            in_fence = not in_fence
+        elif not in_fence and not in_block and not line.lstrip().startswith("|"):
+            yield number, re.sub(r"\]\([^)]*\)", "]", line)
