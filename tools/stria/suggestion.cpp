@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stria::tool {
@@ -47,22 +48,24 @@ size_t difference(const std::string& typed, const std::string& name) {
   return distance * 3 <= std::max(typed.size(), name.size()) + 1 ? distance : kNoMatch;
 }
 
-// A name that can be typed, and how it is shown.
+// A name that can be typed, how it is shown, and how many groups below the typed word's it stands.
 struct Candidate {
   std::string name;
   std::string shown;
+  int depth = 0;
 };
 
+// Those with the fewest slips; among these, those that stand the least deep.
 std::vector<std::string> nearest(const std::string& typed, const std::vector<Candidate>& candidates) {
-  size_t least = kNoMatch;
+  std::pair<size_t, int> least{kNoMatch, 0};
   std::vector<std::string> found;
-  for (const auto& [name, shown] : candidates) {
-    const size_t here = difference(typed, name);
+  for (const auto& [name, shown, depth] : candidates) {
+    const std::pair<size_t, int> here{difference(typed, name), depth};
     if (here < least) {
       found.clear();
       least = here;
     }
-    if (here == least && here != kNoMatch && found.size() < kMostSuggestions) {
+    if (here == least && here.first != kNoMatch && found.size() < kMostSuggestions) {
       found.push_back(shown);
     }
   }
@@ -75,13 +78,13 @@ std::string full_name(const CLI::App& app) {
 }
 
 // Adds the commands of `app`, and those below them.
-void add_commands(const CLI::App& app, std::vector<Candidate>& commands) {
+void add_commands(const CLI::App& app, std::vector<Candidate>& commands, int depth = 0) {
   const auto every = [](const CLI::App*) { return true; };
   for (const CLI::App* command : app.get_subcommands(every)) {
-    commands.push_back({command->get_name(), fmt::format("'{}'", full_name(*command))});
+    commands.push_back({command->get_name(), fmt::format("'{}'", full_name(*command)), depth});
   }
   for (const CLI::App* command : app.get_subcommands(every)) {
-    add_commands(*command, commands);
+    add_commands(*command, commands, depth + 1);
   }
 }
 
@@ -94,7 +97,7 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
   std::vector<Candidate> options;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      options.push_back({"--" + name, "--" + name});
+      options.push_back({.name = "--" + name, .shown = "--" + name});
     }
   }
   return fmt::format("'{}' has no option '{}'{}", full_name(app), typed, meant(nearest(typed, options)));
