@@ -14,7 +14,7 @@
 namespace stria {
 namespace {
 
-constexpr WaitLimits kSoon{0.5, 0};
+constexpr WaitLimits kSoon{1, 0};
 constexpr auto kLate = std::chrono::milliseconds(2500);
 
 /// What this rank writes to standard error during a call of all ranks, to which some come late.
