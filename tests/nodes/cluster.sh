@@ -226,6 +226,19 @@ down() {
   rm -rf "${box:?}"/*
 }
 
+# Until packets pass: the kernel takes a second to believe in the link, and remembers for a while
+# that nobody answered. A port on which nobody listens refuses as soon as it can be reached.
+heal() {
+  local attempt answer
+  ip link set "node${1#n}" up
+  for attempt in $(seq 100); do
+    answer=$(on_node "$1" env LC_ALL=C timeout 1 /bin/bash -c "</dev/tcp/$net.254/9" 2>&1 || true)
+    case $answer in *refused*) return ;; esac
+    sleep 0.1
+  done
+  die "$1 can't be reached $attempt tries after its link came back: $answer"
+}
+
 # Drops what comes from the node by UDP.
 deafen() {
   tc qdisc add dev "node${1#n}" clsact
@@ -237,11 +250,10 @@ command=${1:-}
 case $command in
   __inside) inside "$@" ;;
   __node) node_main "$@" ;;
-  enter | up | run | rsh | down | deafen) $command "$@" ;;
+  enter | up | run | rsh | down | heal | deafen) $command "$@" ;;
   on) on_node "$@" ;;
   crash) kill -9 "$(pid_of "$1")" ;;
   cut) ip link set "node${1#n}" down ;;
-  heal) ip link set "node${1#n}" up ;;
   *)
     sed -n '2,/^set -eu/{/^set/d;s/^# \{0,1\}//;p}' "$self"
     exit 1
