@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpiio/support/suite.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
 
@@ -156,7 +157,7 @@ void check_growth(const Suite& suite, const Case& c, int64_t growth, const char*
   if (c.file == File::kIrregular) {
     bound += kIrregularBytes * c.pieces;
   }
-  EXPECT(mpiio::is_sanitized() || growth <= bound, what, " took ", growth / kMiB, " MiB, the bound is ", bound / kMiB);
+  EXPECT(stria::kSanitized || growth <= bound, what, " took ", growth / kMiB, " MiB, the bound is ", bound / kMiB);
 }
 
 void run(const Suite& suite, const Case& c) {

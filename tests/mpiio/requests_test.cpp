@@ -15,6 +15,7 @@
 #include "mpiio/support/info.hpp"
 #include "mpiio/support/naive_file.hpp"
 #include "mpiio/support/suite.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
 
@@ -242,7 +243,7 @@ void waiting_is_linear(Suite& suite, const Way& way) {
   const int done = way.wait(requests);
   const double seconds = thread_seconds() - begin;
   EXPECT(done == count, done, " of ", count, " requests");
-  const double allowed = (is_sanitized() ? 20.0 : 2.0) * count / 10000;
+  const double allowed = (stria::kSanitized ? 20.0 : 2.0) * count / 10000;
   EXPECT(seconds < allowed, seconds, " s of processor time for ", count, " requests");
   expect_same(stored(suite, path, count), data, "the file");
   close(suite, file, path);

@@ -36,7 +36,7 @@ struct Request {
 // So many places are handed to the object at once, however many a payload has, and so many ranges
 // are looked at that are other servers'; then other connections have their turn.
 constexpr size_t kMostPlaces = 4096;
-constexpr int64_t kMostLooks = 1 << 16;
+constexpr int64_t kMostLooks = 1 << 14;
 // What a datatype takes apart into, for each byte of its description, at the very most: lists of
 // shared sub-trees.
 constexpr int64_t kDescriptionFactor = 64;

@@ -11,21 +11,9 @@
 #include <mutex>
 #include <thread>
 
-namespace mpiio {
+#include "support/sanitized.hpp"
 
-bool is_sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  return true;
-#else
-  return false;
-#endif
-#else
-  return false;
-#endif
-}
+namespace mpiio {
 
 namespace {
 
@@ -33,7 +21,7 @@ constexpr int kTicksASecond = 10;
 
 // Three times as many with sanitizers.
 int ticks_of(int seconds) {
-  return seconds * kTicksASecond * (is_sanitized() ? 3 : 1);
+  return seconds * kTicksASecond * (stria::kSanitized ? 3 : 1);
 }
 
 // The watchdog counts ticks that it has slept itself: a process that is stopped as a

@@ -28,10 +28,6 @@ struct Options {
   int seconds = 20;
 };
 
-/// Whether this program was built with the address or the thread sanitizer: slower, and
-/// with more memory.
-bool is_sanitized();
-
 /// Uniform random numbers that are the same on every rank for the same seed.
 class Random {
  public:
