@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "mpiio/support/calls.hpp"
+#include "mpiio/support/files.hpp"
 #include "mpiio/support/info.hpp"
 #include "mpiio/support/suite.hpp"
 
@@ -59,24 +60,9 @@ class Cutter {
   std::thread thread_;
 };
 
-MPI_File open(const Suite& suite, const std::string& path, const Hints& hints) {
-  const Info info(hints);
-  MPI_File file = MPI_FILE_NULL;
-  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
-  MPI_Datatype piece = MPI_DATATYPE_NULL;
-  MPI_Datatype filetype = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(kPieceBytes, MPI_BYTE, &piece);
-  MPI_Type_create_resized(piece, 0, MPI_Aint{kPieceBytes} * suite.rank_count(), &filetype);
-  MPI_Type_commit(&filetype);
-  EXPECT_MPI(MPI_File_set_view(file, MPI_Offset{kPieceBytes} * suite.rank(), MPI_BYTE, filetype, "native", MPI_INFO_NULL));
-  MPI_Type_free(&filetype);
-  MPI_Type_free(&piece);
-  return file;
-}
-
 void read_while_it_is_cut(const Suite& suite, const Call& call, const Hints& hints) {
   const std::string path = suite.path("cut");
-  MPI_File file = open(suite, path, hints);
+  MPI_File file = open_interleaved(suite, path, hints, kPieceBytes);
   std::vector<uint8_t> data(kBytes, 1);
   EXPECT_MPI(MPI_File_write_at_all(file, 0, data.data(), kBytes, MPI_BYTE, MPI_STATUS_IGNORE));
   MPI_Barrier(MPI_COMM_WORLD);

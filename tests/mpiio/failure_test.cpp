@@ -21,6 +21,7 @@
 
 #include "mpiio/support/calls.hpp"
 #include "mpiio/support/fail_io.hpp"
+#include "mpiio/support/files.hpp"
 #include "mpiio/support/info.hpp"
 #include "mpiio/support/naive_file.hpp"
 #include "mpiio/support/suite.hpp"
@@ -63,21 +64,6 @@ const std::vector<Fault>& faults() {
 // Bytes of this rank: records of kRecord, those of the ranks by turns.
 int64_t offset_of(const Suite& suite, int rank, int64_t position) {
   return (position / kRecord * suite.rank_count() + rank) * kRecord + position % kRecord;
-}
-
-MPI_File open(const Suite& suite, const std::string& path, const Hints& hints) {
-  const Info info(hints);
-  MPI_File file = MPI_FILE_NULL;
-  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
-  MPI_Datatype record = MPI_DATATYPE_NULL;
-  MPI_Datatype filetype = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(kRecord, MPI_BYTE, &record);
-  MPI_Type_create_resized(record, 0, MPI_Aint{kRecord} * suite.rank_count(), &filetype);
-  MPI_Type_commit(&filetype);
-  EXPECT_MPI(MPI_File_set_view(file, MPI_Offset{kRecord} * suite.rank(), MPI_BYTE, filetype, "native", MPI_INFO_NULL));
-  MPI_Type_free(&filetype);
-  MPI_Type_free(&record);
-  return file;
 }
 
 std::vector<uint8_t> data_of(int rank, uint64_t seed) {
@@ -190,7 +176,7 @@ void use_again(const Suite& suite, MPI_File file, const Call& call, const std::s
 
 void failing_write(const Suite& suite, const FailIo& fail, const Call& call, const Fault& fault, const Hints& hints) {
   const std::string path = suite.path("failing");
-  MPI_File file = open(suite, path, hints);
+  MPI_File file = open_interleaved(suite, path, hints, kRecord);
   std::vector<uint8_t> data = data_of(suite.rank(), 2);
   MPI_Barrier(MPI_COMM_WORLD);
   if (fault.every_rank || suite.rank() == 0) {
@@ -213,7 +199,7 @@ void failing_write(const Suite& suite, const FailIo& fail, const Call& call, con
 
 void failing_read(const Suite& suite, const FailIo& fail, const Call& call, const Fault& fault, const Hints& hints) {
   const std::string path = suite.path("failing_read");
-  MPI_File file = open(suite, path, hints);
+  MPI_File file = open_interleaved(suite, path, hints, kRecord);
   std::vector<uint8_t> data = data_of(suite.rank(), 2);
   MPI_Status status;
   EXPECT_MPI(MPI_File_write_at_all(file, 0, data.data(), kBytes, MPI_BYTE, &status));
@@ -250,7 +236,7 @@ void failing_read(const Suite& suite, const FailIo& fail, const Call& call, cons
 // fsync fails on one rank: MPI_File_sync is collective and gives every rank the error.
 void failing_sync(const Suite& suite, const FailIo& fail) {
   const std::string path = suite.path("failing_sync");
-  MPI_File file = open(suite, path, {});
+  MPI_File file = open_interleaved(suite, path, {}, kRecord);
   std::vector<uint8_t> data = data_of(suite.rank(), 2);
   MPI_Status status;
   EXPECT_MPI(MPI_File_write_all(file, data.data(), kBytes, MPI_BYTE, &status));
@@ -341,7 +327,7 @@ void full_disk(const Suite& suite, const Call& call, const Hints& hints) {
   if (!disk.is_mounted()) {
     return;
   }
-  MPI_File file = open(suite, disk.path(), hints);
+  MPI_File file = open_interleaved(suite, disk.path(), hints, kRecord);
   std::vector<uint8_t> data = data_of(suite.rank(), 2);
   const Outcome outcome = timed(suite, call, true, file, data);
   MPI_Barrier(MPI_COMM_WORLD);

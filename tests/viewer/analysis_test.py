@@ -3,7 +3,6 @@ runs in one page."""
 
 import pytest
 import stria_program
-import trace_pages
 from PIL import Image
 from trace_pages import MS, Page, make_trace, span, view
 
@@ -38,20 +37,6 @@ def trace(session_directory):
 @pytest.fixture(scope="module")
 def path(session_directory, trace):
     return view(trace, session_directory / "analysis.html")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with trace_pages.browser() as instance:
-        yield instance
-
-
-@pytest.fixture
-def page(browser, path):
-    page = Page(browser, path).ready()
-    yield page
-    assert page.complaints == []
-    page.close()
 
 
 def tab(page, name):

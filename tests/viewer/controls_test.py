@@ -2,7 +2,7 @@
 
 import pytest
 import trace_pages
-from trace_pages import Page, make_trace, span, view
+from trace_pages import make_trace, span, view
 
 # One second. Ranks 0 and 2 aggregate; rank 1 sends to rank 0, which writes. A request of 2 µs at
 # 0.7 s is too short to see.
@@ -32,20 +32,6 @@ DESCRIPTION = {
 @pytest.fixture(scope="module")
 def path(session_directory):
     return view(make_trace(session_directory / "controls.stria-trace", DESCRIPTION), session_directory / "controls.html")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with trace_pages.browser() as instance:
-        yield instance
-
-
-@pytest.fixture
-def page(browser, path):
-    page = Page(browser, path).ready()
-    yield page
-    assert page.complaints == []
-    page.close()
 
 
 def window(page):

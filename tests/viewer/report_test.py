@@ -4,7 +4,6 @@ import json
 
 import pytest
 import stria_program
-import trace_pages
 from trace_pages import MS, Page, make_trace, span
 
 MIB = 1 << 20
@@ -45,12 +44,6 @@ def report(session_directory, trace):
     paths = session_directory / "report.html", session_directory / "report.json"
     stria_program.run("trace", "report", trace, "-o", paths[0], "--json", paths[1], "--limit", 1000).succeeded()
     return paths
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with trace_pages.browser() as instance:
-        yield instance
 
 
 @pytest.fixture(scope="module")

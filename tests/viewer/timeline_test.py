@@ -38,12 +38,6 @@ def path(session_directory):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with trace_pages.browser() as instance:
-        yield instance
-
-
-@pytest.fixture(scope="module")
 def page(browser, path):
     page = Page(browser, path).ready()
     yield page

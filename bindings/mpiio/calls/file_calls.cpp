@@ -142,6 +142,26 @@ Outcome get_type_extent(const File& file, MPI_Datatype type, int64_t& extent) {
   return {};
 }
 
+// MPI_File_get_type_extent, with either type of the extent.
+template <typename Extent>
+int type_extent(MPI_File handle, MPI_Datatype type, Extent* extent) {
+  return with_file(handle, [&](const FilePtr& file) -> Outcome {
+    int64_t bytes = 0;
+    Outcome outcome = get_type_extent(*file, type, bytes);
+    *extent = static_cast<Extent>(bytes);
+    return outcome;
+  });
+}
+
+// All but its conversions.
+Representation representation_of(const char* name, MPI_Datarep_extent_function* extent, void* state) {
+  Representation made;
+  made.name = name == nullptr ? "" : name;
+  made.extent = extent;
+  made.state = state;
+  return made;
+}
+
 }  // namespace
 
 }  // namespace stria::mpiio
@@ -241,23 +261,15 @@ int MPI_File_sync(MPI_File handle) {
 }
 
 int MPI_File_get_type_extent(MPI_File handle, MPI_Datatype type, MPI_Aint* extent) {
-  return with_file(handle, [&](const FilePtr& file) -> Outcome {
-    int64_t bytes = 0;
-    Outcome outcome = get_type_extent(*file, type, bytes);
-    *extent = static_cast<MPI_Aint>(bytes);
-    return outcome;
-  });
+  return type_extent(handle, type, extent);
 }
 
 int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
                          MPI_Datarep_extent_function* extent, void* state) {
   const CallSpan span("MPI_Register_datarep", 0);
-  Representation made;
-  made.name = name == nullptr ? "" : name;
+  Representation made = representation_of(name, extent, state);
   made.read = read;
   made.write = write;
-  made.extent = extent;
-  made.state = state;
   return report(default_handler(), MPI_FILE_NULL, register_representation(std::move(made)));
 }
 
@@ -289,23 +301,15 @@ STRIA_MPIIO_TWIN(File_f2c);
 
 #if MPI_VERSION >= 4
 int MPI_File_get_type_extent_c(MPI_File handle, MPI_Datatype type, MPI_Count* extent) {
-  return with_file(handle, [&](const FilePtr& file) -> Outcome {
-    int64_t bytes = 0;
-    Outcome outcome = get_type_extent(*file, type, bytes);
-    *extent = bytes;
-    return outcome;
-  });
+  return type_extent(handle, type, extent);
 }
 
 int MPI_Register_datarep_c(const char* name, MPI_Datarep_conversion_function_c* read, MPI_Datarep_conversion_function_c* write,
                            MPI_Datarep_extent_function* extent, void* state) {
   const CallSpan span("MPI_Register_datarep_c", 0);
-  Representation made;
-  made.name = name == nullptr ? "" : name;
+  Representation made = representation_of(name, extent, state);
   made.read_large = read;
   made.write_large = write;
-  made.extent = extent;
-  made.state = state;
   return report(default_handler(), MPI_FILE_NULL, register_representation(std::move(made)));
 }
 

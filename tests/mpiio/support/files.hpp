@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "mpiio/support/info.hpp"
 #include "mpiio/support/suite.hpp"
 
 namespace mpiio {
@@ -19,6 +20,22 @@ inline int open_code(const std::string& path, int mode, MPI_File* file, MPI_Comm
 inline MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_Comm comm = MPI_COMM_WORLD) {
   MPI_File file = MPI_FILE_NULL;
   EXPECT_MPI(open_code(path, mode, &file, comm));
+  return file;
+}
+
+/// A file in which each rank sees pieces of so many bytes, those of all ranks by turns.
+inline MPI_File open_interleaved(const Suite& suite, const std::string& path, const Hints& hints, int piece_bytes) {
+  const Info info(hints);
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
+  MPI_Datatype piece = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(piece_bytes, MPI_BYTE, &piece);
+  MPI_Type_create_resized(piece, 0, MPI_Aint{piece_bytes} * suite.rank_count(), &filetype);
+  MPI_Type_commit(&filetype);
+  EXPECT_MPI(MPI_File_set_view(file, MPI_Offset{piece_bytes} * suite.rank(), MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+  MPI_Type_free(&filetype);
+  MPI_Type_free(&piece);
   return file;
 }
 

@@ -1,0 +1,19 @@
+"""What the tests of pages share. A module that opens its page otherwise has a `page` of its own."""
+
+import pytest
+import trace_pages
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with trace_pages.browser() as instance:
+        yield instance
+
+
+@pytest.fixture
+def page(browser, path):
+    """The module's page at `path`, which has to end without a complaint."""
+    page = trace_pages.Page(browser, path).ready()
+    yield page
+    assert page.complaints == []
+    page.close()
