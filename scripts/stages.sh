@@ -93,7 +93,7 @@ describe_counts() {
   if (($1 + $2 + $3 > 0)); then echo ", $1 passed, $2 failed$( (($3 == 0)) || echo ", $3 left out")"; fi
 }
 
-# What pytest -rs says: "SKIPPED [2] tests/a_test.py:7: the reason". One line per reason, with the
+# What pytest -rs says: "SKIPPED [2] TEST.py:7: the reason". One line per reason, with the
 # number of tests.
 list_left_out() {
   sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+ (.*)/\1 \2/p' "$1" |

@@ -13,6 +13,7 @@ import sys
 import documented_names
 import function_length
 import include_graph
+import named_files
 import prose_rules
 import source_tree
 import text_rules
@@ -23,6 +24,7 @@ CHECKS = [
     prose_rules.check,
     function_length.check,
     documented_names.check,
+    named_files.check,
 ]
 
 

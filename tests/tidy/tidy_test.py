@@ -7,6 +7,7 @@ import unittest
 import documented_names
 import function_length
 import include_graph
+import named_files
 import prose_rules
 import text_rules
 import tidy
@@ -276,14 +277,44 @@ class DocumentedNames(unittest.TestCase):
         )
 
 
+class NamedFiles(unittest.TestCase):
+    FILES = {"docs__a_md": "# One & two\n", "src__base__b_hpp": HEADER}
+
+    def found(self, path, text):
+        return texts_of(named_files.check([*tree(**self.FILES), SourceFile(path, text)]))
+
+    def test_what_exists(self):
+        for path, text in [
+            ("docs/c.md", "[a](a.md), [b](a.md#one--two), [c](../src/base/), [d](#here)\n# Here\n"),
+            ("README.md", "| `docs/a.md`, `base/b.hpp` and `src/base/` |\n[a](https://a.org/b.md)\n"),
+            ("a.cpp", '// As base/b.hpp says, in out/c.py.\nauto a = "base/gone.hpp";\n'),
+            ("a.sh", "# usage: a.sh DIR/gone.py, <x>/gone.py, $A/gone.py, src/*/gone.hpp\n"),
+        ]:
+            self.assertEqual(self.found(path, text), [], text)
+
+    def test_what_does_not(self):
+        for path, text, what in [
+            ("docs/c.md", "[a](../b.md)\n", "links to ../b.md, which is not there"),
+            ("docs/c.md", "[a](a.md#three)\n", "links to a.md#three, which has no such heading"),
+            ("docs/c.md", "```\n# here\n```\n[a](#here)\n", "links to #here, which has no such heading"),
+            ("README.md", "`src/gone/`\n", "names src/gone/, which is no folder of ours"),
+            ("a.cpp", "// As base/gone.hpp says.\n", "names base/gone.hpp, which is no file of ours"),
+            ("a.py", '"""Reads docs/gone.md."""\n', "names docs/gone.md, which is no file of ours"),
+        ]:
+            found = self.found(path, text)
+            self.assertEqual(len(found), 1, text)
+            self.assertIn(what, found[0])
+
+
 class Whole(unittest.TestCase):
     def test_all_checks_run(self):
         files = tree(
             src__base__a_hpp='#include "comm/b.hpp"\n',
             src__comm__b_hpp=HEADER + "inline void f() {\n" + "g();\n" * 100 + "}\n",
             tools__stria__c_cpp='app->add_flag("--quiet");\n',
+            README_md="`src/gone/`\n",
         )
-        self.assertEqual(len(tidy.violations_of(files)), 5)
+        self.assertEqual(len(tidy.violations_of(files)), 6)
 
 
 if __name__ == "__main__":
