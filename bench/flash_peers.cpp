@@ -1,4 +1,4 @@
-// bench_flash_peers: the FLASH I/O pattern through the libraries that Stria is compared with, side
+// bench_flash_peers: the FLASH I/O pattern through the libraries with which Stria is compared, side
 // by side in one run.
 #include <fmt/format.h>
 #include <mpi.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBadUsage = 2;
 
-/// Why nothing can be written there; empty when it can. Looks only on the calling rank.
+/// Says why nothing can be written there; empty when it can. Looks only on the calling rank.
 std::string directory_problem(const Options& options, int64_t needed_bytes) {
   if (access(options.directory.c_str(), W_OK | X_OK) != 0) {
     return fmt::format("cannot write to --dir {}: {}", options.directory, std::strerror(errno));

@@ -1,9 +1,9 @@
-// Useful bytes a second of packing guard-celled, interleaved blocks, unk(variable, x, y, z, block),
-// into a staging buffer that is reused.
+// Useful bytes per second of packing interleaved blocks with guard cells, unk(variable, x, y, z,
+// block), into a staging buffer that is reused.
 //
-// Beside each other, for the same useful bytes: the Packer (with each instruction set), the naive
-// loop that packs one variable at a time, MPI_Pack of one variable at a time, and memcpy of bytes
-// that are packed already. One core; sizes as in the FLASH I/O benchmark.
+// For the same useful bytes it compares the Packer (with each instruction set), the naive loop that
+// packs one variable at a time, MPI_Pack of one variable at a time, and memcpy of bytes that are
+// packed already. One core; sizes as in the FLASH I/O benchmark.
 #include <benchmark/benchmark.h>
 #include <mpi.h>
 
@@ -41,7 +41,7 @@ Memory allocate(int64_t bytes) {
   return memory;
 }
 
-/// What is packed: `wanted` of `variables` reals of `width_bytes` a cell, `blocks`
+/// What is packed: `wanted` of `variables` reals of `width_bytes` per cell, `blocks`
 /// blocks of cells^3.
 struct Case {
   const char* name;

@@ -1,14 +1,15 @@
-// What tracing costs: nanoseconds a span, off and on, and the share of a FLASH I/O checkpoint.
+// What tracing costs: nanoseconds per span, off and on, and the share of a FLASH I/O checkpoint.
 //
 // usage: mpiexec -n R bench_trace_overhead DIRECTORY [ROUNDS [BLOCKS]]
 //   ROUNDS  default 101
 //   BLOCKS  of a rank; default 80
 //
 // The checkpoint is written with tracing off, with counters and with everything recorded, in turn,
-// round by round, so that a machine's moods hit all alike. The share is the mean over the rounds of
-// a round's ratio to its own round without tracing, without the highest and the lowest fifth of
-// them, with its 95 % confidence interval (Yuen: The two-sample trimmed t for unequal population
-// variances, Biometrika 61, 1974: the standard error of a trimmed mean). The first round warms up.
+// round by round, so that changes of the machine's speed affect all alike. Each round gives a
+// ratio to its own run without tracing. The share is the mean of these ratios without the highest
+// and the lowest fifth, with its 95 % confidence interval (Yuen: The two-sample trimmed t for
+// unequal population variances, Biometrika 61, 1974: the standard error of a trimmed mean). The
+// first round warms up.
 // Goals: a span that is off 2 ns, one that is recorded 60 ns, counters 1 %, everything 5 %.
 #include <fmt/format.h>
 #include <mpi.h>
@@ -62,7 +63,7 @@ Share share_of(std::vector<double> ratios) {
   for (size_t i = cut; i < ratios.size() - cut; ++i) {
     share.mean += (ratios[i] - 1) / kept;
   }
-  // What was cut off counts as the nearest that was kept.
+  // A ratio that was cut off counts as the nearest one that was kept.
   double mean = 0;
   double squares = 0;
   for (size_t i = 0; i < ratios.size(); ++i) {
@@ -106,7 +107,7 @@ Shares checkpoint_shares(const std::string& directory, int rounds, int blocks) {
   for (int round = 0; round <= rounds; ++round) {
     double seconds[3];
     for (int turn = 0; turn < 3; ++turn) {
-      const int which = (turn + round) % 3;  // nobody always goes first
+      const int which = (turn + round) % 3;  // no level always goes first
       const Level levels[] = {Level::kOff, Level::kCounters, Level::kFull};
       stria::trace::set_level(levels[which]);
       seconds[which] = timed_round(*modes[0]);

@@ -7,8 +7,8 @@
 
 namespace stria::flash {
 
-/// Success if all ranks succeeded, else the failure of the lowest rank that failed; `failed_rank`,
-/// if asked for, is that rank, or -1. Collective: yes.
+/// Returns success if all ranks succeeded, else the failure of the lowest rank that failed.
+/// `failed_rank`, unless null, gets that rank, or -1. Collective: yes.
 Status agree(MPI_Comm comm, const Status& mine, int* failed_rank = nullptr);
 
 }  // namespace stria::flash

@@ -1,4 +1,4 @@
-// Parallel HDF5 as applications use it: one dataset a variable, one H5Dwrite each, independent
+// Parallel HDF5 as applications use it: one dataset per variable, one H5Dwrite each, independent
 // or collective.
 #include <numeric>
 
@@ -11,7 +11,7 @@ namespace {
 
 using flash::timed;
 
-/// Who narrows double to float in a plot file.
+/// What narrows double to float in a plot file.
 enum class Conversion { kNone, kLibrary, kApplication };
 
 struct Hdf5Way {

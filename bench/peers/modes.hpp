@@ -77,7 +77,7 @@ enum class Source {
   kOneVariable,  ///< packed one variable at a time within the measured time, as FLASH does
   /// An ideal one-pass pack of everything, within the measured time: more than applications do.
   kOnePass,
-  kPrepacked,  ///< packed before the clock starts: the library alone
+  kPrepacked,  ///< packed before the clock starts: the library's own time
   /// Described to the library as a memory selection or datatype, not packed by the caller.
   kInPlace,
 };

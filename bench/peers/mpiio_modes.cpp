@@ -1,4 +1,4 @@
-// Plain MPI-IO: one independent write a variable from packed bytes, or one collective write
+// Plain MPI-IO: one independent write per variable from packed bytes, or one collective write
 // described by derived datatypes.
 #include "limits/plain_file.hpp"
 #include "peers/modes.hpp"

@@ -1,4 +1,4 @@
-// What the user asked the peers' bench to do.
+// The options of the peers' bench.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace stria::bench {
 /// The command line, resolved. Printed into the JSON so that a figure can be repeated.
 struct Options {
   flash::WorkloadParameters workload;
-  /// Blocks a rank for modes that move 8 bytes at a time; 0: about 4 MB a rank.
+  /// Blocks per rank for modes that move 8 bytes at a time; 0: about 4 MB per rank.
   int64_t slow_blocks = 0;
   int64_t rounds = 5;  ///< measured rounds; one more is run first and discarded
   int64_t plot_variables = 3;
@@ -40,8 +40,8 @@ struct ParsedOptions {
 /// gives exit code 2.
 ParsedOptions parse_options(int argc, char** argv);
 
-/// The blocks a rank of the slow modes' smaller workload; never more than the full workload's
-/// smallest rank has.
+/// The blocks per rank of the slow modes' smaller workload; never more than the smallest rank of
+/// the full workload has.
 int64_t slow_blocks_per_rank(const Options& options);
 
 }  // namespace stria::bench

@@ -1,5 +1,5 @@
-// PnetCDF as applications use it: one blocking collective call a variable, or all variables posted
-// and written together.
+// PnetCDF as applications use it: one blocking collective call per variable, or all variables
+// posted and written together.
 #include <pnetcdf.h>
 
 #include <numeric>
@@ -46,7 +46,7 @@ MPI_Datatype interleaved_type(const flash::Unk& unk) {
   return type;
 }
 
-/// One variable's values for one call; a pending call needs them to stay, so each variable has
+/// One variable's values for one call. A pending call needs them to stay, so each variable has
 /// its own place.
 struct PutSource {
   const void* values = nullptr;

@@ -1,4 +1,4 @@
-// What the bench tells people (a table) and programs (JSON).
+// The bench's results, as a table for people and as JSON for programs.
 #pragma once
 
 #include <string>

@@ -107,7 +107,7 @@ class ModeRunner {
       wrong = mode_.check_lists(*round);
     }
     require(wrong.empty(), mode_.name + " went wrong: " + wrong);
-    MPI_Barrier(comm_);  // nobody removes the file before all have read it
+    MPI_Barrier(comm_);  // no rank removes the file before all have read it
     result_.verified = true;
   }
 

@@ -1,15 +1,14 @@
-// What a store of `stria serve` takes for the plainest things, beside what the machine takes for
-// them without one: contiguous bytes beside a socket that drops them, a small request beside an
-// echo, names, and pieces by list and by datatype.
+// What the plainest operations cost on a store of `stria serve`, and on the machine without one:
+// contiguous bytes beside a socket that drops them, a small request beside an echo, names, and
+// pieces by list and by datatype.
 //
 // usage: store_bench MEASURE DIRECTORY SERVERS CYCLES SIZE
 //   MEASURE: copy (SIZE: MiB), latency (requests), names (files), pieces (bytes of a piece),
 //   lists (pieces)
-//   DIRECTORY: stria://HOST:PORT/PATH, or a local one for a look at what the client itself takes
-//   SERVERS: process ids of the servers, divided by commas, whose time of the processor
-//   counts; 0: none
-// Everything written is read again and compared. Prints one line of JSON; times are in seconds, an
-// array entry a cycle.
+//   DIRECTORY: stria://HOST:PORT/PATH, or a local one, to see what the client itself costs SERVERS:
+//   process ids of the servers, with commas, whose processor time counts; 0: none
+// Everything written is read again and compared. Prints one line of JSON; times are in seconds, one
+// array entry per cycle.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -89,7 +88,7 @@ double children_cpu() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Of all threads of a process that is not ours, to the nanosecond.
+// The processor time of all threads of another process, to the nanosecond.
 double cpu_of(int process) {
   const std::string tasks = "/proc/" + std::to_string(process) + "/task";
   DIR* directory = opendir(tasks.c_str());

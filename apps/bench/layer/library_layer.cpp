@@ -1,4 +1,4 @@
-// Through Stria's own interface: each array a dataset, all parts put and moved by one commit.
+// Through Stria's own interface: each array is a dataset, and one commit moves all parts.
 #include "container/formats.hpp"
 #include "layer/layer.hpp"
 #include "storage/registry.hpp"
@@ -111,7 +111,7 @@ class LibraryLayer : public Layer {
   }
 
  private:
-  /// What the storage was asked for a file so far, by this rank.
+  /// This rank's requests to the storage for a file so far.
   struct Requests {
     explicit Requests(const std::string& path) {
       trace::Recorder& recorder = trace::Recorder::instance();

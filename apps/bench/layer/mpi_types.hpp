@@ -24,7 +24,7 @@ class MpiTypes {
   /// The elements of a selection, from the first byte of the array on: a subarray, a vector or a
   /// list of blocks.
   MPI_Datatype selected(const Selection& selection, int64_t element_bytes);
-  /// All parts of a call, at their places in a plain file, or in memory.
+  /// All parts of a call at their places in a plain file, or in memory.
   MPI_Datatype file_type(const Workload& workload, const Call& call);
   MPI_Datatype memory_type(const Workload& workload, const Call& call);
   /// With another extent.

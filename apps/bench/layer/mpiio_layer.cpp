@@ -1,7 +1,7 @@
-// Through MPI-IO: whichever the process has, its MPI's own or one that was preloaded.
+// Through the MPI-IO of the process: its MPI's own, or one that was preloaded.
 //
-// A rank whose call fails goes on with the others' collective calls, so that none of them waits for
-// it; the first failure is thrown when the file is closed.
+// A rank whose call fails still makes the collective calls, so that no other rank waits for it. The
+// first failure is thrown when the file is closed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ bool is_one_run(const Selection& selection) {
   return Runs(selection).elements() == selection.elements();
 }
 
-/// The calls of one job: with views where any rank needs one, else with offsets alone.
+/// The calls of one job: with views where any rank needs one, else with offsets only.
 class MpiioCalls {
  public:
   MpiioCalls(const Job& job, MPI_Comm comm) : job_(job) {
@@ -42,7 +42,7 @@ class MpiioCalls {
     }
     MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, comm);
     has_views_ = most[1] != 0;
-    // A rank with fewer calls than others joins in those that are collective, without bytes.
+    // A rank with fewer calls than others makes the remaining collective ones without bytes.
     accesses_.resize(static_cast<size_t>(most[0]));
     views_.resize(!has_views_ ? 0 : job.workload.repeats ? 1 : accesses_.size());
     for (size_t i = 0; i < job.workload.calls.size(); ++i) {

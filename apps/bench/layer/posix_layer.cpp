@@ -1,10 +1,10 @@
-// Straight to the storage, each rank for itself: a request a piece, a list, or one
+// Straight to the storage, each rank for itself: one request per piece, lists, or one
 // contiguous stretch.
 //
 // Methods: "multiple": a request for each stretch that is contiguous in memory and in the file.
 // "list_io": lists of so many stretches of the file, as PVFS took them. "automatic": memory is
 // gathered, and each stretch of the file is a request. "contiguous": as many bytes as the workload
-// has, in one stretch a rank: what the storage can do.
+// has, in one stretch per rank; this shows what the storage can do.
 #include <algorithm>
 
 #include "layer/layer.hpp"
@@ -159,7 +159,7 @@ class PosixLayer : public Layer {
     return told;
   }
 
-  // A shared file is made by rank 0 before the others open it.
+  // Rank 0 makes a shared file before the others open it.
   std::unique_ptr<storage::File> open(const Job& job, int index, bool writes) {
     const std::string path = path_of(options_, job, index);
     storage::OpenOptions options;

@@ -35,7 +35,7 @@ int64_t known_sum(MPI_Comm comm, int64_t value) {
   return unknown ? -1 : sum;
 }
 
-/// Of this rank so far: that of a preloaded MPI-IO where there is one, else the library's.
+/// This rank's traffic so far: that of a preloaded MPI-IO where there is one, else the library's.
 std::array<int64_t, 3> traffic() {
   std::array<int64_t, 3> counts{};
   using Count = void (*)(int64_t*);
@@ -89,8 +89,8 @@ class Benchmark {
   }
 
  private:
-  /// Runs this on every rank and throws on all what any threw. std::bad_alloc counts
-  /// as one of ours.
+  /// Runs the action on every rank, and throws on all ranks what any rank threw. std::bad_alloc
+  /// counts as a stria::Error.
   template <typename Action>
   void everywhere(Action action) {
     Status outcome;

@@ -25,7 +25,7 @@ struct BenchOptions {
   std::string directory = ".";
   int rounds = 3;
   bool read = false;    ///< also read back
-  int reads_from = 0;   ///< each rank reads what the one so many ranks further wrote
+  int reads_from = 0;   ///< each rank reads what the rank so many further on wrote
   bool verify = false;  ///< check every byte of the file, and every byte read
   bool keep = false;    ///< leave the last round's file
 };
@@ -34,12 +34,12 @@ struct BenchOptions {
 struct Direction {
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
-  int64_t requests = -1;  ///< of all ranks to the layer below, in the last round; -1: nobody tells
+  int64_t requests = -1;  ///< of all ranks to the layer below, in the last round; -1: unknown
   int64_t request_bytes = -1;
-  /// With the servers of a store, of all ranks in the last round: requests, bytes sent,
+  /// What all ranks exchanged with the servers of a store in the last round: requests, bytes sent,
   /// bytes received.
   std::array<int64_t, 3> traffic{-1, -1, -1};
-  /// Of the rank that executed most, outside the kernel, in the last round.
+  /// Of the rank that executed the most, outside the kernel, in the last round.
   int64_t instructions = -1;
   std::string method;  ///< of the last round, and why
   std::string reason;
@@ -48,14 +48,14 @@ struct Direction {
 struct BenchResult {
   int64_t useful_bytes = 0;   ///< of all ranks
   int64_t stretches = 0;      ///< of the file that rank 0 touches
-  RequestCounts counts;       ///< what rank 0's calls need by each way
+  RequestCounts counts;       ///< what rank 0's calls need with each method
   int64_t growth_bytes = -1;  ///< the most that a rank held above its arrays
   Direction write;
   Direction read;
   std::string file;  ///< where it was kept
 };
 
-/// Throws stria::Error, alike on all ranks. `progress` is called on rank 0. Collective: yes.
+/// Throws stria::Error, the same on all ranks. `progress` is called on rank 0. Collective: yes.
 BenchResult run_benchmark(MPI_Comm comm, const BenchOptions& options, const std::function<void(const std::string&)>& progress);
 
 }  // namespace stria::bench

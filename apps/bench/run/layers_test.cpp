@@ -1,5 +1,5 @@
-// Every workload through every layer, by every choice: each byte of the file and of memory is
-// checked past the layer.
+// Every workload through every layer, with every choice: each byte of the file and of memory is
+// checked without the layer.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -21,7 +21,7 @@ int rank_count() {
   return count;
 }
 
-/// A directory for this test that all ranks share, gone at the end.
+/// A directory for this test that all ranks share; removed at the end.
 class Directory {
  public:
   Directory() {
@@ -48,7 +48,7 @@ class Directory {
   int rank_ = 0;
 };
 
-/// Sizes of which some divide and some don't.
+/// Sizes that the ranks divide, and some that they don't.
 Chosen small(const WorkloadKind& kind) {
   const std::map<std::string, int64_t> sizes = {
       {"cells", 6},       {"points", 7},    {"dumps", 2},        {"accesses", 30},      {"pieces", 40},
@@ -69,7 +69,7 @@ bool can_be(const WorkloadKind& kind, const Chosen& chosen, const std::string& t
   } catch (const Error&) {
     return false;
   }
-  // The library takes hyperslabs, and each element once.
+  // The library takes hyperslabs only, and each element once.
   const auto file = chosen.words.find("file");
   return through != "library" || file == chosen.words.end() || file->second != "irregular";
 }
@@ -82,7 +82,7 @@ class Layers : public testing::TestWithParam<const char*> {
     options.chosen = chosen;
     options.through = GetParam();
     options.directory = directory_.path();
-    options.rounds = 0;  // the one that warms up is checked as well
+    options.rounds = 0;  // the round that warms up is checked too
     options.read = options.verify = true;
     options.reads_from = 1;
     if (change) {
@@ -148,7 +148,7 @@ TEST_P(Layers, IndependentAndByPieces) {
 
 INSTANTIATE_TEST_SUITE_P(All, Layers, testing::Values("library", "mpiio", "posix"));
 
-// The requests that Ching and others count are those that are made.
+// As many requests are made as Ching and others count.
 TEST(Posix, MakesAsManyRequestsAsThePaperCounts) {
   const Directory directory;
   for (const WorkloadKind& kind : workload_kinds()) {
@@ -164,8 +164,7 @@ TEST(Posix, MakesAsManyRequestsAsThePaperCounts) {
       options.rounds = 1;
       options.read = true;
       options.layer.method = method;
-      // One row of displays is as many stretches as there are rows, unless a display is as
-      // wide as the frame.
+      // A display has as many stretches as rows, unless it is as wide as the frame.
       if (rank_count() > 1) {
         const BenchResult result = run_benchmark(MPI_COMM_WORLD, options, [](const std::string&) {});
         EXPECT_EQ(result.read.requests, requests * rank_count());
@@ -176,7 +175,7 @@ TEST(Posix, MakesAsManyRequestsAsThePaperCounts) {
   }
 }
 
-// A check that can't fail would be none.
+// The check must be able to fail.
 TEST(Verify, FindsOneWrongByte) {
   const Directory directory;
   int rank = 0;

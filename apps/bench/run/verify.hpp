@@ -1,5 +1,4 @@
-// Whether bytes are what they must be: in memory after a read, and in the file past the layer
-// that wrote it.
+// Checks bytes: in memory after a read, and in the file, without the layer that wrote it.
 #pragma once
 
 #include <string>
@@ -11,14 +10,15 @@ namespace stria::bench {
 /// Fills the memory of a job with the values of its elements. Gaps get bytes of another kind.
 void fill_memory(const Job& job, int round);
 
-/// Clears the elements and marks the gaps of memory that is to be read into.
+/// Clears the elements and marks the gaps of memory into which a read goes.
 void clear_memory(const Job& job);
 
-/// What is wrong with memory after a read of what `round` wrote, gaps too; empty: nothing.
+/// Says what is wrong with memory, gaps included, after a read of what `round` wrote.
+/// Empty: nothing.
 std::string check_memory(const Job& job, int round);
 
-/// What is wrong with the elements of this job in the file, read by plain requests; empty: nothing.
-/// Throws stria::Error where it can't be read.
+/// Says what is wrong with the elements of this job in the file, read by plain requests. Empty:
+/// nothing. Throws stria::Error where the file can't be read.
 std::string check_file(const Job& job, const std::string& path, const std::vector<int64_t>& places, int round);
 
 }  // namespace stria::bench

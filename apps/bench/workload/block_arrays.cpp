@@ -9,7 +9,7 @@ namespace stria::bench {
 
 namespace {
 
-/// One rank's block of an array of three dimensions, whose sides need not divide.
+/// One rank's block of an array of three dimensions. The ranks need not divide its sides.
 struct Block {
   std::vector<int64_t> start;
   std::vector<int64_t> size;
@@ -35,7 +35,7 @@ Workload make_block3d(const Chosen& chosen, const Ranks& ranks) {
   return workload;
 }
 
-// Four arrays: 11 species and 3 components of velocity a cell, pressure and temperature.
+// Four arrays: per cell 11 species, 3 components of velocity, pressure and temperature.
 Workload make_s3d(const Chosen& chosen, const Ranks& ranks) {
   const int64_t side = chosen.numbers.at("cells");
   std::vector<int64_t> grid = balanced_grid(ranks.count, 3);

@@ -1,4 +1,4 @@
-// NAS BT-IO: a grid of doubles, five a point, in cells along diagonals, dumped several times.
+// NAS BT-IO: a grid with five doubles per point, in cells along diagonals, dumped several times.
 #include <algorithm>
 
 #include "workload/catalog.hpp"
@@ -36,7 +36,7 @@ std::vector<Cell> cells_of(int64_t points, int64_t side, int rank) {
 
 /// A rank's cells in memory, each with guard points around it.
 struct Memory {
-  int64_t wide = 0;  ///< points along a side of a cell, guards too
+  int64_t wide = 0;  ///< points along a side of a cell, guards included
   int64_t cell_bytes() const { return wide * wide * wide * kPointBytes; }
   Selection cell(const std::vector<int64_t>& start, const std::vector<int64_t>& size) const {
     std::vector<int64_t> inner = start;
@@ -65,7 +65,7 @@ void add_rows(const std::vector<int64_t>& dims, int64_t dump, const Cell& cell, 
   }
 }
 
-// A file a rank: its cells one after another, without the guards.
+// One file per rank: its cells one after another, without the guards.
 Workload file_a_rank(int64_t dumps, const std::vector<Cell>& cells, const Memory& memory) {
   Workload workload;
   workload.is_file_a_rank = true;

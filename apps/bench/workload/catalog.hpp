@@ -1,4 +1,4 @@
-// The workloads by name: what can be chosen of each, and how one rank's part is made.
+// The workloads by name: the parameters of each, and how one rank's part is made.
 //
 // Sources: coll_perf and noncontig (ROMIO), MPI-Tile-IO (Parallel I/O Benchmarking Consortium), NAS
 // BT-IO (NPB 3), IOR, S3D's checkpoint and the parallel open (Yu, Vetter, Oral 2008); 1-D cyclic,
@@ -22,14 +22,14 @@ struct Parameter {
   std::string help;
 };
 
-/// A word that can be chosen; the first is the standard.
+/// A word that can be chosen; the first is the default.
 struct Choice {
   std::string name;
   std::vector<std::string> words;
   std::string help;
 };
 
-/// What was chosen, or the standard.
+/// What was chosen, or the default.
 struct Chosen {
   std::map<std::string, int64_t> numbers;
   std::map<std::string, std::string> words;
@@ -45,8 +45,8 @@ struct WorkloadKind {
   std::string help;
   std::vector<Parameter> parameters;
   std::vector<Choice> choices;
-  /// Throws stria::Error (kInvalidArgument), alike on all ranks, where the choice or the number of
-  /// ranks can't be.
+  /// Throws stria::Error (kInvalidArgument), the same on all ranks, for an impossible choice or
+  /// number of ranks.
   Workload (*make)(const Chosen& chosen, const Ranks& ranks);
 
   Chosen standards() const;

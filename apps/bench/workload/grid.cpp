@@ -11,8 +11,8 @@ namespace stria::bench {
 
 namespace {
 
-// The best grid whose factors are `most` at the most: that with the least largest factor, and then
-// with the largest smallest.
+// The best grid whose factors are at most `most`: the one with the least largest factor; of
+// several, the one with the largest smallest factor.
 std::vector<int64_t> grid_below(int64_t ranks, int dimensions, int64_t most) {
   if (dimensions == 1) {
     return ranks <= most ? std::vector<int64_t>{ranks} : std::vector<int64_t>{};

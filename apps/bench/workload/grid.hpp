@@ -8,8 +8,8 @@
 
 namespace stria::bench {
 
-/// `ranks` as a product of `dimensions` numbers as near to each other as can be, larger ones first,
-/// as MPI_Dims_create gives.
+/// `ranks` as a product of `dimensions` numbers that are as near to each other as possible, larger
+/// ones first, as by MPI_Dims_create.
 std::vector<int64_t> balanced_grid(int ranks, int dimensions);
 
 /// The place of a rank in a grid whose last dimension is the fastest.

@@ -38,7 +38,7 @@ bool Selection::is_box() const {
   return places.empty();
 }
 
-// Innermost dimensions that are taken whole make longer runs of the dimension before them.
+// Innermost dimensions that are taken whole make the runs of the dimension before them longer.
 Runs::Runs(const Selection& selection) : selection_(selection) {
   if (!selection.places.empty()) {
     elements_ = 1;

@@ -1,9 +1,9 @@
 // Which elements of an array: HDF5's hyperslab, or a list of places.
 //
-// Problem: a workload is told to interfaces of four kinds, which want subarrays, vectors,
+// Problem: a workload goes through interfaces of four kinds, which want subarrays, vectors,
 // hyperslabs or lists of pieces.
-// Method: one description that all of them follow from, and a walk over its contiguous runs.
-// Cost: memory for the description alone; the walk takes some nanoseconds a run.
+// Method: one description from which all of them follow, and a walk over its contiguous runs.
+// Cost: memory for the description only; the walk takes some nanoseconds per run.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 namespace stria::bench {
 
 /// Elements of an array of `dims`, slowest dimension first: in each dimension `count` blocks of
-/// `block` elements, `stride` apart, from `start`. They are taken in the array's order. Blocks
-/// apart from each other are of one dimension: what has more is a box.
+/// `block` elements, `stride` apart, from `start`. They are taken in the array's order. Only a
+/// selection of one dimension may have gaps between its blocks: with more dimensions it is a box.
 struct Selection {
   std::vector<int64_t> dims;
   std::vector<int64_t> start;
   std::vector<int64_t> count;
   std::vector<int64_t> stride;
   std::vector<int64_t> block;
-  /// In place of all but `dims`, which is of one dimension: the elements of these indices,
-  /// which increase.
+  /// Instead of everything but `dims`, which then has one dimension: the elements with these
+  /// indices, which increase.
   std::vector<int64_t> places{};
 
   /// A box: [start, start + size) in each dimension.

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kKiB = 1 << 10;
 constexpr int64_t kMiB = 1 << 20;
 
-/// Every rank has `count` pieces of `piece_bytes`, one in each `across` of them, its first after
-/// `first` of them.
+/// Every rank has `count` pieces of `piece_bytes`: one in every `across` pieces, the first behind
+/// `first` pieces.
 struct Deal {
   int64_t count = 0;
   int64_t piece_bytes = 0;
@@ -43,7 +43,7 @@ Workload make_cyclic(const Chosen& chosen, const Ranks& ranks) {
   return deal({accesses, equal_piece(chosen, ranks.count), ranks.count, ranks.rank}, accesses);
 }
 
-// A square of blocks, one a rank; a piece is a row of a block.
+// A square of blocks, one per rank; a piece is a row of a block.
 Workload make_block_block(const Chosen& chosen, const Ranks& ranks) {
   const int64_t side = square_side("blockblock", ranks);
   const int64_t accesses = chosen.numbers.at("accesses");
@@ -57,13 +57,13 @@ Workload make_turns(const Chosen& chosen, const Ranks& ranks) {
   return deal({count, piece, ranks.count, ranks.rank}, count);
 }
 
-// Which of a slot's two doubles an irregular list takes: chance, but the same in every run.
+// Which of a slot's two doubles an irregular list takes: at random, but the same in every run.
 int64_t place_in_slot(int64_t index) {
   return static_cast<int64_t>((static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15u) >> 63);
 }
 
-// The ranks' pieces take turns: "gaps" with 8 bytes after each that nobody touches, "full" without,
-// "irregular" with them before or after, so that no vector describes the list.
+// The ranks' pieces take turns. "gaps": 8 unused bytes lie after each piece; "full": none;
+// "irregular": they lie before or after it, so that no vector describes the list.
 Workload make_pieces(const Chosen& chosen, const Ranks& ranks) {
   const int64_t count = chosen.numbers.at("pieces");
   const std::string& file = chosen.words.at("file");
@@ -85,7 +85,7 @@ Workload make_pieces(const Chosen& chosen, const Ranks& ranks) {
   return workload;
 }
 
-// Vectors of 2 ints dealt to the ranks in turn; memory alike where it is noncontiguous.
+// Vectors of 2 ints, dealt to the ranks in turn; noncontiguous memory has the same shape.
 Workload make_noncontig(const Chosen& chosen, const Ranks& ranks) {
   constexpr int64_t kElementBytes = 8;
   const int64_t elements = chosen.numbers.at("kib") * kKiB / kElementBytes;

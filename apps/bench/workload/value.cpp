@@ -14,8 +14,7 @@ uint64_t seed_of(const ValueKey& key) {
   return (mixed + static_cast<uint64_t>(key.round) + 1) * 0x165667b19e3779f9u;
 }
 
-// Bytes of a double that are any number: neither a NaN nor a zero need be told apart, as
-// nothing is converted.
+// Any bytes will do, even for doubles: nothing is converted, so NaN and zero are no special cases.
 uint64_t word_at(uint64_t seed, int64_t index) {
   const uint64_t mixed = (static_cast<uint64_t>(index) + seed) * 0xff51afd7ed558ccdu;
   return mixed ^ (mixed >> 32);

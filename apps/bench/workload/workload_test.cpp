@@ -1,5 +1,5 @@
-// Workloads against naive loops: runs and pieces of selections, values, and that the ranks' parts
-// make up the arrays.
+// Compares workloads with naive loops: runs and pieces of selections, values, and that the ranks'
+// parts make up the arrays.
 #include "workload/workload.hpp"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ std::vector<std::vector<int>> coverage(const WorkloadKind& kind, const Chosen& c
   return times;
 }
 
-// Every byte once: but for displays, which overlap, and files with gaps.
+// Every byte is written once, except in displays, which overlap, and in files with gaps.
 TEST(Catalog, TheRanksPartsMakeUpTheArrays) {
   for (const WorkloadKind& kind : workload_kinds()) {
     for (const int ranks : {1, 4, 9}) {

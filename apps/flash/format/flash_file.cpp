@@ -183,7 +183,7 @@ void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cell
   }
   auto block_bytes = block_points * static_cast<int64_t>(variables.size() * sizeof(float));
   int64_t step = std::max<int64_t>(kCornerBytes / std::max<int64_t>(block_bytes, 1), 1);
-  // Every rank takes part in as many flushes as the fullest one needs.
+  // Every rank takes part in as many flushes as the rank with the most blocks needs.
   int64_t rounds = (blocks.largest_count + step - 1) / step;
   std::vector<float> values(static_cast<size_t>(std::min(step, blocks.local_count) * block_points) * variables.size());
   for (int64_t round = 0; round < rounds; ++round) {

@@ -1,8 +1,8 @@
 // The FLASH checkpoint and plot file, version 9 (and 10, the "experimental" layout of Latham 2012),
 // written and read with Stria.
 //
-// The writer only names what lies where; one commit moves everything. What readers of such files
-// look for is in docs/formats/flash.md.
+// The writer only says what lies where; one commit moves everything. docs/formats/flash.md says
+// what readers of such files look for.
 #pragma once
 
 #include <mpi.h>
@@ -29,13 +29,13 @@ struct CellArray {
   int64_t total(int d) const { return cells[d] + 2 * guards[d]; }
 };
 
-/// When and on which machine a file is made, as it tells. Like all that it tells, the same
-/// on every rank.
+/// When and on which machine a file is made. Like everything that a file says of itself, it is the
+/// same on every rank.
 struct Origin {
   std::string time, machine;
 };
 
-/// Those of rank 0, now. Collective: yes.
+/// Returns rank 0's machine and time, on every rank. Collective: yes.
 Origin shared_origin(MPI_Comm comm);
 
 /// Names and values in the order in which they are stored. `real_scalars` begin with "time":
@@ -49,13 +49,13 @@ struct ScalarLists {
 
 enum class FileLayout { kStandard, kExperimental };
 
-/// The names of simulation output, numbered as FLASH does.
+/// The names of simulation output, numbered as FLASH numbers them.
 std::string checkpoint_name(const std::string& base, int number);
 std::string plot_name(const std::string& base, int number);
 std::string corner_plot_name(const std::string& base, int number);
 
-/// Records a checkpoint: every variable as double, all lists. `blocks` and `cells` stay the
-/// caller's until the commit, which is the caller's too. Collective: as File::create_dataset.
+/// Records a checkpoint: every variable as double, and all lists. The caller keeps `blocks` and
+/// `cells` until the commit, and makes the commit. Collective: as File::create_dataset.
 void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                     FileLayout layout);
 
@@ -68,12 +68,12 @@ void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, cons
 /// values (nz+1 only in 3-D), x fastest.
 using CornerFunction = void (*)(const void* context, int64_t block, int variable, float* corners);
 
-/// Writes a plot file of corner values, a bounded number of blocks at a time, and leaves only the
-/// commit to do. Collective: yes.
+/// Writes a plot file of corner values, a bounded number of blocks at a time. The caller only makes
+/// the commit. Collective: yes.
 void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context);
 
-/// What a file says of itself, before its blocks are read.
+/// What a file says of itself; read before its blocks.
 struct FlashHeader {
   int dim = 0;
   int64_t cells[3] = {0, 0, 0};
@@ -83,13 +83,12 @@ struct FlashHeader {
   bool experimental = false;
 };
 
-/// Reads the header. kFormat says what is missing when the file is HDF5 but not a FLASH file.
+/// Reads the header. When the file is HDF5 but not a FLASH file, kFormat says what is missing.
 /// Collective: yes.
 Result<FlashHeader> read_header(File& file);
 
-/// Records the reading of all variables of the blocks [first_block, first_block + count) into the
-/// interiors of `cells`, whose names say which variables. The caller commits. Collective: as
-/// File::dataset.
+/// Records a read of the blocks [first_block, first_block + count) into the interiors of `cells`,
+/// whose names say which variables. The caller commits. Collective: as File::dataset.
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
 
 /// Where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of
@@ -99,7 +98,7 @@ struct StoredVariable {
   Hyperslab cells;  ///< of all blocks, this variable alone
 };
 
-/// Finds a variable of either layout by name. kInvalidArgument names those that there are.
+/// Finds a variable of either layout by name. kInvalidArgument lists the names in the file.
 /// Collective: no.
 Result<StoredVariable> find_variable(const File& file, const FlashHeader& header, const std::string& name);
 

@@ -11,10 +11,10 @@ void put_lists(File& file, const ScalarLists& lists);
 /// Makes the compound "sim info", with the file format version.
 void put_sim_info(File& file, int format_version, const Origin& origin);
 
-/// Reads what is there of the lists. Collective: yes.
+/// Reads the lists that the file has. Collective: yes.
 ScalarLists get_lists(File& file);
 
-/// The value of a name, or null.
+/// Returns the value of a name, or null.
 template <typename Value>
 const Value* find_value(const std::vector<std::pair<std::string, Value>>& list, const std::string& name) {
   for (const auto& entry : list) {

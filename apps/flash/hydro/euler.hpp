@@ -17,11 +17,11 @@ inline constexpr int kFluxComponents = 5;
 /// Gas constant in erg/(mol K), which sets the unit of `temp` for a mean molecular mass of 1 g/mol.
 inline constexpr double kGasConstant = 8.31446261815324e7;
 
-/// Pressure never falls below this, so that sound speeds stay real where rounding eats a cold, fast
-/// cell's internal energy. Total energy isn't touched: conservation holds.
+/// Pressure never falls below this. So sound speeds stay real where rounding destroys the internal
+/// energy of a cold, fast cell. Total energy doesn't change, so it is conserved.
 inline constexpr double kSmallestPressure = 1e-14;
 
-/// The ten variables with what the mesh must know of them.
+/// The ten variables, with what the mesh must know about them.
 VariableSet euler_variables();
 
 /// Computes pressure from density, specific total energy and velocity squared.

@@ -14,7 +14,7 @@ class Hydro {
   /// sound. Collective: yes; the same bits on every rank and for every number of ranks.
   double stable_time_step(const Mesh& mesh, double cfl) const;
 
-  /// Advances the interiors of all blocks by dt, with the fluxes at refinement jumps made to agree.
+  /// Advances the interiors of all blocks by dt, and makes the fluxes at refinement jumps agree.
   /// \pre the mesh's guard cells are filled; dependent variables aren't read. Collective: yes.
   void advance(Mesh* mesh, double dt);
 

@@ -1,5 +1,5 @@
-// Gas on meshes with refinement jumps all over: conservation through the jumps, the same bits on
-// any number of ranks.
+// Gas on meshes with many refinement jumps: conservation through the jumps, the same bits on any
+// number of ranks.
 #include "hydro/hydro.hpp"
 
 #include <gtest/gtest.h>

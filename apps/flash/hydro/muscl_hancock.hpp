@@ -6,7 +6,7 @@
 // strong shock), one conservative update. Second order in space and time; stable while the sum over
 // the dimensions of (|u|+c) dt/dx stays below 1. A cell whose predicted face values would lose
 // positivity falls back to first order.
-// Memory: unk's interleaved cells are spread into one array a variable first, so that the inner
+// Memory: unk's interleaved cells are first spread into one array per variable, so that the inner
 // loops vectorise.
 #pragma once
 
@@ -24,9 +24,9 @@ class MusclHancock {
 
   /// Advances the interior cells of a block by dt: density, velocity and total energy. Reads two
   /// guard cells around.
-  /// \param block first double of the block in unk \param cell_size a dimension each
-  /// \param face_fluxes where to leave the fluxes through each face (FluxCorrection's shape), null
-  /// for those not wanted
+  /// \param block first double of the block in unk \param cell_size one per dimension \param
+  /// face_fluxes where to store the fluxes through each face (FluxCorrection's shape); null for
+  /// those not wanted
   void advance(double* block, const std::array<double, 3>& cell_size, double dt, const std::array<double*, 6>& face_fluxes);
 
   /// The largest sum over the dimensions of (|u|+c)/dx over the block's interior cells: the inverse

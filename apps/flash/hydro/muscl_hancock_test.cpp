@@ -1,4 +1,4 @@
-// The scheme against exact solutions: shock tube along each dimension, convergence on
+// Compares the scheme with exact solutions: a shock tube along each dimension, and convergence on
 // a smooth wave.
 #include "hydro/muscl_hancock.hpp"
 
@@ -181,7 +181,7 @@ TEST(MusclHancock, SodTubeAgreesWithTheExactSolutionAlongEveryDimension) {
 }
 
 TEST(MusclHancock, SmoothWaveConvergesAtSecondOrder) {
-  // A density wave that travels along the diagonal: the exact solution is the start moved on.
+  // A density wave travels along the diagonal: the exact solution is the initial state, displaced.
   double previous = 0;
   for (int n : {16, 32, 64}) {
     Tube tube(2, n, true);

@@ -2,10 +2,10 @@
 //
 // Method: HLLC (Toro, Spruce, Speares, Shock Waves 4, 1994) with Einfeldt's bounds for the outer
 // waves (SIAM J. Numer. Anal. 25, 1988): the Roe average guards against waves that are slower than
-// a strong shock. HLL, without the contact wave, for faces within strong shocks, where HLLC lets
-// shocks along the grid break up (Quirk, Int. J. Numer. Methods Fluids 18, 1994). Written without
-// branches, so that a loop over faces vectorises; used together, the two share most of their work.
-// Cost: 4 square roots and 8 divisions a face.
+// a strong shock. HLL, without the contact wave, serves faces within strong shocks, where HLLC lets
+// shocks along the grid break up (Quirk, Int. J. Numer. Methods Fluids 18, 1994). Both have no
+// branches, so that a loop over faces vectorises. Used together, they share most of their work.
+// Cost: 4 square roots and 8 divisions per face.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct GasState {
   double pressure;
 };
 
-/// Mass, momentum along the normal and the two transverse directions, and total energy, a unit of
-/// area and time each.
+/// Mass, momentum along the normal and the two transverse directions, and total energy, each per
+/// unit of area and time.
 struct GasFlux {
   double mass;
   double normal;
@@ -69,7 +69,7 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   const double push_r = r.density * (fan.fastest - r.normal);
   const double middle = (r.pressure - l.pressure + push_l * l.normal - push_r * r.normal) / (push_l - push_r);
 
-  // Everything from here on is of the side that the contact wave leaves at the face.
+  // From here on, everything belongs to the side that the contact wave leaves at the face.
   const bool left = middle >= 0;
   const double density = left ? l.density : r.density;
   const double normal = left ? l.normal : r.normal;
@@ -91,7 +91,8 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
           (energy + pressure) * normal + jump * (star_energy - energy)};
 }
 
-/// The same by two waves: more diffusion along the shock front, and none of its instability.
+/// The same by two waves: with more diffusion along the shock front, but without
+/// HLLC's instability.
 inline GasFlux hll_flux(double gamma, const GasState& l, const GasState& r) {
   const WaveFan fan = wave_fan(gamma, l, r);
   const double slow = std::min(fan.slowest, 0.0);

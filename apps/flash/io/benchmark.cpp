@@ -12,11 +12,11 @@ namespace stria::flash {
 
 namespace {
 
-// Everybody learns whether any rank failed or found something wrong, and throws alike.
+// All ranks learn whether one of them failed or found something wrong, and throw the same error.
 void agree_on(MPI_Comm comm, const std::string& problem, ErrorCode code) {
   int failed_rank = -1;
   const Status status = agree(comm, problem.empty() ? Status() : Status(code, problem), &failed_rank);
-  // What the library agreed on names its rank already.
+  // An error on which the library has agreed names its rank already.
   const bool named = status.message().find("rank ") != std::string::npos;
   (named ? status : status.with_context(fmt::format("rank {}", failed_rank))).throw_if_error();
 }
@@ -94,7 +94,7 @@ class Benchmark {
   const std::function<void(const std::string&)>& progress_;
   IoArrays arrays_;
   std::vector<std::unique_ptr<IoMode>> modes_;
-  PeakMemory memory_;  // after the arrays, so that they are its ground
+  PeakMemory memory_;  // after the arrays, so that it doesn't count them
   std::vector<ModeResult> results_;
   int size_ = 1;
 };

@@ -1,9 +1,9 @@
-// `stria flash io`: the FLASH I/O benchmark (Ross 2001, Latham 2012) through Stria, beside what
-// plain system calls reach.
+// `stria flash io`: the FLASH I/O benchmark (Ross 2001, Latham 2012) through Stria, and through
+// plain system calls for comparison.
 //
-// Modes take turns round by round, so that a machine's moods hit all alike; the first round warms
-// up and is not counted. A round's time runs from a barrier to the return of the slowest rank,
-// open to close.
+// Modes take turns round by round, so that changes of the machine's speed affect all alike. The
+// first round warms up and is not counted. A round's time runs from a barrier to the return of the
+// slowest rank, open to close.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ namespace stria::flash {
 
 struct IoOptions {
   WorkloadParameters workload;
-  /// Spread evenly over the ranks; 0: workload.blocks_on() says how many each rank has.
+  /// Spread evenly over the ranks. 0: workload.blocks_on() says how many each rank has.
   int64_t total_blocks = 0;
   int rounds = 5;
   std::string directory = ".";
@@ -31,9 +31,9 @@ struct IoOptions {
   bool experimental = true;
   int64_t plot_variables = 4;
   bool read = false;  ///< also read the checkpoint back into guard-celled blocks
-  /// Instead of everything else: read this checkpoint, which another run kept, into blocks spread
-  /// evenly over the ranks. It decides nxb, nvar and the number of blocks; guard_cells must be
-  /// those of that run where `verify` is set.
+  /// Only read this checkpoint, which another run kept, into blocks that are spread evenly over
+  /// the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must be
+  /// those of that run.
   std::string read_from;
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
@@ -43,21 +43,21 @@ struct IoOptions {
   Hints hints;
 };
 
-/// One mode's rounds. Phases: mean over the ranks, a round.
+/// One mode's rounds. Phases: mean over the ranks, per round.
 struct ModeResult {
   std::string name;
   std::string kind;  ///< "checkpoint", "plot" or "read"
   int64_t useful_bytes = 0;
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
-  /// Most that a rank held in any round above the arrays; -1: the system doesn't tell.
+  /// The most that a rank held in any round above its arrays; -1: the system doesn't tell.
   int64_t memory_bytes = -1;
-  std::string method;  ///< that the engine used, and why
+  std::string method;  ///< the method that the engine used
   std::string reason;
-  std::string file;  ///< path of the last file, when it is kept or was there before
+  std::string file;  ///< path of the last file, if it is kept or was there before
 };
 
-/// Runs the benchmark. Where `options.read_from` names a file, its shape is noted in `options`.
+/// Runs the benchmark. If `options.read_from` names a file, `options` gets the shape of that file.
 /// `progress` is called on rank 0 with a line of text now and then. Throws stria::Error, the same
 /// on all ranks. Collective: yes.
 std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options,

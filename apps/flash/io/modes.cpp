@@ -26,7 +26,8 @@ CellArray cell_array(const Unk& unk) {
   return cells;
 }
 
-// The box that the benchmark's lattice of blocks fills, as readers need it. Collective: yes.
+// The scalars of the box that the benchmark's lattice of blocks fills, as readers need them.
+// Collective: yes.
 ScalarLists scalar_lists(const IoArrays& a, bool corners) {
   const int64_t n = a.options.workload.nxb;
   const BlockLattice lattice = near_cubic_lattice(std::max<int64_t>(a.partition.total, 1));
@@ -119,8 +120,8 @@ class StriaMode : public IoMode {
     return "";
   }
 
-  // The same of several variables; `check(variable, block, values)`. Collective, so every variable
-  // is read whatever is found.
+  // The same for several variables, by `check(variable, block, values)`. Reading is collective, so
+  // every variable is read whatever is found.
   template <typename T, typename Check>
   std::string check_variables(const std::vector<int>& variables, int64_t points, Check&& check) {
     File file = File::open(arrays_.comm, path_);

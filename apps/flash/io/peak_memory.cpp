@@ -32,7 +32,7 @@ bool forget_peak() {
 }  // namespace
 
 PeakMemory::PeakMemory() {
-  malloc_trim(0);  // what the allocator keeps of memory that was freed would hide a need
+  malloc_trim(0);  // freed memory that the allocator keeps would hide what is needed
   ground_bytes_ = status_bytes("VmRSS:");
   ground_file_bytes_ = status_bytes("RssFile:");
 }

@@ -1,9 +1,9 @@
-// How much memory operations take for themselves: the peak of the process's resident memory above
-// what it held before the first.
+// How much memory operations take: the peak of the process's resident memory above what it held
+// before the first operation.
 //
 // Method: Linux keeps the peak of the resident set (VmHWM) and forgets it on request (proc(5),
-// clear_refs). Memory that ranks share counts on every rank that touched it; pages of program
-// files, which only come, do not count.
+// clear_refs). Memory that ranks share counts on every rank that touched it. Pages of program files
+// do not count, because they only come.
 // Cost: tens of microseconds, outside of what is timed.
 #pragma once
 
@@ -13,12 +13,11 @@ namespace stria::flash {
 
 class PeakMemory {
  public:
-  /// Takes what is resident now as the ground from which growth is measured.
+  /// Measures growth from what is resident now.
   PeakMemory();
   /// Forgets the peak so far.
   void watch();
-  /// Bytes between the ground and the peak since watch(); -1 where the system doesn't
-  /// tell. \pre watch()
+  /// Bytes between that and the peak since watch(); -1 where the system doesn't tell. \pre watch()
   int64_t growth_bytes() const;
 
  private:

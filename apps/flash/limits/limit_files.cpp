@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kDoubleBytes = 8;
 constexpr int64_t kFloatBytes = 4;
-// Runs in the staging buffer start this much further apart than needed: powers of two would share a
-// few cache sets.
+// Runs in the staging buffer start this much further apart than needed, because powers of two would
+// share a few cache sets.
 constexpr int64_t kRunPadBytes = 128;
 
 std::vector<int64_t> all_variables(const Unk& unk) {

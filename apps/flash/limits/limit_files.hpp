@@ -1,8 +1,8 @@
-// The fastest ways we know to get the FLASH pattern into files with plain system calls and no
-// library at all. `contig` shows what the storage takes, `pack` what an ideal program that must
-// also pack reaches; a library is judged by its distance from them. Every way opens its file,
-// writes, syncs if asked, closes, and leaves the file for checking.
-// None communicates: callers put a barrier before and take the slowest rank.
+// The fastest known ways to get the FLASH pattern into files with plain system calls and no library
+// at all. `contig` shows how fast the storage is, and `pack` what an ideal program reaches that
+// must also pack. A library is judged by its distance from them. Every way opens its file, writes,
+// syncs if asked, closes, and leaves the file for checking. None communicates: callers put a
+// barrier before it and take the slowest rank.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct LimitTimes {
   double close_s = 0;
 };
 
-/// Where one rank's values lie in a file: for each variable one run of all its blocks, in order.
+/// Where one rank's values lie in a file. Each variable has one run of all its blocks, in order.
 struct FileRuns {
   std::string path;
   std::vector<int64_t> variables;
@@ -40,10 +40,10 @@ std::string check_file_runs(const FileRuns& runs, const Unk& unk);
 
 /// How a limit writes its file.
 enum class LimitWay {
-  kContig,       ///< already packed; one contiguous region a rank in one shared file
-  kPackWhole,    ///< one pass into a buffer of the rank's whole size, then one run a variable
+  kContig,       ///< already packed; one contiguous region per rank in one shared file
+  kPackWhole,    ///< one pass into a buffer of the rank's whole size, then one run per variable
   kPackStaged,   ///< one pass, a cache-sized buffer at a time, each written while it is hot
-  kFilePerRank,  ///< already packed; a file a rank
+  kFilePerRank,  ///< already packed; a file per rank
   kDirect,       ///< already packed; like kContig past the page cache (O_DIRECT)
 };
 
@@ -52,7 +52,7 @@ class LimitFiles {
  public:
   explicit LimitFiles(const Unk& unk, int64_t staging_bytes = kDefaultStagingBytes);
 
-  /// Packs all blocks into the whole buffer, outside any timing: the ways that start from packed
+  /// Packs all blocks into the whole buffer, outside any timing. The ways that start from packed
   /// bytes need it once.
   Status prepare_packed();
 
@@ -60,7 +60,7 @@ class LimitFiles {
   /// block as a suffix.
   Status write(LimitWay way, const std::string& path, bool sync, LimitTimes* times);
 
-  /// Writes chosen variables as float, one staged pass, one run a variable.
+  /// Writes chosen variables as float, in one staged pass, one run per variable.
   Status write_plot(const std::vector<int64_t>& variables, const std::string& path, bool sync, LimitTimes* times);
 
   /// Reads what kPackWhole or kPackStaged wrote back into the blocks of `target`, through the

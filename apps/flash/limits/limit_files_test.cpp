@@ -34,7 +34,8 @@ std::vector<Unk> three_ranks(int64_t nxb) {
   return ranks;
 }
 
-// The staging buffer holds two blocks of side 8, so the last batch of an odd rank is a short one.
+// The staging buffer holds two blocks of side 8, so a rank with an odd number of blocks has a
+// short last batch.
 constexpr int64_t kSmallStagingBytes = 2 * 512 * 6 * 8;
 
 TEST_F(LimitFilesTest, EveryWayWritesEveryRanksValues) {

@@ -51,8 +51,8 @@ void for_each_row(const Unk& unk, BlockSpan blocks, Visit visit) {
   }
 }
 
-/// Asks for a row that will be packed soon: guard cells break the run that the hardware would
-/// follow by itself.
+/// Prefetches a row that will be packed soon, because guard cells break the run that the hardware
+/// would follow by itself.
 inline void prefetch_row(const double* row, int64_t values) {
   for (int64_t value = 0; value < values; value += kCacheLineValues) {
     __builtin_prefetch(row + value, 0, 3);

@@ -1,11 +1,11 @@
-// Packs all variables of AMR blocks in one pass over memory, and back: the best that
+// Packs all variables of AMR blocks in one pass over memory, and unpacks them: the best that
 // packing alone can do.
-// Problem: the variables of a cell lie side by side, the file wants them apart; one variable at a
-// time reads every cache line nvar times.
+// Problem: the variables of a cell lie side by side, and the file wants them apart. Packing one
+// variable at a time reads every cache line nvar times.
 // Method: a row of cells is a small matrix [cell][variable]; transpose it in registers, 8 x
 // 8 with AVX-512.
-// Cost: every cache line is read once and written once. Written for the limit alone, to be compared
-// with, independent of the library's own kernels.
+// Cost: every cache line is read once and written once. This is for the limit only, and independent
+// of the library's own kernels.
 #pragma once
 
 #include <cstdint>

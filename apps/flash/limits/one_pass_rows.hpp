@@ -29,9 +29,9 @@ struct VectorOf {
   typedef double Type __attribute__((vector_size(Width * sizeof(double))));
 };
 
-// The transposes are written out: in a loop the compiler keeps the rows on the stack and loses
-// a factor of three. Each stage exchanges ever larger pieces between two rows: neighbours,
-// pairs, halves.
+// The transposes are written out. From a loop the compiler makes code that keeps the rows on the
+// stack and takes three times as long. Each stage exchanges ever larger pieces between two rows:
+// neighbours, pairs, halves.
 
 template <typename Vector>
 [[gnu::always_inline]] inline void load(Vector* row, const double* from) {
@@ -115,7 +115,7 @@ template <int Width>
   }
 }
 
-/// Packs the variables from `first` on, Width at a time; what is left over goes to the kernel of
+/// Packs the variables from `first` on, Width at a time; the rest goes to the kernel of
 /// half the width.
 template <int Width>
 inline void pack_row_from(int64_t first, const double* cells, const Row& row, double* runs) {

@@ -21,8 +21,8 @@ std::vector<PackKernel> kernels_here() {
   return kernels;
 }
 
-/// Block sides and variable counts around the vector widths: everything that leaves a
-/// remainder somewhere.
+/// Block sides and variable counts around the vector widths, so that every kind of
+/// remainder occurs.
 template <typename Check>
 void for_each_shape(Check check) {
   for (const int64_t nxb : {1, 3, 4, 7, 8, 9, 16}) {

@@ -12,8 +12,8 @@
 namespace stria::flash {
 namespace {
 
-// One call holds the file's write lock: small enough to let the other ranks in, large enough to
-// make calls cheap.
+// One call holds the file's write lock. It is small enough to let the other ranks in, and large
+// enough to make calls cheap.
 constexpr int64_t kLargestCallBytes = int64_t{8} << 20;
 
 // Formatted here, not by Status::from_errno: that is part of the library, which the peers' bench

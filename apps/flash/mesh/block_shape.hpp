@@ -7,7 +7,7 @@
 
 namespace stria::flash {
 
-/// On each side of a block, in every dimension that the mesh has.
+/// Layers on each side of a block, in every dimension that the mesh has.
 inline constexpr int kGuardCells = 4;
 
 /// A half-open box of cells.
@@ -33,10 +33,10 @@ inline void for_each_cell(const CellBox& box, Body&& body) {
 struct BlockShape {
   int dim = 2;
   int variable_count = 0;
-  std::array<int, 3> cells{8, 8, 1};   ///< interior cells a dimension
+  std::array<int, 3> cells{8, 8, 1};   ///< interior cells per dimension
   std::array<int, 3> guards{4, 4, 0};  ///< guard cells on each side
 
-  /// The shape for blocks of `nxb` cells a side in `dim` dimensions.
+  /// The shape for blocks of `nxb` cells per side in `dim` dimensions.
   static BlockShape make(int dim, int nxb, int variable_count) {
     BlockShape shape{dim, variable_count, {nxb, nxb, nxb}, {kGuardCells, kGuardCells, kGuardCells}};
     if (dim == 2) {

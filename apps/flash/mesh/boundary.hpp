@@ -1,7 +1,7 @@
 // Guard cells beyond the sides of the domain.
 //
-// Method: dimension by dimension, so that edges and corners outside the domain are made of guard
-// cells that are filled already. Works on unk and on the coarse buffers of prolongation alike.
+// Method: dimension by dimension, so that edges and corners outside the domain are made from guard
+// cells that are already filled. It works on unk and on the coarse buffers of prolongation.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct GuardedArray {
   const int* variable_index = nullptr;  ///< of each transferred variable within a cell
 };
 
-/// Fills the cells of `array` that lie outside the domain: outflow copies the outermost cell,
-/// reflect mirrors and turns the normal component round. All guard cells inside the domain must
+/// Fills the cells of `array` that lie outside the domain: outflow copies the outermost cell;
+/// reflect mirrors, and turns the normal component around. All guard cells inside the domain must
 /// have been filled.
 void fill_outside(const Domain& domain, const Leaf& leaf, const VariableSet& variables, const GuardedArray& array);
 

@@ -1,9 +1,9 @@
 // Values at the corners of cells, for plot files "with corners" (Ross et al., 2001): (n+1)^dim
-// values a block.
+// values per block.
 //
 // Method: each corner is the mean of the 2^dim cells around it, guard cells included, so that the
 // blocks of one level agree on the values that they share.
-// Cost: 2^dim additions a corner.
+// Cost: 2^dim additions per corner.
 #pragma once
 
 #include <cstdint>

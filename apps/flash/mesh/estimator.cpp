@@ -6,9 +6,9 @@
 namespace stria::flash {
 namespace {
 
-// One dimension pair's share at a cell: the second derivative in d then e, and what it is measured
-// against. Cell sizes cancel between numerator and denominator when all dimensions share one, and
-// are left out; FLASH's blocks are cubes of cells here.
+// What one pair of dimensions adds at a cell: the second derivative in d then e, and what it is
+// measured against. FLASH's blocks are cubes of cells here. So the cell size cancels between
+// numerator and denominator, and is left out.
 struct Share {
   double second = 0;
   double first = 0;

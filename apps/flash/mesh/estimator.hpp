@@ -1,9 +1,10 @@
 // Where the mesh is too coarse: the modified second-derivative error estimator.
 //
 // Method: Loehner (Comput. Methods Appl. Mech. Eng. 61, 1987) as FLASH uses it (Fryxell et al.,
-// ApJS 131, 2000): the second derivatives in all pairs of dimensions over the first ones, a filter
-// on the mean keeps ripples from counting. Dimensionless, between 0 and 1.
-// Cost: about 30 operations a cell, dimension pair and variable.
+// ApJS 131, 2000): the second derivatives in all pairs of dimensions, divided by the first
+// ones. A filter on the mean keeps ripples from counting. The error has no dimension and is
+// between 0 and 1.
+// Cost: about 30 operations per cell, dimension pair and variable.
 #pragma once
 
 #include <vector>
@@ -26,8 +27,9 @@ struct RefinementCriteria {
 /// \param block first double of the block in unk
 double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter, int spacing = 1);
 
-/// What the estimator says about one block: refine if any variable wants it, coarsen if all allow
-/// it and would allow it after coarsening as well, so that the mesh doesn't flap.
+/// What the estimator says about one block. It is refined if any variable wants it. It is
+/// coarsened if all variables allow it, and would allow it after coarsening too; otherwise the
+/// mesh would flap.
 Mark estimate_mark(const BlockShape& shape, const double* block, const RefinementCriteria& criteria);
 
 }  // namespace stria::flash

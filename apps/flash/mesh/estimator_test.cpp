@@ -43,7 +43,7 @@ TEST_P(Estimator, RefinesAtAJumpAlsoJustOutsideTheBlock) {
     auto jump = fill(shape_, [&](int i, int, int) { return i < at ? 6.0 : 1.0; });
     EXPECT_EQ(estimate_mark(shape_, jump.data(), criteria_), Mark::kRefine) << "jump at cell " << at;
   }
-  // Out of sight for the block, but its parent would see it.
+  // The block doesn't see it, but its parent would.
   auto near = fill(shape_, [](int i, int, int) { return i < 10 ? 6.0 : 1.0; });
   EXPECT_EQ(estimate_mark(shape_, near.data(), criteria_), Mark::kKeep);
   auto far = fill(shape_, [](int i, int, int) { return i < 12 ? 6.0 : 1.0; });
@@ -57,7 +57,7 @@ TEST_P(Estimator, MatchesTheFormulaOnASineWave) {
     auto u = [](int c) { return 10 + std::sin(0.7 * c); };
     double second = u(i + 2) - 2 * u(i) + u(i - 2);
     double first = std::abs(u(i + 2) - u(i)) + std::abs(u(i) - u(i - 2));
-    // The filter's terms of all dimension pairs count, also of those along which nothing changes.
+    // The filter's terms of all dimension pairs count, even where nothing changes along them.
     double mean_xx = std::abs(u(i + 2)) + 2 * std::abs(u(i)) + std::abs(u(i - 2));
     double mean_xy = 2 * (std::abs(u(i + 1)) + std::abs(u(i - 1)));
     double mean_yy = 4 * std::abs(u(i));

@@ -126,7 +126,7 @@ void FluxCorrection::exchange() {
   std::vector<double> outgoing;
   std::vector<double> incoming;
   std::vector<MPI_Request> requests;
-  // Calls body(rank, first double, doubles) for each rank's stretch of a list of parts.
+  // Calls body(rank, first double, number of doubles) for each rank's stretch of a list of parts.
   auto by_rank = [this](const std::vector<Part>& parts, auto&& body) {
     int64_t first = 0;
     int64_t end = 0;

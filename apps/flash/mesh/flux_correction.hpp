@@ -3,10 +3,10 @@
 //
 // Problem: the coarse and the fine side of a face compute different fluxes, so that what leaves one
 // does not enter the other.
-// Method: Berger & Colella (J. Comput. Phys. 82, 1989): every block keeps its fluxes at faces where
-// the level jumps; the fine side averages its own to the coarse faces and hands them to the coarse
+// Method: Berger & Colella (J. Comput. Phys. 82, 1989). Every block keeps its fluxes at faces where
+// the level jumps. The fine side averages its own to the coarse faces and hands them to the coarse
 // side, which corrects its outermost cells by the difference.
-// Cost: the faces at jumps, one message a pair of neighbouring ranks.
+// Cost: the faces at jumps, and one message per pair of neighbouring ranks.
 #pragma once
 
 #include <mpi.h>
@@ -38,7 +38,7 @@ class FluxCorrection {
   /// Finds the faces with jumps in a new mesh. \param leaves local leaves, then ghosts
   void rebuild(std::span<const Leaf> leaves, const NeighborTable& neighbors, const GhostLayer& ghosts, int64_t first_block);
 
-  /// Where to leave the fluxes of a face, or null when nobody asks for them. Shape:
+  /// Where to store the fluxes of a face, or null when they aren't needed. Shape:
   /// [outer][inner][components] cells of the face, `inner` being the lower of the face's
   /// own dimensions.
   double* face_fluxes(int32_t block, int face);
@@ -47,8 +47,8 @@ class FluxCorrection {
   void exchange();
 
   const std::vector<CoarseFace>& coarse_faces() const { return coarse_faces_; }
-  /// The block's own fluxes and the ones that should have been, at a face of coarse_faces(). Shape
-  /// as in face_fluxes.
+  /// The block's own fluxes and the right ones, at a face of coarse_faces(). Shape as
+  /// in face_fluxes.
   const double* own_fluxes(const CoarseFace& face) const { return fluxes_.data() + face.own_offset; }
   const double* fine_fluxes(const CoarseFace& face) const { return fine_.data() + face.fine_offset; }
 

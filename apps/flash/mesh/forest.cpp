@@ -12,7 +12,7 @@ namespace {
 
 using InteriorNodes = std::unordered_set<Leaf, LeafHash>;
 
-// p4est reports its progress on standard output unless told not to, and a library must not print.
+// p4est prints its progress on standard output by default, but a library must not print.
 void silence_p4est() {
   static const bool done = [] {
     sc_init(MPI_COMM_NULL, 0, 0, nullptr, SC_LP_ERROR);
@@ -150,7 +150,7 @@ class P4Forest final : public Forest {
     return leaf;
   }
 
-  // A brick's vertices lie at whole numbers: the lowest corner of a tree is the place of
+  // A brick's vertices lie at whole numbers, so the lowest corner of a tree is the place of
   // its root block.
   void find_roots() {
     for (int tree = 0; tree < connectivity_->num_trees; ++tree) {

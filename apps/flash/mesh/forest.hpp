@@ -47,8 +47,8 @@ class Forest {
  public:
   virtual ~Forest() = default;
 
-  /// Makes a forest whose leaves all have `level`. Collective: yes. Errors: kInvalidArgument for a
-  /// domain or level that cannot be.
+  /// Makes a forest whose leaves all have `level`. Collective: yes. Errors: kInvalidArgument for an
+  /// impossible domain or level.
   static Result<std::unique_ptr<Forest>> uniform(MPI_Comm comm, const Domain& domain, int level);
 
   /// Makes the forest that has exactly the given leaves. Collective: yes; every rank passes the
@@ -66,11 +66,11 @@ class Forest {
   virtual GhostLayer ghost_layer() const = 0;
 
   /// Splits and merges leaves as marked, one level at most, and restores the 2:1 balance over
-  /// faces, edges and corners. Merging needs all siblings marked, and gives way to the balance. No
-  /// leaf changes its rank. Collective: yes.
+  /// faces, edges and corners. Siblings are merged only if all are marked and the balance allows
+  /// it. No leaf changes its rank. Collective: yes.
   virtual void adapt(std::span<const Mark> marks) = 0;
 
-  /// Spreads the leaves evenly over the ranks without tearing siblings apart. Collective: yes.
+  /// Spreads the leaves evenly over the ranks, and keeps siblings together. Collective: yes.
   virtual void partition() = 0;
 };
 

@@ -1,7 +1,7 @@
 // Copies of other ranks' blocks: the interiors of all ghost blocks, transferred variables only.
 //
-// Method: one message a pair of neighbouring ranks, packed block by block in Morton order.
-// Cost: the interiors of the blocks on the partition's surface, once a guard-cell fill.
+// Method: one message per pair of neighbouring ranks, packed block by block in Morton order.
+// Cost: the interiors of the blocks on the partition's surface, once per filling of guard cells.
 #pragma once
 
 #include <mpi.h>

@@ -1,12 +1,12 @@
 // Filling guard cells, also where the refinement jumps.
 //
 // Problem: every block needs four layers of cells of whatever surrounds it, at its own cell size.
-// Method: same level: copy; finer neighbour: restrict its cells; coarser neighbour: gather a
-// coarse picture of the block's surroundings (itself restricted, its neighbours of the same level
-// restricted, the coarse ones copied) and prolong from it; outside the domain: boundary
-// conditions. Reads interiors only, so the order of the blocks and the number of ranks cannot
-// matter. As in PARAMESH (MacNeice et al., Comput. Phys. Commun. 126, 2000), except that no parent
-// blocks are stored.
+// Method: same level: copy; finer neighbour: restrict its cells; coarser neighbour: gather a coarse
+// picture of the block's surroundings (itself restricted, its neighbours of the same level
+// restricted, the coarse ones copied) and prolong from it; outside the domain: boundary conditions.
+// It reads interiors only, so the result depends neither on the order of the blocks nor on the
+// number of ranks. The method is that of PARAMESH (MacNeice et al., Comput. Phys. Commun. 126,
+// 2000), except that no parent blocks are stored.
 // Cost: proportional to the guard cells.
 #pragma once
 

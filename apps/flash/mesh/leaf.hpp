@@ -57,8 +57,8 @@ inline double block_length(const Domain& domain, int level, int d) {
 }
 
 /// Coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the upper one
-/// for 1. Both neighbours of a side compute the same bits, because the position is formed from
-/// whole numbers first.
+/// for 1. Both neighbours of a side compute the same bits, because the position is first formed
+/// from whole numbers.
 inline double block_side(const Domain& domain, const Leaf& leaf, int d, int side) {
   double fraction = static_cast<double>(leaf.index[d] + side) / static_cast<double>(blocks_across(domain, leaf.level, d));
   return domain.lo[d] + (domain.hi[d] - domain.lo[d]) * fraction;

@@ -62,9 +62,9 @@ class Mesh {
   void fill_guards();
 
   /// Refines and coarsens as marked within the level limits, carries the cells over and balances
-  /// the load. Derived variables and guard cells are the caller's to renew where true comes back:
-  /// the mesh has changed somewhere.
-  /// \pre guard cells are filled. Collective: yes; \param marks one a local block.
+  /// the load. True means that the mesh has changed somewhere: the caller then renews derived
+  /// variables and guard cells. \pre guard cells are filled. Collective: yes; \param marks one
+  /// per local block.
   Result<bool> adapt(std::vector<Mark> marks);
 
   /// Renews the description of the local blocks. Collective: no.

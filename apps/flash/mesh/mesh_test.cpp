@@ -72,8 +72,8 @@ TEST_P(MeshTest, GuardCellsOfALinearFieldAreExactInsideTheDomain) {
       });
     }
     mesh->fill_guards();
-    // Next to the domain's side the slope is limited to nothing, so that fine cells within one
-    // coarse cell of it are excepted.
+    // Next to the domain's side the slope is limited to zero. So fine cells within one coarse cell
+    // of it are left out.
     const double rim = 2 * block_length(mesh->domain(), 1, 0) / 8;
     for (int64_t b = 0; b < mesh->block_count(); ++b) {
       const Leaf& leaf = mesh->leaves()[b];

@@ -1,10 +1,9 @@
-// Who lies next to whom: for every local block and each of the 26 directions (8 in 2-D), the blocks
-// that its guard cells see.
+// Which blocks are neighbours: for every local block and each of the 26 directions (8 in 2-D), the
+// blocks that its guard cells see.
 //
-// Method: a hash table of local and ghost leaves by level and place; a neighbour is looked up
-// at the same level, then one coarser, then one finer, which is all that a 2:1-balanced
-// forest can have.
-// Cost: O(1) a direction.
+// Method: a hash table of local and ghost leaves by level and place; a neighbour is looked up at
+// the same level, then one level coarser, then one finer. A 2:1-balanced forest has no others.
+// Cost: O(1) per direction.
 #pragma once
 
 #include <array>

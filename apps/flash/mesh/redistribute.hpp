@@ -1,7 +1,7 @@
 // Moving blocks between ranks after a new partition of the same leaves.
 //
-// Method: both partitions are runs of the same order, so that each pair of ranks exchanges at most
-// one run of blocks, in one message. Interiors only: the guard cells are filled afterwards.
+// Method: both partitions are runs of the same order. So each pair of ranks exchanges at most one
+// run of blocks, in one message. Interiors only: the guard cells are filled afterwards.
 #pragma once
 
 #include <mpi.h>

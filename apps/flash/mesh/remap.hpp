@@ -1,9 +1,9 @@
 // Carrying block data over from an old mesh to an adapted one, rank by rank.
 //
-// Method: old and new leaves of a rank cover the same space in the same order; they are walked side
+// Method: old and new leaves of a rank cover the same space in the same order, and are walked side
 // by side. A leaf that stayed is copied, a new child is prolonged from its parent's cells, a new
-// parent is restricted from its children's. Conserves the integrals of density and of density times
-// the per-mass variables to round-off.
+// parent is restricted from its children's. The integrals of density, and of density times the
+// per-mass variables, are conserved to round-off.
 #pragma once
 
 #include <span>

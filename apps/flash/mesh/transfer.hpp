@@ -1,12 +1,12 @@
 // Moving cell values between refinement levels.
 //
-// Problem: a block's neighbour, parent or child holds the same space at twice or half
-// its cell size.
+// Problem: a block's neighbour, parent or child covers the same space with cells of twice or
+// half the size.
 // Method: everything happens on conserved densities (rho, rho*u, rho*E): restriction averages the
 // 2^dim fine cells; prolongation splits a coarse cell with minmod-limited slopes, so that linear
 // fields are reproduced, no new extremum of a single slope appears and the fine cells sum up to
 // the coarse one.
-// Cost: a few operations a value, no allocation.
+// Cost: a few operations per value, no allocation.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace stria::flash {
 /// block's compact copy.
 struct CellSource {
   const double* origin = nullptr;       ///< cell (0,0,0)
-  std::array<int64_t, 3> stride{};      ///< doubles from a cell to its neighbour, a dimension each
+  std::array<int64_t, 3> stride{};      ///< doubles from a cell to its neighbour, one per dimension
   const int* variable_index = nullptr;  ///< where in a cell each transferred variable is
 
   const double* cell(int i, int j, int k) const { return origin + i * stride[0] + j * stride[1] + k * stride[2]; }
@@ -35,7 +35,7 @@ class CoarseBuffer {
   /// \param rim cells around the block's own cells/2 in every dimension that the mesh has
   CoarseBuffer(const BlockShape& shape, int transferred_count, int rim);
 
-  /// Marks every value as unknown (NaN), so that a cell that nobody filled spoils the result
+  /// Marks every value as unknown (NaN), so that a cell that was not filled spoils the result
   /// where it is used.
   void clear();
   double* cell(int i, int j, int k) { return values_.data() + offset(i, j, k); }

@@ -1,5 +1,5 @@
-// What the mesh must know of the variables that it carries: their names, and how they behave when
-// cells are merged or split.
+// What the mesh must know about the variables that it carries: their names, and how they behave
+// when cells are merged or split.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct TransferredVariable {
   int normal_to = -1;  ///< dimension whose reflecting walls flip its sign; -1 for none
 };
 
-/// The variables of unk. All that is not transferred is derived: the physics recomputes it after
-/// every transfer.
+/// The variables of unk. Those that are not transferred are derived: the physics recomputes them
+/// after every transfer.
 struct VariableSet {
   std::vector<std::string> names;  ///< four letters each, in the order of unk
 

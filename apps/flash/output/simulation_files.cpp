@@ -84,7 +84,7 @@ void need_shape(File& file, const std::string& name, const std::vector<int64_t>&
   }
 }
 
-// What is wrong with the file must be found by all ranks together: one that gave up on its own
+// All ranks must find together what is wrong with the file: a rank that gave up because of its own
 // share would leave the others waiting.
 void check_shapes(File& file, const FlashHeader& header, const std::vector<std::string>& names) {
   int64_t n = header.global_count;
@@ -101,7 +101,7 @@ void check_shapes(File& file, const FlashHeader& header, const std::vector<std::
   }
 }
 
-// Calls `read`; an error of the file says which file.
+// Calls `read`, and adds the name of the file to its error.
 template <typename Read>
 auto naming(const std::string& path, Read&& read) {
   try {
@@ -206,7 +206,7 @@ void SimulationFiles::remove_old() {
       try {
         remove_file(checkpoints_.front());
       } catch (const Error&) {
-        // Somebody else has removed it, or it stays.
+        // Another process has removed it, or it stays.
       }
     }
     checkpoints_.erase(checkpoints_.begin());
@@ -268,7 +268,7 @@ Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovO
 
 namespace {
 
-// Blocks stay as they are at a restart, so that the levels of the file must be levels of the run.
+// Blocks stay as they are at a restart, so the levels of the file must be levels of the run.
 // Collective: yes.
 void check_levels(MPI_Comm comm, const std::string& path, const std::vector<int32_t>& levels, const SedovOptions& options) {
   // The finest, minus the coarsest.
@@ -285,8 +285,8 @@ void check_levels(MPI_Comm comm, const std::string& path, const std::vector<int3
   }
 }
 
-// Compares what no get() has compared yet with its checksums: a restart loads a part of the
-// datasets only. Collective: yes.
+// Verifies what no get() has verified yet: a restart loads only a part of the datasets.
+// Collective: yes.
 void check_rest(File& file, const FlashHeader& header, Restored& restored) {
   if (!file.has_checksums()) {
     restored.unchecked.emplace_back("it has no checksums: nothing of it was checked");
@@ -296,7 +296,7 @@ void check_rest(File& file, const FlashHeader& header, Restored& restored) {
   for (const std::string& name : header.names) {
     loaded.push_back(find_variable(file, header, name).value().dataset);
   }
-  // What another program has packed was not compared.
+  // What another program has repacked was not verified.
   std::erase_if(loaded, [&](const std::string& path) { return !file.dataset(path).is_contiguous(); });
   try {
     for (const Damage& damage : file.verify(nullptr, loaded)) {
@@ -328,7 +328,7 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
     throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));
   }
   check_shapes(file, header, header.names);
-  // Each rank reads a share of the rows that tell where the blocks are; the mesh deals the
+  // Each rank reads a part of the rows that tell where the blocks are; the mesh then deals the
   // blocks out anew.
   int size = 1;
   MPI_Comm_size(comm, &size);

@@ -1,5 +1,5 @@
-// The files of a Sedov run: checkpoints and plot files, numbered, the last few kept; and the way
-// back from them.
+// The files of a Sedov run: numbered checkpoints and plot files, of which the last few are kept,
+// and the restart from them.
 #pragma once
 
 #include <functional>
@@ -41,10 +41,11 @@ class SimulationFiles {
  public:
   SimulationFiles(MPI_Comm comm, OutputOptions options);
 
-  /// Clears what a killed run left half written; one line a file for people. Collective: yes.
+  /// Removes what a killed run left half written. Returns one line per file, for people.
+  /// Collective: yes.
   std::vector<std::string> clear_leftovers();
-  /// Goes on counting where a restored run left off; checkpoints up to that one count among those
-  /// to keep. Collective: yes.
+  /// Goes on counting after a restored run. Checkpoints up to that one count among those to keep.
+  /// Collective: yes.
   void continue_after(const Restored& restored);
   /// Checks the names of the variables to plot, before the run begins. Throws stria::Error
   /// (kInvalidArgument).
@@ -76,7 +77,7 @@ struct Restored {
   std::string path;
   int checkpoint_number = 0;
   int plot_number = 0;
-  /// Sentences on what is damaged but not loaded, so that the run is whole without it.
+  /// Sentences on what is damaged but was not loaded; the run doesn't need it.
   std::vector<std::string> damages;
   std::vector<std::string> unchecked;  ///< sentences on what could not be compared with checksums
 };
@@ -85,7 +86,7 @@ struct Restored {
 SedovOptions read_options(MPI_Comm comm, const std::string& path);
 
 /// Restores from one checkpoint and checks every checksum: damage to what is loaded is an error,
-/// damage to the rest is told. `options` are those to go on with; dimension and block size must be
+/// damage to the rest is reported. The run goes on with `options`; dimension and block size must be
 /// the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 

@@ -149,7 +149,7 @@ Status Canvas::write_png(const std::string& path) const {
   if (status == CAIRO_STATUS_NO_MEMORY) {
     return {ErrorCode::kResourceExhausted, "drawing picture '" + path + "': no memory"};
   }
-  // Cairo tells that writing failed; why, only errno knows.
+  // Cairo tells only that writing failed; errno has the reason.
   return errno != 0 ? Status::from_errno(errno, "write picture '" + path + "'")
                     : Status(ErrorCode::kIo, "writing picture '" + path + "': " + cairo_status_to_string(status));
 }

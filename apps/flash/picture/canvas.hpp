@@ -38,8 +38,8 @@ struct TextStyle {
   Color color{};
 };
 
-/// Drawing outside of the picture is cut off. Failures to draw (no memory) are kept and told
-/// by write_png().
+/// Drawing outside the picture is cut off. write_png() reports earlier failures to
+/// draw (no memory).
 class Canvas {
  public:
   Canvas(int width, int height, Color background);
@@ -52,8 +52,8 @@ class Canvas {
   /// Draws the sides of a box; lines of one pixel lie within pixels.
   void outline(const Box& box, const Pen& pen);
   void line(double x0, double y0, double x1, double y1, const Pen& pen);
-  /// Draws Pango markup, its middle at height y; `x` is where the anchor says. Turned text: x and y
-  /// change their roles.
+  /// Draws Pango markup with its middle at height y; the anchor says which end `x` means. For
+  /// turned text, x and y change their roles.
   void text(double x, double y, const std::string& markup, const TextStyle& style);
   double text_width(const std::string& markup, const TextStyle& style) const;
   /// Copies rows of `width` pixels from the top; (left, top) gets the first.

@@ -25,7 +25,7 @@ struct SliceInput {
   std::span<const double> bounding_box;  ///< [blocks][3][2]
   std::array<double, 3> domain_lo{0, 0, 0};
   std::array<double, 3> domain_hi{1, 1, 1};
-  int normal = 2;  ///< the axis that the plane of a 3-D mesh stands on
+  int normal = 2;  ///< the axis at right angles to the plane, in a 3-D mesh
   /// Where on that axis; a plane at the domain's upper end shows the last cells.
   double plane = 0.5;
 };
@@ -43,11 +43,10 @@ struct SliceStyle {
 };
 
 /// Draws the slice, a plot for each panel. Errors: kInvalidArgument when the arrays' sizes don't
-/// fit each other, the plane lies outside of the domain, or the plot's size is out of range.
+/// fit each other, the plane lies outside the domain, or the plot's size is out of range.
 Result<Canvas> draw_slice(const SliceInput& input, std::span<const SlicePanel> panels, const SliceStyle& style);
 
-/// Where draw_slice() puts the plot of a panel, in pixels: for tests and for those
-/// who draw over it.
+/// Where draw_slice() puts the plot of a panel, in pixels: for tests, and for drawing over it.
 Box plot_box(const SliceInput& input, int panel, const SliceStyle& style);
 
 /// "density" for "dens", and so on; the name itself where it isn't one of FLASH's common variables.

@@ -10,7 +10,7 @@
 namespace stria::flash {
 namespace {
 
-// Brings one value a block to every rank, in Morton order.
+// Brings one value per block to every rank, in Morton order.
 template <typename T>
 std::vector<T> gather_blocks(const Mesh& mesh, const std::vector<T>& mine) {
   int ranks = 0;

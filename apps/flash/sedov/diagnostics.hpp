@@ -9,7 +9,7 @@
 
 namespace stria::flash {
 
-/// Integrals over the domain (in 2-D: a unit of length, the domain's depth in z).
+/// Integrals over the domain (in 2-D: per unit of length, the domain's depth in z).
 struct Totals {
   double mass = 0;
   double energy = 0;
@@ -31,8 +31,7 @@ struct RadialProfile {
 RadialProfile density_profile(const Mesh& mesh);
 
 /// Where the shock is: the radius at which the angle-averaged density falls most steeply; 0 where
-/// it nowhere does.
-/// Collective: yes.
+/// it falls nowhere. Collective: yes.
 double numerical_shock_radius(const Mesh& mesh);
 
 }  // namespace stria::flash

@@ -88,7 +88,7 @@ SedovState SedovSolution::at(double radius, double time) const {
   }
   const double g = parameters_.gamma;
   const double speed = 2.0 / (parameters_.dim + 2) * shock / time;
-  // The radius grows with v; the logarithm of the excess is bisected, because all of the core lies
+  // The radius grows with v. The logarithm of the excess is bisected, because all of the core lies
   // next to the start.
   double low = -700;
   double high = 0;

@@ -1,12 +1,12 @@
 // The exact solution of a point explosion: the Sedov-Taylor blast wave.
 //
 // Problem: energy released at a point (3-D) or along a line (2-D) of a cold gas of constant density
-// drives a shock whose profile keeps its shape; shock radius and profiles at a given time.
+// drives a shock whose profile keeps its shape. Find shock radius and profiles at a given time.
 // Method: the closed form in Sedov's parameter v ("Similarity and Dimensional Methods", 1959), in
 // the standard case of Kamm & Timmes, "On Efficient Generation of Numerically Robust Sedov
 // Solutions" (LA-UR-07-2849, 2007), constant density; the energy integral by double-exponential
 // quadrature over v, whose end point is singular.
-// Cost: microseconds to make, a bisection a point.
+// Cost: microseconds to make, a bisection per point.
 #pragma once
 
 #include "stria/status.hpp"
@@ -25,7 +25,7 @@ class SedovSolution {
   struct Parameters {
     int dim = 3;  ///< 2: cylindrical, 3: spherical
     double gamma = 1.4;
-    double energy = 1;  ///< in 2-D: a unit of length
+    double energy = 1;  ///< in 2-D: per unit of length
     double density = 1;
   };
 

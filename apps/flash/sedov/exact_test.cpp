@@ -1,4 +1,4 @@
-// The exact blast wave against published numbers and against the conservation laws, which the
+// Compares the exact blast wave with published numbers, and with the conservation laws that its
 // profiles must obey.
 #include "sedov/exact.hpp"
 
@@ -37,8 +37,8 @@ TEST(SedovSolution, StrongShockRelationsHold) {
   EXPECT_EQ(ahead.pressure, 0.0);
 }
 
-// Mass and energy within the shock, by the midpoint rule: profiles from the closed form,
-// quadrature of its own.
+// Mass and energy within the shock: the profiles come from the closed form, the integrals from the
+// midpoint rule.
 TEST(SedovSolution, ProfilesHoldTheSweptMassAndTheEnergy) {
   for (int dim : {2, 3}) {
     for (double gamma : {1.2, 1.4, 5.0 / 3}) {

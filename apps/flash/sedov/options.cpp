@@ -13,7 +13,7 @@ Status unless(bool good, const std::string& what) {
   return good ? Status() : Status(ErrorCode::kInvalidArgument, what);
 }
 
-// As people write it: 0.8, nan, 1e+30.
+// Formats a number as people write it: 0.8, nan, 1e+30.
 std::string number(double value) {
   std::ostringstream text;
   text << value;

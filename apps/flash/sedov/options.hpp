@@ -1,4 +1,4 @@
-// What a Sedov run can be told.
+// The options of a Sedov run.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct SedovOptions {
   double cfl = 0.8;  ///< of the sum over the dimensions of (|u|+c) dt/dx
   double end_time = std::numeric_limits<double>::infinity();
   int64_t max_steps = 100;
-  int refine_every = 2;  ///< steps from one look at the mesh to the next
+  int refine_every = 2;  ///< steps from one adaptation of the mesh to the next
   double refine_above = 0.8;
   double derefine_below = 0.2;
   double refine_filter = 0.01;

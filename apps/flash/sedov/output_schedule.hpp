@@ -1,4 +1,4 @@
-// When the next file is due: every so many steps, every so many seconds, or both.
+// When the next file is due: after so many steps, after so many seconds, or both.
 #pragma once
 
 #include <mpi.h>
@@ -14,9 +14,8 @@ class OutputSchedule {
   OutputSchedule(int64_t every_steps, double every_seconds)
       : every_steps_(every_steps), every_seconds_(every_seconds), last_seconds_(MPI_Wtime()) {}
 
-  /// Whether a file is due after `step` steps, the same on every rank: rank 0's clock decides.
-  /// Starts the clock anew if so.
-  /// Collective: yes.
+  /// Tells whether a file is due after `step` steps, and restarts the clock if so. The same on
+  /// every rank, because rank 0's clock decides. Collective: yes.
   bool due(MPI_Comm comm, int64_t step) {
     int is_due = every_steps_ > 0 && step % every_steps_ == 0 ? 1 : 0;
     if (every_seconds_ > 0 && is_due == 0) {

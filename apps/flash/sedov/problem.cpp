@@ -24,7 +24,7 @@ class Ball {
     radius_ = problem.radius_cells * smallest;
   }
 
-  // The sampled share of the cell with the given centre and size.
+  // How much of the cell with this centre and size lies in the ball, by sampling.
   double share(const std::array<double, 3>& cell, const std::array<double, 3>& size) const {
     std::array<int, 3> samples{kSamples, kSamples, domain_.dim == 3 ? kSamples : 1};
     int inside = 0;

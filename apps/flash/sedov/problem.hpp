@@ -8,7 +8,7 @@ namespace stria::flash {
 
 struct SedovProblem {
   double gamma = 1.4;
-  double energy = 1;  ///< of the explosion; in 2-D a unit of length in z
+  double energy = 1;  ///< of the explosion; in 2-D per unit of length in z
   double ambient_density = 1;
   double ambient_pressure = 1e-5;
   double radius_cells = 3.5;  ///< of the ball that holds the energy, in cells of the finest level

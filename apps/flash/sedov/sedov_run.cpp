@@ -60,7 +60,7 @@ Result<std::vector<Leaf>> leaves_from_boxes(const Domain& domain, std::span<cons
   return leaves;
 }
 
-// Puts all ranks' leaves one after another, on every rank: 32 bytes a block of the whole mesh.
+// Puts all ranks' leaves one after another, on every rank: 32 bytes per block of the whole mesh.
 std::vector<Leaf> gather_leaves(MPI_Comm comm, const std::vector<Leaf>& mine) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
@@ -122,7 +122,7 @@ Status SedovRun::build_initial_mesh() {
   return {};
 }
 
-// At the start blocks only refine, those with the explosion all the way down.
+// At the start blocks are only refined; those with the explosion down to the finest level.
 Result<bool> SedovRun::adapt(bool initial) {
   fill_guards();
   RefinementCriteria criteria{{kDens, kPres}, options_.refine_above, options_.derefine_below, options_.refine_filter};

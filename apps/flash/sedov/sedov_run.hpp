@@ -1,8 +1,9 @@
-// A Sedov run from start or checkpoint to end: the loop that the application's output hangs on.
+// A Sedov run from start or checkpoint to end: the loop around which the application
+// writes its files.
 //
 // All results, the mesh included, are the same bits for every number of ranks and across restarts:
 // blocks are advanced from their own cells and guard cells in a fixed order, the time step is a
-// maximum, siblings never sit on different ranks.
+// maximum, and siblings are always on the same rank.
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +18,7 @@
 
 namespace stria::flash {
 
-/// What a checkpoint holds beside the blocks.
+/// What a checkpoint holds besides the blocks.
 struct RunScalars {
   double time = 0;
   double dt = 0;      ///< of the last step, 0 before the first
@@ -31,12 +32,11 @@ class SedovRun {
   /// same on all ranks.
   static Result<std::unique_ptr<SedovRun>> start(MPI_Comm comm, const SedovOptions& options);
 
-  /// Rebuilds the mesh of a checkpoint on any number of ranks. The cells are the caller's to read
-  /// into unk(), for the blocks [first_block, first_block + block_count) of the file and all
-  /// variables, followed by finish_restore().
-  /// \param refine_level this rank's share of the file's `refine level`; the ranks' shares, one
-  /// after another, are the whole
-  /// \param bounding_box the same blocks' bounding boxes, [blocks][3][2]
+  /// Rebuilds the mesh of a checkpoint on any number of ranks. The caller then reads the cells of
+  /// the blocks [first_block, first_block + block_count) of the file into unk(), all variables, and
+  /// calls finish_restore(). \param refine_level this rank's part of the file's `refine level`; the
+  /// ranks' parts, one after another, are the whole \param bounding_box the same blocks' bounding
+  /// boxes, [blocks][3][2]
   /// Collective: yes. Errors (agreed): kFormat when the blocks aren't a complete mesh of the
   /// options' dimension and domain.
   static Result<std::unique_ptr<SedovRun>> restore(MPI_Comm comm, const SedovOptions& options, const RunScalars& scalars,
@@ -48,8 +48,8 @@ class SedovRun {
   /// Whether the last step or the end time has been reached.
   bool finished() const;
 
-  /// Advances by one time step, and adapts the mesh where it is its turn. Collective: yes. Errors:
-  /// kInternal when the state has become unphysical.
+  /// Advances by one time step, and adapts the mesh after every refine_every steps. Collective:
+  /// yes. Errors: kInternal when the state has become unphysical.
   Status step();
 
   /// Fills guard cells from the current state: before corners are interpolated. Collective: yes.

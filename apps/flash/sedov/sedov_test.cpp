@@ -14,8 +14,8 @@ namespace {
 SedovOptions small_blast(int dim) {
   SedovOptions options;
   options.dim = dim;
-  // Three root blocks a side keep the blast within one for a while: little work, and refinement
-  // jumps also in 3-D.
+  // With three root blocks per side, the blast stays within one for a while: little work, and
+  // refinement jumps in 3-D too.
   options.root_blocks = {3, 3, 3};
   options.max_level = dim == 2 ? 4 : 2;
   options.max_steps = dim == 2 ? 60 : 12;
@@ -104,7 +104,7 @@ Snapshot take_snapshot(SedovRun* run, MPI_Comm comm) {
           gather(cells, MPI_DOUBLE, comm)};
 }
 
-// Restores as a program reading a file would: each rank brings a share of the block list, then
+// Restores as a program does that reads a file: each rank brings a part of the block list, then
 // reads its blocks' cells.
 std::unique_ptr<SedovRun> restore(const Snapshot& snapshot, const SedovOptions& options, MPI_Comm comm) {
   int rank = 0;

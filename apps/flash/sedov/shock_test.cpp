@@ -1,4 +1,4 @@
-// The blast wave on an adaptive mesh against the exact solution.
+// Compares the blast wave on an adaptive mesh with the exact solution.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,8 @@
 namespace stria::flash {
 namespace {
 
-// The shock's place at several times, once the blast has outgrown the ball that it started from.
+// Checks the shock's place at several times, after the blast has outgrown the ball from
+// which it started.
 void expect_shock_where_it_belongs(const SedovOptions& options, std::initializer_list<double> radii) {
   const auto exact = SedovSolution::make({options.dim, 1.4, 1.0, 1.0}).value();
   auto run = SedovRun::start(MPI_COMM_WORLD, options).value();

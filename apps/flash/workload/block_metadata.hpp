@@ -1,6 +1,6 @@
-// The lists that FLASH stores beside the variables: one entry a block that says where it lies in
-// the tree and in space. The benchmark's mesh is a lattice of leaf blocks on one level that fills
-// a box exactly, so that every list agrees with the others and readers of FLASH files can open
+// The lists that FLASH stores beside the variables: one entry per block, which says where it lies
+// in the tree and in space. The benchmark's mesh is a lattice of leaf blocks on one level that
+// fills a box exactly. So all lists agree with each other, and readers of FLASH files can open
 // what is written.
 #pragma once
 
@@ -34,7 +34,7 @@ BlockTable make_block_table(const BlockPartition& partition, int rank);
 struct MetadataList {
   std::string hdf5_name;
   std::string netcdf_name;
-  std::vector<int64_t> entry_shape;  ///< {} for one value a block, {15}, {3} or {3, 2}
+  std::vector<int64_t> entry_shape;  ///< {} for one value per block, {15}, {3} or {3, 2}
   bool is_integer = false;           ///< int32_t, else double
   const void* data = nullptr;        ///< belongs to the BlockTable
   int64_t values = 0;                ///< values in `data`

@@ -1,4 +1,4 @@
-// What a FLASH file says of every block beside its cells: the columns of its tree and geometry
+// What a FLASH file says of every block besides its cells: the columns of its tree and geometry
 // datasets, for local blocks.
 #pragma once
 
@@ -12,7 +12,7 @@ inline constexpr int32_t kNoBlock = -1;
 inline constexpr int32_t kReflectingSide = -31;
 inline constexpr int32_t kOutflowSide = -32;
 
-/// Rows of the block datasets, one a local block, in Morton order. Only leaves are listed.
+/// Rows of the block datasets, one per local block, in Morton order. Only leaves are listed.
 struct BlockTable {
   int dim = 2;
   int64_t local_count = 0;

@@ -1,9 +1,9 @@
-// The value that the benchmark stores in a cell: it says which block, variable and cell it belongs
-// to, so that a misplaced byte is found and the message can tell where it came from.
-// Method: cells are numbered; a number is spread over 48 bits of a mantissa by a multiplication
-// with an odd constant, which can be undone. Interior cells are in [1, 2), guard cells in (-2, -1],
-// so a guard cell in a file is seen at once. Neighbouring numbers also differ after rounding to
-// float, and 48 bits leave room to average the 8 cells around a corner exactly.
+// The value that the benchmark stores in a cell. It says to which block, variable and cell it
+// belongs. So a misplaced byte is found, and the message can tell where it came from.
+// Method: cells are numbered; a multiplication by an odd constant, which can be undone, spreads a
+// number over 48 bits of a mantissa. Interior cells are in [1, 2), guard cells in (-2, -1], so a
+// guard cell in a file is obvious. Neighbouring numbers also differ after rounding to float, and 48
+// bits leave room to average the 8 cells around a corner exactly.
 #pragma once
 
 #include <bit>

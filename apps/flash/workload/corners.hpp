@@ -1,6 +1,7 @@
-// The plot file's corner values: a block's (n+1)^3 corners, each the average of the 8 cells around
-// it (Ross 2001). The outermost corners use the first layer of guard cells, as FLASH does. The
-// average is exact, so the order of the sum does not matter and a byte comparison is fair.
+// The plot file's corner values: a block's (n+1)^3 corners, each the average of the 8 cells
+// around it (Ross 2001). The outermost corners use the first layer of guard cells, as FLASH
+// does. The average is exact, so the order of the sum does not matter, and results can be
+// compared byte by byte.
 #pragma once
 
 #include <cstdint>

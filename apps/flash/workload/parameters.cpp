@@ -11,7 +11,7 @@
 namespace stria::flash {
 namespace {
 
-// Larger than any machine's memory, small enough that no product of them overflows on the way.
+// Larger than any machine's memory, but small enough that no product of them overflows.
 constexpr int64_t kMaxSide = 1024;
 constexpr int64_t kMaxVariables = 1000;
 constexpr int64_t kMaxBlocks = int64_t{1} << 30;

@@ -17,7 +17,7 @@ namespace stria::flash {
 /// The size of the benchmark. The defaults are those of the original FLASH I/O benchmark.
 struct WorkloadParameters {
   int64_t nxb = 8;              ///< interior cells of a block along each of its three sides
-  int64_t nvar = 24;            ///< variables a cell
+  int64_t nvar = 24;            ///< variables per cell
   int64_t blocks_per_rank = 0;  ///< blocks on every rank; 0 means 80 + mod(rank, 3)
   int64_t guard_cells = 4;      ///< layers of guard cells around a block
   int64_t max_blocks = 0;       ///< blocks to allocate on every rank; 0 means as many as are used
@@ -44,11 +44,11 @@ struct BlockPartition {
 /// Counts the blocks before this rank and in all. Collective: yes, over `comm`.
 BlockPartition partition_blocks(const WorkloadParameters& parameters, MPI_Comm comm);
 
-/// Spreads `total` blocks over the ranks, as evenly as can be, in order. Collective: no.
+/// Spreads `total` blocks over the ranks as evenly as possible, in order. Collective: no.
 BlockPartition spread_blocks(int64_t total, MPI_Comm comm);
 
 /// Useful bytes of `variable_count` variables of all blocks: interior cells only,
-/// `element_bytes` a cell.
+/// `element_bytes` per cell.
 inline int64_t useful_bytes(const WorkloadParameters& parameters, int64_t total_blocks, int64_t variable_count,
                             int64_t element_bytes) {
   return total_blocks * variable_count * parameters.cells_per_block() * element_bytes;
