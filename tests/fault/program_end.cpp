@@ -1,6 +1,6 @@
 // usage: program_end PATH RANK exit|finalize|abort|put|open: writes a file, but one rank ends its
-// program before the commit. The others print what they heard and after how many seconds. put,
-// open: an error that nobody catches, of that rank alone or of all.
+// program before the commit. The others print what they heard, and after how many seconds. put,
+// open: an uncaught error, of that rank only or of all.
 #include <mpi.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Reads a datatype from any bytes, then asks of what was accepted everything that a server would:
-// it must hold its own invariants.
+// Reads a datatype from any bytes. Then it asks of an accepted one everything that a server would;
+// its invariants must hold.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -70,8 +70,8 @@ void jump(const Datatype& type, std::span<const std::byte> numbers) {
 void rewrite(const Datatype& type, size_t input_bytes) {
   std::vector<std::byte> bytes;
   type.serialize(bytes);
-  // A tree that was read is never larger than its description, up to the longer form of numbers
-  // that normalising joined.
+  // A tree that was read is never larger than its description, except that joined numbers may
+  // take more bytes.
   require(bytes.size() <= 16 * input_bytes + 64);
   size_t consumed = 0;
   stria::Result<Datatype> again = Datatype::deserialize(bytes, &consumed);

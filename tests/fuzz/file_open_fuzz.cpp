@@ -1,7 +1,7 @@
-// Opens a file and believes what it says of its checksums: catalog, index, verify(), and a get of
+// Opens a file and uses what it says about its checksums: catalog, index, verify(), and a get of
 // every dataset that is read as raw data. Nothing may crash, hang or print. An input that begins as
-// HDF5 is the file itself; any other becomes the content of the tables in .stria of a file that is
-// sound otherwise, because the file format's own checksums would stop most changes to them.
+// HDF5 does is the file itself. Any other becomes the content of the tables in .stria of an
+// otherwise sound file, because the file format's own checksums would stop most changes to them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

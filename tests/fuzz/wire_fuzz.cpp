@@ -1,5 +1,5 @@
-// Reads every message from any bytes: what is accepted is written again alike, and a region gives
-// places within its limits.
+// Reads every message from any bytes. An accepted message is written again the same, and a region
+// gives places within its limits.
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -28,7 +28,7 @@ void read(std::span<const std::byte> body) {
     require(message.status().code() == ErrorCode::kFormat);
     return;
   }
-  // Numbers may be written longer than they need; what is written again is read as the same.
+  // Numbers may be longer than necessary. What is written again must be read as the same message.
   const auto again = wire::encode(*message);
   require(again.size() <= body.size());
   const auto second = wire::decode<Message>(again);

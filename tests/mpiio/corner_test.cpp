@@ -1,5 +1,5 @@
-// Where the standard asks for something that programs seldom do: several threads with one file,
-// handlers freed while files have them, views without data.
+// Rare uses that the standard allows: several threads with one file, handlers freed while files
+// have them, views without data.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREAT
   return file;
 }
 
-// MPI 3.1, section 12.4.1: calls of several threads come out as if they were made one after the
+// MPI 3.1, section 12.4.1: calls of several threads have the effect of calls made one after the
 // other, in some order.
 void threads_share_a_pointer(Suite& suite) {
   constexpr int kThreads = 4;
@@ -97,7 +97,7 @@ void count_errors(MPI_File*, int*, ...) {
 
 void ignore_errors(MPI_Comm*, int*, ...) {}
 
-// A handler lives on while a file has it, whatever the program frees and makes meanwhile.
+// A handler lives as long as a file has it, whatever the program frees and makes meanwhile.
 void freed_handler(Suite& suite) {
   const std::string path = suite.path("freed_handler");
   MPI_File first = open(path);
@@ -121,7 +121,7 @@ void freed_handler(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&second));
 }
 
-// A filetype without data shows nothing of the file, neither to reads nor to writes.
+// A filetype without data shows nothing of the file, to reads and to writes.
 void view_without_data(Suite& suite) {
   const std::string path = suite.path("view_without_data");
   if (suite.rank() == 0) {
@@ -156,7 +156,7 @@ void view_without_data(Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Offsets that no file has are refused; sums of them don't overflow.
+// Offsets beyond any file are refused; sums of them don't overflow.
 void far_places(Suite& suite) {
   constexpr MPI_Offset kLast = std::numeric_limits<MPI_Offset>::max();
   const std::string path = suite.path("far_places");
@@ -187,8 +187,7 @@ void far_places(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// A refused write moves the shared pointer to where the file can't have a byte; no
-// view begins there.
+// A refused write moves the shared pointer to a place beyond any file; no view begins there.
 void far_shared_pointer(Suite& suite) {
   MPI_File file =
       open(suite.path("far_shared"), MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
@@ -204,7 +203,7 @@ void far_shared_pointer(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// Each rank opens the file for itself, and the first that closes it deletes it.
+// Each rank opens the file by itself; the first rank that closes it deletes it.
 void deleted_by_all(Suite& suite) {
   MPI_File file = open(suite.path("deleted_by_all"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -216,8 +215,8 @@ void fail_once(MPI_File*, int* code, ...) {
   *code = MPI_SUCCESS;
 }
 
-// A profiling tool that is loaded behind the drop-in sees the calls that the drop-in only adds to;
-// a failure is told once.
+// A profiling tool behind the drop-in sees the calls that the drop-in passes on. A failure is
+// reported once.
 void tool_behind(Suite& suite) {
   using Calls = int();
   auto* tool_calls = reinterpret_cast<Calls*>(dlsym(RTLD_DEFAULT, "mpi_tool_calls"));
@@ -238,7 +237,7 @@ void tool_behind(Suite& suite) {
   EXPECT_MPI(MPI_File_iwrite_at(file, 4 * suite.rank(), &value, 1, MPI_INT, &request));
   EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
   EXPECT(tool_calls() == before + 1 && handler_calls == 0, "MPI_Wait: the tool saw ", tool_calls() - before, " calls");
-  // A collective that can't be done fails when it is waited for.
+  // A collective call that can't be done fails when the program waits for it.
   before = tool_calls();
   EXPECT_MPI(MPI_File_iwrite_at_all(file, -1, &value, 1, MPI_INT, &request));
   MPI_Status status;
@@ -250,7 +249,7 @@ void tool_behind(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// Two nonblocking collectives at once, and a split one after them.
+// Two nonblocking collective calls at once, and a split one after them.
 void several_collectives(Suite& suite) {
   MPI_File file = open(suite.path("several"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
   const MPI_Offset place = 4 * kFewInts * suite.rank();
@@ -269,7 +268,7 @@ void several_collectives(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// Sizes on which the ranks don't agree are refused everywhere, and change nothing.
+// Sizes that differ between ranks are refused on all of them, and change nothing.
 void different_sizes(Suite& suite) {
   MPI_File file = open(suite.path("sizes"), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
   const MPI_Offset own = 1000 + suite.rank();
@@ -284,7 +283,7 @@ void different_sizes(Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// As many files at once as --count says: with 1100 MPICH runs out of communicators where a
+// Opens as many files at once as --count says. With 1100, MPICH runs out of communicators if a
 // file takes two.
 void many_files(Suite& suite) {
   suite.allow_seconds(90);
@@ -312,7 +311,7 @@ void many_files(Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Locks of ranges hold between two openings of a file, also within one process.
+// Locks of ranges hold between two openings of a file, even within one process.
 struct flock first_bytes(short type) {
   struct flock where = {};
   where.l_type = type;
@@ -321,7 +320,7 @@ struct flock first_bytes(short type) {
   return where;
 }
 
-// "nfs:" before a path: accesses keep to the locks that others hold.
+// With "nfs:" before a path, accesses respect the locks of others.
 void named_as_nfs(Suite& suite) {
   if (!suite.is_stria()) {
     return;

@@ -1,5 +1,5 @@
-// A file that another program cuts and lengthens while it is read: the count in a status is of
-// bytes that were delivered, from the first of the buffer on, by every call and method.
+// Another program cuts and lengthens a file while it is read. With every call and method, a status
+// counts the bytes that were delivered, from the first of the buffer on.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -18,9 +18,9 @@ namespace {
 using namespace mpiio;
 
 constexpr int kPieceBytes = 3000;
-constexpr int kPieces = 600;  // of a rank, by turns with the others'
+constexpr int kPieces = 600;  // of a rank, in turn with the others' pieces
 constexpr int kBytes = kPieceBytes * kPieces;
-// Never in the file: that has ones, and zeros where it was cut.
+// Never in the file, which has ones, and zeros where it was cut.
 constexpr uint8_t kUntouched = 0xee;
 
 // Cuts the file and makes it longer again, on rank 0, as long as it lives.

@@ -1,7 +1,6 @@
-// What implementations of MPI-IO are known to get wrong without any failing disk: ends of files,
-// holes, sieving beside other writers, spans larger than any buffer, datatypes that are freed and
-// whose handles come again with another shape, nonblocking collectives that wait for another rank,
-// hints that name hosts.
+// What implementations of MPI-IO are known to get wrong on a healthy disk: ends of files, holes,
+// sieving beside other writers, spans larger than any buffer, freed datatypes whose handles return
+// with another shape, nonblocking collectives that wait for another rank, hints that name hosts.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@ namespace {
 
 using namespace mpiio;
 
-// Ways to choose a method, each in the words of ROMIO and, where only Stria has it, of Stria.
+// Ways to choose a method: by ROMIO's hints, or by Stria's for what only Stria has.
 const std::vector<Hints>& methods() {
   static const std::vector<Hints> list = {
       {},
@@ -46,7 +45,7 @@ MPI_File open(const std::string& path, int mode, const Hints& hints) {
   return file;
 }
 
-// Leaves the heap full of 0xAA, so that bytes that nobody set show.
+// Leaves the heap full of 0xAA, so that bytes that were never set show.
 void dirty_heap() {
   std::vector<void*> blocks;
   for (size_t bytes = 64; bytes <= (size_t{1} << 20); bytes *= 2) {
@@ -68,7 +67,7 @@ MPI_File interleaved(const Suite& suite, MPI_File file) {
   return file;
 }
 
-// A file that ends within the request: true counts, and memory behind the last byte
+// The file ends within the request: counts are true, and memory behind the last byte
 // stays as it was.
 void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_t file_bytes) {
   const std::string path = suite.path("short");
@@ -102,7 +101,8 @@ void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_
   MPI_Get_count(&status, MPI_BYTE, &count);
   EXPECT(count == available, "the status counts ", count, ", not ", available);
   expect_same(memory, wanted, "memory");
-  // A call that comes back before it is done moves the pointer by what was asked for.
+  // A call that returns before it is done moves the pointer by the number of bytes that it
+  // was asked for.
   if (call.pointer == Pointer::kIndividual && call.waiting == Waiting::kBlocking) {
     MPI_Offset position = -1;
     MPI_File_get_position(file, &position);
@@ -115,7 +115,7 @@ void short_read(const Suite& suite, const Call& call, const Hints& hints, int64_
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Records with gaps written into a new file, and far behind its end: what nobody wrote is 0, in the
+// Records with gaps go into a new file, and far behind its end. What was never written is 0, in the
 // file and when read.
 void holes(const Suite& suite, const Call& call, const Hints& hints) {
   const std::string path = suite.path("holes");
@@ -140,8 +140,8 @@ void holes(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_File_sync(file);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_sync(file);
-  // Everything, holes too, read through a view of 32 bytes in 64, so that holes lie within sieved
-  // stretches as well.
+  // Everything is read, holes included, through a view of 32 bytes in 64, so that holes lie within
+  // sieved stretches too.
   dirty_heap();
   EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, resized(0, 64, contiguous(32, named(MPI_BYTE, "MPI_BYTE", 1))).type, "native",
                                MPI_INFO_NULL));
@@ -162,8 +162,8 @@ void holes(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Every rank writes its own interleaved pieces, all at once, many times: none may put back old
-// bytes of another's.
+// All ranks write their own interleaved pieces at once, many times. None may write back old bytes
+// of another rank.
 void racing_writers(const Suite& suite, const Call& call, const Hints& hints, bool atomic) {
   const std::string path = suite.path("race");
   constexpr int kRounds = 30;
@@ -176,7 +176,7 @@ void racing_writers(const Suite& suite, const Call& call, const Hints& hints, bo
       data[static_cast<size_t>(i)] = mark(static_cast<uint64_t>(round), suite.rank(), i);
     }
     MPI_Status status;
-    // A part of the pieces only, another one each round; the last round writes all.
+    // Only a part of the pieces, another part in each round; the last round writes all.
     const int first = round == kRounds - 1 ? 0 : 40 * (round * 7 % 100);
     EXPECT_MPI(perform(call, true, file, {first, data.data() + first, kBytes - first, MPI_BYTE}, &status));
     std::vector<uint8_t> back(static_cast<size_t>(kBytes - first));
@@ -254,8 +254,8 @@ void wide_span(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Types are freed right after set_view, and memory types before a nonblocking call is waited for;
-// the next round makes others, which get the same handles.
+// Filetypes are freed right after set_view, and memory types before the wait for a nonblocking
+// call. The next round makes other types, which get the same handles.
 void freed_types(const Suite& suite, const Call& call, const Hints& hints) {
   const std::string path = suite.path("freed");
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints);
@@ -331,14 +331,13 @@ void far_offset(const Suite& suite, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Views that MPI 3.1, section 13.3, forbids: the file would read or write the same bytes in an
-// order of its own.
+// Views that MPI 3.1, section 13.3, forbids, because their bytes are out of order or overlap.
 void forbidden_views(const Suite& suite) {
   struct Case {
     const char* name;
     int lengths[2];
     int displacements[2];
-    bool when_reading;  // allowed in a file that nobody writes
+    bool when_reading;  // allowed in a file that is only read
   };
   const Case cases[] = {
       {"negative", {1, 1}, {-2, 2}, false}, {"decreasing", {1, 1}, {3, 0}, false}, {"overlapping", {3, 1}, {0, 1}, true}};
@@ -364,7 +363,7 @@ void forbidden_views(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// The environment makes the drop-in do on one node what it does on several, a rank each.
+// The environment makes the drop-in treat one node as several, with one rank each.
 MPI_File open_on_several_nodes(MPI_Comm comm, const std::string& path) {
   const char* text = std::getenv("STRIA_RANKS_PER_NODE");
   const std::string before = text == nullptr ? "" : text;
@@ -407,7 +406,7 @@ void nonblocking_on_several_nodes(const Suite& suite) {
   EXPECT_MPI(MPI_File_iread_at_all(file, place, back.data(), 1000, MPI_INT, &request));
   EXPECT_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
   EXPECT(back == mine, "what was read differs");
-  // Nor is a call of this library needed for the others to complete theirs.
+  // The others complete theirs without a further call on this rank.
   EXPECT_MPI(MPI_File_iread_at_all(file, place, back.data(), 1000, MPI_INT, &request));
   if (suite.rank() > 0) {
     MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -424,8 +423,8 @@ void nonblocking_on_several_nodes(const Suite& suite) {
   }
 }
 
-// Who waits for a nonblocking collective call lets a long message go on that another rank wants
-// to have first.
+// A rank that waits for a nonblocking collective call lets a long message go on, for which another
+// rank waits first.
 void message_under_way(const Suite& suite) {
   const std::string path = suite.path("message");
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE, {});
@@ -462,7 +461,7 @@ std::vector<int> node_sizes(const Suite& suite) {
   MPI_Comm_free(&machine);
   const char* text = suite.is_stria() ? std::getenv("STRIA_RANKS_PER_NODE") : nullptr;
   const int most = text == nullptr ? size : std::atoi(text);
-  // Of the node whose first rank this is.
+  // The size of the node whose first rank this is.
   const int mine = rank % most == 0 ? std::min(most, size - rank) : 0;
   std::vector<int> all(static_cast<size_t>(suite.rank_count()));
   MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
@@ -470,7 +469,8 @@ std::vector<int> node_sizes(const Suite& suite) {
   return all;
 }
 
-// How many ranks are aggregators: at most `first` of the first node, `others` of each other one.
+// How many ranks are aggregators: at most `first` on the first node, and `others` on
+// each other node.
 std::string aggregator_count(const Suite& suite, int first, int others) {
   int count = 0;
   int most = first;
@@ -481,7 +481,7 @@ std::string aggregator_count(const Suite& suite, int first, int others) {
   return std::to_string(count);
 }
 
-// The list says where aggregators are, and is told again as it took effect.
+// The list says where aggregators are; the hint in effect repeats it.
 void aggregator_places(const Suite& suite) {
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
@@ -525,8 +525,7 @@ void aggregator_places(const Suite& suite) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Or the heap would give its dirty pages back to the system, and clean ones would
-  // take their place.
+  // Otherwise the heap would return its dirty pages to the system, and get clean ones instead.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   Suite suite(&argc, &argv);

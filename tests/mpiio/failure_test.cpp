@@ -1,9 +1,9 @@
 // Storage that fails under a call: EIO and a full disk on one rank or on all, at once or later, in
 // every kind of call.
 //
-// Asked of each: an error of the right class on every rank concerned within a second; a status that
-// counts no byte that is not in the file; no success where bytes are missing; no rank that waits
-// for ever; no lock left on the file; a file that can be used and closed afterwards.
+// Each must give an error of the right class on every rank concerned within a second, and a status
+// that counts no byte that is not in the file. There is no success where bytes are missing, no rank
+// that waits for ever, and no lock left on the file. The file can be used and closed afterwards.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -31,7 +31,7 @@ namespace {
 using namespace mpiio;
 
 constexpr int kRecord = 8192;
-constexpr int kBytes = 48 * kRecord;  // a rank; several rounds of the smallest collective buffer
+constexpr int kBytes = 48 * kRecord;  // per rank; several rounds of the smallest collective buffer
 
 const std::vector<Hints>& methods() {
   static const std::vector<Hints> list = {
@@ -61,7 +61,7 @@ const std::vector<Fault>& faults() {
   return list;
 }
 
-// Bytes of this rank: records of kRecord, those of the ranks by turns.
+// Where a rank's bytes are: records of kRecord bytes, those of the ranks in turn.
 int64_t offset_of(const Suite& suite, int rank, int64_t position) {
   return (position / kRecord * suite.rank_count() + rank) * kRecord + position % kRecord;
 }
@@ -74,7 +74,7 @@ std::vector<uint8_t> data_of(int rank, uint64_t seed) {
   return data;
 }
 
-// The file's bytes of this rank, past any MPI-IO.
+// This rank's bytes of the file, read without MPI-IO.
 std::vector<uint8_t> stored(const Suite& suite, const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::vector<uint8_t> bytes(kBytes, 0);
@@ -94,7 +94,8 @@ void expect_free(const std::string& path) {
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    whole.l_len = off_t{1} << 62;  // beyond, an open file's writers say that they are there
+    // Beyond it, the writers of an open file show that they are there.
+    whole.l_len = off_t{1} << 62;
     const bool free = fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     _exit(free ? 0 : 1);
   }
@@ -103,8 +104,8 @@ void expect_free(const std::string& path) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a lock is left on ", path);
 }
 
-// Whether another process gets every kind of lock on the file at once. Collective, so that the
-// asking rank meets no other.
+// Expects that another process gets every kind of lock on the file at once. Collective, so that no
+// other rank disturbs the one that asks.
 void expect_no_lock(const Suite& suite, const std::string& path) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (suite.rank() == 0) {
@@ -119,7 +120,7 @@ bool any_rank(bool here) {
   return any != 0;
 }
 
-// Whether this rank must hear of a failure: a collective call, of whatever kind, tells all ranks.
+// Whether this rank must hear of a failure. Every kind of collective call tells all ranks.
 bool is_concerned(const Call& call, bool here) {
   const bool anywhere = any_rank(here);
   return call.collective ? anywhere : here;
@@ -146,7 +147,7 @@ Outcome timed(const Suite& suite, const Call& call, bool write, MPI_File file, s
   return outcome;
 }
 
-// What the outcome of a failed write must be on this rank, given what really is in the file.
+// Judges the outcome of a failed write on this rank by what really is in the file.
 void judge_write(const Suite& suite, const Call& call, const Outcome& outcome, bool hit, int error, const std::string& path) {
   const std::vector<uint8_t> data = data_of(suite.rank(), 2);
   const std::vector<uint8_t> there = stored(suite, path);
@@ -165,7 +166,7 @@ void judge_write(const Suite& suite, const Call& call, const Outcome& outcome, b
   }
 }
 
-// The same file again, with nothing failing any more.
+// Uses the same file again; nothing fails any more.
 void use_again(const Suite& suite, MPI_File file, const Call& call, const std::string& path) {
   std::vector<uint8_t> data = data_of(suite.rank(), 3);
   Outcome outcome = timed(suite, call, true, file, data);
@@ -294,7 +295,7 @@ class SmallDisk {
   bool is_mounted_ = false;
 };
 
-// Small disks stay mounted in the directory when a run is killed; the next one takes them away.
+// When a run is killed, its small disks stay mounted in the directory; the next run unmounts them.
 void unmount_abandoned(const Suite& suite) {
   if (suite.rank() != 0) {
     return;
@@ -312,7 +313,7 @@ void unmount_abandoned(const Suite& suite) {
   }
 }
 
-// What one node mounts the others don't see.
+// Other nodes don't see what one node mounts.
 bool are_of_one_node() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);

@@ -1,4 +1,4 @@
-// Everything of MPI-IO but data access: opening, sizes, hints, views asked back, errors and their
+// All of MPI-IO except data access: opening, sizes, hints, queries of views, errors and their
 // handlers, communicators, many requests at once.
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@ namespace {
 
 using namespace mpiio;
 
-// By opening, for which an NFS client asks the server: it goes on saying for seconds that
-// it knows a name.
+// Tries to open it, because an NFS client then asks the server. Otherwise it reports a removed
+// name for seconds.
 bool exists(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {
@@ -201,8 +201,8 @@ void atomicity(const Suite& suite) {
   EXPECT_MPI(MPI_File_set_atomicity(file, 1));
   EXPECT_MPI(MPI_File_get_atomicity(file, &flag));
   EXPECT(flag != 0, "not atomic");
-  // All ranks write the same stretch at once, in one piece and in many: the file holds one
-  // rank's bytes alone.
+  // All ranks write the same stretch at once, in one piece and in many: afterwards the file holds
+  // the bytes of one rank only.
   constexpr int kBytes = 200000;
   std::vector<uint8_t> mine(kBytes, static_cast<uint8_t>(suite.rank() + 1));
   MPI_Datatype pieces = MPI_DATATYPE_NULL;
@@ -265,7 +265,7 @@ void error_handlers(const Suite& suite) {
   MPI_Errhandler_free(&forgiving);
   EXPECT(!suite.is_stria() || MPI_File_set_size(file, -7) == MPI_SUCCESS, "the handler's code doesn't come back");
   EXPECT_MPI(MPI_File_close(&file));
-  // The handler of MPI_FILE_NULL is that of failed opens, and what files opened later begin with.
+  // The handler of MPI_FILE_NULL serves failed opens, and files opened later begin with it.
   EXPECT_MPI(MPI_File_set_errhandler(MPI_FILE_NULL, mine));
   handler_calls = 0;
   open_code(suite.path("absent"), MPI_MODE_RDONLY, &file);
@@ -309,8 +309,8 @@ void fortran_handles(const Suite& suite) {
 }
 
 void communicators(const Suite& suite) {
-  // A file a rank, all open at once; then a file for the even and one for the odd ranks; the
-  // communicator may go before the file.
+  // One file per rank, all open at once; then one file for the even and one for the odd ranks. The
+  // communicator may be freed before the file.
   const std::string own = suite.path(text("self", suite.rank()));
   MPI_File file = open(own, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_COMM_SELF);
   int value = suite.rank();
@@ -341,8 +341,8 @@ void communicators(const Suite& suite) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Forty requests under way on two files, completed in other orders, mixed with messages; a rank may
-// have none in a collective.
+// Forty requests are under way on two files. They complete in other orders, mixed with messages; a
+// rank may have nothing in a collective.
 void many_requests(const Suite& suite) {
   constexpr int kRequests = 20;
   constexpr int kBlock = 5000;
@@ -392,7 +392,7 @@ void many_requests(const Suite& suite) {
   }
 }
 
-// Nothing at all: zero counts, null buffers, empty types, in every rank or in some.
+// Nothing at all: zero counts, null buffers, empty types, on every rank or on some.
 void nothing(const Suite& suite) {
   const std::string path = suite.path("nothing");
   MPI_File file = open(path);
@@ -440,7 +440,7 @@ void split_rules(const Suite& suite) {
   remove_later(suite, path);
 }
 
-// Descriptors of the program's own stay what they are, and none is left open.
+// The program's own descriptors stay what they are, and no descriptor is left open.
 void descriptors(const Suite& suite) {
   const std::string path = suite.path("descriptors");
   const int before = ::open("/dev/null", O_RDONLY);

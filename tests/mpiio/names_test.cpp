@@ -1,10 +1,9 @@
-// Files whose names change while they are open: an open file stays what it is, whatever its name
-// has come to mean.
+// Files whose names change while they are open: an open file stays the same, whatever its
+// name means by now.
 //
-// Asked of every call, blocking or not: its bytes go to the file that was opened and come from it,
-// though that file has another name by now, none, or one relative to a directory that the program
-// has left; a file of somebody else's that has the name meanwhile keeps its bytes, and its place in
-// the directory.
+// The bytes of every call, blocking or not, must go to the file that was opened and come from it.
+// By now that file has another name, none, or one relative to a directory that the program has
+// left. Another file that has the name meanwhile keeps its bytes, and its place in the directory.
 
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ namespace {
 
 using namespace mpiio;
 
-constexpr int kBytes = 5000;  // a rank, one behind the other
+constexpr int kBytes = 5000;  // per rank, one behind the other
 constexpr uint8_t kStranger = 0x55;
 
 std::vector<uint8_t> stranger() {
@@ -28,7 +27,7 @@ std::vector<uint8_t> stranger() {
 }
 
 uint8_t byte_of(int rank, int64_t i) {
-  return static_cast<uint8_t>(mark(7, rank, i) | 0x80);  // none is the stranger's
+  return static_cast<uint8_t>(mark(7, rank, i) | 0x80);  // never the stranger's value
 }
 
 std::vector<uint8_t> data_of(int rank) {
@@ -123,7 +122,7 @@ void removed(const Suite& suite, const Call& call, const Hints& hints) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Two directories, the program in the first of them as long as this lives.
+// Two directories. The program is in the first of them as long as this object lives.
 class Places {
  public:
   explicit Places(const Suite& suite)
@@ -213,8 +212,8 @@ std::string words_of(int error) {
   return text;
 }
 
-// The last rank names another file: an error everywhere, with both names, whether the other file
-// is there or not.
+// The last rank names another file. All ranks get an error with both names, whether the other file
+// exists or not.
 void different_files(const Suite& suite) {
   const int last = suite.rank_count() - 1;
   const std::string first = suite.path("first"), other = suite.path("other");
@@ -234,7 +233,7 @@ void different_files(const Suite& suite) {
   alone(suite, [&] { unlink(first.c_str()); });
 }
 
-// Names of one file may differ.
+// Different names of one file are allowed.
 void different_names(const Suite& suite) {
   const std::string path = suite.path("named");
   const size_t slash = path.rfind('/');

@@ -1,13 +1,13 @@
-// Two open files on one file, that of another communicator, job or library: what one writes between
+// One file is opened twice, by two communicators, jobs or libraries. What one side writes between
 // the pieces of the other stays.
 //
-// One side writes pieces with gaps, in every way by which windows may be read, changed and written
-// back, and is held up for a moment between reading and writing. The other writes in the gaps
-// meanwhile. Bytes that only one of them writes must be in the file afterwards. The sides tell
-// each other how far they are in a file that both map, so that they may be two jobs:
-// MPIIO_SIDE=holey or MPIIO_SIDE=other says which one a job is; without it the last rank of a job
-// is the other side. A side whose MPI-IO is not Stria's writes in atomic mode only: without it,
-// other libraries' writes lock nothing.
+// One side writes pieces with gaps, in every way that may read, change and write back windows, and
+// is delayed for a moment between reading and writing. The other side writes into the gaps
+// meanwhile. Bytes that only one side writes must be in the file afterwards. The sides may be two
+// jobs: they tell each other how far they are in a file that both map. MPIIO_SIDE=holey or
+// MPIIO_SIDE=other says which side a job is; without it, the last rank of a job is the other side.
+// A side whose MPI-IO is not Stria's writes in atomic mode only, because other libraries' writes
+// lock nothing otherwise.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,10 +30,10 @@ using namespace mpiio;
 constexpr int kPieces = 512;
 constexpr int kStride = 96;
 constexpr int kPieceBytes = 16;            // of each rank of the holey side, one behind the other
-constexpr int kGapAt = 80;                 // here nobody of the holey side writes
+constexpr int kGapAt = 80;                 // here the holey side doesn't write
 constexpr int kGapBytes = 8;               // of the gap's 16
 constexpr int kBytes = kPieces * kStride;  // of the file's part that both write
-constexpr int kEarlyAt = kBytes + 1000;    // what the other side writes before, if so
+constexpr int kEarlyAt = kBytes + 1000;    // where the other side may write before
 constexpr int kHeldUpMs = 90;
 constexpr int kHeadStartMs = 30;
 
@@ -75,7 +75,7 @@ const std::vector<Way>& other_ways() {
   return ways;
 }
 
-/// How far both sides are, in memory that they map.
+/// How far both sides are, in memory that both map.
 class Meeting {
  public:
   explicit Meeting(const std::string& path) {
@@ -90,8 +90,8 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
   ~Meeting() { munmap(shared_, sizeof(Shared)); }
 
-  /// One rank of each side says that it has come to the next step; returns when the other
-  /// side has, too.
+  /// One rank of each side says that it has come to the next step. Returns when the other
+  /// side has come too.
   void step(bool holey) {
     ++steps_;
     (holey ? shared_->holey : shared_->other).store(steps_);
@@ -212,7 +212,7 @@ class Side {
   }
 
  private:
-  // The first request is what is held up.
+  // The first request is the one that is delayed.
   void write_behind(MPI_File file) const {
     const std::vector<uint8_t> bytes(kGapBytes, mark(2, 0, 0));
     MPI_Request requests[2];

@@ -1,6 +1,6 @@
-// A million pieces of 8 bytes a rank: every byte in its place, what lies between untouched, and
-// memory that doesn't grow with the number of pieces. The bound is that of the collective buffer
-// and some megabytes; a list of the pieces would be many times it.
+// A million pieces of 8 bytes per rank: every byte is in its place, what lies between is untouched,
+// and memory doesn't grow with the number of pieces. The bound is the collective buffer and some
+// megabytes; a list of the pieces would need many times that.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,16 +20,16 @@ using mpiio::Suite;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kCollectiveBufferBytes = 32 * kMiB;  // cb_buffer_size
-// A staging buffer, a window of the file, and what MPI takes.
+// A staging buffer, a window of the file, and what MPI needs.
 constexpr int64_t kOtherBytes = 14 * kMiB;
-// A piece: its description, and while it is decoded.
+// Per piece: its description, and what decoding it needs.
 constexpr int64_t kIrregularBytes = 24;
 constexpr int64_t kPieceBytes = 8;
 constexpr uint64_t kBefore = 0xeeeeeeeeeeeeeeeeu;
 
-// Where the pieces of the ranks lie, in slots that take turns.
+// Where the ranks' pieces lie, in slots that take turns.
 enum class File {
-  kGaps,       // followed by as many bytes that nobody touches
+  kGaps,       // followed by as many unused bytes
   kFull,       // without gaps
   kIrregular,  // before or after such bytes: no vector describes them
 };

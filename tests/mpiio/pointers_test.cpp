@@ -1,5 +1,5 @@
 // Individual and shared file pointers: every call that moves them, ordered access, seeks, byte
-// offsets; no stray files.
+// offsets. No stray files are left.
 
 #include <dirent.h>
 #include <unistd.h>
@@ -59,8 +59,8 @@ MPI_Offset shared_position(MPI_File file) {
   return position;
 }
 
-// Every rank writes `kRecords` records of one etype each; each must be in the file once, each
-// rank's in its order.
+// Every rank writes `kRecords` records of one etype each. Each record must be in the file once, and
+// each rank's in its order.
 void shared_writes(const Suite& suite, const Call& call) {
   constexpr int kRecords = 12;
   const std::string path = suite.path("shared");
@@ -102,7 +102,7 @@ void shared_writes(const Suite& suite, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// The records of a file, read by all ranks together: each is met once.
+// All ranks together read the records of a file: each record comes once.
 void shared_reads(const Suite& suite, const Call& call) {
   constexpr int kRecords = 12;
   const std::string path = suite.path("shared_read");
@@ -148,8 +148,7 @@ void shared_reads(const Suite& suite, const Call& call) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Ordered access through a common view with holes: rank r's data lie behind those of the
-// ranks before it.
+// Ordered access through a common view with holes: rank r's data lie behind those of lower ranks.
 void ordered(const Suite& suite, uint64_t seed) {
   Random random(seed);
   const View view = random_common_view(random);

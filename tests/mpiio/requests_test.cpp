@@ -1,9 +1,8 @@
 // Very many nonblocking operations at once, and every call that waits for them.
 //
-// Asked: posting never waits for another rank, however many operations are under way; every way
-// to wait for n requests takes time in proportion to n; the status, index and error of each
-// request are its own, among requests of messages too; freed and cancelled requests do what they
-// were begun for.
+// Posting must never wait for another rank, however many operations are under way. Every way to
+// wait for n requests takes time in proportion to n. Each request has its own status, index and
+// error, among requests of messages too. Freed and cancelled requests do what they were begun for.
 
 #include <fcntl.h>
 #include <time.h>
@@ -50,7 +49,7 @@ MPI_Offset place(const Suite& suite, int number) {
   return (MPI_Offset{number} * suite.rank_count() + suite.rank()) * kPieceBytes;
 }
 
-// The pieces of this rank, past any MPI-IO.
+// The pieces of this rank, read without MPI-IO.
 std::vector<uint8_t> stored(const Suite& suite, const std::string& path, int count) {
   std::vector<uint8_t> mine(static_cast<size_t>(count) * kPieceBytes);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -95,7 +94,7 @@ void posting_waits_for_nobody(Suite& suite) {
   close(suite, file, path);
 }
 
-// The same with failures on some ranks, which every rank learns of, each with the
+// The same with failures on some ranks. Every rank learns of them, each with the
 // operation that failed.
 void failures_among_many(Suite& suite) {
   suite.allow_seconds(60);
@@ -131,7 +130,8 @@ double thread_seconds() {
 
 using Requests = std::vector<MPI_Request>;
 
-// Each finds out by itself how many there are, and returns how many it has completed.
+// Each function finds out by itself how many requests there are, and returns how many it
+// has completed.
 int by_waitany(Requests& requests) {
   for (int done = 0;; ++done) {
     int index = MPI_UNDEFINED;
@@ -225,9 +225,9 @@ const std::vector<Way>& ways() {
   return list;
 }
 
-// Processor time of this thread, which a busy machine leaves as it is. MPI itself looks through the
-// list at each call of MPI_Waitany: 5e7 looks at 10,000 requests, some tenths of a second. A search
-// in a table for each made 9 s of it.
+// Measures processor time of this thread, which doesn't depend on how busy the machine is. MPI
+// itself walks the list at each call of MPI_Waitany: 5e7 looks for 10,000 requests take some tenths
+// of a second. A search in a table at each look would take 9 s.
 void waiting_is_linear(Suite& suite, const Way& way) {
   suite.allow_seconds(60);
   const int count = suite.options().count > 0 ? suite.options().count : 10000;
@@ -374,8 +374,7 @@ void mixed_requests(const Suite& suite) {
   unlink(path.c_str());
 }
 
-// Freed requests are completed by the close at the latest; a cancelled one is
-// finished all the same.
+// Freed requests are complete at the close at the latest. A cancelled one is finished nevertheless.
 void freed_and_cancelled(const Suite& suite) {
   constexpr int kCount = 500;
   const std::string path = suite.path("freed");

@@ -1,6 +1,6 @@
-// Datatypes that the program has not committed: MPI_ERR_TYPE, nothing moved and nothing changed,
-// from every call that takes a datatype; and the same type once it is committed, which no call may
-// refuse, however it was made.
+// Datatypes that the program has not committed: every call that takes a datatype returns
+// MPI_ERR_TYPE, moves nothing and changes nothing. Once the type is committed, no call may refuse
+// it, however it was made.
 
 #include <array>
 #include <vector>
@@ -35,7 +35,7 @@ MPI_Offset file_bytes(MPI_File file) {
   return bytes;
 }
 
-// Each rank's own place, in bytes, for calls that are told one.
+// Each rank's own place, in bytes, for calls that take an offset.
 Transfer transfer(const Suite& suite, std::array<int, kSpanInts>& memory, MPI_Datatype type) {
   return {static_cast<MPI_Offset>(suite.rank()) * kInts * static_cast<MPI_Offset>(sizeof(int)), memory.data(), 1, type};
 }
@@ -55,7 +55,7 @@ void refuses(const Suite& suite, const Call& call) {
   const MPI_Offset all = call.pointer == Pointer::kIndividual ? kInts : MPI_Offset{kInts} * suite.rank_count();
   EXPECT(file_bytes(file) == all * static_cast<MPI_Offset>(sizeof(int)), "the file has ", file_bytes(file), " bytes");
   MPI_Type_free(&type);
-  // Most MPIs give the handle out again, for a type that nobody has committed.
+  // Most MPIs use the handle again, for a type that is not committed.
   type = new_type();
   EXPECT_MPI_ERROR(perform(call, false, file, transfer(suite, memory, type), &status), MPI_ERR_TYPE);
   EXPECT(memory[0] == 1 && memory[1] == 2 && memory[2] == 3, "the buffer was changed");
@@ -100,7 +100,7 @@ void view_needs_committed_types(const Suite& suite) {
   EXPECT_MPI(set(etype, filetype));
   MPI_Type_free(&etype);
   MPI_Type_free(&filetype);
-  // The handles that get_view hands out are committed.
+  // The handles that get_view returns are committed.
   EXPECT_MPI(MPI_File_get_view(file, &displacement, &etype, &filetype, representation));
   EXPECT_MPI(set(etype, filetype));
   MPI_Type_free(&etype);
@@ -120,8 +120,7 @@ void extent_needs_a_committed_type(const Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
-// However it was made; of those that the program never commits, the ones that are committed
-// from the start.
+// Committed types, however they were made, and those that are committed from the start.
 std::vector<MPI_Datatype> committed_types() {
   MPI_Datatype type = new_type();
   MPI_Type_commit(&type);

@@ -1,10 +1,10 @@
-// Random views, datatypes, calls and hints: every byte of the file and of memory against a
+// Random views, datatypes, calls and hints: every byte of the file and of memory is compared with a
 // loop over bytes.
 //
-// A case opens a file that holds random bytes or none, gives each rank a view of its own, then a
-// few times writes by one call and reads, possibly through a neighbour's view, by another. Gaps
-// keep what they held, holes are 0, memory outside the datatype stays as it was, statuses count
-// what was moved.
+// A case opens a file that holds random bytes or none, and gives each rank a view of its own. Then
+// it writes by one call and reads by another, a few times, possibly through a neighbour's view.
+// Gaps keep what they held, holes are 0, memory outside the datatype stays as it was, and statuses
+// count what was moved.
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
-// Collective calls on one file and nothing else between the ranks, for tests of what is
-// said of a wait.
+// Collective calls on one file, and nothing else between the ranks: for tests of the
+// report of a wait.
 //
-// usage: waits_program library|mpiio FILE SECONDS [LATE_RANK]: calls for so many seconds, as rank 0
-// counts them; LATE_RANK sleeps for five seconds before it makes the second call. Rank 0 says when
-// the first is made.
+// usage: waits_program library|mpiio FILE SECONDS [LATE_RANK]: calls for so many seconds by rank
+// 0's clock. LATE_RANK sleeps for five seconds before its second call. Rank 0 says when the
+// first call is made.
 #include <mpi.h>
 
 #include <chrono>
@@ -35,14 +35,15 @@ struct Plan {
       std::this_thread::sleep_for(std::chrono::seconds(5));
     }
   }
-  /// Whether rank 0 leaves before call `call`: it makes two at least, however slow the machine is.
+  /// Whether rank 0 leaves before call `call`. It makes at least two calls, however slow
+  /// the machine is.
   bool is_over(int call) const {
     return rank == 0 && call > 1 && std::chrono::duration<double>(Clock::now() - begin).count() > seconds;
   }
 };
 
-// The ranks agree on the end through the file itself: rank 0 stops calling, and leaves, when
-// its time is over.
+// The ranks agree on the end through the file itself: when its time is over, rank 0 stops
+// calling and leaves.
 void call_library(const Plan& plan) {
   stria::File file = stria::File::create(MPI_COMM_WORLD, plan.path);
   stria::Dataset values = file.create_dataset("values", stria::ElementType::kFloat64, {1});
@@ -56,7 +57,7 @@ void call_library(const Plan& plan) {
   }
 }
 
-// A byte of rank 0's in the file tells the others.
+// A byte that rank 0 writes into the file tells the others.
 void call_mpiio(const Plan& plan) {
   MPI_File file = MPI_FILE_NULL;
   if (MPI_File_open(MPI_COMM_WORLD, plan.path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS) {

@@ -39,7 +39,7 @@ void write(const std::string& path) {
   Row row{{}, 7};
   std::memcpy(row.text, "größer", 8);
   file.create_table("tabelle", {{"wört", 0, ElementType::kByte, 8}, {"zähl", 8, ElementType::kInt32, 0}}, sizeof row, 1, &row);
-  for (int i = 0; i < 150; ++i) {  // more than a header of links takes
+  for (int i = 0; i < 150; ++i) {  // more than a header of links has room for
     file.create_strings("viele/ü" + std::to_string(i), {std::to_string(i)}, 3, false);
   }
   std::vector<double> values(6);

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) {
-    // Rank 0 prints the log of the run; the others speak up only when something fails.
+    // Rank 0 prints the log of the run; the others print only when something fails.
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     class FailuresOnly : public testing::EmptyTestEventListener {
       void OnTestPartResult(const testing::TestPartResult& result) override {

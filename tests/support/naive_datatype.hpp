@@ -1,4 +1,4 @@
-// The oracle for datatypes: every byte listed, in stream order, by MPI's rules for
+// The oracle for datatypes: it lists every byte, in stream order, by MPI's rules for
 // typemaps and bounds.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Whether this program is built with a sanitizer, which takes memory and time of its own.
+// Whether this program is built with a sanitizer, which needs memory and time of its own.
 #pragma once
 
 #if defined(__has_feature)

@@ -1,7 +1,7 @@
 // stria_trace_synthetic: makes traces for tests, of any number of ranks, without running them.
 //
 // usage: stria_trace_synthetic --from DESCRIPTION.json -o FILE
-//          what the description says, see below
+//          the trace that the description gives, see below
 //        stria_trace_synthetic --ranks R --events E [--seed S] -o FILE
 //          a run of commits: R ranks with about E events each
 //

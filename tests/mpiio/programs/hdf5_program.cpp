@@ -1,7 +1,6 @@
 // A parallel HDF5 program as applications write them: contiguous, chunked and compressed datasets,
 // collective and independent transfers, hyperslabs with strides, ranks without any part, collective
-// metadata. The file is the same bytes in every run.
-// usage: hdf5_program write|read FILE
+// metadata. The file has the same bytes in every run. usage: hdf5_program write|read FILE
 
 #include <hdf5.h>
 #include <mpi.h>
@@ -16,8 +15,8 @@
 namespace {
 
 constexpr hsize_t kRows = 24;
-// A multiple of 4 × 1, 2 and 3 ranks: ROMIO leaves what its buffers held in elements that
-// nobody writes.
+// A multiple of 4 × 1, 2 and 3 ranks, so that every element is written: ROMIO leaves the old
+// content of its buffers in others.
 constexpr hsize_t kColumns = 1008;
 
 void need(bool good, const char* what) {

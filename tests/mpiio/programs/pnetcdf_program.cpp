@@ -83,7 +83,7 @@ void write_all(int file, const Block& block) {
        "put_vara_all, records");
   std::array<int, 2> requests{};
   std::array<int, 2> statuses{};
-  // A buffer each: until it is done, a nonblocking call may swap bytes in the caller's.
+  // Each call has its own buffer: until it is done, a nonblocking call may swap bytes in it.
   const std::vector<double> a = block.values;
   const std::vector<double> b = block.values;
   need(ncmpi_iput_vara_double(file, find("nonblocking_a"), block.start.data(), block.count.data(), a.data(), &requests[0]),

@@ -1,4 +1,4 @@
-// The data access calls of MPI-IO behind one signature, by pointer, collectivity and
+// The data access calls of MPI-IO behind one signature: by pointer, by collectivity and by
 // way of waiting.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class Waiting { kBlocking, kNonblocking, kSplit };
 struct Call {
   Pointer pointer = Pointer::kExplicit;
   Waiting waiting = Waiting::kBlocking;
-  bool collective = false;   ///< with a shared pointer: ordered
+  bool collective = false;   ///< of a shared pointer: ordered
   bool large_count = false;  ///< the _c form of MPI 4
 };
 
@@ -28,7 +28,8 @@ struct Transfer {
   MPI_Datatype type = MPI_BYTE;
 };
 
-/// Every data access call that the MPI has: as in the standard's table, section "Data Access".
+/// Every data access call that the MPI has, as in the standard's table in the section
+/// "Data Access".
 std::vector<Call> all_calls();
 /// Those with explicit offsets or individual pointers.
 std::vector<Call> private_calls();
@@ -36,7 +37,7 @@ std::vector<Call> private_calls();
 /// "write_at_all_begin/end" and so on.
 std::string call_name(const Call& call, bool write);
 
-/// Starts and completes one transfer; the first error code on the way. The status is that of the
+/// Starts and completes one transfer, and returns the first error code. The status is that of the
 /// completed operation.
 int perform(const Call& call, bool write, MPI_File file, const Transfer& transfer, MPI_Status* status);
 

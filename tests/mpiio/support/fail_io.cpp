@@ -1,5 +1,5 @@
-// Stands before the C library's reads, writes and syncs and fails, or holds up, those that
-// fail_io.hpp's arm() or delay_one() asked for.
+// Comes before the C library's reads, writes and syncs. It fails or delays those for which
+// fail_io.hpp's arm() or delay_one() asked.
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -65,7 +65,7 @@ Function* next(const char* name) {
 
 }  // namespace
 
-// A function of the C library: fails when asked to, else goes on to the real one.
+// A function of the C library that fails when asked to, and else calls the real one.
 #define STAND_BEFORE(operation, result, name, parameters, arguments)         \
   extern "C" __attribute__((visibility("default"))) result name parameters { \
     static auto* const real = next<result parameters>(#name);                \

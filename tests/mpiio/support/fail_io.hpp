@@ -1,8 +1,8 @@
 // Storage that fails under any MPI-IO: the controls of fail_io.cpp, a library for LD_PRELOAD that
-// stands before the C library's calls.
+// comes before the C library's calls.
 //
-// A test asks, from within the program, that from now on writes (or reads, or syncs) of one file by
-// this process fail. It works on what calls the C library, whoever that is; io_uring goes past it.
+// A test asks, from within the program, that from now on this process's writes (or reads, or syncs)
+// of one file fail. It affects all code that calls the C library, but not io_uring.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace mpiio {
 
 enum class Operation { kNone = 0, kWrite = 1, kRead = 2, kSync = 3 };
 
-/// Controls the preloaded library; does nothing but say so where that is absent.
+/// Controls the preloaded library. Where that is absent, it only says so.
 class FailIo {
  public:
   using Arm = void (*)(const char*, int, int, int);
@@ -25,7 +25,7 @@ class FailIo {
   void arm(const std::string& path, Operation operation, int skip, int error) const {
     arm_(path.c_str(), static_cast<int>(operation), skip, error);
   }
-  /// The next operation of this kind on such a file begins so much later.
+  /// The next operation of this kind on such a file begins so many milliseconds later.
   void delay_one(const std::string& path, Operation operation, int milliseconds) const {
     arm_(path.c_str(), static_cast<int>(operation), 0, -milliseconds);
   }

@@ -1,5 +1,5 @@
-// Hints for the tests: a small owner for MPI_Info, and random choices among what ROMIO's users and
-// Stria's users set.
+// Hints for the tests: a small owner for MPI_Info, and random choices among the hints that users of
+// ROMIO and Stria set.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// A tool that watches MPI calls through the profiling interface, loaded behind the drop-in:
-// mpi_tool_calls() is what it saw.
+// A tool that watches MPI calls through the profiling interface. It is loaded behind the drop-in;
+// mpi_tool_calls() tells what it saw.
 
 #include <mpi.h>
 

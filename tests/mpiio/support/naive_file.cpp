@@ -11,7 +11,7 @@ namespace mpiio {
 
 namespace {
 
-// Caching file systems in user space may keep what they have where a file is opened again.
+// Caching file systems in user space may keep their pages when a file is opened again.
 void forget_pages(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {

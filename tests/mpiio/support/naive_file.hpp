@@ -1,5 +1,5 @@
-// The oracle's file: a vector of bytes, written one byte at a time; and the real file as POSIX sees
-// it, past any MPI-IO.
+// The oracle's file, a vector of bytes that is written one byte at a time; and the real file as
+// POSIX sees it, without MPI-IO.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mpiio {
 
-/// A byte that depends on all three, for data whose origin shows.
+/// A byte that depends on all three, so that it shows where data come from.
 uint8_t mark(uint64_t seed, int64_t rank, int64_t position);
 
 /// Bytes of memory with a margin on both sides, for `copies` of a shape whose offsets
@@ -34,7 +34,7 @@ struct NaiveFile {
 
   int64_t size() const { return static_cast<int64_t>(bytes.size()); }
   void write(int64_t offset, uint8_t value);
-  /// Bytes of data that the view holds from its begin to the end of the file.
+  /// Bytes of data that the view has from its beginning to the end of the file.
   int64_t visible_bytes(const View& view) const;
 };
 

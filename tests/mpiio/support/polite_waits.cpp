@@ -1,8 +1,8 @@
-// The collective calls by which the suite's programs meet, so that a rank that waits leaves the
+// The collective calls by which the suite's programs meet. A rank that waits in them leaves the
 // processor to the others.
 //
-// MPICH's ranks never sleep while they wait: where they outnumber the cores a barrier takes as long
-// as a time slice. Open MPI yields by itself.
+// MPICH's ranks never sleep while they wait. Where they outnumber the cores, a barrier takes as
+// long as a time slice. Open MPI yields by itself.
 #include <mpi.h>
 #include <sched.h>
 #include <unistd.h>

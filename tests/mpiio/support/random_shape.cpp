@@ -184,7 +184,7 @@ int64_t end_of(const Shape& shape) {
   return std::max(shape.lb + shape.extent, *std::max_element(shape.bytes.begin(), shape.bytes.end()) + 1);
 }
 
-// Every rank a random type of its own, side by side in a tile that repeats.
+// Every rank has a random type of its own. They lie side by side in a tile that repeats.
 void side_by_side(Random& random, std::vector<View>& views) {
   int64_t span = 0;
   for (View& view : views) {
@@ -199,7 +199,7 @@ void side_by_side(Random& random, std::vector<View>& views) {
   }
 }
 
-// The elements of a tile dealt to ranks or to nobody.
+// Each element of a tile goes to a rank, or to none.
 void dealt(Random& random, std::vector<View>& views) {
   const int64_t elements = random.between(static_cast<int64_t>(views.size()), 60);
   std::vector<std::vector<int>> places(views.size());

@@ -1,5 +1,5 @@
-// Random datatypes for memory, and random file views of all ranks that share a file without
-// touching each other's bytes.
+// Random datatypes for memory, and random file views for all ranks, which share a
+// file but no bytes.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace mpiio {
 Shape random_etype(Random& random);
 
 /// A datatype for memory of one or more `leaf`: any constructor, nested up to `depth`, in any
-/// order, with any bounds. No byte occurs twice, also not when `copies` of it follow each other.
+/// order, with any bounds. No byte occurs twice, even when `copies` of it follow each other.
 Shape random_memory(Random& random, const Shape& leaf, int depth, int copies);
 
 /// What one rank sees of the file.
@@ -27,12 +27,12 @@ struct View {
   int64_t offset_of(int64_t position) const { return displacement + filetype.at(position); }
 };
 
-/// Views of ranks 0 … rank_count - 1 on one file, none of which overlaps another: the same on every
-/// rank for the same seed. One of: random types side by side in a repeated tile; elements dealt to
-/// ranks or to nobody; darray; subarray; one region a rank.
+/// Views of ranks 0 … rank_count - 1 on one file that don't overlap; the same on every rank for the
+/// same seed. They are random types side by side in a repeated tile, elements dealt to ranks or to
+/// none, a darray, a subarray, or one region per rank.
 std::vector<View> random_views(uint64_t seed, int rank_count);
 
-/// One view that all ranks can share, as shared file pointers ask for.
+/// One view that all ranks can share, as shared file pointers need.
 View random_common_view(Random& random);
 
 }  // namespace mpiio

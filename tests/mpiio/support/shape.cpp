@@ -51,8 +51,8 @@ int count_of(const std::vector<int>& values) {
   return static_cast<int>(values.size());
 }
 
-// Calls visit(index of every element of an array of `sizes`) with the elements in the order in
-// which they lie in memory; the visitor gets one index a dimension.
+// Calls `visit` for every element of an array of `sizes`, in the order in which they lie in memory.
+// It gets one index per dimension.
 template <class Visit>
 void for_each_element(const std::vector<int>& sizes, int order, Visit visit) {
   const size_t dims = sizes.size();

@@ -1,8 +1,8 @@
-// A datatype beside the list of its bytes: what the naive oracle knows of it.
+// A datatype and the list of its bytes, which is what the naive oracle knows about it.
 //
 // Each maker calls one MPI_Type_create_* and, separately, loops over the definition in the MPI
 // standard (4.1, "Datatypes"; darray: "Distributed Array Datatype Constructor") to list the offset
-// of every byte. Only sizes of a few thousand bytes are meant.
+// of every byte. It is meant for sizes of a few thousand bytes only.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +24,7 @@ struct Shape {
   std::shared_ptr<void> owner;
 
   int64_t size() const { return static_cast<int64_t>(bytes.size()); }
-  /// Offset of data byte `position` of as many copies as it takes.
+  /// Offset of data byte `position`, over as many copies as needed.
   int64_t at(int64_t position) const { return position / size() * extent + bytes[static_cast<size_t>(position % size())]; }
 };
 
@@ -46,7 +46,7 @@ Shape structure(const std::vector<int>& lengths, const std::vector<MPI_Aint>& pl
 Shape subarray(const std::vector<int>& sizes, const std::vector<int>& subsizes, const std::vector<int>& starts, int order,
                const Shape& of);
 
-/// The arguments of MPI_Type_create_darray, one entry a dimension.
+/// The arguments of MPI_Type_create_darray, one entry per dimension.
 struct Distribution {
   std::vector<int> sizes;
   std::vector<int> kinds;  ///< MPI_DISTRIBUTE_BLOCK, _CYCLIC or _NONE

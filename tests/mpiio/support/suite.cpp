@@ -24,7 +24,7 @@ int ticks_of(int seconds) {
   return seconds * kTicksASecond * (stria::kSanitized ? 3 : 1);
 }
 
-// The watchdog counts ticks that it has slept itself: a process that is stopped as a
+// The watchdog counts the ticks that it has slept itself. So a process that is stopped as a
 // whole doesn't age.
 std::atomic<int> ticks_left{0};
 std::atomic<int> ticks_passed{0};
@@ -110,7 +110,7 @@ Suite::Suite(int* argc, char*** argv, int thread_level) {
   long long id = getpid();
   MPI_Bcast(&id, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
   job_ = text(name ? name + 1 : (*argv)[0], ".", id, ".");
-  // A job that was told to test Stria must not test anything else and pass.
+  // A job that is to test Stria must not pass with another library.
   const char* wanted = std::getenv("MPIIO_TEST_LIBRARY");
   if (wanted && std::strcmp(wanted, "stria") == 0 && !is_stria_) {
     std::fprintf(stderr, "MPIIO_TEST_LIBRARY=stria, but MPI_File_open isn't libstria_mpiio's: check LD_PRELOAD\n");

@@ -1,9 +1,9 @@
-// A conformance program's frame: named cases, checks that every rank learns of, a watchdog that
-// ends a hang within seconds.
+// The frame of a conformance program: named cases, checks of which every rank learns, a watchdog
+// that ends a hang within seconds.
 //
-// The programs speak MPI only and link nothing of Stria, so that the same binary judges any
-// MPI-IO: the native one of its MPI, or the drop-in when LD_PRELOAD names it. A case that fails
-// says how to run it alone.
+// The programs use only MPI, and link nothing of Stria. So the same binary tests any MPI-IO:
+// the native one of its MPI, or the drop-in when LD_PRELOAD names it. A case that fails says
+// how to run it alone.
 #pragma once
 
 #include <mpi.h>
@@ -16,15 +16,16 @@
 
 namespace mpiio {
 
-/// What the command line asked for: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY]
-/// [--prefix TEXT] [--seconds N].
+/// The command line: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY] [--prefix TEXT]
+/// [--seconds N].
 struct Options {
   uint64_t seed = 1;      ///< of the first random case
   int count = 0;          ///< random cases to run; 0: the program's own number
   std::string only;       ///< cases whose name contains this
   std::string directory;  ///< where files are made; TMPDIR or the working directory when not given
   std::string prefix;     ///< before the name when MPI opens a file, as "nfs:"
-  /// That a case may take before the watchdog ends the job; three times as many with sanitizers.
+  /// Seconds that a case may take before the watchdog ends the job; three times as many
+  /// with sanitizers.
   int seconds = 20;
 };
 
@@ -63,12 +64,12 @@ class Suite {
   void run(const std::string& name, const std::function<void()>& body);
   /// Runs `count` cases with consecutive seeds, or those that the command line asks for.
   void run_random(const std::string& name, int count, const std::function<void(uint64_t)>& body);
-  /// Seconds that went by since the start, those not counted in which the whole job was stopped.
+  /// Seconds since the start, without those in which the whole job was stopped.
   double awake_seconds() const;
   /// Gives this case more time than the usual before the watchdog ends the job.
   void allow_seconds(int seconds);
 
-  /// Prints the sums; the exit status of main. Collective.
+  /// Prints the sums, and returns the exit status of main. Collective.
   int finish();
 
  private:
@@ -86,11 +87,11 @@ class Suite {
 /// Notes a failure of the running case on this rank; the first three of a rank are printed.
 void note_failure(const char* file, int line, const std::string& text);
 
-/// What the watchdog does before it ends the job, for what would outlive the process;
-/// nothing when empty.
+/// What the watchdog does before it ends the job, to remove what would outlive the process.
+/// Empty: nothing.
 void set_hang_cleanup(std::function<void()> cleanup);
 
-/// All arguments written one after the other.
+/// All arguments, written one after the other.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
