@@ -1,4 +1,4 @@
-// How the report looks.
+// The style of the report.
 #pragma once
 
 namespace stria::tool {

@@ -6,7 +6,7 @@ namespace stria::tool {
 
 namespace {
 
-// About three significant digits.
+// A number in about three significant digits.
 std::string digits(double value) {
   return value >= 100  ? fmt::format("{:.0f}", value)
          : value >= 10 ? fmt::format("{:.1f}", value)

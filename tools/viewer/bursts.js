@@ -1,6 +1,6 @@
 // Stretches of the run in which any rank does I/O. A run that computes for minutes and writes for
-// milliseconds is a few hairlines as a whole: the page opens on its longest burst, and steps from
-// one to the next.
+// milliseconds would show a few hairlines as a whole. So the page opens on its longest burst, and
+// steps from one to the next.
 
 const kNear = 0.004; // bursts that are nearer than this share of the run are one
 const kMargin = 0.06; // of a burst, shown on both sides of it
@@ -43,7 +43,7 @@ export function showBurst(viewport, burst) {
   viewport.show(burst.begin - margin, burst.end + margin);
 }
 
-// The burst to open on; none where the run is busy enough to be looked at as a whole.
+// The burst on which the page opens; none where the run is busy enough to be shown whole.
 export function firstBurst(model, bursts) {
   const busy = bursts.reduce((sum, burst) => sum + burst.end - burst.begin, 0);
   return busy < kBusy * model.duration ? bursts.reduce((a, b) => (a && a.io >= b.io ? a : b), null) : null;
@@ -60,7 +60,7 @@ export function nextBurst({ t0, t1 }, bursts, direction) {
   return bursts.findLast((burst) => !shown(burst) && burst.begin < middle) ?? bursts[0];
 }
 
-// "burst 2 of 8" where the window shows one and no other.
+// "burst 2 of 8" where the window shows exactly one burst.
 export function burstText({ t0, t1 }, bursts) {
   const inView = [...bursts.keys()].filter((i) => bursts[i].end > t0 && bursts[i].begin < t1);
   return inView.length === 1 && bursts.length > 1 ? `burst ${inView[0] + 1} of ${bursts.length}` : "";

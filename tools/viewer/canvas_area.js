@@ -1,4 +1,4 @@
-// A canvas that fits its element at the screen's resolution, with room for labels on its left.
+// A canvas that fits its element at the screen's resolution, with room for labels at its left.
 export const kGutter = 118; // CSS pixels, the same in all charts so that their times line up
 
 export class CanvasArea {

@@ -35,7 +35,7 @@ function axis(app, area, { top, height, labels }) {
   }
 }
 
-// Below the states a mark for each burst, wide enough to be seen and clicked.
+// Draws a mark for each burst below the states, wide enough to be seen and clicked.
 function markBursts(app, area) {
   const whole = { t0: 0, span: app.viewport.duration };
   area.context.fillStyle = app.palette.accent;
@@ -52,7 +52,7 @@ export function drawOverview(app, area) {
   const { duration, t0, t1 } = app.viewport;
   const { canvas } = area;
   const { states, palette } = app;
-  // The picture of the whole run stays the same while the window moves.
+  // The picture of the whole run is kept, because it stays the same while the window moves.
   const kept = area.kept;
   if (kept?.states !== states || kept.palette !== palette || kept.width !== canvas.width) {
     area.clear(palette.ground);
@@ -98,7 +98,7 @@ function area2d(context, points, { color, base }) {
   context.globalAlpha = 1;
 }
 
-// The track that was chosen, from none below to its peak in view.
+// The track that was chosen, from zero at the bottom to its peak in view.
 export function drawTrack(app, area) {
   const track = app.tracks.find(({ id }) => id === app.elements.track.value);
   for (const key of document.querySelectorAll("#tracks .key")) {
@@ -120,7 +120,7 @@ export function drawTrack(app, area) {
   axis(app, area, { top, height: base - top, labels: [{ share: 0, text: "0" }, { share: 1 / 1.05, text: most > 0 ? track.unit(most) : "none" }] });
 }
 
-// Bytes a second, written and read, as the storage moved them.
+// Bytes per second, written and read, as the storage moved them.
 function drawBandwidth(app, area) {
   const { t0, t1, span } = app.viewport;
   const { context } = area;

@@ -23,7 +23,7 @@ function decodeBase64(text) {
   return bytes;
 }
 
-// Takes the header and the columns out of the document, which then no longer holds their text.
+// Takes the header and the columns out of the document, and drops their text there.
 export function takePayload(document) {
   const header = JSON.parse(document.getElementById("run").textContent);
   const columns = {};

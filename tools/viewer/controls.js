@@ -1,5 +1,4 @@
-// Mouse, wheel and keyboard. Everything that the mouse can do the keyboard can do as well; "?"
-// lists the keys.
+// Mouse, wheel and keyboard. The keyboard can do everything that the mouse can; "?" lists the keys.
 import { kGutter } from "./canvas_area.js";
 import { fillTip } from "./details.js";
 import { addMark } from "./overlays.js";
@@ -41,7 +40,7 @@ function attachWheel(app, area) {
   );
 }
 
-// Drags the window, or with Shift an interval; `onClick` gets the press that moved less
+// Drags the window, or with Shift an interval. `onClick` gets a press that moved less
 // than 4 pixels.
 function attachDrag(app, area, { vertical, onClick }) {
   const { canvas } = area;

@@ -1,5 +1,5 @@
-// The fields of a span as text: in the tip under the mouse and in the panel of the request
-// that is followed.
+// The fields of a span as text, for the tip under the mouse and for the panel of the
+// followed request.
 import * as format from "./format.js";
 
 const kMostListed = 300;
@@ -58,7 +58,7 @@ export function fillTip(app, tip, hit) {
   tip.append(title, text);
 }
 
-// What the ranks of a row do at a moment.
+// What the ranks of a row are doing at a moment.
 function statesAt(app, { row, time }) {
   const counts = new Map();
   for (const rank of row.ranks) {
@@ -94,7 +94,7 @@ function eventButton(app, event, depth, chosen) {
   return item;
 }
 
-// Lists a followed request: the calls around it, itself, what it caused, what other
+// Lists a followed request: the calls around it, the request, what it caused, and what other
 // ranks did for it.
 export function fillRequest(app, element) {
   element.replaceChildren();

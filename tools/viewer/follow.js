@@ -29,8 +29,8 @@ export function descendants(model, event) {
   return found;
 }
 
-// The storage requests that the peers of these spans made for the same call: those on the file of
-// the span while the call lasted.
+// The storage requests that the peers of these spans made for the same call: those on the span's
+// file while the call lasted.
 function servedByPeers(model, events, call) {
   const { peer, file } = model.columns;
   const files = new Set();

@@ -47,7 +47,8 @@ export function bytes(value) {
   return `${digits(size)} ${kByteUnits[unit]}`;
 }
 
-// Bytes and nanoseconds to 10⁶ bytes a second; from 10,000 of these on to the next larger unit.
+// Turns bytes and nanoseconds into 10⁶ bytes per second; from 10,000 of these on, into the
+// next larger unit.
 export function rate(byteCount, ns) {
   if (ns <= 0) {
     return "";
@@ -84,11 +85,10 @@ export function ticks(low, high, wanted) {
   return { step, values: result };
 }
 
-// The ticks of a time axis: a moment that they all count from, and a short label for each.
+// The ticks of a time axis: the moment from which they all count, and a short label for each.
 export function timeTicks(t0, t1, wanted) {
   const { step } = ticks(0, t1 - t0, wanted);
-  // The largest unit in which the moment is not less than one and the step has at most
-  // three decimals.
+  // The largest unit in which the moment is at least one and the step has at most three decimals.
   const unit = kTimeUnits.find((u) => u.ns <= 1e9 && u.ns <= t1 && u.ns <= step * 1000) ?? kTimeUnits[5];
   const block = step * 1000;
   const origin = t1 / unit.ns >= 1e5 ? Math.floor(t0 / block) * block : 0;

@@ -1,4 +1,4 @@
-// The legend: every state in view with its colour and its share of the time in I/O there; a click
+// The legend: every state in view, with its colour and its share of the time in I/O there. A click
 // hides or shows it.
 import { isIo } from "./bursts.js";
 import * as format from "./format.js";

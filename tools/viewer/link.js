@@ -1,5 +1,5 @@
-// The view as the end of the page's address: whoever opens a copied address sees the same. Names
-// are short; what is as at the opening is left out.
+// The view as the end of the page's address, so that a copied address opens the same view. Names
+// are short; what has its first value is left out.
 const kWriteAfterMs = 250;
 
 export function viewText(app) {
@@ -28,7 +28,8 @@ function timesOf(text) {
   return found && Number(found[1]) < Number(found[2]) ? [Number(found[1]), Number(found[2])] : null;
 }
 
-// Takes the view from the address; what it does not say, or what this run does not have, stays.
+// Takes the view from the address. What the address does not say, or this run does not have,
+// stays as it is.
 export function takeView(app, text) {
   const fields = new URLSearchParams(text.replace(/^#/, ""));
   const { elements, model } = app;
@@ -76,7 +77,7 @@ export function keepLink(app) {
     try {
       history.replaceState(null, "", `#${viewText(app)}`);
     } catch {
-      // A browser that refuses shows the same page without it.
+      // A browser that refuses this shows the same page.
     }
   }, kWriteAfterMs);
 }

@@ -1,5 +1,5 @@
-// The page: holds the run, what is shown of it, and what is chosen; redraws once a frame when any
-// of them changes.
+// The page: it holds the run, what is shown of it, and what is chosen. It redraws once per frame
+// when any of these changes.
 import { findBursts, firstBurst, nextBurst, showBurst } from "./bursts.js";
 import { CanvasArea } from "./canvas_area.js";
 import { drawOverview, drawSizes, drawStates, drawTrack } from "./charts.js";
@@ -23,7 +23,8 @@ import { TraceModel } from "./trace_model.js";
 import { fillTracks } from "./tracks.js";
 import { kMaxRowHeight, Viewport } from "./viewport.js";
 
-// Lower rows are not rounded to pixels: their many remainders would leave the screen empty below.
+// Lower rows are not rounded to pixels, because their many remainders would leave the bottom of
+// the screen empty.
 const kLeastWhole = 32;
 
 class App {
@@ -115,7 +116,7 @@ class App {
     this.fitted = { height: this.viewport.height, rowHeight: this.viewport.rowHeight };
   }
 
-  // Rows that filled the screen fill it again when its height changes.
+  // When the screen's height changes, rows that filled it fill it again.
   refitRows() {
     const { viewport, fitted } = this;
     viewport.setRows(this.rows.length, this.areas.timeline.height - kAxisHeight);

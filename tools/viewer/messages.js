@@ -1,9 +1,9 @@
-// Messages between ranks: which send belongs to which receive, how much each rank sent to each, and
-// arrows in the timeline.
+// Messages between ranks: which send belongs to which receive, how much each rank sent to each
+// other, and arrows in the timeline.
 
-// Pairs of events {from, to}: of two ranks the n-th send of a size belongs to the n-th receive of
-// it, which is how MPI keeps messages of one tag in order; what has no partner of its size takes
-// the next that is left.
+// Pairs of events {from, to}. Between two ranks, the n-th send of a size belongs to the n-th
+// receive of that size, because MPI keeps messages of one tag in order. An event without a partner
+// of its size takes the next that is left.
 export function matchMessages(model) {
   const { peer, bytes } = model.columns;
   const pairs = [];
@@ -37,8 +37,8 @@ export function matchMessages(model) {
   return pairs.sort((x, y) => model.begin[x.from] - model.begin[y.from]);
 }
 
-// {bytes, count}: arrays of rank × rank, row by row of the sender, of what was sent in the
-// interval. Traces without sends take the receives.
+// What was sent in the interval: {bytes, count}, arrays of rank × rank, one row per sender. Without
+// sends in the trace, the receives count.
 export function matrixOf(model, { t0, t1 }) {
   const { rankCount: ranks, begin, end } = model;
   const { peer, bytes } = model.columns;
@@ -60,7 +60,7 @@ const kMostArrows = 1500;
 const kHead = 5; // pixels
 const kMostNumbered = 64; // ranks with numbers beside the matrix
 
-// From where a message was sent to where it had arrived, for those in view.
+// Draws arrows from where a message was sent to where it had arrived, for those in view.
 export function drawArrows(app, timeline) {
   const { model, viewport, palette } = app;
   const { context } = timeline.area;
@@ -96,7 +96,7 @@ function drawArrow(context, [x0, y0], [x1, y1]) {
   context.fill();
 }
 
-// The matrix as a picture: senders from the top, receivers from the left, darker the more bytes.
+// The matrix as a picture: senders from the top, receivers from the left; more bytes are darker.
 export function drawMatrix(app, canvas, matrix) {
   const ranks = app.model.rankCount;
   const scale = globalThis.devicePixelRatio || 1;

@@ -1,4 +1,4 @@
-// What lies over all charts: the interval that was dragged, and marks.
+// What lies over all charts: the dragged interval, and marks.
 import { kGutter } from "./canvas_area.js";
 import * as format from "./format.js";
 
@@ -47,7 +47,7 @@ function flag({ context, height }, palette, x, text) {
   context.fillText(text, x + 4, height - 10);
 }
 
-// A new mark at `time`; names count on.
+// Adds a mark at `time`, named by the next number.
 export function addMark(app, time) {
   const numbers = app.marks.map(({ name }) => Number(name)).filter(Number.isInteger);
   app.marks.push({ time, name: String(Math.max(0, ...numbers) + 1) });

@@ -2,9 +2,9 @@
 // application are greys, so that the phases and requests inside them stand out; relatives (a phase
 // and its storage requests, the ways of waiting) have neighbouring hues.
 //
-// All were moved apart, starting from hues of Paul Tol's "muted" scheme, until every two of them,
-// as well as each and the ground, can be told apart with protanopia, deuteranopia and tritanopia
-// (Machado et al. 2009); the page's tests check that they still can.
+// They started from hues of Paul Tol's "muted" scheme, and were moved apart until all of them and
+// the ground can be told apart with protanopia, deuteranopia and tritanopia (Machado et al. 2009).
+// The page's tests check that they still can.
 
 // [kind, in light, in dark]
 const kStates = [
@@ -50,9 +50,9 @@ const kDark = 2;
 const kGround = { light: "#ffffff", dark: "#161a21" };
 const kRowGround = { light: "#f6f7f9", dark: "#1b2028" };
 
-// Kinds of other libraries and a program's own regions take a colour that no kind of the run
-// has, of a relative by a word in their name if there is one, else from the end of the list,
-// where the greys are.
+// Kinds of other libraries and a program's own regions take a colour that no kind of the run has.
+// If a word in the name tells a relative, it is a relative's colour; else it comes from the end of
+// the list, where the greys are.
 const kRelatives = [
   ["write", "write"], ["put", "write"], ["read", "read"], ["get", "read"], ["sync", "sync"], ["flush", "sync"], ["wait", "wait"], ["open", "open"],
   ["create", "open"], ["close", "close"],
@@ -84,10 +84,10 @@ function colorsOf(kinds, column) {
   });
 }
 
-// In stacks, what is nearest the device is at the bottom.
+// In stacks, what is nearest to the device is at the bottom.
 const kHeight = { storage: 0, engine: 1, library: 2, app: 3 };
 
-// {css, rgb} for each kind, and the grounds, of a theme: "light" or "dark".
+// {css, rgb} for each kind and for the grounds, in a theme: "light" or "dark".
 export function makePalette(kinds, theme) {
   const column = theme === "dark" ? kDark : kLight;
   const colorOf = (name) => kStates.find((state) => state[0] === name)[column];
@@ -114,7 +114,7 @@ export function makePalette(kinds, theme) {
   };
 }
 
-// Black or white, whichever is read better on a colour (relative luminance of WCAG 2).
+// Black or white, whichever is easier to read on a colour (relative luminance of WCAG 2).
 export function inkOn([r, g, b]) {
   const linear = [r, g, b].map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? "#10151d" : "#ffffff";

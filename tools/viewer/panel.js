@@ -24,7 +24,7 @@ export function showTab(app, name) {
   updatePanel(app);
 }
 
-// What the open tab says, of the interval that was dragged or else of the window.
+// Fills the open tab, for the dragged interval or else for the window.
 export function updatePanel(app) {
   const fill = { states: updateLegend, profile: fillProfile, messages: fillMessages, marks: fillMarks };
   fill[app.tab]?.(app);

@@ -1,9 +1,9 @@
-// The profile of an interval: how often, how long with all inside, how long by itself each kind of
-// span ran, and what it moved.
+// The profile of an interval. For each kind of span: how often it ran, how long with everything
+// inside it, how long by itself, and what it moved.
 
-// [{kind, name, count, inclusive, exclusive, bytes}] in nanoseconds summed over the ranks, longest
-// by itself first. A span counts with the part of it that lies in the interval; one within another
-// of its kind counts once.
+// [{kind, name, count, inclusive, exclusive, bytes}] in nanoseconds summed over the ranks; the kind
+// that is longest by itself comes first. A span counts with its part in the interval. A span within
+// another of its kind counts once.
 export function profileOf({ model, states }, { t0, t1 }) {
   const rows = model.kinds.map((kind, index) => ({ kind: index, name: kind.name, count: 0, inclusive: 0, exclusive: 0, bytes: 0 }));
   const { begin, end, kind, parent } = model;
@@ -22,5 +22,5 @@ export function profileOf({ model, states }, { t0, t1 }) {
   return rows.filter((row) => row.count > 0).sort((a, b) => b.exclusive - a.exclusive || b.inclusive - a.inclusive);
 }
 
-// How that much of the ranks' time in I/O was spent standing still.
+// The kinds in which a rank stands still.
 export const kWaits = ["message wait", "barrier", "broadcast", "reduce", "gather", "turn wait"];

@@ -1,16 +1,16 @@
-// Sums over time at every zoom: the preview pyramid of Jumpshot (Zaki et al. 1999).
+// Sums over time at every zoom, by the preview pyramid of Jumpshot (Zaki et al. 1999).
 //
-// The run is cut into buckets, 32,768 as a rule; each holds a sum for every channel (nanoseconds
-// of ranks in a state, bytes moved, requests of a size); each level above adds pairs. A window is
-// answered from the coarsest level that is finer than a pixel, in time proportional to the
-// pixels; a window in which pixels are finer than buckets is answered from the spans themselves,
-// which are few by then.
+// The run is cut into buckets, usually 32,768. Each holds a sum for every channel (nanoseconds
+// of ranks in a state, bytes moved, requests of a size); each level above adds pairs. The sums
+// of a window come from the coarsest level that is finer than a pixel, in time proportional to
+// the pixels. Where pixels are finer than buckets, they come from the spans themselves, which
+// are few by then.
 
 const kBuckets = 32768;
 const kSumColumns = 512;
 
-// Adds a span of `density` a nanosecond to `sums`, rows of `channels` values for columns of `width`
-// nanoseconds from t0.
+// Adds a span of `density` per nanosecond to `sums`: rows of `channels` values, for columns of
+// `width` nanoseconds from t0 on.
 export function addSpan(sums, channels, count, t0, width, span) {
   const from = Math.max(0, (span.begin - t0) / width);
   const to = Math.min(count, (span.end - t0) / width);
@@ -52,8 +52,8 @@ export class Pyramid {
     return this.levels.at(-1);
   }
 
-  // Sums of each channel over the window, exact but for the buckets at its ends, which are much
-  // narrower than it.
+  // Sums of each channel over the window. They are exact except for the buckets at its ends, which
+  // are much narrower than the window.
   sums(t0, t1) {
     const columns = this.columns(t0, t1, kSumColumns);
     const sums = new Float64Array(this.channels);

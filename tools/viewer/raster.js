@@ -1,9 +1,9 @@
 // Paints lines of pixels from sorted spans, in time proportional to the spans and the pixels,
-// without any drawing call a span.
+// without a drawing call per span.
 //
-// A pixel shows the state that fills most of it, paler the less of it is filled, but never
+// A pixel shows the state that fills most of it. It is paler the less of it is filled, but never
 // invisible. Emphasised spans win over dimmed ones in the same pixel, so that a short request that
-// was searched for is seen from afar.
+// was searched for is visible from afar.
 
 export const kShades = 16;
 const kFaintest = 4;
@@ -145,7 +145,7 @@ export function paintLane(painter, line, { model, hidden, emphasis }, lane, t0, 
   painter.flush();
 }
 
-// Stacks channels from the bottom: `sums` has a row of values a column, `full` is the value of
+// Stacks channels from the bottom. `sums` has one row of values per column; `full` is the value of
 // the whole height.
 export function paintStack(pixels, width, height, sums, { colors, order, full }) {
   const channels = colors.length;

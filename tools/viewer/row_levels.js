@@ -1,6 +1,6 @@
-// Rows from afar: for every rank what fills most of each 4,096th of the run, and of each 2,048th,
-// 1,024th and 512th. A row whose pixels are wider than that is painted in time proportional to its
-// pixels, however many spans it has.
+// Rows from afar: for every rank, what fills most of each 4,096th of the run, and of each 2,048th,
+// 1,024th and 512th. A row with wider pixels is painted in time proportional to its pixels, however
+// many spans it has.
 import { kShades, LinePainter, paintSegments } from "./raster.js";
 
 const kFinest = 4096;
@@ -12,7 +12,7 @@ export class RowLevels {
     this.painted = painted;
     this.duration = duration;
     this.levels = Array.from({ length: kLevels }, (_, level) => new Uint16Array((rankCount * kFinest) >> level).fill(kEmpty));
-    // A painter whose colours are their own numbers: paint × shades + shade.
+    // A painter in which each colour is its own number: paint × shades + shade.
     const numbers = { kinds, shades: Uint16Array.from({ length: 2 * kinds * kShades }, (_, number) => number) };
     const painter = new LinePainter(numbers);
     this.plain = kinds * kShades;
@@ -28,7 +28,7 @@ export class RowLevels {
     }
   }
 
-  // Of two neighbours the one that is emphasised, or else fills more.
+  // The stronger of two neighbours: the one that is emphasised, or else the one that fills more.
   stronger(a, b) {
     if (a === kEmpty || b === kEmpty) {
       return a === kEmpty ? b : a;

@@ -1,4 +1,4 @@
-// The rows of the timeline: one a rank, a node or an aggregator; in the order of any counter.
+// The rows of the timeline: one per rank, node or aggregator, in the order of any counter.
 
 export const kGroupings = ["rank", "node", "aggregator"];
 
@@ -14,7 +14,7 @@ export function makeRows(model, grouping) {
   return shown.map((rank) => ({ label: `rank ${rank}`, ranks: [rank] }));
 }
 
-// What rows can be sorted by: the counters of the header, and the time of ranks in each state.
+// By what rows can be sorted: the counters of the header, and the time of ranks in each state.
 export function makeCounters(model, segments) {
   const counters = model.header.counters.map(({ name, unit, values }) => ({ name, unit, values }));
   const times = model.kinds.map(() => new Float64Array(model.rankCount));

@@ -1,9 +1,9 @@
-// What every rank is doing at any time: the innermost span that is open, as one list of changes a
-// rank. What is in flight meanwhile is a state only where the rank does nothing else.
+// What every rank is doing at any time: the innermost open span, as one list of changes per rank.
+// What is in flight meanwhile is a state only where the rank does nothing else.
 //
 // With n spans a rank has at most 2 n + 1 changes. The counts of ranks in each state, the thin rows
-// of the timeline and the shares in the legend all come from here; spans of hidden kinds are left
-// out, which shows what they were inside of.
+// of the timeline and the shares in the legend all come from here. Spans of hidden kinds are left
+// out, so that the spans around them show.
 
 export const kIdle = -1;
 

@@ -1,11 +1,11 @@
-// What is chosen: a span and its request, found by mouse, keyboard or search. These are methods of
+// The choice of a span and its request, by mouse, keyboard or search. These are methods of
 // the page's App.
 import { fillRequest, heading } from "./details.js";
 import { follow } from "./follow.js";
 import * as format from "./format.js";
 import { search } from "./search.js";
 
-const kAround = 0.1; // of a span, on both sides of it where it is zoomed to
+const kAround = 0.1; // of a span, on both sides of it when the page zooms to it
 const kAroundMatch = 2; // the same for a match, whose surroundings explain it
 
 export const selecting = {

@@ -1,7 +1,7 @@
-// What is summed over time: ranks in each state, bytes moved, requests by size.
+// The sums over time: ranks in each state, bytes moved, requests by size.
 import { Pyramid } from "./pyramid.js";
 
-// Of these ranks. Channels: the kinds. Sums are nanoseconds of ranks in the state.
+// For these ranks. The channels are the kinds; sums are nanoseconds of ranks in the state.
 export function stateSeries(model, segments, ranks, buckets) {
   const span = { begin: 0, end: 0, channel: 0, density: 1 };
   const { kind, duration, kinds } = model;
@@ -22,7 +22,7 @@ export function stateSeries(model, segments, ranks, buckets) {
   return new Pyramid({ duration, channels: kinds.length, source, buckets });
 }
 
-// Of all ranks: nanoseconds of spans in flight, by kind.
+// For all ranks: nanoseconds of spans in flight, by kind.
 export function flightSeries(model) {
   const span = { begin: 0, end: 0, channel: 0, density: 1 };
   const { kind, begin, end, duration, kinds, inFlight } = model;

@@ -1,7 +1,7 @@
-// Two runs in one page, each in a frame of its own. Both open at the scale of the wider one; when
-// one is moved or zoomed, the other follows by as much, from where it is.
+// Two runs in one page, each in a frame of its own. Both open at the scale of the wider one. When
+// one is moved or zoomed, the other moves by as much from where it is.
 
-const kName = "stria-sibling"; // of the frames, as side_by_side.cpp gives it
+const kName = "stria-sibling"; // the frames' name, as in side_by_side.cpp
 
 export function attachSibling(app) {
   if (window.parent === window || window.name !== kName) {

@@ -1,5 +1,5 @@
-// What the page says in words: its title, what is in view, a summary for screen readers. These are
-// methods of the page's App.
+// What the page says in words: its title, what is in view, and a summary for screen readers. These
+// are methods of the page's App.
 import { burstText, isIo } from "./bursts.js";
 import * as format from "./format.js";
 
@@ -84,7 +84,7 @@ export const telling = {
     this.elements.timeline.setAttribute("aria-label", `Timeline. ${text}`);
   },
 
-  // The most bytes per second that were read or written in a part of the window.
+  // The most bytes per second, read or written, in any part of the window.
   peakBandwidth() {
     const { t0, t1, span } = this.viewport;
     const sums = this.requests.bandwidth.columns(t0, t1, kPeakColumns);
@@ -108,7 +108,7 @@ export const telling = {
     return listed([...seen].sort((a, b) => a - b).map((index) => baseName(header.files[index] ?? "")));
   },
 
-  // Which rows are on the screen, where not all are.
+  // Which rows are on the screen, unless all are.
   extent() {
     const { viewport } = this;
     const first = Math.floor(viewport.scroll / viewport.rowHeight) + 1;

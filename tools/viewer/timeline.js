@@ -1,6 +1,6 @@
-// The timeline: a row a rank, node or aggregator. Tall rows show nested spans in lanes, thin rows
-// the innermost state, rows of several ranks the share of them in each state. Spans are painted
-// into pixels (raster.js); only text, outlines and links are drawn.
+// The timeline: one row per rank, node or aggregator. Tall rows show nested spans in lanes; thin
+// rows show the innermost state; rows of several ranks show how many are in each state. Spans are
+// painted into pixels (raster.js); only text, outlines and links are drawn.
 import { kGutter } from "./canvas_area.js";
 import * as format from "./format.js";
 import { drawArrows } from "./messages.js";
@@ -29,8 +29,8 @@ export class Timeline {
     this.painter = new LinePainter(new Paints(palette.rgb, palette.rowGround));
   }
 
-  // How rows are drawn at this height: lanes of so many pixels, or 0 for the innermost state alone.
-  // Where there is room for all lanes of the rank that has most, every rank's lanes fill its row.
+  // How rows are drawn at this height: lanes of so many pixels, or 0 for the innermost state only.
+  // Where there is room for all lanes of the rank with the most, every rank's lanes fill its row.
   laneHeight(row) {
     const { viewport, model } = this.app;
     const room = viewport.rowHeight - (viewport.rowHeight >= 8 ? 2 : 0);
@@ -104,7 +104,7 @@ export class Timeline {
     }
   }
 
-  // The innermost states of a rank: from the levels when spans are many to a pixel, else
+  // The innermost states of a rank: from the levels when a pixel has many spans, else
   // from the spans.
   paintThin(line, rank, perPixel) {
     const { model, viewport, paintedSegments } = this.app;
@@ -148,8 +148,8 @@ export class Timeline {
     words.set(whole.subarray((from - top) * width, (to - top) * width), from * width);
   }
 
-  // The sums of a row of several ranks, made when it is first seen; coarser the more such
-  // rows there are.
+  // The sums of a row of several ranks, made when the row is first seen. The more such rows, the
+  // coarser they are.
   groupSeries(row) {
     const { model, segments, rows } = this.app;
     if (row.segments !== segments) {

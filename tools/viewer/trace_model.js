@@ -1,10 +1,10 @@
-// The run in memory: events sorted by rank and begin, each in a lane in which nothing overlaps; who
-// was whose child.
+// The run in memory: events sorted by rank and begin, each in a lane in which nothing overlaps, and
+// which event is whose child.
 //
-// A lane is a depth: a span lies in the lane below the deepest one that is still open when it
+// A lane is a depth. A span lies in the lane below the deepest one that is still open when it
 // begins, so that nested spans stand below each other. What is in flight while its rank does other
 // things (messages, writes behind) lies in lanes below all of these. Within a lane, begins and ends
-// both ascend, and what is visible in a window is found by bisection.
+// both ascend, so bisection finds what is visible in a window.
 
 const kMaxLanes = 32;
 
@@ -120,8 +120,7 @@ export class TraceModel {
     return low;
   }
 
-  // The event of a lane at `time`, or one that comes within `tolerance` of it; -1 when
-  // there is none.
+  // The event of a lane at `time`, or one within `tolerance` of it; -1 when there is none.
   eventAt(lane, time, tolerance) {
     const position = this.firstVisible(lane, time - tolerance);
     let best = -1;

@@ -1,11 +1,11 @@
-// Counter tracks: what the second chart can show beside the bandwidth.
+// Counter tracks: what the second chart can show besides the bandwidth.
 import * as format from "./format.js";
 import { kWaits } from "./profile.js";
 import { Pyramid } from "./pyramid.js";
 
 const kBuckets = 8192;
 
-// A pyramid of one channel over the events that `amount` gives more than 0 for; amount is spread
+// A pyramid of one channel over the events for which `amount` is above 0; the amount is spread
 // evenly over each.
 function seriesOf(model, amount) {
   const span = { begin: 0, end: 0, channel: 0, density: 0 };

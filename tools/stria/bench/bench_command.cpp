@@ -29,7 +29,7 @@ const std::vector<std::string> kPosixMethods{"automatic", "multiple", "list_io",
 const std::vector<std::string> kLibraryMethods{"automatic",    "multiple", "list_io",  "datatype_io",
                                                "data_sieving", "hybrid",   "two_phase"};
 
-// The method is a hint to the library, and to MPI-IO where it is the library's.
+// The method is a hint to the library, and to MPI-IO where that is the drop-in.
 void settle_method(Arguments& arguments) {
   BenchOptions& options = arguments.options;
   const bool posix = options.through == "posix";

@@ -1,4 +1,4 @@
-// stria bench: what it is told, and how it tells what it measured.
+// stria bench: its options, and the text of its results.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace stria::tool {
 
 void add_bench(CLI::App& app, Action& action);
 
-/// What the results say beside the figures.
+/// What the results say besides the figures.
 struct BenchRun {
   const bench::BenchOptions& options;
   int ranks = 1;
 };
 
-/// The results for people, for programs, and as rows of a table with a heading.
+/// The results as text for people, as JSON for programs, and as rows of a table with a heading.
 std::string bench_text(const BenchRun& run, const bench::BenchResult& result);
 std::string bench_json(const BenchRun& run, const bench::BenchResult& result);
 std::string bench_csv(const BenchRun& run, const bench::BenchResult& result);

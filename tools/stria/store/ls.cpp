@@ -1,4 +1,4 @@
-// stria ls: what is in a directory of a store.
+// stria ls: lists a directory of a store.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 

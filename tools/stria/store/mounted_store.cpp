@@ -27,7 +27,7 @@ std::string url_of(const char* path) {
   return mounted().url + path;
 }
 
-/// An open file; its calls come from many threads, and a storage::File serves one at a time.
+/// An open file. Its calls come from many threads, but a storage::File serves one at a time.
 struct OpenFile {
   std::mutex mutex;
   std::unique_ptr<storage::File> file;
@@ -37,7 +37,7 @@ OpenFile& open_file(const fuse_file_info* info) {
   return *reinterpret_cast<OpenFile*>(info->fh);
 }
 
-/// The system's number of an error of ours.
+/// The system's number for an error.
 int errno_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kOk:
@@ -67,7 +67,7 @@ int minus_errno(const Status& status) {
   return status.ok() ? 0 : -errno_of(status.code());
 }
 
-/// What body() returns, or the number of what it throws.
+/// Returns what body() returns, or the number of the error that it throws.
 template <typename Body>
 int answer(Body body) {
   try {
@@ -244,7 +244,7 @@ int get_space(const char*, struct statvfs* space) {
   });
 }
 
-// Programs that copy a file set them last, and take an error for a failed copy.
+// Programs that copy a file set modes last, and would take an error for a failed copy.
 int ignore_mode(const char*, mode_t, fuse_file_info*) {
   return 0;
 }

@@ -1,8 +1,8 @@
 // A store as a file system of this machine, by FUSE: each call of the kernel becomes one or a few
 // requests to the store's servers.
 //
-// The kernel caches attributes for a second, and a file's bytes as long as it stays as it was
-// when opened. Everything belongs to who mounts it; modes and owners aren't kept, and setting
+// The kernel caches attributes for a second, and a file's bytes until the file is opened again and
+// has changed. Everything belongs to the user who mounts it. Modes and owners aren't kept; setting
 // them does nothing.
 // Cost: a look-up asks the manager, and every server of a file for its size.
 #pragma once

@@ -1,4 +1,4 @@
-// stria mv: another name within the same store.
+// stria mv: renames a file within a store.
 #include "storage/registry.hpp"
 #include "store/store_command.hpp"
 

@@ -1,4 +1,4 @@
-// stria stat: what a store knows of a file.
+// stria stat: what a store knows about a file.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 

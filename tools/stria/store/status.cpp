@@ -1,4 +1,4 @@
-// stria status: how the servers of a store are: load, queues, errors, space; once or
+// stria status: the state of a store's servers: load, queues, errors, space; once or
 // again and again.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,19 +26,19 @@ struct Arguments {
   std::string url;
   bool as_json = false;
   double watch_seconds = 0;
-  int64_t times = 0;  // 0: until it is ended
+  int64_t times = 0;  // 0: until the user ends it
 };
 
 struct ServerState {
   wire::StoreServers::Entry known;
-  std::string trouble;  // why it gave no figures
+  std::string trouble;  // why the server gave no figures
   Figures figures;
 
   int64_t operator[](const std::string& name) const {
     const auto found = figures.find(name);
     return found == figures.end() ? 0 : found->second;
   }
-  /// Of all figures of that name, whatever their label.
+  /// The sum of all figures of that name, whatever their label.
   int64_t sum(const std::string& name) const {
     int64_t sum = 0;
     for (auto each = figures.lower_bound(name + "{"); each != figures.end() && each->first.starts_with(name + "{"); ++each) {
@@ -53,7 +53,7 @@ struct Moment {
   std::vector<ServerState> servers;
 };
 
-/// All servers are asked at once; one that doesn't answer costs the patience.
+/// Asks all servers at once. A server that doesn't answer delays this by the patience.
 Moment look(const Arguments& arguments) {
   const StoreFile root = find_in_store(arguments.url);
   Moment moment;
@@ -67,7 +67,7 @@ Moment look(const Arguments& arguments) {
     call.kind = wire::Kind::kStatus;
     call.patience = kPatience;
   }
-  static_cast<void>(storage::run_calls(calls));  // each is looked at
+  static_cast<void>(storage::run_calls(calls));  // each call's own status is looked at
   for (size_t i = 0; i < calls.size(); ++i) {
     const auto figures =
         calls[i].outcome.ok() ? wire::decode<wire::Figures>(calls[i].reply) : Result<wire::Figures>(calls[i].outcome);
@@ -88,7 +88,7 @@ std::string duration(int64_t seconds) {
                         : (seconds < 172800 ? fmt::format("{} h", seconds / 3600) : fmt::format("{} d", seconds / 86400));
 }
 
-/// Per second: since `before`, or since the server's start.
+/// Rates per second: since `before`, or since the server's start.
 class Rates {
  public:
   Rates(const ServerState& now, const ServerState* before, double seconds)
@@ -100,7 +100,7 @@ class Rates {
 
  private:
   double rate(int64_t now, int64_t before) const {
-    // Less: it was restarted.
+    // A smaller number: the server was restarted.
     return now >= before ? static_cast<double>(now - before) / std::max(seconds_, 1e-3) : 0;
   }
   const ServerState& now_;

@@ -21,7 +21,7 @@ struct Pair {
   double b = 0;
 };
 
-/// Seconds a rank, of a kind, phase or the program.
+/// Seconds per rank, of a kind, a phase or the program.
 json pair_json(const Pair& pair) {
   json entry = {{"name", pair.name}, {"a", pair.a}, {"b", pair.b}, {"difference", pair.b - pair.a}};
   entry["ratio"] = pair.a > 0 ? json(pair.b / pair.a) : json(nullptr);
@@ -41,7 +41,7 @@ std::vector<Pair> phases_of(const Summary& a, const Summary& b) {
   return pairs;
 }
 
-/// Kinds of either run, by what changed most.
+/// The kinds of either run; the one that changed most comes first.
 std::vector<Pair> operations_of(const Summary& a, const Summary& b) {
   std::map<std::string, Pair> by_name;
   auto add = [&by_name](const Summary& summary, double Pair::*side) {

@@ -78,7 +78,7 @@ void export_chrome(const TraceFile& trace, const std::string& path) {
     text.clear();
     for (const size_t index : lanes[i].events) {
       const Event& event = trace.events[index];
-      // Microseconds with the nanoseconds behind the point.
+      // Microseconds, with the nanoseconds behind the point.
       text +=
           fmt::format(R"({{"ph":"X",{},"pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{{}}}}},{})", names[event.kind],
                       event.rank, i + 1, event.begin_ns / 1000, event.begin_ns % 1000, (event.end_ns - event.begin_ns) / 1000,

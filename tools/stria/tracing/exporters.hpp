@@ -7,7 +7,7 @@
 
 namespace stria::tool {
 
-/// Chrome's trace JSON, which Perfetto opens: a process a rank, a track a lane, arguments
+/// Chrome's trace JSON, which Perfetto opens: one process per rank, one track per lane, arguments
 /// with every field.
 void export_chrome(const trace::TraceFile& trace, const std::string& path);
 
@@ -15,12 +15,12 @@ void export_chrome(const trace::TraceFile& trace, const std::string& path);
 /// kUnsupported in a build without OTF2.
 void export_otf2(const trace::TraceFile& trace, const std::string& path);
 
-/// One Parquet table with a row for each rank and file, a column for each counter, through
-/// Python likewise.
+/// One Parquet table with a row for each rank and file and a column for each counter; also
+/// through Python.
 void export_counters_parquet(const trace::TraceFile& trace, const std::string& path);
 
-/// One Parquet table with a row an event, through Python and pyarrow: the interpreter that
-/// STRIA_PYTHON names, else python3.
+/// One Parquet table with one row per event, through Python and pyarrow. The interpreter is the one
+/// that STRIA_PYTHON names, else python3.
 void export_parquet(const trace::TraceFile& trace, const std::string& path);
 
 }  // namespace stria::tool

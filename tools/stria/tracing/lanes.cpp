@@ -6,7 +6,7 @@ namespace {
 
 using trace::Event;
 
-/// The lanes of one thread while its events come in order of begin.
+/// The lanes of one thread, whose events come in the order in which they begin.
 class Layout {
  public:
   explicit Layout(const trace::TraceFile& trace) : trace_(trace) {}

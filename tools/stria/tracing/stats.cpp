@@ -1,5 +1,5 @@
-// stria trace stats: the tables of a run, as in Thakur, Lusk, Gropp (1995), and its counters, as
-// Darshan has them.
+// stria trace stats: the tables of a run, as in Thakur, Lusk, Gropp (1995), and its counters,
+// as in Darshan.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -37,7 +37,7 @@ Spread spread_of(const std::vector<double>& by_rank) {
   return spread;
 }
 
-/// Values of a set by trace::Counter, whatever the order in the file.
+/// The values of a set by trace::Counter, whatever their order in the file.
 class CounterView {
  public:
   explicit CounterView(const TraceFile& trace) {
@@ -54,7 +54,7 @@ class CounterView {
   std::vector<int> places_;
 };
 
-/// The most common of several lists of the most common.
+/// The most common entries of several lists of most common entries.
 class Common {
  public:
   void add(const CounterView& view, const CounterSet& set, Counter first) {
