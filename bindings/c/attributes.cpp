@@ -39,7 +39,7 @@ void with_number(ElementType type, Use&& use) {
   }
 }
 
-/// Sets an attribute by `set`; an error of this rank fails the next collective call of all.
+/// Sets an attribute by `set`. An error of this rank fails the next collective call on all ranks.
 template <typename Set>
 int define(stria_file* file, Set&& set) {
   return guarded([&] {
@@ -119,7 +119,7 @@ int stria_set_strings(stria_file* file, const char* object, const char* name, in
   });
 }
 
-// The collective call comes first: what this rank alone does wrong is told behind it.
+// The collective call comes first; an error of this rank only is reported after it.
 int stria_get_numbers(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
                       int64_t* count) {
   return guarded([&] {

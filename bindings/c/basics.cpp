@@ -7,7 +7,7 @@ namespace stria::c {
 
 namespace {
 
-// Of one thread: another's failure doesn't change what this one is told.
+// Kept per thread: the failure of another thread doesn't change it.
 std::string& last_message() {
   thread_local std::string message;
   return message;
@@ -57,7 +57,7 @@ void fail_next_call(File& file) {
     // No attribute has such a name.
     file.set_attribute("/", "", 0);
   } catch (const Error&) {
-    // Refused, as it must be: what was wrong before is what the caller tells.
+    // It is refused, as intended; the caller reports the first error.
   }
 }
 
@@ -134,7 +134,7 @@ int stria_options_set(stria_options* options, const char* name, const char* valu
     const std::string option = &given(name, "name");
     stria_options checked;
     checked.values[option] = &given(value, "value");
-    // What is wrong is told here, so that no collective call has to.
+    // Errors are reported here, so that no collective call has to report them.
     stria::c::create_options(&checked);
     stria::c::open_options(&checked);
     stria::c::dataset_options(&checked);

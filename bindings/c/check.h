@@ -1,4 +1,4 @@
-// What the tests in C say when something isn't so.
+// Checks for the tests in C.
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// A checkpoint of blocks with guard cells, written by all ranks and read back by each in another
-// division; tables, strings, attributes, hints, checks.
+// All ranks write a checkpoint of blocks with guard cells, and each reads it back in another
+// division. Also tables, strings, attributes, hints, checks.
 #include <mpi.h>
 #include <string.h>
 

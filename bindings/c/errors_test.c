@@ -1,4 +1,4 @@
-// Every error is a code, the same on all ranks of a collective call, with words; nobody
+// Every error is a code with words, the same on all ranks of a collective call. No rank
 // waits for ever.
 #include <mpi.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void opening_fails(void) {
   check_fails(stria_create_mpi(MPI_COMM_NULL, path, NULL, &file), STRIA_INVALID_ARGUMENT);
 }
 
-// What one rank does wrong fails the commit of all with one code, and the old file stays.
+// An error of one rank fails the commit on all ranks with one code, and the old file stays.
 static void one_rank_errs(int kind) {
   stria_file* file = new_file();
   stria_dataset* dataset;

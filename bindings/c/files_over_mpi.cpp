@@ -1,4 +1,4 @@
-// Files of a communicator, as C and as Fortran have it.
+// Files of a communicator, for C and for Fortran.
 #include <mpi.h>
 
 #include "handles.hpp"

@@ -1,4 +1,4 @@
-// What takes a communicator of MPI, where there is none.
+// The functions that take an MPI communicator, in a build without MPI.
 #include "handles.hpp"
 
 namespace {

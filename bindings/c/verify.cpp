@@ -1,4 +1,4 @@
-// Whether a file is as it was written.
+// Verification of files.
 #include "handles.hpp"
 
 using stria::c::given;

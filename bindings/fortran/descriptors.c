@@ -1,6 +1,6 @@
-/* What Fortran's arrays are to stria.h: a descriptor tells type, kind, shape and strides of an
- * array or a section of one, which is taken as it lies. The file has the dimensions in C's order:
- * the first of Fortran is the last there. */
+/* Turns Fortran's arrays into arguments of stria.h. A descriptor gives type, kind, shape and
+ * strides of an array or a section of one, which is used as it lies. The file has the dimensions in
+ * C's order: Fortran's first is its last. */
 #include "descriptors.h"
 
 #include <ISO_Fortran_binding.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The element type of an array; -1: none that files have. */
+/* The element type of an array; -1 if files have none like it. */
 static int element_of(const CFI_cdesc_t* array) {
   switch (array->type) {
     case CFI_type_int8_t:
@@ -28,7 +28,8 @@ static int element_of(const CFI_cdesc_t* array) {
   }
 }
 
-/* The bytes of an array, its first dimension fastest: one vector a dimension around the element. */
+/* The bytes of an array, its first dimension fastest: one vector per dimension
+ * around the element. */
 static int type_of(const CFI_cdesc_t* array, stria_type** type) {
   stria_type* inner;
   int code = stria_type_bytes((int64_t)array->elem_len, &inner);
@@ -61,7 +62,7 @@ static int put(stria_dataset* dataset, const int64_t* start, const int64_t* coun
 static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
   const int rank = stria_dataset_rank(dataset);
   int64_t start_c[CFI_MAX_RANK + 1] = {0}, count_c[CFI_MAX_RANK + 1] = {0};
-  /* What can't be is handed on without a place, so that all ranks hear of it. */
+  /* An impossible place is passed on as no place, so that the error reaches all ranks. */
   const int fits = start_count == rank && array->rank <= rank && rank <= CFI_MAX_RANK;
   stria_type* type = NULL;
   if (fits) {
@@ -69,7 +70,7 @@ static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* 
   }
   int code = type_of(array, &type);
   if (code == STRIA_OK) {
-    /* An array of no elements has no place that a file would refuse. */
+    /* A file would not refuse any place of an array without elements. */
     const int empty = stria_type_size(type) == 0;
     void* data = array->base_addr == NULL && empty ? &start_c : array->base_addr;
     code = call(dataset, fits ? start_c : NULL, fits ? count_c : NULL, data, type, element_of(array));
@@ -105,7 +106,8 @@ int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count) {
   return code;
 }
 
-/* Fortran's string, blanks at its end cut off, for C; to be freed. NULL: out of memory. */
+/* A Fortran string without the blanks at its end, for C. The caller frees it. NULL:
+ * out of memory. */
 static char* c_string(const char* text, size_t length) {
   while (length > 0 && text[length - 1] == ' ') {
     --length;
@@ -118,7 +120,8 @@ static char* c_string(const char* text, size_t length) {
   return copy;
 }
 
-/* Attributes are one value or a list of rank 1: -1 for more, which is refused. */
+/* The number of values: an attribute is one value or a list of rank 1. -1 for more,
+ * which is refused. */
 static int64_t value_count(const CFI_cdesc_t* value) {
   return value->rank == 0 ? 1 : value->rank == 1 ? value->dim[0].extent : -1;
 }
@@ -177,7 +180,7 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
   const int64_t count = value_count(value);
   char* packed = calloc((size_t)(count < 0 ? 0 : count) + 1, value->elem_len);
   int64_t there = 0;
-  /* Collective: called whatever this rank lacks. */
+  /* Collective, so it is called whatever is wrong on this rank. */
   const int code =
       stria_get_numbers(file, object, name, element_of(value), packed == NULL || count < 0 ? 0 : count, packed, &there);
   for (int64_t i = 0; packed != NULL && code == STRIA_OK && i < count && i < there; ++i) {

@@ -1,4 +1,4 @@
-/* Between the module stria and stria.h: what Fortran can't say to C itself. */
+/* What lies between the module stria and stria.h, because Fortran can't express it. */
 #pragma once
 
 #include <ISO_Fortran_binding.h>

@@ -43,8 +43,8 @@ void describe(Call& call, hid_t dataset, hid_t type, hid_t memory_space, hid_t f
   }
 }
 
-/// Why HDF5 carries a transfer out independently that was asked for collectively, in words; "" when
-/// it does not. A transfer that was never collective (bit 0) has no cause to tell.
+/// Why HDF5 makes a transfer independently although it should be collective, in words; "" when it
+/// doesn't. A transfer that was never collective (bit 0) needs no cause.
 std::string no_collective_cause(uint32_t causes) {
   // H5D_mpio_no_collective_cause_t of H5Ppublic.h
   static constexpr const char* kCauses[] = {"type conversion",
@@ -62,8 +62,7 @@ std::string no_collective_cause(uint32_t causes) {
   return text;
 }
 
-/// States it as a fact about the file, after a transfer. Serial HDF5 has no such property, and
-/// nothing to state.
+/// States the cause as a fact about the file, after a transfer. Serial HDF5 has no such property.
 void tell_no_collective_cause(uint16_t file, hid_t transfer) {
   using Query = herr_t(hid_t, uint32_t*, uint32_t*);
   static auto* query = reinterpret_cast<Query*>(dlsym(RTLD_DEFAULT, "H5Pget_mpio_no_collective_cause"));

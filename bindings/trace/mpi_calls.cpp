@@ -1,4 +1,4 @@
-// MPI's calls on files, and its beginning, at which the run begins. Each goes on to PMPI.
+// MPI's calls on files, and the calls that begin MPI, with which the run begins. Each calls PMPI.
 #include <mpi.h>
 
 #include <cstdio>
@@ -34,7 +34,7 @@ stria::Status join_run(MPI_Comm comm) {
   return stria::join_trace(ours);
 }
 
-/// A program that can't be traced still runs; that is said once.
+/// A program that can't be traced still runs; one message says so.
 void join(MPI_Comm comm) {
   const stria::Status status = join_run(comm);
   int rank = 0;
@@ -94,7 +94,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  join(comm);  // of a program whose MPI_Init was not seen, as Fortran's
+  join(comm);  // for a program whose MPI_Init was not seen, such as one in Fortran
   static const CallKind kKind("MPI_File_open");
   FileCall call(kKind, stria::trace::Recorder::instance().file(name));
   const int result = PMPI_File_open(comm, name, mode, info, file);

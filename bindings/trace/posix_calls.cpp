@@ -1,5 +1,5 @@
 // The system's calls on files that were opened inside a recorded call: what HDF5 and MPI-IO ask of
-// the storage. Files that the program itself opens, its output and its pipes, pass by.
+// the storage. Files that the program itself opens, its output and its pipes, are not recorded.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ using stria::trace::BuiltIn;
 using stria::trace::Direction;
 using stria::wrap::next_definition;
 
-// By descriptor, so that a call on a file that isn't ours costs an array's look-up.
+// By descriptor, so that a call on a file that isn't recorded costs only a look-up in an array.
 constexpr size_t kDescriptors = 4096;
 std::array<std::atomic<uint16_t>, kDescriptors> file_of_descriptor;
 
@@ -25,7 +25,7 @@ uint16_t file_of(int descriptor) {
   return descriptor >= 0 && place < kDescriptors ? file_of_descriptor[place].load(std::memory_order_relaxed) : uint16_t{0};
 }
 
-// What the preloaded MPI-IO opens, it records itself.
+// The preloaded MPI-IO itself records what it opens.
 int opened(int descriptor, const char* path, const void* caller) {
   if (descriptor >= 0 && static_cast<size_t>(descriptor) < kDescriptors && stria::wrap::inside_call() &&
       !stria::wrap::is_in_mpiio(caller)) {
@@ -51,7 +51,7 @@ struct Range {
   int64_t bytes = 0;
 };
 
-/// Counts and records one request; `offset` -1: where the descriptor stands.
+/// Counts and records one request. `offset` -1: at the descriptor's position.
 template <typename Move>
 ssize_t request(int descriptor, Direction direction, int64_t offset, int64_t bytes, Move move) {
   const uint16_t file = file_of(descriptor);

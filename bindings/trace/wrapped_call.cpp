@@ -28,7 +28,7 @@ void* find_next(const char* name) {
         void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         void* here = library == nullptr ? nullptr : dlsym(library, wanted->name);
         if (library != nullptr) {
-          dlclose(library);  // stays loaded: somebody else holds it
+          dlclose(library);  // it stays loaded, because the program holds it too
         }
         wanted->found = here == wanted->own ? nullptr : here;
         return wanted->found == nullptr ? 0 : 1;
@@ -88,7 +88,7 @@ namespace {
 const TraceLink* link_in_use = nullptr;
 const void* mpiio_base = nullptr;
 
-// Before this library's other initialisers, which already look at what is recorded.
+// Runs before this library's other initialisers, which already use what is recorded.
 __attribute__((constructor(101))) void look_for_mpiio() {
   auto* offer = reinterpret_cast<decltype(&stria_mpiio_trace_link_1)>(dlsym(RTLD_DEFAULT, "stria_mpiio_trace_link_1"));
   if (offer == nullptr) {

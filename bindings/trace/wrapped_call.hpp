@@ -1,6 +1,7 @@
-// What the wrappers share: the definition behind a call, its span, and which file it is about.
+// What the wrappers share: the definition behind a call, its span, and the file to
+// which it belongs.
 //
-// Problem: to see inside programs that know nothing of Stria.
+// Problem: see inside programs that know nothing of Stria.
 // Method: this library is preloaded and defines the calls; each records a span and goes on to the
 // next definition of its name (dlsym), or PMPI. A call inside another's is one layer down: what the
 // program calls is "app", what its libraries call "library", the system's calls "storage".
@@ -19,14 +20,14 @@
 namespace stria::wrap {
 
 /// The next definition of `name` after this library's, also in libraries that were loaded for one
-/// module alone; ends the program when there is none, because somebody called it.
+/// module only. Without one the program ends, because the call can't be made.
 void* find_next(const char* name);
 template <typename Function>
 Function* next_definition(const char* name) {
   return reinterpret_cast<Function*>(find_next(name));
 }
 
-/// Numbers of files by the handle that their library gave them.
+/// Numbers of files, by the handle that their library gave them.
 class OpenFiles {
  public:
   void add(int64_t handle, const std::string& path);
@@ -50,7 +51,7 @@ class CallKind {
   trace::Kind app_, library_;
 };
 
-/// Says that calls below are made by a library, for as long as it lives; records the span.
+/// While it lives, calls below count as made by a library. Records the span.
 class Call {
  public:
   Call(const CallKind& kind, uint16_t file);
@@ -67,8 +68,8 @@ class Call {
 bool inside_call();
 
 /// What the preloaded MPI-IO (libstria_mpiio) offers; null when the program has none, or one of
-/// another build. With it that one records the calls of MPI-IO and its own requests to the storage,
-/// and both make one trace.
+/// another build. If it is there, it records the calls of MPI-IO and its own requests to the
+/// storage, and both libraries make one trace.
 const TraceLink* mpiio_beside();
 /// Whether code at `address` is that library's.
 bool is_in_mpiio(const void* address);

@@ -10,7 +10,7 @@ JobBoard& board_of(const Job& job) {
   return *job.operation->file->shared().board();
 }
 
-// Null on one node, and where the others can't be reached.
+// Null on one node, and where the other nodes can't be reached.
 NodesBoard* nodes_of(const Job& job) {
   return job.operation->file->shared().nodes();
 }

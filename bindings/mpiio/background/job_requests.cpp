@@ -13,7 +13,7 @@ struct Requests {
   std::mutex mutex;
   std::unordered_map<MPI_Request, std::shared_ptr<Job>> jobs;  // until MPI frees them
   std::atomic<int> count{0};
-  std::vector<std::shared_ptr<Job>> finished;  // of which MPI may not know
+  std::vector<std::shared_ptr<Job>> finished;  // MPI may not know of them
   std::atomic<bool> any_finished{false};
 };
 
@@ -25,7 +25,7 @@ Requests& requests() {
 
 constinit thread_local Completions* completions __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// MPI asks when a call of the program completes the request.
+// MPI calls this when a call of the program completes the request.
 int query(void* state, MPI_Status* status) {
   const auto& job = *static_cast<std::shared_ptr<Job>*>(state);
   if (completions != nullptr) {
@@ -35,7 +35,7 @@ int query(void* state, MPI_Status* status) {
   MPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
-  // An error is reported by the call that waits: MPI would take it for one of a communicator, whose
+  // The call that waits reports the error. MPI would treat it as a communicator's error, whose
   // handler ends the program.
   return MPI_SUCCESS;
 }

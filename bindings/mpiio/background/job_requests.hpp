@@ -1,11 +1,11 @@
-// The MPI requests of nonblocking file calls: generalized requests, each of a job in
+// The MPI requests of nonblocking file calls: generalized requests, each for a job in
 // the background.
 //
 // Problem: programs wait for thousands of requests in calls that name all of them.
-// Method: a table by request, for calls that name one; and MPI says itself which requests a call
-// has completed, by the callback with which it asks for their status. So that nothing here goes
-// through all requests at every call.
-// Cost: a lock and a look in a table a request. Thread-safe.
+// Method: a table by request serves calls that name one. For lists, MPI itself says which requests
+// a call has completed, by the callback that asks for their status. So no call goes through all
+// requests here.
+// Cost: a lock and a look-up per request. Thread-safe.
 #pragma once
 
 #include <mpi.h>
@@ -19,14 +19,14 @@ namespace stria::mpiio {
 
 /// Makes the job's request.
 void make_request(const std::shared_ptr<Job>& job, MPI_Request* request);
-/// The job is done: the next complete_finished() tells MPI. Any thread.
+/// Notes that the job is done; the next complete_finished() tells MPI. Any thread.
 void note_finished(const std::shared_ptr<Job>& job);
 
-/// True when requests of ours exist that the program has not waited for.
+/// True when there are jobs' requests for which the program has not waited.
 bool have_requests();
 /// The job of a request; null for one of MPI's own.
 std::shared_ptr<Job> job_of(MPI_Request request);
-/// Whether any of these is ours.
+/// Whether any of these belongs to a job.
 bool has_job(int count, const MPI_Request* requests);
 /// Tells MPI of the jobs that are done.
 void complete_finished();

@@ -22,7 +22,7 @@ namespace stria::mpiio {
 
 namespace {
 
-// How long to sleep between looks at what other ranks have done, and at what MPI has to do.
+// How long a thread sleeps between looks at what other ranks have done, and at what MPI has to do.
 constexpr auto kBoardPause = std::chrono::microseconds(100);
 constexpr auto kMessagePause = std::chrono::milliseconds(1);
 
@@ -44,7 +44,7 @@ Jobs& jobs() {
 // \pre the mutex is held
 void mark_done(const std::shared_ptr<Job>& job) {
   if (job->request != MPI_REQUEST_NULL) {
-    note_finished(job);  // first: who sees that the job is done tells MPI
+    note_finished(job);  // first, because a thread that sees the job done tells MPI
   }
   job->done = true;
   job->operation->file->under_way().end();
@@ -69,9 +69,9 @@ void end_part(const std::shared_ptr<Job>& job) {
   jobs().changed.notify_all();
 }
 
-// What others wait for before they do their part of an operation may need this rank in a call of
-// MPI: a message that has begun. The call is one that looks at what has come, which with
-// MPI_COMM_SELF MPICH's does not.
+// Another rank may wait for a message before it does its part of an operation, and the message may
+// need this rank in a call of MPI. The call must look for messages that have come; with
+// MPI_COMM_SELF, MPICH's does not.
 void let_messages_go_on() {
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
@@ -82,7 +82,7 @@ template <typename Done>
 void wait_until(File& file, Done&& done) {
   std::unique_lock lock(jobs().mutex);
   for (bool begins = true; !jobs().changed.wait_for(lock, kMessagePause, done); begins = false) {
-    look_at_others();  // as the thread does, where there is one
+    look_at_others();  // as the background thread does, where there is one
     lock.unlock();
     let_messages_go_on();
     file.comm().look_at_wait(begins);
@@ -90,7 +90,7 @@ void wait_until(File& file, Done&& done) {
   }
 }
 
-// Runs `body`; what it throws becomes the operation's outcome.
+// Runs `body`. What it throws becomes the operation's outcome.
 template <typename Body>
 void guard(Operation& operation, const Body& body) {
   try {
@@ -135,7 +135,7 @@ void work() {
   }
 }
 
-// The program's signals are not for this thread.
+// This thread must not get the program's signals.
 void start_thread() {
   if (jobs().thread.joinable()) {
     return;
@@ -152,7 +152,7 @@ bool can_wait_in_background(const Operation& operation) {
   return operation.outcome.ok() && operation.view->representation()->kind != Representation::Kind::kRegistered;
 }
 
-// False where the system gives no thread, or no memory: the caller does the job by itself.
+// False where the system gives no thread or no memory; the caller then does the job itself.
 bool enqueue(const std::shared_ptr<Job>& job) {
   try {
     const std::lock_guard lock(jobs().mutex);
@@ -165,8 +165,8 @@ bool enqueue(const std::shared_ptr<Job>& job) {
   }
 }
 
-// A job that was done at once. Others may wait to hear of it while this rank is elsewhere, which
-// takes the thread; without one they hear of it when this rank waits.
+// Ends a job that was done at once. Others may wait to hear of it while this rank is elsewhere; the
+// thread tells them. Without a thread they hear of it when this rank waits.
 void end_at_once(const std::shared_ptr<Job>& job) {
   const std::lock_guard lock(jobs().mutex);
   end_part(job);
@@ -190,7 +190,7 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Toge
     make_request(job, request);
   }
   const bool collective = together == Together::kCollective;
-  // The first half of a split collective may wait for the other ranks; a nonblocking call must not.
+  // The begin of a split collective may wait for the other ranks; a nonblocking call must not.
   const bool by_messages = collective && request == nullptr && file.shared().has_several_nodes();
   if (collective && request != nullptr && file.comm().size() > 1) {
     const std::lock_guard lock(jobs().mutex);

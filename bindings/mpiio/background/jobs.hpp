@@ -1,16 +1,16 @@
 // Operations in the background: nonblocking calls and split collectives.
 //
-// Problem: an MPI library tells a program nothing of work that isn't its own unless
-// MPI_THREAD_MULTIPLE lets another thread speak to it.
+// Problem: work that isn't MPI's own makes no progress inside MPI, unless MPI_THREAD_MULTIPLE lets
+// another thread call it.
 // Method: one thread of this library moves the bytes, first come first served, without a call of
-// MPI; the requests are generalized requests (job_requests.hpp), completed by the thread that waits
-// or tests, in the calls that this library puts before MPI's own (wait_calls.cpp). Collective
-// operations need no messages: each rank moves its own bytes, and those of one node agree in shared
-// memory (agreements.hpp). Of several nodes, the thread also tells the others how the operation
-// went and hears it of them, past MPI (nodes_board.hpp): nobody waits there for a rank to come,
-// which may itself be waiting for this one. Split collectives of several nodes are done by
-// two-phase when they begin.
-// Cost: one thread, begun at the first such call; nothing for programs without.
+// MPI. The requests are generalized requests (job_requests.hpp). The thread that waits or tests
+// completes them, in the calls that this library puts before MPI's own (wait_calls.cpp).
+// Collective operations need no messages: each rank moves its own bytes, and the ranks of one node
+// agree in shared memory (agreements.hpp). Across nodes, the thread also exchanges outcomes with
+// the other nodes, without MPI (nodes_board.hpp). There it never waits for a rank to come, because
+// that rank may be waiting for this one. Split collectives of several nodes are done by two-phase
+// when they begin.
+// Cost: one thread, which starts at the first such call; nothing for programs without such calls.
 #pragma once
 
 #include <mpi.h>
@@ -27,23 +27,23 @@ struct Job {
   MPI_Request request = MPI_REQUEST_NULL;
   std::atomic<bool> done{false};
   std::atomic<bool> reported{false};  ///< the program has been told
-  /// This rank's part of a collective is, which others may learn.
+  /// This rank's part of a collective is done; others may be told.
   bool part_done = false;
-  bool posted = false;            ///< they can
+  bool posted = false;            ///< others have been told
   int64_t board_number = kAlone;  ///< of a collective whose ranks agree on the boards
   static constexpr int64_t kAlone = -1;
 };
 
-/// Begins to move the operation's bytes; null request: none is made, and the operation is the first
-/// half of a split collective. What can't go on in the background (a registered representation, a
-/// split collective of several nodes) is done at once.
+/// Begins to move the operation's bytes. With a null request, no request is made, and the operation
+/// is the begin of a split collective. What can't go on in the background (a registered
+/// representation, a split collective of several nodes) is done at once.
 std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Together together, MPI_Request* request);
 
 /// Waits for the job without burning the processor.
 void wait_for_job(Job& job);
-/// Waits for all of a file.
+/// Waits for all jobs of a file.
 void wait_for_jobs(File& file);
-/// Ends the thread. The last thing that is done before MPI ends.
+/// Ends the thread. To be called last before MPI ends.
 void end_jobs();
 
 /// Waits for the job and tells MPI.

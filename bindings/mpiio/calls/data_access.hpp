@@ -1,5 +1,5 @@
 // The data accesses of MPI-IO: where each finds its position, and how it is carried out. Each
-// returns an MPI error code, after the file's handler was called. `call` is the function of the
+// returns an MPI error code, after it has called the file's handler. `call` is the function of the
 // interface, as traces name it.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace stria::mpiio {
 
 enum class Pointer { kExplicit, kIndividual, kShared };
 
-/// What a data access call says, besides file, buffer and status.
+/// The arguments of a data access call, besides file, buffer and status.
 struct Access {
   Direction direction;
   Pointer pointer;
@@ -36,12 +36,12 @@ int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffe
 int begin_split(MPI_File handle, const Access& access, const UserBuffer& buffer, const char* call = __builtin_FUNCTION());
 int begin_split_ordered(MPI_File handle, Direction direction, const UserBuffer& buffer,
                         const char* call = __builtin_FUNCTION());
-/// `address` must be that of the begin.
+/// `address` must be that of the begin call.
 int end_split(MPI_File handle, Direction direction, const void* address, MPI_Status* status,
               const char* call = __builtin_FUNCTION());
 
 /// Runs `body(file)`, which returns an Outcome, as the function `call` of the interface, and
-/// reports what came of it.
+/// reports the outcome.
 template <typename Body>
 int in_call(const char* call, MPI_File handle, const Body& body) {
   const std::shared_ptr<File> file = find_file(handle);
@@ -61,7 +61,7 @@ int in_call(const char* call, MPI_File handle, const Body& body) {
   return report(file->handler(), handle, outcome);
 }
 
-/// The same as the function that it stands in.
+/// The same, as the function in which it stands.
 template <typename Body>
 int with_file(MPI_File handle, const Body& body, const char* call = __builtin_FUNCTION()) {
   return in_call(call, handle, body);

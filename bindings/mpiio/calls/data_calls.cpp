@@ -1,4 +1,4 @@
-// The calls that move data: one definition a family, once with counts of int and once with
+// The calls that move data: one definition per family, once with counts of int, and once with
 // MPI_Count where the MPI has it.
 #include "mpiio/calls/data_access.hpp"
 #include "mpiio/mpi/real_mpi.hpp"

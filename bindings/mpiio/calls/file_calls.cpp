@@ -24,8 +24,8 @@ Outcome check_writable(const File& file, const char* what) {
   return {};
 }
 
-// One rank changes the file to a size of so many bytes when all are there, and all hear of the
-// outcome. Collective: yes.
+// When all ranks are there, one of them changes the file's size to so many bytes, and all hear of
+// the outcome. Collective: yes.
 template <typename Change>
 Outcome change_by_rank_0(File& file, const Outcome& mine, int64_t bytes, Change change) {
   wait_for_jobs(file);
@@ -63,7 +63,7 @@ Outcome preallocate(File& file, int64_t bytes) {
     if (status.code() != ErrorCode::kUnsupported) {
       return status;
     }
-    // Storage that reserves nothing can still have the size.
+    // Storage that can't reserve space can still change the size.
     STRIA_ASSIGN_OR_RETURN(const int64_t now, file.storage().handle().size());
     return bytes > now ? Outcome(file.storage().handle().resize(bytes)) : Outcome();
   });
@@ -73,7 +73,7 @@ Outcome sync(File& file) {
   wait_for_jobs(file);
   trace::Recorder::instance().flush_to_file();
   Outcome mine = check_writable(file, "sync");
-  // Everything written before, by any rank, is to be durable.
+  // Everything that any rank wrote before must become durable.
   file.comm().barrier();
   if (mine.ok()) {
     const auto lock = file.storage().hold();
@@ -108,7 +108,7 @@ Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info i
   return {};
 }
 
-// What the hints left to the storage and the planner is what these chose.
+// Where the hints leave a choice to the storage or the planner, they say what was chosen.
 Hints hints_in_effect(File& file) {
   Hints hints = access::effective_hints(file.hints());
   const storage::Capabilities capabilities = access::with_hints(file.storage().handle().capabilities(), file.hints());
@@ -116,7 +116,7 @@ Hints hints_in_effect(File& file) {
       access::plan_aggregators(file.storage().handle().capabilities(), file.hints(), file.comm()).aggregators;
   hints["cb_nodes"] = std::to_string(aggregators.size());
   hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), aggregators);
-  // Of storage that isn't striped there is nothing to tell.
+  // Storage that isn't striped has no stripes to report.
   hints.erase("striping_unit");
   hints.erase("striping_factor");
   if (capabilities.stripe_bytes > 0) {
@@ -153,7 +153,7 @@ int type_extent(MPI_File handle, MPI_Datatype type, Extent* extent) {
   });
 }
 
-// All but its conversions.
+// A representation without its conversions.
 Representation representation_of(const char* name, MPI_Datarep_extent_function* extent, void* state) {
   Representation made;
   made.name = name == nullptr ? "" : name;

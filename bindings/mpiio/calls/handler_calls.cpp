@@ -75,7 +75,7 @@ int MPI_File_call_errhandler(MPI_File file, int code) {
     return stria::mpiio::report(stria::mpiio::default_handler(), file, stria::mpiio::not_open());
   }
   const Handler handler = stria::mpiio::handler_of(open_file.get());
-  // The code may be the program's own, and so is what MPI_Error_string says of it.
+  // The code may be the program's own; then so is the text of MPI_Error_string.
   static_cast<void>(stria::mpiio::call(handler, file, Outcome(code, "MPI_File_call_errhandler was called")));
   return MPI_SUCCESS;
 }
@@ -95,8 +95,8 @@ STRIA_MPIIO_TWIN(File_get_errhandler);
 STRIA_MPIIO_TWIN(File_call_errhandler);
 STRIA_MPIIO_TWIN(Error_string);
 
-// Fortran's handlers take a file's number, so they are marked. Open MPI's bindings, all three, come
-// by the first name, MPICH's by the others.
+// Fortran's handlers take a file's number, so they are marked. All three bindings of Open MPI call
+// the first name, MPICH's the others.
 __attribute__((visibility("default"))) void ompi_file_create_errhandler_f(void* function, MPI_Fint* errhandler,
                                                                           MPI_Fint* code) {
   auto* made_of = reinterpret_cast<MPI_File_errhandler_function*>(function);

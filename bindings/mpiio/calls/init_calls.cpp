@@ -1,5 +1,5 @@
-// MPI's calls that begin it: what must be done at its end is known to it before any
-// library's above.
+// The calls that begin MPI. They register what must be done at its end before any
+// library above does.
 #include <mpi.h>
 
 #include "mpiio/mpi/real_mpi.hpp"

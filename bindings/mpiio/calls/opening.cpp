@@ -54,8 +54,7 @@ Outcome set_first_positions(File& file) {
 }
 
 // The number of the file that rank 0 has opened, for ranks of other nodes, which may remember
-// another one by that name; else 0.
-// Collective: yes.
+// another file by that name; else 0. Collective: yes.
 uint64_t number_at_rank_0(File& file) {
   if (!file.shared().has_several_nodes()) {
     return 0;
@@ -66,8 +65,8 @@ uint64_t number_at_rank_0(File& file) {
   return nodes[static_cast<size_t>(file.comm().rank())] == 0 ? 0 : number;
 }
 
-// Rank 0 first, because it may create; the others when that went well. Hints and environment, and
-// with them the driver, may differ among the ranks.
+// Rank 0 comes first, because it may create the file; the others follow if that succeeded. Hints
+// and environment, and so the driver, may differ between ranks.
 Outcome open_on_channel(File& file) {
   const bool first = file.comm().rank() == 0;
   OpenStorage& storage = file.storage();
@@ -85,7 +84,7 @@ Outcome open_on_channel(File& file) {
   return outcome;
 }
 
-// What came of the open where the ranks' names differ: they may still mean one file.
+// The outcome of an open where the ranks' names differ, which may still mean one file.
 // Collective: yes.
 Outcome compare_names(File& file, const Outcome& opened) {
   Comm& comm = file.comm();
@@ -115,8 +114,8 @@ Outcome compare_names(File& file, const Outcome& opened) {
   return outcome.ok() ? opened : outcome;
 }
 
-// Ranks of other nodes may not know yet how the last operations went, and nobody waits for them
-// here: rank 0 goes on answering.
+// Ranks of other nodes may not know yet how the last operations went, and this rank doesn't wait
+// for them. So rank 0 goes on answering.
 void keep_answering(File& file) {
   static auto* kept = new std::vector<std::shared_ptr<SharedState>>;
   if (file.shared().nodes() != nullptr && file.comm().rank() == 0) {
@@ -124,7 +123,7 @@ void keep_answering(File& file) {
   }
 }
 
-// Closes without a word and without other ranks.
+// Closes silently and without other ranks.
 void abandon_file(File& file) {
   wait_for_jobs(file);
   keep_answering(file);
@@ -138,7 +137,7 @@ void abandon_file(File& file) {
   file.drop_channel();
 }
 
-// Files that the program forgot, at the end of MPI.
+// Closes files that the program forgot, at the end of MPI.
 void close_all() {
   for (const auto& file : open_files()) {
     abandon_file(*file);
@@ -176,7 +175,7 @@ Outcome admit(MPI_Comm comm, const char* name, int amode, std::shared_ptr<Channe
   return join_trace(channel->comm);
 }
 
-// What STRIA_VERBOSE is for.
+// Says what STRIA_VERBOSE asks for.
 void present(const File& file) {
   if (!speaks_for(file.comm())) {
     return;
@@ -193,7 +192,7 @@ bool may_call_from_several_threads() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-// Others of the node may be writing under a standing that this rank's handle holds for all.
+// Other ranks of the node may still write under a standing that this rank's handle holds for all.
 void retire(File& file) {
   file.writers().leave();
   for (int attempt = 0; !file.writers().may_retire(); ++attempt) {
@@ -209,7 +208,7 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
   const CallNote note("MPI_File_open", name == nullptr ? "" : name);
   bool same_name = true;
   Outcome outcome = admit(comm, name, amode, channel, same_name);
-  // From here on: a trace that begins with this call compares the ranks' clocks first.
+  // The span begins here: a trace that begins with this call first compares the ranks' clocks.
   const uint16_t trace_id = trace_id_of(name);
   const CallSpan span("MPI_File_open", trace_id);
   if (outcome.ok()) {

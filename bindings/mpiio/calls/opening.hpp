@@ -13,7 +13,7 @@ namespace stria::mpiio {
 /// MPI_File_open. Collective over `comm`: yes; the outcome is the same on every rank.
 Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made);
 
-/// MPI_File_close, but for the handle. Collective: yes; the outcome is the same on every rank.
+/// MPI_File_close, except for the handle. Collective: yes; the outcome is the same on every rank.
 Outcome close_file(File& file);
 
 /// The recorder's number of the file of that name; 0 when it is null or empty.

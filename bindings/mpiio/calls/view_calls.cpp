@@ -52,7 +52,7 @@ Outcome set_view(File& file, const ViewCall& call, MPI_Info info) {
   return {};
 }
 
-// The first etype that is not wholly below the file's end.
+// The position of the first etype that is not wholly below the file's end.
 Outcome end_position(File& file, int64_t& position) {
   int64_t bytes = 0;
   STRIA_MPIIO_RETURN_IF_ERROR(file.storage().size(bytes));
@@ -103,7 +103,7 @@ Outcome seek_shared(File& file, int64_t offset, int whence) {
     mine = {MPI_ERR_NOT_SAME, fmt::format("seek in '{}': the ranks seek to different places", file.path())};
   }
   int64_t current = 0;
-  if (mine.ok() && comm.rank() == 0) {  // who sets it
+  if (mine.ok() && comm.rank() == 0) {  // rank 0 sets it
     mine = file.advance_shared(0, current);
     mine = mine.ok() ? find_target(file, offset, whence, current, target) : mine;
   }

@@ -1,6 +1,6 @@
-// MPI's calls that wait for requests or test them, so that those of files are completed by the
-// thread that asks, and their errors reach the program through the file's handler. Without requests
-// of files each is MPI's own call.
+// MPI's calls that wait for requests or test them. The thread that calls completes the requests of
+// files, and their errors reach the program through the file's handler. Without requests of files,
+// each is MPI's own call.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -29,7 +29,7 @@ int code_of_one(int code, const Completions& completions) {
   return completions.jobs().empty() ? code : code_of(code, completions.jobs().front());
 }
 
-// A list of requests as it was before the call, and what the call completed.
+// A list of requests as it was before the call, and the requests that the call completed.
 class ListCall {
  public:
   ListCall(int count, const MPI_Request* requests) : before_(requests, requests + std::max(count, 0)) {}
@@ -137,8 +137,7 @@ int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], i
   return call.code(code, std::span<const int>(done, static_cast<size_t>(some)), statuses);
 }
 
-// Waits by testing: MPI's own call, where the thread finds nothing done, would not look after
-// requests of files.
+// Waits by testing, because MPI's own waiting call would not look after requests of files.
 int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   for (int attempt = 0; have_requests(); ++attempt) {
     int flag = 0;

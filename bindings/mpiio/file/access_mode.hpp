@@ -23,8 +23,8 @@ class AccessMode {
   bool creates() const { return has(MPI_MODE_CREATE); }
   bool must_create() const { return creates() && has(MPI_MODE_EXCL); }
   bool deletes_on_close() const { return has(MPI_MODE_DELETE_ON_CLOSE); }
-  /// What the storage must let this file do. A file that is only written is read as well,
-  /// by data sieving.
+  /// What the storage must allow for this file. Data sieving also reads a file that
+  /// is only written.
   storage::OpenOptions::Mode storage_mode() const;
 
  private:

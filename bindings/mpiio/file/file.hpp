@@ -1,4 +1,4 @@
-// An open file of the MPI-IO interface: its state on this rank, in parts that each keep
+// An open file of the MPI-IO interface: its state on this rank, in parts that each have
 // their own rules.
 #pragma once
 
@@ -49,7 +49,7 @@ class File {
   OpenStorage& storage() { return storage_; }
   FilePointer& pointer() { return pointer_; }
   const View& view() const { return pointer_.view(); }
-  /// The bytes that one etype has in the file.
+  /// The size of one etype in the file.
   int64_t etype_bytes() const { return view().etype_bytes(); }
   FileTrace& trace() { return trace_; }
   const FileTrace& trace() const { return trace_; }
@@ -65,7 +65,7 @@ class File {
   /// How this node's ranks stand to others that write the file.
   access::Writers& writers() { return writers_; }
 
-  /// Takes the hints over: those given before stay where the new ones don't name them.
+  /// Adopts hints. Earlier ones stay where the new ones don't name them.
   void apply_hints(const Hints& given);
 
   bool is_atomic() const { return atomic_; }
@@ -75,11 +75,12 @@ class File {
   /// Collective: yes.
   void set_atomic(bool atomic);
 
-  /// Moves the shared file pointer; `before`, where it was.
+  /// Moves the shared file pointer. `before` gets its old place.
   Outcome advance_shared(int64_t bytes, int64_t& before);
   /// Gives the channel back, for the next file that these ranks open.
   void release_channel() { mpiio::release_channel(channel_); }
-  /// The same, and keeps nothing of it: the last thing that happens to a file as MPI ends.
+  /// The same, but keeps nothing of the channel: the last thing that happens to a file
+  /// when MPI ends.
   void drop_channel();
 
  private:
@@ -98,10 +99,10 @@ class File {
   Handler handler_ = default_handler();
 };
 
-/// The same outcome on every rank of the file, as agree() in outcome.hpp. Collective: yes.
+/// Returns the same outcome on every rank of the file, as agree() in outcome.hpp. Collective: yes.
 Outcome agree(File& file, const Outcome& mine);
 
-/// Makes of each value the largest that a rank gives. Collective: yes.
+/// Replaces each value by the largest of all ranks. Collective: yes.
 void maximum_of_all(File& file, std::span<int64_t> values);
 
 }  // namespace stria::mpiio

@@ -1,4 +1,4 @@
-// What a program calls a file.
+// The name that a program gives a file.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace stria::mpiio {
 
 struct FileName {
-  /// ROMIO lets programs name the kind of file system before the path; but for NFS which one it is
-  /// makes no difference here.
+  /// ROMIO lets programs name the kind of file system before the path. Here only NFS
+  /// makes a difference.
   explicit FileName(std::string_view name);
 
   std::string path;        ///< without the prefix, as the program wrote it

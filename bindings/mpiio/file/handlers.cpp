@@ -25,14 +25,14 @@ Handlers& handlers() {
   return *instance;
 }
 
-// What the thread's last failure of each class was.
+// The words of the thread's last failure of each class.
 std::map<int, std::string>& last_words() {
   thread_local std::map<int, std::string> words;
   return words;
 }
 
-// One more reference to the handler, which the program may free: MPI counts them when a file of its
-// own has the handler.
+// Makes one more reference to the handler, because the program may free it. MPI counts a reference
+// when a file of its own has the handler.
 MPI_Errhandler reference_to(MPI_Errhandler handle) {
   MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
   MPI_Errhandler made = MPI_ERRHANDLER_NULL;

@@ -1,8 +1,8 @@
 // Error handlers of files, and the words of errors.
 //
-// A failed call goes to the file's handler, at first that of MPI_FILE_NULL, at first
-// MPI_ERRORS_RETURN. Its code is the class of the error; MPI_Error_string tells what happened, to
-// which file and why, until the thread's next failure of that class.
+// A failed call goes to the file's handler. Files begin with the handler of MPI_FILE_NULL, which
+// begins as MPI_ERRORS_RETURN. The code of a call is the class of the error. MPI_Error_string tells
+// what happened, to which file and why, until the thread's next failure of that class.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@
 
 namespace stria::mpiio {
 
-/// A handler as a file keeps it. Copies refer to one registration with MPI, which is kept until
+/// A handler as a file has it. Copies refer to one registration with MPI, which stays until
 /// the program ends.
 struct Handler {
   enum class Kind { kReturn, kFatal, kFunction, kFortran };
@@ -22,8 +22,8 @@ struct Handler {
   MPI_File_errhandler_function* function = nullptr;
 };
 
-/// Keeps a handler that the program has made. Its handle is never MPI's to give to another one,
-/// since files may have it.
+/// Keeps a handler that the program has made. MPI must never reuse its handle, because
+/// files may have it.
 void keep_handler(MPI_Errhandler handle, MPI_File_errhandler_function* function, Handler::Kind kind);
 /// A handle for the program to free.
 MPI_Errhandler new_reference_to(const Handler& handler);
@@ -35,11 +35,11 @@ void set_default_handler(const Handler& handler);
 
 /// Calls the handler with a failure of `file` and returns the code that it leaves.
 int call(const Handler& handler, MPI_File file, const Outcome& outcome);
-/// The same for what a call of this library came to, which MPI_Error_string tells from then on;
+/// The same for the outcome of a call of this library, which MPI_Error_string tells from then on.
 /// MPI_SUCCESS for a success.
 int report(const Handler& handler, MPI_File file, const Outcome& outcome);
 
-/// What the thread's last failure of that class was; null when it had none.
+/// The words of the thread's last failure of that class; null when it had none.
 const std::string* words_of_last_failure(int code);
 
 }  // namespace stria::mpiio

@@ -41,10 +41,10 @@ struct Descriptor {
   }
 };
 
-// Reads a whole regular file of moderate size; why it can't be read, or nothing. A pipe or a device
-// might never end.
+// Reads a whole regular file of moderate size. Returns why it can't be read, or nothing. A pipe or
+// a device might never end.
 std::string read_hint_file(const char* path, std::string& text) {
-  // Else a pipe waits for its writer.
+  // Without O_NONBLOCK, opening a pipe waits for its writer.
   const Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat details = {};
   if (file.number < 0 || fstat(file.number, &details) != 0) {
@@ -109,7 +109,7 @@ Hints parse_hint_lines(const std::string& text) {
     line = trimmed(line.substr(0, line.find('#')));
     const size_t blank = line.find_first_of(" \t");
     if (!line.empty()) {
-      // As in ROMIO the first line of a name counts.
+      // As in ROMIO, the first line of a name counts.
       hints.emplace(line.substr(0, blank), blank == std::string::npos ? "" : trimmed(line.substr(blank)));
     }
   }

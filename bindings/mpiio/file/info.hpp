@@ -1,8 +1,8 @@
 // Hints of a file: from the program's MPI_Info and from the environment, and back to an MPI_Info.
 //
-// Later ones win: the file that ROMIO_HINTS names (one "name value" a line, "#" begins a comment),
-// the program's own, then STRIA_HINTS ("name=value;name=value"), with which a program that nobody
-// can change is tuned.
+// Later ones win: the file that ROMIO_HINTS names (one "name value" per line, "#" begins a
+// comment), the program's own, then STRIA_HINTS ("name=value;name=value"), which tunes a program
+// that can't be changed.
 #pragma once
 
 #include <mpi.h>
@@ -16,8 +16,8 @@
 namespace stria::mpiio {
 
 Hints hints_of(MPI_Info info);
-/// Those of the environment around `own`. A file that ROMIO_HINTS names and that can't be taken for
-/// one of hints is left out; `problems` says why.
+/// The hints of the environment around `own`. If the file that ROMIO_HINTS names can't be used, it
+/// is left out; `problems` says why.
 Hints with_environment(const Hints& own, std::vector<std::string>& problems);
 /// An info object for the program to free.
 MPI_Info info_of(const Hints& hints);

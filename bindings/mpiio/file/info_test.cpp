@@ -31,7 +31,7 @@ TEST(Info, PutsTheEnvironmentAboveTheProgram) {
   EXPECT_TRUE(problems.empty());
 }
 
-/// What is said of a file of hints.
+/// The problem that is reported for a file of hints.
 std::string problem_of(const std::string& path) {
   std::vector<std::string> problems;
   setenv("ROMIO_HINTS", path.c_str(), 1);
@@ -41,7 +41,7 @@ std::string problem_of(const std::string& path) {
   return problems.empty() ? "" : problems[0];
 }
 
-// An endless device, a pipe that nobody writes: each held up the open for ever.
+// An endless device, or a pipe without a writer, must not delay the open.
 TEST(Info, TakesHintsFromRegularFilesOfModerateSizeOnly) {
   const std::filesystem::path place = std::filesystem::temp_directory_path() / ("stria_hints_" + std::to_string(getpid()));
   std::filesystem::create_directory(place);

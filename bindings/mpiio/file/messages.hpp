@@ -7,12 +7,12 @@
 
 namespace stria::mpiio {
 
-/// Whether this rank speaks for a file of `comm`: one rank does; of files that each rank opens by
+/// Whether this rank prints for a file of `comm`. One rank does; for files that each rank opens by
 /// itself, the first rank of the program. Never without STRIA_VERBOSE.
 bool speaks_for(Comm& comm);
-/// Says each sentence once.
+/// Prints each sentence once.
 void say(const std::string& sentence);
-/// Says which library is at work.
+/// Prints which library is active.
 void introduce();
 
 }  // namespace stria::mpiio

@@ -20,40 +20,41 @@ class OpenStorage {
   /// it open with this one.
   OpenStorage(const FileName& name, AccessMode mode, bool several_threads, bool sole_writer);
 
-  /// From the root: the program may leave its directory.
+  /// From the root, because the program may leave its directory.
   const std::string& path() const { return path_; }
   bool is_open() const { return handle_ != nullptr; }
 
   /// Before anything is opened.
   Outcome choose_driver(const std::string& name, int rank);
-  /// `expected_number`: that of the file which other ranks have opened; 0: whichever has the name.
+  /// `expected_number`: the number of the file that other ranks have opened; 0: any
+  /// file of that name.
   Outcome open(uint64_t expected_number = 0);
-  /// For the rank that creates: a file that is there is not cut, and one that appears
-  /// meanwhile is as good.
+  /// For the rank that creates. An existing file is not cut, and one that appears
+  /// meanwhile is accepted.
   Outcome open_or_create(const storage::Striping& striping);
 
   /// The handle of the program's calls, one at a time: kept as long as such a call lasts.
   /// \pre is_open()
   std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
   storage::File& handle() { return *handle_; }
-  /// That of the thread in the background, opened at the first call; null where it can't be.
+  /// The handle of the background thread, opened at the first call; null where it can't be opened.
   storage::File* background();
-  /// The file's size. Takes its turn at the handle.
+  /// The file's size. Takes its turn with the handle.
   Outcome size(int64_t& bytes);
-  /// What tells it from others; zeros where that can't be found out. \pre is_open()
+  /// What tells this file from others; zeros where that is unknown. \pre is_open()
   storage::Identity identity();
 
   Outcome close_background();
   Outcome close();
-  /// Closes both, whatever comes of it.
+  /// Closes both handles, whatever the outcome.
   void drop();
-  /// Removes the name where it still means this file. That somebody else has removed it is no
-  /// error. \pre is_open(): else another file could get its identity
+  /// Removes the name where it still means this file. It is no error if the name is already gone.
+  /// \pre is_open(), because otherwise another file could get its identity
   Outcome remove_name();
 
  private:
   Outcome open_as(const storage::OpenOptions& options);
-  /// What the driver opened, so that nodes see each other's bytes.
+  /// Wraps what the driver opened, so that nodes see each other's bytes.
   std::unique_ptr<storage::File> for_all_nodes(std::unique_ptr<storage::File> opened) const;
 
   std::string path_;

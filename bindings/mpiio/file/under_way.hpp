@@ -1,4 +1,4 @@
-// What of a file is under way in the background.
+// What is under way in the background for a file.
 #pragma once
 
 #include <atomic>

@@ -32,9 +32,9 @@ Result<Datatype> decode_for(const Representation& representation, MPI_Datatype t
   return decode_as(type, [&](MPI_Datatype basic) { return representation.element_bytes(basic); });
 }
 
-// MPI 3.1, section 13.3: the displacements of an etype and of a filetype are neither negative nor
-// below those before them, and regions don't overlap where the file may be written. The pieces are
-// walked only where the type's tree can't say it.
+// MPI 3.1, section 13.3: the displacements of an etype and of a filetype are not negative and never
+// decrease, and regions don't overlap where the file may be written. The pieces are walked only
+// where the type's tree doesn't show it.
 Outcome check_displacements(const Datatype& type, const std::string& what, bool for_writing) {
   if (type.size() == 0) {
     return {};
@@ -58,8 +58,8 @@ Outcome check_displacements(const Datatype& type, const std::string& what, bool 
   return {};
 }
 
-// Keeps a type alive though the program frees it. A duplicate would copy a list of any length in
-// some MPIs; a type of none of them refers to it.
+// Keeps a type alive when the program frees it. In some MPIs a duplicate would copy a long list; a
+// new type of zero items only refers to it.
 MPI_Datatype hold(MPI_Datatype type) {
   MPI_Datatype holder = type;
   if (!is_basic(combiner_of(type))) {

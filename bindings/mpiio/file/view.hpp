@@ -21,7 +21,7 @@ namespace stria::mpiio {
 
 class View {
  public:
-  /// Bytes from the beginning of the file, as MPI_File_open leaves it.
+  /// The view that MPI_File_open gives: the file's bytes from its beginning.
   View();
   ~View();
   View(View&&) noexcept;
@@ -42,7 +42,7 @@ class View {
   int64_t etype_extent_bytes() const { return etype_extent_bytes_; }
   const Datatype& filetype() const { return filetype_; }
   const std::shared_ptr<const Representation>& representation() const { return representation_; }
-  /// Handles of the program's own for its types, committed; to be freed unless they are basic.
+  /// New handles on the types, committed, for the program. It frees them unless they are basic.
   MPI_Datatype new_etype_handle() const;
   MPI_Datatype new_filetype_handle() const;
 

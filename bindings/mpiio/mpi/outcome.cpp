@@ -39,8 +39,8 @@ int class_of_code(ErrorCode code) {
   }
 }
 
-// Where MPI tells apart what ErrorCode puts together: the system's words end the message
-// (Status::from_errno).
+// MPI has several classes where ErrorCode has one. The system's words, at the end of the message
+// (Status::from_errno), tell them apart.
 int class_of_system_words(const std::string& message) {
   struct Finer {
     int error_number;

@@ -1,7 +1,7 @@
-// What a call of the MPI-IO interface came to: an MPI error class and the words that explain it.
+// The outcome of a call of the MPI-IO interface: an MPI error class and the words that explain it.
 //
-// The engine speaks in Status; MPI programs look at error classes, of which there are more. An
-// Outcome is made from either, and ranks agree on one as they do on a Status.
+// The engine uses Status. MPI programs look at error classes, of which there are more. An Outcome
+// is made from either, and ranks agree on it as on a Status.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,7 @@ class [[nodiscard]] Outcome {
  public:
   Outcome() = default;
   Outcome(int error_class, std::string message) : class_(error_class), message_(std::move(message)) {}
-  /// The MPI class that a failure of the engine belongs to.
+  /// The MPI class to which a failure of the engine belongs.
   Outcome(const Status& status);  // NOLINT: a status is an outcome
 
   bool ok() const { return class_ == MPI_SUCCESS; }
@@ -31,9 +31,9 @@ class [[nodiscard]] Outcome {
   std::string message_;
 };
 
-/// The same outcome on every rank: success if all succeeded, else that of the lowest failed rank,
-/// whose message then names it. `meeting` is of the ranks of `comm`, or null. Collective: yes. Cost
-/// when all is well: a meeting, or without one a reduction.
+/// Returns the same outcome on every rank: success if all succeeded, else that of the lowest failed
+/// rank, whose message then names the rank. `meeting` belongs to the ranks of `comm`, or is null.
+/// Collective: yes. Cost without a failure: a meeting, or without `meeting` a reduction.
 Outcome agree(Comm& comm, NodeMeeting* meeting, const Outcome& mine);
 
 }  // namespace stria::mpiio

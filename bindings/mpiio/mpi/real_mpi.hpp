@@ -13,8 +13,8 @@ Function* real_function(const char* name) {
 
 }  // namespace stria::mpiio
 
-/// A reference to the next MPI_`name`, looked up once: the MPI's own, or that of a tool that is
-/// loaded behind this library.
+/// A reference to the next MPI_`name`, looked up once: the MPI's own, or that of a tool
+/// behind this library.
 #define STRIA_MPIIO_NEXT(name)                                                                   \
   ([]() -> decltype(MPI_##name)& {                                                               \
     static auto* definition = ::stria::mpiio::real_function<decltype(MPI_##name)>("MPI_" #name); \
@@ -28,9 +28,9 @@ Function* real_function(const char* name) {
     return *definition;                                                                            \
   }())
 
-/// Defines MPI_`name` and PMPI_`name` by BODY(next, arguments…). For calls that this library
-/// only adds to: a tool behind it is not left out, and when that calls PMPI_`name` it comes
-/// by here again.
+/// Defines MPI_`name` and PMPI_`name` by BODY(next, arguments…), for calls to which this library
+/// only adds something. A tool behind it is not left out; when the tool calls PMPI_`name`, that
+/// comes here again.
 #define STRIA_MPIIO_ADD_TO(name, BODY, parameters, ...) \
   extern "C" int MPI_##name parameters {                \
     return BODY(STRIA_MPIIO_NEXT(name), __VA_ARGS__);   \

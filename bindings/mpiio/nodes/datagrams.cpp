@@ -39,8 +39,8 @@ bool is_usable(const ifaddrs& interface) {
     return false;
   }
   if (interface.ifa_addr->sa_family == AF_INET6) {
-    // Addresses of one link mean nothing without the name of the interface, which
-    // others don't have.
+    // Link-local addresses mean nothing without the name of the interface, which other
+    // machines don't have.
     const auto& address = *reinterpret_cast<const sockaddr_in6*>(interface.ifa_addr);
     return !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr);
   }
@@ -100,7 +100,7 @@ SocketAddress DatagramSocket::address() const {
 void DatagramSocket::send(const NodesMessage& message, const SocketAddress* to) const {
   const sockaddr_storage storage = to == nullptr ? sockaddr_storage{} : storage_of(*to);
   const auto* plain = to == nullptr ? nullptr : reinterpret_cast<const sockaddr*>(&storage);
-  // Twice: the first call may tell of an earlier datagram that was refused.
+  // Two attempts, because the first call may report an earlier datagram that was refused.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (sendto(descriptor_, &message, sizeof message, MSG_NOSIGNAL, plain, to == nullptr ? 0 : to->length) >= 0) {
       return;

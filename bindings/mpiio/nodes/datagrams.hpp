@@ -1,4 +1,4 @@
-// Sockets for datagrams between the nodes, and the addresses under which a machine can be reached.
+// Sockets for datagrams between nodes, and the addresses at which a machine can be reached.
 #pragma once
 
 #include <sys/socket.h>
@@ -33,18 +33,17 @@ class DatagramSocket {
   DatagramSocket& operator=(DatagramSocket&& other) noexcept;
   ~DatagramSocket();
 
-  /// One that receives at `address`, at a port of the system's choice; none where that can't be.
+  /// A socket that receives at `address`, at a port of the system's choice; none where that fails.
   static std::optional<DatagramSocket> bound_to(const SocketAddress& address);
-  /// One that speaks to `address` only.
+  /// A socket that sends to `address` only.
   static std::optional<DatagramSocket> connected_to(const SocketAddress& address);
 
   int descriptor() const { return descriptor_; }
   /// Its own address with the port.
   SocketAddress address() const;
-  /// `to`: null when it is connected. A datagram that the system doesn't take is lost
-  /// like any other.
+  /// `to`: null when it is connected. A datagram that the system refuses is lost like any other.
   void send(const NodesMessage& message, const SocketAddress* to) const;
-  /// What has come; nothing where there is nothing, or something else. Never blocks.
+  /// Returns a message that has come, if there is one and it is valid. Never blocks.
   std::optional<NodesMessage> receive(SocketAddress* from) const;
 
  private:
@@ -55,7 +54,7 @@ class DatagramSocket {
 /// loopback last.
 std::vector<SocketAddress> own_addresses();
 
-/// Waits until one of the sockets has something, or so long.
+/// Waits until one of the sockets has something, but no longer than the time given.
 void wait_for_datagram(std::span<const DatagramSocket> sockets, int timeout_ms);
 
 /// A number that can't be guessed.

@@ -48,7 +48,8 @@ NodesReport NodesBoard::report() const {
   return report;
 }
 
-// Rank 0 has what the others ask for. `wanted`: the operation whose outcome is, or -1.
+// Rank 0 itself has what other ranks ask for. `wanted`: the operation whose outcome is
+// wanted, or -1.
 void NodesBoard::exchange(int64_t wanted) {
   if (rank_ == 0) {
     for (bool is_news = true; is_news;) {

@@ -1,16 +1,15 @@
 // Where ranks learn how background collectives went on other nodes.
 //
 // Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
-// that writes may not speak MPI, and the program's own thread may be waiting for a message of a
-// rank that waits for this one: an agreement to which all must come would lock up, and so would one
+// that writes may not call MPI. The program's own thread may be waiting for a message from a rank
+// that waits for this one. So an agreement to which all must come would deadlock, and so would one
 // that needs the program to call MPI.
 // Method: when the ranks of a node have finished an operation (job_board.hpp), the background
-// thread of the first of them reports it to rank 0, failures with their classes beside it
-// (nodes_server.hpp); rank 0 tells all ranks that wait once every node has reported. Reports say
-// "all operations below this number", so that one message does for many operations, and any number
-// of them may be under way.
-// Cost: a message of each node and an answer to each rank, for as many operations as
-// ended meanwhile.
+// thread of the first of them reports it to rank 0, with failures and their classes
+// (nodes_server.hpp). Rank 0 tells all ranks that wait, once every node has reported. Reports say
+// "all operations below this number". So one message serves many operations, and any number of them
+// may be under way.
+// Cost: one message per node and one answer per rank, for all operations that have ended meanwhile.
 // Memory: that of failures.
 #pragma once
 
@@ -25,8 +24,8 @@ namespace stria::mpiio {
 
 class NodesBoard {
  public:
-  /// `node`: that of this rank, where it is the first of its node; else -1. The place is that of
-  /// the channel's ledger.
+  /// `node`: this rank's node if the rank is the first of it; else -1. `place`: that of the
+  /// channel's ledger.
   NodesBoard(const NodesPlace& place, int rank, int node);
 
   /// Notes that all ranks of this node have finished an operation, with an error class
@@ -35,7 +34,7 @@ class NodesBoard {
   /// True when all nodes have finished the operation; then sets the class of a failure, MPI_SUCCESS
   /// without one. Not to be asked again after that. Never blocks.
   bool complete(int64_t number, int& error_class);
-  // Both: one thread at a time, of any kind; no call of MPI.
+  // Both functions: one thread at a time, any thread; no call of MPI.
 
  private:
   NodesReport report() const;
@@ -47,7 +46,7 @@ class NodesBoard {
   int node_;
   NodesClient client_;
   int64_t known_ = 0;                     ///< the outcomes of all operations below are known
-  std::map<int64_t, int> failures_;       ///< of operations that nobody has asked for yet
+  std::map<int64_t, int> failures_;       ///< of operations for which no rank has asked yet
   int64_t finished_ = 0;                  ///< all operations below are finished on this node
   int64_t reported_ = 0;                  ///< as far as rank 0 has been told
   int64_t acknowledged_ = 0;              ///< as far as rank 0 has said that it knows

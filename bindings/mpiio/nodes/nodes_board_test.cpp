@@ -1,4 +1,4 @@
-// Boards and shared pointers of several nodes: threads that are a rank each ask a server through a
+// Boards and shared pointers of several nodes. Each thread is a rank and asks a server through a
 // network that loses, repeats and delays datagrams.
 #include "mpiio/nodes/nodes_board.hpp"
 
@@ -30,7 +30,7 @@ SocketAddress loopback() {
   return found;
 }
 
-/// Stands between one rank and the server, and treats datagrams as a bad network does.
+/// Stands between one rank and the server, and behaves like a bad network.
 class BadNetwork {
  public:
   BadNetwork(const SocketAddress& server, unsigned seed)
@@ -47,7 +47,7 @@ class BadNetwork {
   SocketAddress address() const { return near_.address(); }
 
  private:
-  // Of sixteen datagrams one is lost, one comes twice, and one after the next one.
+  // Of sixteen datagrams one is lost, one comes twice, and one comes after the next.
   template <typename Send>
   void pass(const NodesMessage& message, std::deque<NodesMessage>& late, Send send) {
     switch (random_() % 16) {
@@ -92,7 +92,7 @@ class BadNetwork {
   std::thread thread_;
 };
 
-/// A channel of as many ranks as nodes, rank 0's process being this one.
+/// A channel with one rank per node; rank 0's process is this one.
 class NodesTest : public testing::Test {
  protected:
   static constexpr int kRanks = 4;
@@ -137,7 +137,7 @@ int complete(NodesBoard& board, int64_t number) {
   return error_class;
 }
 
-// How an operation ended on a node: one in eight fails, each node in its way.
+// How an operation ended on a node. One in eight fails, with another error on each node.
 int outcome_of(int rank, int64_t number) {
   std::minstd_rand random(static_cast<unsigned>(number * 64 + rank + 1));
   random.discard(3);
@@ -196,7 +196,7 @@ TEST_F(NodesTest, TellsOfEveryFailureElsewhere) {
   });
 }
 
-// Ranks that aren't the first of their node report nothing, and hear the same.
+// Ranks that aren't the first of their node report nothing, but hear the same.
 TEST_F(NodesTest, TellsRanksThatDontReport) {
   const int64_t count = 20;
   on_all_ranks([&](int rank) {

@@ -65,7 +65,7 @@ std::optional<NodesMessage> NodesClient::receive() {
   return std::nullopt;
 }
 
-// True for the answer to the question.
+// True if the message is the answer to the question.
 bool NodesClient::take(size_t socket, const NodesMessage& message) {
   if (message.token != place_.token || message.kind != NodesMessage::Kind::kAnswer || message.rank != rank_) {
     return false;

@@ -1,8 +1,8 @@
 // How a rank asks rank 0 of its communicator, on another node (nodes_message.hpp says why).
 //
-// It asks at all of rank 0's addresses until the first answer comes, from then on at that one. A
-// question without an answer is asked again, at growing intervals: datagrams get lost, and a link
-// may be down for a while.
+// It asks at all of rank 0's addresses until the first answer comes, and then only at the one that
+// answered. A question without an answer is asked again, at growing intervals, because datagrams
+// get lost and a link may be down for a while.
 #pragma once
 
 #include <chrono>
@@ -20,17 +20,16 @@ class NodesClient {
  public:
   NodesClient(const NodesPlace& place, int rank) : place_(place), rank_(rank) {}
 
-  /// Finds out whether rank 0 can be reached; an error that says where it was looked for when no
-  /// address answers so long.
+  /// Finds out whether rank 0 can be reached. If no address answers within `patience`, the error
+  /// lists the addresses.
   Status greet(std::chrono::milliseconds patience);
 
-  /// Asks and waits for the answer; says so when that takes long, and ends the job
-  /// after the deadline.
+  /// Asks and waits for the answer. It reports a long wait, and ends the job after the deadline.
   NodesMessage ask(NodesMessage::Kind kind, const std::array<int64_t, NodesMessage::kValues>& values);
 
-  /// Asks without waiting; what was asked before is forgotten.
+  /// Asks without waiting. An earlier question is forgotten.
   void start(NodesMessage::Kind kind, const std::array<int64_t, NodesMessage::kValues>& values);
-  /// The answer to what was started last, once. Asks again when it is time to.
+  /// Returns the answer to the last question, once. Asks again when it is time to.
   std::optional<NodesMessage> poll();
   /// True while a question has no answer.
   bool is_asking() const { return asking_; }

@@ -1,6 +1,6 @@
 // What rank 0 keeps for a communicator of several nodes: its shared file pointers, and how far each
-// node is with the operations in the background. No communication: that is nodes_server.hpp's. Not
-// thread-safe but for the pointers.
+// node is with the operations in the background. It does not communicate; nodes_server.hpp does.
+// Only the pointers are thread-safe.
 #pragma once
 
 #include <atomic>
@@ -15,15 +15,14 @@ namespace stria::mpiio {
 
 class NodesLedger {
  public:
-  /// `pointers`: `pointer_count` of them, which ranks of rank 0's node change as well.
+  /// `pointers`: `pointer_count` of them; ranks of rank 0's node change them too.
   NodesLedger(std::atomic<int64_t>* pointers, int pointer_count, int node_count);
 
-  /// Adds to a pointer; what it was before. The same question again gets the same answer; nothing
-  /// for one that is older than the rank's last, or that makes no sense.
+  /// Adds to a pointer and returns its old value. The same question again gets the same answer.
+  /// Nothing for a question that is older than the rank's last, or invalid.
   std::optional<int64_t> add(int rank, int64_t sequence, int64_t pointer, int64_t bytes);
 
-  /// Takes over what is news in the report. True when more operations have been finished by
-  /// all nodes now.
+  /// Takes what is new in the report. True if more operations are now finished on all nodes.
   bool take(const NodesReport& report);
   /// What is known beyond `report.known`.
   NodesAnswer answer(const NodesReport& report) const;
@@ -43,8 +42,8 @@ class NodesLedger {
   std::map<int64_t, int64_t> failures_;  ///< the first error class of each operation that failed
 };
 
-/// Puts as many failures of operations from `first` to before `end` into a message as fit; returns
-/// where those end that didn't fit no more: `end` when all did.
+/// Puts failures of the operations [first, end) into a message, as many as fit. Returns up to which
+/// operation the message is complete: `end` if all failures fit.
 int64_t list_failures(const std::map<int64_t, int64_t>& failures, int64_t first, int64_t end,
                       std::array<NodesFailure, kNodesFailures>& list, int64_t& count);
 

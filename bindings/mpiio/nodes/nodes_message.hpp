@@ -1,15 +1,14 @@
-// What the ranks of several nodes ask rank 0, and its answers: datagrams of one size, in the
+// The questions of ranks on other nodes to rank 0, and its answers: datagrams of one size, in the
 // machine's own byte order.
 //
-// Problem: the shared file pointer and the outcomes of background collectives have to cross nodes
-// while the other side computes, or waits in a call of MPI that is none of ours. One-sided
-// windows need a network that does that, which MPI libraries lack or forbid over TCP; messages of
-// MPI need a thread that may speak MPI; locks on a hidden file need a file system whose locks
-// reach other nodes.
+// Problem: the shared file pointer and the outcomes of background collectives must cross nodes
+// while the other side computes, or waits in its own call of MPI. MPI's one-sided windows need
+// support that MPI libraries lack or forbid over TCP. MPI's messages need a thread that may call
+// MPI. Locks on a hidden file need a file system whose locks reach other nodes.
 // Method: a thread of rank 0's process answers datagrams (UDP). A lost one is sent again, and each
-// means the same however often it arrives. Who asks proves by a token, which travels by MPI, that
-// it belongs to the program.
-// Cost: a trip over the network a question; one thread that sleeps, in the process of rank 0 alone.
+// means the same however often it arrives. A rank proves by a token, which travels by MPI, that it
+// belongs to the program.
+// Cost: one round trip per question; one sleeping thread, in rank 0's process only.
 #pragma once
 
 #include <array>
@@ -20,7 +19,7 @@
 
 namespace stria::mpiio {
 
-/// A random number that names a channel and that nobody else knows.
+/// A random number that names a channel, and that only its ranks know.
 struct Token {
   std::array<uint64_t, 2> words{};
   auto operator<=>(const Token&) const = default;
@@ -39,7 +38,7 @@ struct NodesMessage {
 
   Token token;
   Kind kind{};
-  int32_t rank = 0;      ///< of the one who asks
+  int32_t rank = 0;      ///< the rank that asks
   int64_t sequence = 0;  ///< of its questions, from 1; the answer has the same
   std::array<int64_t, kValues> values{};
 };
@@ -64,7 +63,7 @@ struct NodesReport {
 
 struct NodesAnswer {
   int64_t known = 0;          ///< all operations below are finished on every node
-  int64_t finished = 0;       ///< what rank 0 knows of the node that asked
+  int64_t finished = 0;       ///< what rank 0 knows about the node that asked
   int64_t failure_count = 0;  ///< of those from NodesReport::known on
   std::array<NodesFailure, kNodesFailures> failures{};
 };

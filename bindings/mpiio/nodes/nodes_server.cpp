@@ -59,8 +59,7 @@ NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report)
   return channel.ledger->answer(report);
 }
 
-// Where there is no thread, nobody can be answered: there are no sockets then. \pre
-// the mutex is held
+// Without a thread there are no answers, so there are no sockets either. \pre the mutex is held
 void NodesServer::start() {
   if (thread_.joinable()) {
     return;
@@ -73,7 +72,7 @@ void NodesServer::start() {
   }
   wake_ = eventfd(0, EFD_CLOEXEC);
   ending_ = false;
-  // The program's signals are not for this thread.
+  // This thread must not get the program's signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -14,12 +14,12 @@
 
 namespace stria::mpiio {
 
-/// Where a channel's ledger is found: all that other ranks need. Travels by MPI.
+/// Where a channel's ledger is: all that other ranks need. It travels by MPI.
 struct NodesPlace {
   static constexpr int kAddresses = 12;
 
   Token token;
-  int32_t address_count = 0;  ///< 0: nowhere
+  int32_t address_count = 0;  ///< 0: none
   std::array<SocketAddress, kAddresses> addresses{};
 };
 
@@ -33,10 +33,10 @@ class NodesServer {
   /// That of this process.
   static NodesServer& instance();
 
-  /// Answers for a ledger until forget(). Begins the thread.
+  /// Answers for a ledger until forget(). Starts the thread.
   NodesPlace add(std::unique_ptr<NodesLedger> ledger);
   void forget(const Token& token);
-  /// What other ranks ask by a message, for rank 0 itself.
+  /// Answers rank 0 itself, as other ranks are answered by messages.
   NodesAnswer exchange(const Token& token, const NodesReport& report);
 
  private:
@@ -61,7 +61,7 @@ class NodesServer {
 
   std::mutex mutex_;
   std::map<Token, Channel> channels_;
-  /// One for each address: an answer comes from where the question went.
+  /// One for each address, so that an answer comes from where the question went.
   std::vector<DatagramSocket> sockets_;
   int wake_ = -1;  ///< an eventfd
   std::atomic<bool> ending_{false};

@@ -17,7 +17,8 @@ namespace stria::mpiio {
 
 namespace {
 
-constexpr size_t kPlaces = 62;  // channels of one communicator that are kept: as many as fit a mask
+// Channels that are kept per communicator: as many as a mask has bits.
+constexpr size_t kPlaces = 62;
 
 // Every rank has the same channel in the same place.
 struct Pool {
@@ -197,7 +198,8 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
   const int64_t chosen = common[0] != 0 ? lowest_bit(common[0]) : lowest_bit(common[1]);
   give_back(pool, (taken.channels | taken.empty) & ~chosen);
   if (chosen == 0) {
-    return make_channel(parent, size);  // so many files are open that this one's is not kept
+    // So many files are open that this one's channel is not kept.
+    return make_channel(parent, size);
   }
   Pool::Place& place = pool.places[static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(chosen)))];
   if (place.channel == nullptr) {

@@ -16,7 +16,7 @@ bool JobBoard::post(int64_t number, int error_class) {
     return false;
   }
   if (error_class != MPI_SUCCESS) {
-    // The first failure of this operation stays; one of an earlier operation goes.
+    // The first failure of this operation stays; one of an earlier operation is replaced.
     const int64_t failure = (number + 1) << kClassBits | error_class;
     int64_t before = mine.failure.load();
     while (before >> kClassBits < number + 1 && !mine.failure.compare_exchange_weak(before, failure)) {

@@ -1,14 +1,14 @@
-// Where the ranks of a node tell each other, without messages, how their parts of background
+// How the ranks of a node tell each other, without messages, how their parts of background
 // collectives went.
 //
 // Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
-// that does it may not speak MPI.
+// that does it may not call MPI.
 // Method: the n-th such operation of a file has a place in memory that the ranks share; each counts
 // itself in when its part is done and leaves the class of its error; the operation is complete when
-// all are counted. Places are used again when everybody has looked: who is further ahead keeps its
-// outcomes to itself until then (agreements.hpp), so that any number of operations may be under way
-// and nobody waits to begin one.
-// Cost: two atomic additions an operation.
+// all are counted. A place is used again when all ranks have looked. A rank that is further ahead
+// keeps its outcomes until then (agreements.hpp). So any number of operations may be under way, and
+// no rank waits to begin one.
+// Cost: two atomic additions per operation.
 #pragma once
 
 #include <atomic>
@@ -31,11 +31,12 @@ class JobBoard {
 
   /// The number of the next operation.
   int64_t begin() { return next_++; }
-  /// This rank's part is done; `error_class` is MPI_SUCCESS or its failure. False, and nothing
-  /// said, while ranks have not seen the outcome of the operation kPlaces before it.
+  /// Says that this rank's part is done; `error_class` is MPI_SUCCESS or its failure.
+  /// Returns false, and does nothing, while ranks have not seen the outcome of the operation
+  /// kPlaces before it.
   bool post(int64_t number, int error_class);
-  /// True when every rank's part is; then sets the class of a failure, MPI_SUCCESS without one. Not
-  /// to be asked again after that. \pre this rank has posted its part
+  /// True when every rank's part is done; then sets the class of a failure, MPI_SUCCESS without
+  /// one. Not to be asked again after that. \pre this rank has posted its part
   bool complete(int64_t number, int& error_class);
 
  private:

@@ -9,7 +9,7 @@ namespace stria::mpiio {
 
 namespace {
 
-// How long a node looks for rank 0, and how long once another file's ranks have looked in vain.
+// How long a node looks for rank 0, and how long after another file's ranks have looked in vain.
 constexpr std::chrono::milliseconds kPatience(3000);
 constexpr std::chrono::milliseconds kLittlePatience(200);
 
@@ -50,7 +50,7 @@ Status SharedState::make_locks(Comm& comm) {
   return {};
 }
 
-// Every node finds out whether it can reach rank 0 before anybody relies on it. Collective: yes.
+// Every node finds out whether it can reach rank 0 before any rank relies on it. Collective: yes.
 void SharedState::connect(Comm& comm) {
   static std::atomic<bool> has_failed{false};
   const auto nodes = comm.node_of_rank();

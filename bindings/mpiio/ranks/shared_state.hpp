@@ -4,8 +4,8 @@
 // file-system operations, needs locks that reach every node, and is left behind by killed programs.
 // Method: a number in memory that the ranks of rank 0's node share, advanced by an atomic addition;
 // ranks of other nodes ask a thread of rank 0's process for it (nodes_message.hpp). It is made with
-// the channel, once a communicator, and nothing of it has a name.
-// Cost: nanoseconds on rank 0's node, a trip over the network on others.
+// the channel, once per communicator, and has no name anywhere.
+// Cost: nanoseconds on rank 0's node, a round trip over the network on others.
 #pragma once
 
 #include <atomic>
@@ -35,13 +35,13 @@ class SharedState {
   /// any time. On rank 0's node it always succeeds.
   Result<int64_t> advance(int64_t bytes);
   Result<int64_t> position() { return advance(0); }
-  /// Rank 0 sets it while no other uses it.
+  /// Rank 0 sets it while no other rank uses it.
   void set(int64_t position);
 
   /// The first rank of each node prepares a file just opened, before the others know
   /// that it is open.
   void begin_on_node();
-  /// Likewise rank 0.
+  /// Rank 0 does the same.
   void begin(int64_t position);
   /// After a change of the view, which all ranks have entered: the pointer is at 0 again. Method:
   /// two pointers; the one that nobody uses is cleared by rank 0 long before it is needed, which
@@ -49,19 +49,19 @@ class SharedState {
   void restart(bool is_first_rank);
 
   /// The turn that atomic accesses take on one node; null when the ranks are on several nodes.
-  /// Collective: yes at the first call.
+  /// Collective: the first call is.
   NodeTurn* atomic_turn(Comm& comm);
   /// What keeps this node's writers out of windows that are being sieved.
   NodeLocks& locks() const { return *locks_; }
-  /// Where the ranks of one node agree in calls that all make; null when they don't share memory.
+  /// Where the ranks of one node agree in collective calls; null when they don't share memory.
   NodeMeeting* meeting() const { return meeting_.get(); }
   /// Where the ranks of each node agree on background collectives, and where they learn of other
   /// nodes: null where there are none, or where they can't be reached.
   JobBoard* board() const { return board_.get(); }
   NodesBoard* nodes() const { return nodes_.get(); }
   bool has_several_nodes() const { return several_nodes_; }
-  /// Why ranks of other nodes have no shared pointer, and learn of no failure elsewhere in the
-  /// background; success when they do. The same everywhere.
+  /// Success, or why ranks of other nodes have no shared pointer and learn of no failure in the
+  /// background elsewhere. The same everywhere.
   const Status& reach() const { return reach_; }
 
  private:

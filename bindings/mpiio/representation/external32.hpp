@@ -2,7 +2,7 @@
 //
 // Method: items are packed as they are, then the elements of the packed stream are rewritten run by
 // run of the type signature: most types hold one kind of number, which is one pass. Integers that
-// are shorter in the file keep their low bits, as C's conversions do; long double is written as
+// are shorter in the file keep their low bits, as in C's conversions. long double is written as
 // IEEE binary128.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Conversion to external32: its definition, MPI 3.1 section 13.5.2, is the oracle,
+// Conversion to external32. The oracle is its definition in MPI 3.1, section 13.5.2,
 // written out by hand.
 #include "mpiio/representation/external32.hpp"
 
@@ -74,7 +74,7 @@ TEST(External32, ConvertsMixedElementsAndLeavesGaps) {
   EXPECT_EQ(back[1].letter, 'b');
   EXPECT_EQ(back[1].number, -2.0);
   EXPECT_EQ(back[1].small, -1);
-  // A stream that ends within the second item's number: only what is whole comes to memory.
+  // The stream ends within the second item's number: only whole elements come to memory.
   stream.resize(11 + 5);
   std::array<Item, 2> part{};
   ASSERT_TRUE(converter->from_file(stream, part.data()).ok());

@@ -9,7 +9,7 @@ namespace stria::mpiio {
 
 namespace {
 
-// The functions count items with an int: more go in several calls.
+// The functions count items with an int; more items take several calls.
 constexpr int64_t kMostItems = std::numeric_limits<int>::max();
 
 class Registered : public Converter {

@@ -1,4 +1,4 @@
-// Data representations: how the elements of a view lie in the file, and the way between
+// Data representations: how the elements of a view lie in the file, and conversion between
 // that and memory.
 //
 // "native" and "internal" are memory's own bytes. "external32" is the portable form of MPI 3.1,
@@ -46,7 +46,8 @@ struct Representation {
 
 /// The representation called `name`; MPI_ERR_UNSUPPORTED_DATAREP when there is none.
 Outcome find_representation(const std::string& name, std::shared_ptr<const Representation>& found);
-/// Makes one known for the rest of the program; MPI_ERR_DUP_DATAREP when the name is taken. Local.
+/// Registers a representation for the rest of the program; MPI_ERR_DUP_DATAREP when the name
+/// is taken. Local.
 Outcome register_representation(Representation made);
 
 /// Moves items of one datatype between memory and a representation that is not native.
@@ -62,7 +63,7 @@ class Converter {
   virtual int64_t memory_bytes(int64_t file_bytes) const = 0;
   /// Fills `stream` with `count` items of memory.
   virtual Outcome to_file(const void* memory, int64_t count, std::vector<std::byte>& stream) const = 0;
-  /// Moves to memory what is whole in a stream.
+  /// Moves the whole elements of a stream to memory.
   virtual Outcome from_file(const std::vector<std::byte>& stream, void* memory) const = 0;
 
  protected:

@@ -1,6 +1,6 @@
-// A plain MPI program over the calls of MPI-IO, run with the library preloaded: every family of
-// calls once, with values that only the right behaviour gives. The suite in tests/mpiio compares
-// with an oracle at random.
+// A plain MPI program that makes every family of MPI-IO calls once, with the library preloaded.
+// Only the right behaviour gives the expected values. The suite in tests/mpiio compares random
+// calls with an oracle.
 #include <mpi.h>
 
 #include <algorithm>
@@ -383,8 +383,8 @@ void test_properties() {
   CHECK_OK(MPI_File_close(&file));
 }
 
-// HDF5 and PnetCDF close their files like this: when an attribute that they gave MPI_COMM_SELF
-// goes, as MPI ends.
+// HDF5 and PnetCDF close their files like this: when MPI ends and deletes an attribute that they
+// gave MPI_COMM_SELF.
 MPI_File closed_late = MPI_FILE_NULL;
 int close_late(MPI_Comm, int, void*, void*) {
   CHECK_OK(MPI_File_write_at_all(closed_late, 4 * rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));

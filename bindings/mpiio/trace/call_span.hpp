@@ -9,8 +9,8 @@
 namespace stria::mpiio {
 
 /// Records the call `name`, a string that lives as long as the program, for as long as the
-/// object lives: on the layer app, or on library where it is made inside another recorded
-/// call, as by HDF5.
+/// object lives: on the layer app, or on the layer library inside another recorded call, such
+/// as one of HDF5.
 class CallSpan {
  public:
   CallSpan(const char* name, uint16_t file);
@@ -18,10 +18,10 @@ class CallSpan {
   CallSpan(const CallSpan&) = delete;
   CallSpan& operator=(const CallSpan&) = delete;
 
-  /// The innermost on this thread that is recorded; null when none is.
+  /// The innermost recorded call of this thread; null when there is none.
   static CallSpan* innermost();
-  /// Says how much is moved from where in the file: the place of the first byte; -1
-  /// where nothing is.
+  /// Says how many bytes are moved and where the first of them is in the file; -1 where
+  /// none is moved.
   void describe(int64_t bytes, int64_t offset);
 
  private:
@@ -29,8 +29,8 @@ class CallSpan {
   CallSpan* outer_;
 };
 
-/// What the call under way on this thread moves, for the trace: counted for its file, and
-/// said of its span.
+/// Tells the trace what the call under way on this thread moves: for its file's counters
+/// and for its span.
 void describe_transfer(trace::FileCounters& counters, bool writes, int64_t bytes, int64_t offset);
 
 }  // namespace stria::mpiio

@@ -6,8 +6,8 @@
 
 namespace {
 
-// A program can't ask the drop-in for its counters: without a trace to write them to nobody would
-// read them, and they are a tenth of a small call.
+// A program can't ask the drop-in for its counters. Without a trace they would never be read, and
+// they take a tenth of a small call.
 const bool kUncounted = [] {
   const bool uncounted = !stria::is_trace_asked_for();
   if (uncounted) {

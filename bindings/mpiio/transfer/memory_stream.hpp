@@ -12,11 +12,11 @@
 
 namespace stria::mpiio {
 
-/// One packed stream of memory, which several streams of the access layer share: number i begins at
-/// firsts[i] of it.
+/// One packed stream of memory. Several streams of the access layer share it: number i
+/// begins at firsts[i].
 class MemoryStream : public access::StreamSource, public access::StreamSink {
  public:
-  /// `type` describes all items. Memory that is one piece is never copied.
+  /// `type` describes all items. Contiguous memory is never copied.
   static Result<std::unique_ptr<MemoryStream>> create(std::byte* memory, const Datatype& type, std::vector<int64_t> firsts);
 
   void pack(std::span<const access::StreamPart> parts) override;

@@ -22,8 +22,8 @@ struct Known {
   int64_t external32_bytes;  // 0: as many as in memory
 };
 
-// Handles are addresses or constants of the MPI's, so the table is made when it is first asked for.
-// Types that this MPI lacks are MPI_DATATYPE_NULL there.
+// Handles are addresses or constants of the MPI, so the table is made at its first use. Types that
+// this MPI lacks are MPI_DATATYPE_NULL there.
 const auto& known_types() {
   using enum NumberKind;
   static const std::array kTable = {
@@ -107,7 +107,7 @@ std::optional<PairMembers> pair_members(MPI_Datatype basic) {
   };
   for (const Pair& pair : kPairs) {
     if (pair.type == basic && basic != MPI_DATATYPE_NULL) {
-      // As a C compiler lays out struct { first; int; }.
+      // Laid out as a C compiler lays out struct { first; int; }.
       return PairMembers{pair.first, pair.second, align_up(memory_bytes(pair.first), alignof(int))};
     }
   }

@@ -1,4 +1,4 @@
-// What is known of MPI's basic types: pairs with gaps, and the kinds of numbers for conversion.
+// Facts about MPI's basic types: pairs with gaps, and the kinds of numbers for conversion.
 #pragma once
 
 #include <mpi.h>

@@ -118,8 +118,8 @@ class Decoder {
     return bounds;
   }
 
-  // MPI may widen a struct's extent to its members' alignment, and may know bounds from types of
-  // the distant past.
+  // MPI may widen a struct's extent to its members' alignment, and may know bounds from
+  // types of MPI-1.
   static Result<Datatype> with_bounds(const Bounds& bounds, const Datatype& made) {
     if (made.lower_bound() == bounds.lower_bound && made.extent() == bounds.extent) {
       return made;
@@ -127,8 +127,8 @@ class Decoder {
     return Datatype::resized(made, bounds.lower_bound, bounds.extent);
   }
 
-  // Frees the type as soon as its contents are known: Open MPI hands out a copy, with a list of its
-  // own as long as theirs.
+  // Frees the type as soon as its contents are known, because Open MPI returns a copy with a whole
+  // list of its own.
   Result<Datatype> decode_held(HeldType type) const {
     if (is_basic(combiner_of(type.get()))) {
       return leaf(type.get());
@@ -318,7 +318,7 @@ class SignatureBuilder {
         return product;
       }
       case MPI_COMBINER_DARRAY: {
-        // A rank's part follows from its bytes if an element has one.
+        // With elements of one byte, a rank's part is its number of bytes.
         auto part = Decoder::darray(n, Datatype::bytes(1));
         return part.ok() ? part->size() : 0;
       }

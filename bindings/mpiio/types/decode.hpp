@@ -1,9 +1,9 @@
 // MPI datatypes as the engine's: decoded from what MPI_Type_get_envelope and
 // MPI_Type_get_contents tell.
 //
-// Problem: a flattened type that is kept by its handle describes another type once the handle has
-// been freed and given out again, and data are corrupted in silence (Latham, Ross and Thakur 2007).
-// Method: nothing is kept here (kept_types.hpp keeps it with the type itself); a description is as
+// Problem: a flattened type that is kept by its handle describes another type once MPI has reused
+// the freed handle, and data are corrupted silently (Latham, Ross and Thakur 2007).
+// Method: nothing is kept here (kept_types.hpp keeps it with the type itself). A description is as
 // small as the program made it.
 // Cost: O(entries of the constructors), independent of the number of pieces.
 #pragma once

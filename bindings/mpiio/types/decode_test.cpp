@@ -1,5 +1,5 @@
-// Random nested MPI datatypes, decoded: the bytes that MPI_Pack moves are the oracle, MPI's own
-// sizes and bounds too.
+// Decodes random nested MPI datatypes. The oracle is what MPI_Pack moves, and MPI's own
+// sizes and bounds.
 #include "mpiio/types/decode.hpp"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ namespace stria::mpiio {
 
 namespace {
 
-// Basic types are few; those beyond these places are decoded every time.
+// There are few basic types. Those beyond these places are decoded every time.
 constexpr size_t kBasicTypes = 32;
 
 struct Kept {

@@ -1,11 +1,11 @@
-// Decoded datatypes that stay with the type that they were decoded from.
+// Decoded datatypes, kept with the type from which they were decoded.
 //
-// Problem: small accesses spend longer on decoding their datatype than on moving its bytes; a table
-// by handle would describe another type once the handle has been freed and given out again (Latham,
-// Ross and Thakur 2007).
-// Method: an attribute of the datatype itself, which MPI deletes with it; basic types, which nobody
-// can free, have a table.
-// Cost: an attribute's look-up.
+// Problem: small accesses spend longer on decoding their datatype than on moving its bytes. A
+// table by handle would describe another type once MPI has reused the freed handle (Latham, Ross
+// and Thakur 2007).
+// Method: an attribute of the datatype itself, which MPI deletes with it. Basic types can't be
+// freed; they have a table.
+// Cost: the look-up of an attribute.
 #pragma once
 
 #include <mpi.h>
@@ -14,8 +14,8 @@
 
 namespace stria::mpiio {
 
-/// As decode(type), remembered; kInvalidArgument for a type that has not been committed too. What
-/// is remembered has been, and stays so. Any thread that may call MPI.
+/// As decode(type), but remembered. Also kInvalidArgument for a type that has not been committed; a
+/// remembered type has been, and stays so. Any thread that may call MPI.
 Result<Datatype> decode_and_keep(MPI_Datatype type);
 
 /// The bytes of an item whose type has no gaps; 0 for any other type. Each thread remembers its

@@ -9,7 +9,7 @@ namespace stria::mpiio {
 #if MPI_VERSION >= 4
 namespace {
 
-// Constructors with MPI_Count arguments tell them all in one list: [first, first + n) of it are
+// Constructors with MPI_Count arguments give them all in one list: [first, first + n) of it are
 // integers of the namesake, the rest addresses.
 void place_large_counts(TypeContents& contents, const std::vector<MPI_Count>& large) {
   if (large.empty()) {
@@ -31,7 +31,8 @@ void place_large_counts(TypeContents& contents, const std::vector<MPI_Count>& la
     default:
       break;
   }
-  // Arrays' sizes come after what counts dimensions, and before what is an int in both namesakes.
+  // The sizes of arrays come after the numbers of dimensions, and before what is an int in
+  // both namesakes.
   std::size_t place = 0;
   if (contents.combiner == MPI_COMBINER_SUBARRAY) {
     place = 1;

@@ -9,7 +9,7 @@
 
 namespace stria::mpiio {
 
-/// Frees what MPI_Type_get_contents handed out, but for basic types.
+/// Frees what MPI_Type_get_contents returned, except basic types.
 class HeldType {
  public:
   explicit HeldType(MPI_Datatype type) : type_(type) {}
@@ -34,7 +34,7 @@ struct TypeContents {
   std::vector<HeldType> types{};
 };
 
-/// A type that is the MPI's own, which nobody can free: F90 types are parametrised, but basic.
+/// Whether a type is the MPI's own and can't be freed. F90 types are parametrised, but basic.
 bool is_basic(int combiner);
 /// \pre type is a valid datatype
 int combiner_of(MPI_Datatype type);
