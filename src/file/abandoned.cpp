@@ -1,4 +1,4 @@
-// What programs that were killed left behind.
+// Removes what killed programs left behind.
 #include "storage/registry.hpp"
 #include "stria/file.hpp"
 
@@ -21,7 +21,7 @@ std::vector<std::string> remove_abandoned(const std::string& directory, const st
     storage::OpenOptions open;
     open.mode = storage::OpenOptions::Mode::kReadWrite;
     open.exclusive_lock = true;
-    // Whoever writes the file holds its lock until the file has its name or is gone.
+    // A program that writes the file holds its lock until the file has its name or is gone.
     auto locked = (*driver)->open(path, open);
     if (locked.ok() && (*driver)->remove(path).ok()) {
       removed.push_back(path);

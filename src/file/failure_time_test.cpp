@@ -1,6 +1,6 @@
-// From the moment at which storage fails under one rank until the last rank has the error: never
-// until all data would have been written or read. The storage here is so slow that everything takes
-// many seconds. Ranks share a machine and so its clock.
+// Measures the time from the moment at which storage fails under one rank until the last rank has
+// the error. It must be far shorter than writing or reading all data. The storage here is so slow
+// that everything takes many seconds. The ranks share a machine, and so its clock.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -25,9 +25,9 @@ using storage::FaultRule;
 using storage::Operation;
 
 constexpr double kBoundSeconds = 1;
-// A busy machine may hold up any run: only software that is slow is so every time.
+// A busy machine may delay any run; only slow software is slow every time.
 constexpr int kTries = 4;
-constexpr int64_t kRowsARank = 512, kRowElements = 1024;  // 4 MiB a rank
+constexpr int64_t kRowsARank = 512, kRowElements = 1024;  // 4 MiB per rank
 constexpr int64_t kDelayMs = 30;
 constexpr int kManyDatasets = 50;
 
@@ -82,9 +82,9 @@ struct Failure {
   const char* reason;
   enum class Way {
     kFile,        ///< a file of the library
-    kApart,       ///< likewise, each rank on a node of its own
+    kApart,       ///< the same, with each rank on a node of its own
     kCollective,  ///< the collective calls of MPI-IO's layer, which use the node's windows
-    kLong,        ///< likewise, each rank's bytes in one piece, which goes before the ranks meet
+    kLong,        ///< the same, each rank's bytes in one piece, which goes before the ranks meet
     kVerify,      ///< all of a file's data compared with their checksums
   } way = Way::kFile;
 
@@ -92,7 +92,7 @@ struct Failure {
   bool is_call() const { return way == Way::kCollective || way == Way::kLong; }
 };
 
-/// Bytes that come from nowhere and go nowhere.
+/// A source and a sink without memory.
 struct NoMemory : access::StreamSource, access::StreamSink {
   void pack(std::span<const access::StreamPart>) override {}
   void unpack(std::span<const access::StreamPart>) override {}
@@ -150,14 +150,14 @@ class FailureTime : public test::FileTest {
     spec.path = "dens";
     spec.dims = {kRowsARank * ranks_, kRowElements};
     DatasetOptions turned;
-    turned.big_endian = true;  // so that memory can't be moved as it is, in one piece
+    turned.big_endian = true;  // so that memory can't be moved as it is
     STRIA_RETURN_IF_ERROR(session->create_dataset(spec, turned).status());
     Memory memory(values.data(), kRowsARank * kRowElements);
     STRIA_RETURN_IF_ERROR(session->record(0, {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));
     return session->commit();
   }
 
-  /// Datasets of one row a rank, of which each takes a verification two reads.
+  /// Datasets of one row per rank. A verification needs two reads for each.
   Status write_many() const {
     Environment environment;
     environment.comm = cached_mpi_comm(MPI_COMM_WORLD).value();
@@ -186,8 +186,7 @@ class FailureTime : public test::FileTest {
     return session->commit();
   }
 
-  /// The ranks' bytes lie in turn, so that all have to do with each window, or one
-  /// behind the other.
+  /// The ranks' bytes lie in turn, so that all ranks use each window, or one behind the other.
   Status move_together(const Environment& environment, const Failure& failure) const {
     constexpr int64_t kBytesARank = kRowsARank * kRowElements * 8;
     const int64_t piece_bytes = failure.way == Failure::Way::kLong ? kBytesARank : 1024;
@@ -208,7 +207,7 @@ class FailureTime : public test::FileTest {
     return access::move(context, std::span(&lane, 1), endpoint, access::Collectively{&kept}).status;
   }
 
-  /// The time of the slowest rank in the best of some tries; checks that all ranks have the same
+  /// The time of the slowest rank in the best of a few tries. Checks that all ranks have the same
   /// error each time.
   double best_seconds(const Failure& failure) const {
     double best = std::numeric_limits<double>::infinity();
@@ -301,7 +300,7 @@ TEST_F(FailureTime, EveryRankHasTheErrorOfACollectiveCallWithinASecond) {
   }
 }
 
-// Without this the tests above would pass on storage that is fast, whatever the ranks do.
+// Otherwise the tests above would pass on fast storage, whatever the ranks do.
 TEST_F(FailureTime, WritingEverythingTakesFarLonger) {
   Timed timed = attempt({"at the very end", access::Method::kTwoPhase, Operation::kRename, 0, 1, EACCES, ""});
   EXPECT_FALSE(timed.status.ok());

@@ -29,7 +29,7 @@ inline int world_size() {
   return size;
 }
 
-/// A directory that all ranks use, gone after the test.
+/// A directory that all ranks use; removed after the test.
 class FileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -70,7 +70,7 @@ class FileTest : public testing::Test {
   std::string directory_;
 };
 
-/// Throws on every rank the same: the text of the error, or "" when there was none.
+/// Expects the same error on every rank. Returns its text, or "" when there was none.
 template <typename Call>
 std::string error_of(Call&& call, ErrorCode code) {
   std::string text;

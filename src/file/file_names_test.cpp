@@ -1,5 +1,5 @@
-// The public API while names change: a file that is being written or read stays what it is, and a
-// file of somebody else's that has its name meanwhile stays whole.
+// The public API while names change: a file that is being written or read stays the same, and
+// another program's file that has its name meanwhile stays whole.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +17,7 @@ constexpr int64_t kRows = 40000;
 
 class FileNamesTest : public test::FileTest {
  protected:
-  /// Collective, so that names change while nobody is at work.
+  /// Collective, so that names change while no rank is at work.
   template <typename Change>
   void alone(const Change& change) const {
     MPI_Barrier(MPI_COMM_WORLD);

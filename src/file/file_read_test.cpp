@@ -1,4 +1,4 @@
-// Reading files that others made, and damaged ones, on real ranks.
+// Reads foreign files and damaged ones, on real ranks.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace {
 using test::error_of;
 using test::FileTest;
 
-/// Chunked, compressed, shuffled, big-endian and compact datasets by serial libhdf5.
+/// Makes chunked, compressed, shuffled, big-endian and compact datasets by serial libhdf5.
 void make_foreign_file(const std::string& path) {
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hsize_t dims[] = {50, 20}, chunk[] = {7, 6};

@@ -1,5 +1,5 @@
-// The public API on real files and real ranks; what is written is read back with serial libhdf5 on
-// rank 0 as well.
+// The public API on real files and real ranks. Serial libhdf5 on rank 0 also reads
+// what was written.
 #include "stria/file.hpp"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,7 @@ double value_of(int64_t element) {
   return static_cast<double>(element % 251) - 100;
 }
 
-/// Blocks of 4x4 cells with one guard cell around, all variables interleaved, as mesh
-/// codes keep them.
+/// Blocks of 4x4 cells with one layer of guard cells, all variables interleaved, as in mesh codes.
 struct Mesh {
   static constexpr int64_t kSide = 6, kCells = 4, kVariables = 3;
   std::vector<double> unk;
@@ -105,8 +104,8 @@ TEST_F(FileTest, AMeshIsWrittenAsAnybodyReadsIt) {
   }
 }
 
-// Large enough for the ranks to take turns, between which rank 0 makes the metadata: however far it
-// gets, the file is the same.
+// Large enough for the ranks to take turns, between which rank 0 makes the metadata. However far it
+// gets meanwhile, the file is the same.
 TEST_F(FileTest, TheFileIsTheSameWhetherRanksTakeTurnsOrNot) {
   constexpr int64_t kRows = 301, kRowElements = 600;
   auto [first, count] = rows(kRows);
@@ -256,7 +255,7 @@ TEST_F(FileTest, SeveralFlushesColumnsAndStrides) {
   }
   columns.put({{0, 4 * rank_}, {30, 4}}, Memory(mine.data(), 120));
   file.flush();
-  mine.assign(mine.size(), -5);  // the flush has moved it
+  mine.assign(mine.size(), -5);  // the flush has moved the data
   Dataset strided = file.create_dataset("strided", ElementType::kInt16, {20 * ranks_});
   std::vector<int16_t> every(20, static_cast<int16_t>(rank_));
   strided.put({{rank_}, {20}, {ranks_}}, Memory(every.data(), 20));
@@ -327,7 +326,7 @@ TEST_F(FileTest, ErrorsAreTheSameOnEveryRank) {
   EXPECT_NE(error_of([&] { again.create_dataset("/dens/", ElementType::kFloat64, {4}); }, ErrorCode::kAlreadyExists), "");
   File third = File::create(MPI_COMM_WORLD, path("third.h5"));
   third.create_dataset("a/b", ElementType::kFloat64, {4});
-  // There is a group of this name: only rank 0 sees it.
+  // There is a group of this name. Only rank 0 notices.
   third.create_dataset("a", ElementType::kFloat64, {4});
   EXPECT_NE(error_of([&] { third.commit(); }, ErrorCode::kAlreadyExists), "");
   EXPECT_THROW(third.verify(), Error);
@@ -376,7 +375,7 @@ TEST_F(FileTest, AnErrorNamesARankWhereThereAreSeveral) {
   EXPECT_EQ(text.find("rank 0") == std::string::npos, ranks_ == 1) << text;
 }
 
-// As captured by gtest, of rank 0.
+// Standard error of rank 0, as gtest captures it.
 TEST_F(FileTest, AForgottenCommitIsSaidOnceAndNothingElse) {
   const auto said = [&](const std::function<void(File)>& end) {
     testing::internal::CaptureStderr();

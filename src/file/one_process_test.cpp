@@ -1,4 +1,4 @@
-// Files of one process: MPI is neither initialised nor, in the library without it, loaded.
+// Files of one process. MPI is not initialised; in the library without MPI, it is not even loaded.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -67,7 +67,7 @@ TEST_F(OneProcess, NothingIsLeftOfAFileGivenUp) {
   EXPECT_THROW(File::open(kDirectory + "/lost"), Error);
 }
 
-// exit() leaves the file as a destructor would.
+// exit() leaves the file, as a destructor does.
 TEST_F(OneProcess, NothingIsLeftWhenTheProgramEnds) {
   EXPECT_EXIT(
       {

@@ -16,8 +16,8 @@ namespace stria::file {
 
 namespace {
 
-// mpiexec may kill the others as soon as this rank is gone without MPI_Finalize: those that wait
-// for it get so long to come and hear why, and then a moment to pass it on.
+// mpiexec may kill the others as soon as this rank ends without MPI_Finalize. So ranks that wait
+// for it get this long to come and hear why, and then a moment to pass it on.
 constexpr double kFarewellSeconds = 1;
 constexpr std::chrono::milliseconds kPassingOn{100};
 
@@ -26,7 +26,7 @@ struct OpenFiles {
   std::vector<std::weak_ptr<Session>> sessions;
 };
 
-// Never destroyed: it is asked for when everything else is.
+// Never destroyed, because it is used while everything else is being destroyed.
 OpenFiles& open_files() {
   static OpenFiles* instance = new OpenFiles;
   return *instance;

@@ -17,7 +17,7 @@ namespace stria::file {
 
 namespace {
 
-/// Takes up the hints, and the driver that they name.
+/// Resolves the hints, and makes the driver that they name.
 Status equip(Environment& environment, const Hints& hints, std::vector<uint64_t> node_hosts) {
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
   environment.hints.node_hosts = std::move(node_hosts);
@@ -33,8 +33,8 @@ Status equip(Environment& environment, const Hints& hints, std::vector<uint64_t>
   STRIA_RETURN_IF_ERROR(driver.status());
   environment.driver = *driver;
   if (environment.hints.driver == "posix") {
-    // A ring keeps many direct requests under way at once; where the kernel has none, the posix
-    // driver does with a thread.
+    // A ring keeps many direct requests under way at once. Where the kernel has none, the posix
+    // driver uses a thread.
     environment.make_direct_driver = [rank = environment.comm->rank(), cached = *driver] {
       auto ring = storage::make_driver("uring", rank);
       return ring.ok() ? *ring : cached;

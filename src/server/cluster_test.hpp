@@ -1,4 +1,4 @@
-// A store of several servers within the test program, in a directory that goes with it.
+// A store of several servers within the test program, in a directory that is removed with it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ class Cluster {
     }
   }
 
-  /// Starts the server again, at its address of before.
+  /// Starts the server again, at its old address.
   void start(int index) {
     const auto at = static_cast<size_t>(index);
     ServerOptions options;

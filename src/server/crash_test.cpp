@@ -1,5 +1,5 @@
-// What was acknowledged survives: writes a kill of the server, synced ones a loss of power; and
-// what was not synced is old, new, or told to be in between.
+// Acknowledged writes survive a kill of the server, and synced ones a loss of power. What was not
+// synced is old or new, or is reported as neither.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -50,7 +50,7 @@ struct Pieces {
     data.resize(offsets.size() * static_cast<size_t>(piece_bytes));
     fill(data, random);
   }
-  /// Long pieces that end within blocks: a kill in the middle meets the write of one most likely.
+  /// Long pieces that end within blocks, so that a kill most likely hits the write of one.
   static Pieces long_ones(std::mt19937_64& random) {
     Pieces pieces;
     pieces.piece_bytes = 50001 + static_cast<int64_t>(random() % 100000);
@@ -120,7 +120,7 @@ TEST(Crash, WhatWasAnsweredSurvivesKills) {
   std::filesystem::remove_all(directory);
 }
 
-/// A file's bytes as far as they are known: synced ones, and those that others may have replaced.
+/// The known bytes of a file: synced ones, and those that later writes may have replaced.
 struct Known {
   Bytes synced;
   Bytes newest;
@@ -146,7 +146,7 @@ struct Known {
 
 class PowerLoss : public ::testing::TestWithParam<const char*> {};
 
-/// Compares block by block; counts those that are told to be in flight.
+/// Compares block by block, and counts those that are reported as in flight.
 void compare(storage::File& file, const Known& known, int* in_flight) {
   const int64_t size = file.size().value();
   ASSERT_GE(size, static_cast<int64_t>(known.synced.size()));

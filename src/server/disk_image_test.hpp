@@ -39,7 +39,8 @@ class Disk {
 
   bool ok() const { return ok_; }
   std::string path() const { return directory_ + "/mount"; }
-  /// From now on nothing reaches the disk; what had not is lost when it is mounted again.
+  /// From now on nothing reaches the disk. What has not reached it is lost when it is
+  /// mounted again.
   bool lose_power() const {
     const int root = ::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     // XFS_FSOP_GOING_FLAGS_NOLOGFLUSH, which ext4 knows by the same number.
@@ -48,8 +49,8 @@ class Disk {
     ::close(root);
     return done;
   }
-  /// Some of the files, as the system does when it likes: data without their sums, and sums without
-  /// their data.
+  /// Writes back some of the files, as the system may at any time: data without their sums, and
+  /// sums without their data.
   void write_back(std::mt19937_64& random) const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
       if (entry.is_regular_file() && random() % 3 == 0) {

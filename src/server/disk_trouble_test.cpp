@@ -1,5 +1,5 @@
-// What a disk may do to a server: it is full, fails, or may not be written. The request that meets
-// it fails, with an error that says what and where; everything else goes on.
+// A server's disk is full, fails, or may not be written. The request that meets this fails, with an
+// error that says what and where. Everything else goes on.
 #include <gtest/gtest.h>
 #include <linux/fs.h>
 #include <sys/mount.h>
@@ -107,7 +107,7 @@ TEST(DiskTrouble, ADirectoryThatCannotBeWrittenIsToldAtTheStart) {
   EXPECT_NE(outcome.message().find(options.directory), std::string::npos) << outcome.message();
 }
 
-/// Sets or takes away the flag by which a file system refuses changes, also to root.
+/// Sets or clears the flag by which a file system refuses changes, even by root.
 bool set_immutable(const std::string& path, bool on) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   int flags = 0;
@@ -143,7 +143,7 @@ TEST(DiskTrouble, FoldersThatMayNotBeWrittenFailNewFilesOnly) {
   STRIA_EXPECT_OK(write_all(*after, noise(1000, 2)));
 }
 
-/// The second of two servers has a disk that answers everything with EIO from some moment on.
+/// From some moment on, the disk of the second of two servers answers everything with EIO.
 TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
   const Disk disk("ext4");
   if (!disk.ok()) {

@@ -1,5 +1,5 @@
-// What may go wrong between clients and servers: lost and damaged bytes, servers that die, clients
-// that send nonsense.
+// Faults between clients and servers: lost and damaged bytes, servers that die, clients that
+// send nonsense.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -31,7 +31,7 @@ using testing::UnrulyProxy;
 using testing::write_all;
 using Mode = OpenOptions::Mode;
 
-/// The patience of clients, for as long as this lives.
+/// Sets the patience of clients as long as it lives.
 class Patience {
  public:
   explicit Patience(const char* seconds) { setenv("STRIA_SERVER_TIMEOUT", seconds, 1); }
@@ -64,7 +64,7 @@ class Unruly : public ::testing::Test {
   }
   std::string path(const std::string& name) const { return "stria://" + proxy_.address() + "/" + name; }
 
-  /// Every kind of request once; whatever happens on the way, each must be done, and once.
+  /// Makes every kind of request once. Whatever happens on the way, each must be done exactly once.
   void work(const std::string& name) {
     const std::vector<std::byte> bytes = noise(600001, 1);
     auto file = driver_.open(path(name), {.mode = Mode::kCreateNew, .exclusive_lock = true});
@@ -205,8 +205,7 @@ TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {
   }
 }
 
-/// Answers of a real server to malformed bodies under each kind: an error, and the connection goes
-/// on.
+/// A real server answers malformed bodies of each kind with an error, and the connection goes on.
 TEST(Faults, GreetedClientsThatSendNonsenseGetErrors) {
   Cluster cluster(1);
   storage::ServerLink link(wire::Address::parse(cluster.address()).value(), nullptr);

@@ -1,5 +1,5 @@
-// A server in a process of its own, which can be killed and started again at its address: by a
-// helper process without threads, from which it is safe to fork.
+// A server in a process of its own, which can be killed and started again at its address. A helper
+// process without threads starts it, because forking is safe there.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The striped driver against real servers in this process: the conformance suite, and what only a
-// store has.
+// The striped driver with real servers in this process: the conformance suite, and what
+// only a store has.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ TEST(Striped, AnotherFileOfTheNameIsToldApart) {
   EXPECT_EQ(driver.open(path, options).status().code(), ErrorCode::kIo);
 }
 
-/// What the manager knows of where a file's bytes are.
+/// What the manager knows about the places of a file's bytes.
 wire::Opened place_of(const Cluster& cluster, const std::string& name) {
   const auto reply = Store::at(cluster.address()).value()->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{name}));
   return wire::decode<wire::Attributes>(reply.value()).value().place;
@@ -105,7 +105,7 @@ TEST(Striped, WhoMakesAFileSaysHowItIsStriped) {
   EXPECT_EQ(servers_of(striped("/two", {.server_count = 2})).size(), 2u);
   EXPECT_EQ(servers_of(striped("/last", {.server_count = 3, .first_server = 3})), (std::vector<int64_t>{3, 0, 1}));
   EXPECT_EQ(servers_of(striped("/unit", {.unit_bytes = 1 << 20, .server_count = 1})).size(), 4u) << "one that is there";
-  // What can't be had comes as near as it can.
+  // An impossible wish gives the nearest possible value.
   EXPECT_EQ(striped("/tiny", {.unit_bytes = 1}).stripe_bytes, 4096);
   EXPECT_EQ(striped("/odd", {.unit_bytes = 10000}).stripe_bytes, 8192);
   EXPECT_EQ(striped("/huge", {.unit_bytes = int64_t{1} << 40}).stripe_bytes, 1 << 30);
@@ -118,7 +118,7 @@ TEST(Striped, DatatypesMatchTheModel) {
   for (int i = 0; i < 120; ++i) {
     SCOPED_TRACE("seed " + std::to_string(test::seed_of(i)));
     std::mt19937_64 random(test::seed_of(i));
-    // Elements of many bytes, so that types reach over several stripes.
+    // Elements of many bytes, so that types extend over several stripes.
     const Datatype type = test::TypeGenerator(test::seed_of(i), 1777).any(3).type;
     if (!type.is_sorted() || type.size() == 0 || type.true_upper_bound() - type.true_lower_bound() > 8 << 20) {
       continue;
@@ -141,7 +141,7 @@ TEST(Striped, DatatypesMatchTheModel) {
     const ReadSegment all{0, back.data(), static_cast<int64_t>(back.size())};
     ASSERT_EQ(file->read({&all, 1}).value(), all.bytes);
     ASSERT_TRUE(back == model);
-    // Read again behind a cut: what lies beyond stays untouched.
+    // Read again after a cut: memory for what lies beyond stays untouched.
     const auto cut = static_cast<int64_t>(random() % (model.size() + 1));
     STRIA_EXPECT_OK(file->resize(cut));
     testing::AlignedBytes again(data.size());
@@ -155,8 +155,8 @@ TEST(Striped, DatatypesMatchTheModel) {
   EXPECT_GT(checked, 20);
 }
 
-// What Ching's list I/O is for: many small pieces in one request, here 70,000 of 8 bytes over more
-// than one message's worth.
+// The case for Ching's list I/O: many small pieces in one request; here 70,000 of 8 bytes, more
+// than one message holds.
 TEST(Striped, VeryManySmallPieces) {
   const Cluster cluster(4);
   const auto file = open_striped(cluster.url() + "/pieces");

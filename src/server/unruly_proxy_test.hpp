@@ -1,5 +1,5 @@
-// A relay between a client and a server that does, once, what a network may do: cuts the connection
-// after so many bytes, flips a bit, or goes silent. Afterwards, and else, it passes everything on,
+// A relay between a client and a server that does, once, what a network may do: it cuts the
+// connection after so many bytes, flips a bit, or goes silent. Otherwise it passes everything on,
 // in odd portions.
 #pragma once
 
@@ -43,7 +43,8 @@ class UnrulyProxy {
 
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   void connect_to(const std::string& address) { target_ = std::stoi(address.substr(address.rfind(':') + 1)); }
-  /// After `bytes` from the server (or else the client), counted from now over all connections.
+  /// Plans mischief after `bytes` from the server (or else the client), counted from now over
+  /// all connections.
   void plan(Mischief mischief, bool from_server, int64_t bytes) {
     from_server_ = from_server;
     left_ = bytes;

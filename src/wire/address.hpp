@@ -1,5 +1,5 @@
-// Where a server is, and what a path of a store says: stria://SERVER/PATH, SERVER being host:port,
-// [v6]:port or unix:/socket: (a path of a Unix socket ends at the next colon).
+// Addresses of servers, and paths of a store: stria://SERVER/PATH. SERVER is host:port, [v6]:port
+// or unix:/socket: (the path of a Unix socket ends at the next colon).
 #pragma once
 
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ struct Address {
   std::string text() const;
 };
 
-/// What a socket needs to reach, or to listen at, an address.
+/// What a socket needs to reach an address, or to listen at it.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t bytes = 0;
@@ -30,10 +30,10 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// Every way to reach the address, best first; kNotFound when the name has none.
+/// Every way to reach the address, best first. kNotFound when the name has none.
 Result<std::vector<SocketAddress>> resolve(const Address& address);
 
-/// True when nobody but this machine reaches it.
+/// True when only this machine can reach it.
 bool is_loopback(const SocketAddress& address);
 
 inline constexpr std::string_view kStorePrefix = "stria://";

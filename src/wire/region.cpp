@@ -134,7 +134,7 @@ bool SlotWalk::next_of_file(ByteRange& range) {
   return true;
 }
 
-// Most pieces lie in the stripe of the one before: no division for them.
+// Most pieces lie in the same stripe as the one before, and need no division.
 ByteRange SlotWalk::own_part(ByteRange range) {
   if (range.begin >= stripe_.begin && range.end <= stripe_.end) {
     return {range.begin + stripe_shift_, range.end + stripe_shift_};
@@ -149,7 +149,7 @@ ByteRange SlotWalk::own_part(ByteRange range) {
   return own;
 }
 
-// The cursor goes on at the slot's next byte; pieces between would not be the slot's.
+// The cursor goes on at the slot's next byte; the pieces between belong to other slots.
 void SlotWalk::skip_others(int64_t local) {
   if (!cursor_ || !region_.type_.is_sorted() || cursor_->done()) {
     return;

@@ -11,7 +11,7 @@
 namespace stria::wire {
 namespace {
 
-/// Where each byte of the file is kept, by the definition.
+/// The slot's part of a range, by the definition.
 ByteRange naive_own(const Layout& layout, int64_t slot, ByteRange range) {
   int64_t before = 0;
   int64_t within = 0;
@@ -42,7 +42,7 @@ TEST(Layout, AgreesWithALoopOverBytes) {
   }
 }
 
-/// The slot's place of each byte of the pieces that is the slot's own, in their order.
+/// The place on the slot of each byte of the pieces that the slot has, in their order.
 std::vector<int64_t> naive_walk(const std::vector<ByteRange>& pieces, const Layout& layout, int64_t slot) {
   std::vector<int64_t> places;
   for (const ByteRange& piece : pieces) {
@@ -62,7 +62,7 @@ std::vector<int64_t> walk(std::span<const std::byte> body, const Layout& layout,
   std::vector<int64_t> places;
   SlotWalk slots(*region, layout, slot);
   while (!slots.done()) {
-    int64_t looks = 3;  // so few that it has to be called again
+    int64_t looks = 3;  // so few that the call must be repeated
     const ByteRange now = slots.next(most, &looks);
     EXPECT_LE(now.size(), most);
     for (int64_t local = now.begin; local < now.end; ++local) {

@@ -17,7 +17,7 @@ namespace stria {
 
 namespace {
 
-// How long ranks leave the word to lower ones.
+// How long ranks wait for lower ones to speak.
 constexpr std::chrono::milliseconds kPatience(1000), kMorePerRank(20);
 constexpr int kMostRanksApart = 100;
 
@@ -40,7 +40,7 @@ std::terminate_handler handler_before = nullptr;
     } catch (const Error& error) {
       end_on(error);
     } catch (...) {
-      // Not ours.
+      // Not a stria::Error.
     }
   }
   handler_before();

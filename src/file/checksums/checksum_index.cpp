@@ -45,7 +45,7 @@ struct Source {
   int64_t file_bytes;
 };
 
-// The whole content of a dataset that was written as raw data, so that it can't be larger
+// The whole content of a dataset that was written as raw data; such a dataset can't be larger
 // than the file.
 Result<std::vector<std::byte>> read_whole(const Source& source, const container::DatasetInfo& info) {
   STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
@@ -58,7 +58,7 @@ Result<std::vector<std::byte>> read_whole(const Source& source, const container:
   return content;
 }
 
-// What is read of the index, with the bytes of the tables that slabs has sums of.
+// What is read of the index, with the bytes of the tables of which `slabs` has sums.
 struct Reading {
   ChecksumIndex index;
   std::map<std::string, uint64_t> sums;  // by path
@@ -148,7 +148,7 @@ Status read_seal(const Source& source, ChecksumIndex& index) {
   return index.seal.tables.size() == index.tables.size() ? Status() : nonsense("'seal' is one of other row tables");
 }
 
-// The tables that say whose sums there are have sums among the others.
+// The tables that say which sums there are have sums of their own among the others.
 Status check_index(const Reading& reading) {
   for (const SlabSum& slab : reading.index.slabs) {
     const std::string& path = reading.index.paths[static_cast<size_t>(slab.dataset)];
@@ -169,7 +169,7 @@ Status read_all(const Source& source, Reading& reading) {
   return reading.index.is_sealed ? read_seal(source, reading.index) : Status();
 }
 
-// Tools that pack or filter a file anew leave sums that nobody can find their data for.
+// Tools that repack or filter a file leave sums whose data can't be found any more.
 bool is_as_written(const container::Reader& reader) {
   auto slabs = reader.dataset(std::string(kOwnGroup) + "/slabs");
   return !slabs.ok() || slabs->data_offset >= 0;

@@ -74,7 +74,7 @@ TEST(ChecksumStore, ATablesSumDependsOnPlacesAndValuesButNotOnWhoWroteThem) {
   EXPECT_NE(sealed({{{0, 0, 11}, {0, 1, 10}}, {all[2], all[3], all[4]}}).sum, one.sum);
   EXPECT_NE(sealed({{all[0], all[1], all[2], all[3]}}).sum, one.sum);
   EXPECT_EQ(sealed({all, {all[3]}}).count, TableSeal::kUnknown);
-  EXPECT_EQ(sealed({{all[0], {0, 0, 99}}}).count, 1);  // one rank's last word counts
+  EXPECT_EQ(sealed({{all[0], {0, 0, 99}}}).count, 1);  // a rank's last sum counts
   EXPECT_EQ(sealed({}).count, 0);
 }
 

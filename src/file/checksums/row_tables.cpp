@@ -51,8 +51,8 @@ namespace {
 
 constexpr int64_t kSparsestPart = 4;
 
-// In the order of the table, each once. A rank's rows of most datasets make a dense part of one
-// table: no need to compare.
+// Puts the sums in the order of the table, each once. A rank's rows of most datasets make a dense
+// part of one table, so nothing has to be compared.
 bool put_in_order_densely(std::vector<RowSum>& sums) {
   auto [least, most] =
       std::minmax_element(sums.begin(), sums.end(), [](const RowSum& a, const RowSum& b) { return a.index < b.index; });
@@ -77,7 +77,7 @@ bool put_in_order_densely(std::vector<RowSum>& sums) {
   return true;
 }
 
-// A row that was put again counts as it was put last.
+// Of a row that was put again, the last sum counts.
 void put_in_order(std::vector<RowSum>& sums) {
   if (sums.empty() || put_in_order_densely(sums)) {
     return;

@@ -41,7 +41,7 @@ void UnitHasher::observe_within_unit(int64_t unit, int64_t begin, std::span<cons
     }
     partial_->reset();
   } else if (begin != next_) {
-    return;  // out of order: the unit stays torn
+    return;  // out of order: the unit stays incomplete
   }
   partial_->update(data);
   next_ = to_end ? -1 : end;

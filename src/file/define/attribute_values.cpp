@@ -26,7 +26,7 @@ Result<std::vector<std::byte>> numbers_of(const container::AttributeSpec& attrib
   return numbers;
 }
 
-// Takes no memory: one rank alone would fail for want of it.
+// Takes no memory, because otherwise one rank could fail alone.
 Result<double> number_of(const container::AttributeSpec& attribute) {
   STRIA_RETURN_IF_ERROR(check_numbers(attribute));
   if (static_cast<int64_t>(attribute.value.size()) != attribute.element.bytes) {

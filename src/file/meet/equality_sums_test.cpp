@@ -1,5 +1,5 @@
-// Equal values are found equal, and values that differ in any way are not, those whose sum looks
-// right among them.
+// Equal values are found equal. Values that differ in any way are not, even where their
+// sum looks right.
 #include "file/meet/equality_sums.hpp"
 
 #include <gtest/gtest.h>

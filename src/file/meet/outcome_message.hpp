@@ -1,4 +1,4 @@
-// An outcome with what came of it, as one message.
+// An outcome with its result, as one message.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace stria::file {
 
-/// A message of `content`, or of the failure that stands in its place, which fits into
-/// Comm::gather() whatever its text.
+/// A message of `content`, or of the failure in its place. A failure fits into Comm::gather(),
+/// whatever its text.
 std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content);
 /// The content, or the failure. \pre message is from encode_outcome()
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message);
 
-/// Gives every rank rank 0's `bytes`. Returns a failure, with the number of the rank that met it,
-/// where `mine` is one anywhere or a rank has no memory for the bytes. Collective: yes; the outcome
-/// is the same everywhere.
+/// Gives every rank the `bytes` of rank 0. Fails where `mine` is a failure on any rank, or a rank
+/// has no memory for the bytes; the error has that rank's number. Collective: yes; the outcome is
+/// the same everywhere.
 Status share_bytes(Comm& comm, const Status& mine, std::vector<std::byte>& bytes);
-/// Likewise, when nobody has failed and all know the size.
+/// The same, when no rank has failed and all know the size.
 Status share_bytes(Comm& comm, int64_t size, std::vector<std::byte>& bytes);
 
 }  // namespace stria::file

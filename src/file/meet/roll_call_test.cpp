@@ -1,5 +1,5 @@
-// Meetings of simulated ranks of which some leave, at any time and in any order: nobody waits for
-// ever, everybody hears.
+// Meetings of simulated ranks, of which some leave at any time and in any order. No rank waits for
+// ever, and every rank hears of it.
 #include "file/meet/roll_call.hpp"
 
 #include <gtest/gtest.h>
@@ -97,8 +97,8 @@ TEST(RollCall, RanksThatCallDifferentThingsHearOfBoth) {
   }
 }
 
-// A rank of a power of two sends a message in each step, as an all-reduce does; the others
-// two more a pair.
+// Each rank within the power of two sends one message per step, as in an all-reduce. Every other
+// rank and its partner send two more.
 TEST(RollCall, TakesTheMessagesOfAnAllReduce) {
   for (const auto& [ranks, messages] : {std::pair(1, 0), {2, 2}, {3, 4}, {4, 8}, {7, 14}, {8, 24}, {64, 384}}) {
     SimulationOptions options;

@@ -24,7 +24,7 @@ Result<Transfer> transfer(const DatasetEntry& entry, const Hyperslab& slab, int6
   return make_transfer(3, entry, slab, Memory(&number, Datatype::bytes(element_count * element_bytes(element)), element));
 }
 
-/// Every byte of the region, from the beginning of the raw data.
+/// Lists every byte of the region, from the beginning of the raw data.
 std::vector<int64_t> bytes_of(const Transfer& transfer) {
   std::vector<int64_t> offsets;
   for (Cursor cursor(transfer.region, transfer.displacement); !cursor.done(); cursor.advance(1)) {
@@ -33,7 +33,7 @@ std::vector<int64_t> bytes_of(const Transfer& transfer) {
   return offsets;
 }
 
-/// The same from the meaning of a hyperslab: for each dimension the indices, then their product.
+/// The same by the definition of a hyperslab: the indices of each dimension, then their product.
 std::vector<int64_t> naive_bytes(const DatasetEntry& entry, const Hyperslab& slab) {
   std::vector<int64_t> elements = {0};
   for (size_t dim = 0; dim < entry.spec.dims.size(); ++dim) {

@@ -1,4 +1,4 @@
-// Memory that runs out on one rank while a file is opened, read or verified: every rank ends, with
+// Memory runs out on one rank while a file is opened, read or verified. Every rank ends, with
 // the same outcome.
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@ namespace {
 
 using access::test::Counting;
 
-/// Reads all datasets on every rank, the lists and an attribute, and verifies; the first failure.
-/// Only the session's own work counts.
+/// Reads all datasets, the lists and an attribute on every rank, and verifies; returns the first
+/// failure. Only allocations of the session's own work count.
 Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver& memory) {
   OpenOptions options;
   options.verify = true;
@@ -28,7 +28,7 @@ Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver
     const Memory target(values[i].data(), all[i].element_count());
     const Hyperslab slab{std::vector<int64_t>(all[i].dims.size(), 0), all[i].dims};
     Counting on_again(true);
-    static_cast<void>(session->record(*number, slab, target));  // its failure is that of the commit
+    static_cast<void>(session->record(*number, slab, target));  // the commit reports its failure
   }
   STRIA_RETURN_IF_ERROR(session->commit());
   std::vector<Column> columns;

@@ -9,12 +9,12 @@ bool FileIdentity::is_on_node_of_rank_0() const {
   return nodes[static_cast<size_t>(comm_.rank())] == nodes[0];
 }
 
-// On rank 0's node the number of the device is the same too, so that any difference tells.
+// On rank 0's node the device's number is the same too, so any difference counts.
 uint64_t FileIdentity::expected_number() const {
   return is_on_node_of_rank_0() ? 0 : identity_.number;
 }
 
-// Another node may give the device another number.
+// Another node may have another number for the device.
 Status FileIdentity::check(storage::File& file) const {
   if (identity_ == storage::Identity() || !is_on_node_of_rank_0()) {
     return Status();

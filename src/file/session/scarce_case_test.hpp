@@ -1,4 +1,4 @@
-// What the tests of sessions share in which memory runs out on one rank.
+// What the tests of sessions that run out of memory on one rank share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ Outcome run_once(const Setting& setting, int64_t failing, Body&& body) {
   return outcome;
 }
 
-/// Lets allocations of `once` fail in turn: every rank ends with the same outcome, and
+/// Lets the allocations of `once` fail in turn. Every rank must end with the same outcome;
 /// `check_failure` looks at each failure.
 template <typename Once, typename Check>
 void fail_at_every_moment(Once&& once, Check&& check_failure) {

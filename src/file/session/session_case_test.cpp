@@ -70,8 +70,8 @@ std::vector<Piece> pieces_of(const Content& content, const Setting& setting, int
   return {piece_of(start, count, stride, content)};
 }
 
-// Memory for a piece: every second double, so that packing has something to do, or numbers of
-// another type one behind the other.
+// Memory for a piece: every second double, so that it must be packed, or contiguous numbers
+// of another type.
 struct Buffer {
   std::vector<double> spread;
   std::vector<int64_t> dense;
@@ -227,7 +227,7 @@ std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<sto
   std::vector<std::unique_ptr<Buffer>> kept;
   for (const Content& content : all) {
     std::vector<Piece> pieces = pieces_of(content, setting, comm.rank(), 0);
-    if (comm.rank() == comm.size() - 1) {  // all of it as well, in one piece
+    if (comm.rank() == comm.size() - 1) {  // also all of it, in one piece
       pieces.push_back(piece_of(std::vector<int64_t>(content.dims.size(), 0), content.dims, {}, content));
     }
     for (Piece& piece : pieces) {

@@ -1,5 +1,5 @@
-// A file with datasets of every kind, written and read by simulated ranks over a driver in memory:
-// what the tests of sessions share.
+// What the tests of sessions share: a file with datasets of every kind, written and read by
+// simulated ranks over a driver in memory.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace stria::file::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// How the file is written: by whom, with what method, in how many flushes.
+/// How the file is written: by which ranks, with which method, in how many flushes.
 struct Setting {
   int ranks = 1;
   int ranks_per_node = 1;
@@ -24,7 +24,7 @@ struct Setting {
   access::ResolvedHints hints{};
   bool checksums = true;
   int flushes = 0;               ///< before the commit; each moves another part of the data
-  bool only_whole_rows = false;  ///< leaves out what is not put by whole, long rows
+  bool only_whole_rows = false;  ///< leaves out what is not put in whole, long rows
   std::string path = "run.h5";
 };
 
@@ -48,15 +48,15 @@ Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, 
 /// Writes the file on one rank of many, and ends it with `commit`; the status is the agreed one.
 Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
                   const std::function<Status(WriteSession&)>& commit = &WriteSession::commit);
-/// Reads the whole file on one rank of many, each rank its part and all of it by the first, and
-/// compares; empty when all is as it should be.
+/// Reads the file on one rank of many, and compares: each rank its part, the first rank also all of
+/// it. Empty when everything is right.
 std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
                          const OpenOptions& options);
 
 /// Runs the body on the setting's ranks. Fails the test on a deadlock.
 void on_ranks(const Setting& setting, const std::function<void(Comm&)>& body);
 
-/// A handle on a driver that a test keeps.
+/// A handle on a driver that belongs to a test.
 std::shared_ptr<storage::Driver> borrow(storage::Driver& driver);
 
 }  // namespace stria::file::test

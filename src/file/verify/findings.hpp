@@ -1,4 +1,4 @@
-// What a check of a whole file has found, on one rank or on all.
+// What verifying a whole file has found, on one rank or on all.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace stria::file {
 
 struct Findings {
   std::vector<Damage> damages;
-  std::vector<int64_t> summed;  ///< datasets of whose rows at least one has a sum
+  std::vector<int64_t> summed;  ///< datasets with at least one row that has a sum
   std::vector<std::string> remarks;
 };
 
-/// Notes rows as damaged; together with those before them where they follow each other.
+/// Notes damaged rows. They are joined with those before them if they follow each other.
 void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t first_row, int64_t last_row);
-/// Puts damages in order, neighbours as one.
+/// Sorts damages and joins neighbours.
 void tidy(std::vector<Damage>& damages);
 
 std::vector<std::byte> encode_findings(const Findings& findings);
-/// Adds those of a message to those that are there.
+/// Adds the findings of a message.
 void decode_findings(std::span<const std::byte> message, Findings& findings);
 
 }  // namespace stria::file

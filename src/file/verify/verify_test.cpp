@@ -1,5 +1,4 @@
-// What verify() and get() make of rows that nobody put, of lost sums, and of files that an older
-// version wrote.
+// How verify() and get() treat rows that were never put, lost sums, and files of older versions.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -25,7 +24,7 @@ Status put_rows(WriteSession& session, int dataset, int64_t first, int64_t last)
   return session.record(dataset, {{first, 0}, {last - first, kColumns}}, Memory(ones.data(), (last - first) * kColumns));
 }
 
-/// Writes datasets "full", "half" and "none", of which `put` puts what it wants, on so many ranks.
+/// Writes datasets "full", "half" and "none" on so many ranks; `put` puts what it wants.
 void write_rows(storage::MemoryDriver& memory, int ranks, const std::function<void(WriteSession&)>& put) {
   Setting setting;
   setting.ranks = ranks;
@@ -43,7 +42,7 @@ void write_rows(storage::MemoryDriver& memory, int ranks, const std::function<vo
   });
 }
 
-/// All of "full", by rank 0 the first half of "half", and a few columns of its last row.
+/// Puts all of "full". Rank 0 puts the first half of "half", and a few columns of its last row.
 void put_half(WriteSession& session) {
   if (session.comm().rank() == 0) {
     static const std::vector<double> ones(8, 1.5);
@@ -172,7 +171,7 @@ TEST(Verify, LostSumsAreNoLongerThoseOfRowsThatNobodyPut) {
     ASSERT_TRUE(verify_on(memory, 2).intact());
     const ByteRange table = place_of(memory, ".stria/rows_0");
     overwrite(memory, table, std::byte{0});
-    // A tail that was lost takes the data with it.
+    // When a tail is lost, the data are lost too.
     overwrite(memory, place_of(memory, "full"), std::byte{0});
     const Verdict verdict = verify_on(memory, 2);
     ASSERT_TRUE(verdict.status.ok());
@@ -218,8 +217,8 @@ TEST(Verify, MetadataThatNoLongerAreWhatTheyWereAreFound) {
   storage::MemoryDriver memory;
   write_rows(memory, 2, put_half);
   Bytes content = content_of(memory, kPath);
-  // The headers of "none" and "half" have the same length: one that was copied over the other has
-  // the right sum of its own.
+  // The headers of "none" and "half" have the same length. So when one is copied over the other,
+  // its own sum is right.
   const std::string mark = "OHDR";
   std::vector<size_t> headers;
   for (size_t at = 0; at + 4 < 4096; ++at) {
@@ -239,7 +238,7 @@ TEST(Verify, MetadataThatNoLongerAreWhatTheyWereAreFound) {
       std::any_of(verdict.damages.begin(), verdict.damages.end(), [](const Damage& damage) { return damage.dataset.empty(); }));
 }
 
-/// A file as it was written before there were seals: one dataset "full" of rows, with a table
+/// Writes a file of an older version, without a seal: one dataset "full" of rows, with a table
 /// of their sums.
 void write_older(storage::MemoryDriver& memory, int64_t rows_put) {
   using container::ElementSpec;
@@ -299,7 +298,7 @@ TEST(Verify, FilesOfOlderVersionsAreReadAndSayWhatTheyLack) {
     for (bool verify : {false, true}) {
       EXPECT_TRUE(get_whole(memory, "full", {.verify = verify}).ok());
     }
-    // A table that was lost alone is noticed: rows without a sum must be zero.
+    // The loss of the table alone is noticed, because rows without a sum must be zero.
     overwrite(memory, place_of(memory, ".stria/rows_0"), std::byte{0});
     ASSERT_EQ(verify_on(memory, 2).damages.size(), 1u);
     EXPECT_EQ(get_whole(memory, "full", {.verify = true}).code(), ErrorCode::kCorrupted);

@@ -17,8 +17,8 @@ std::string own_path(const char* name) {
   return std::string(kOwnGroup) + "/" + name;
 }
 
-// The numbers of the datasets: those with raw data, the tables, and last the two that are made
-// here and the seal.
+// The datasets in the order of their numbers: those with raw data, the tables, and last the two
+// that are made here and the seal.
 std::vector<std::string> paths_by_number(const Catalog& catalog, const Definitions& definitions) {
   std::vector<std::string> paths;
   for (const DatasetEntry& dataset : catalog.datasets()) {

@@ -1,4 +1,4 @@
-// The tables in which a new file keeps its checksums: what can be said of them before
+// The tables in which a new file keeps its checksums, as far as they are known before
 // the data move.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace stria::file {
 
-/// Gives the sums of rows their tables, and these their places; defines the tables that say
-/// which dataset has its sums where. To be called when everything else is defined. The same
+/// Gives the sums of rows their tables, and the tables their places. Defines the tables that
+/// say where each dataset has its sums. To be called when everything else is defined. The same
 /// on every rank.
 Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, container::Layout& layout, Definitions& definitions);
 
-/// Adds the sums of all small tables to the records of slabs, where these are known whole: on rank
-/// 0, without a message.
+/// Adds the sums of all small tables to the records of slabs. Rank 0 does this, which has the whole
+/// tables; no message is sent.
 void add_table_sums(const Catalog& catalog, const Definitions& definitions, std::vector<std::byte>& records);
 
 }  // namespace stria::file

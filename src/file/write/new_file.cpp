@@ -53,7 +53,7 @@ Status NewFile::open(const Use& use) {
     open.direct = true;
     direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
     auto direct = direct_driver_->open_again(*file_, open);
-    if (direct.ok()) {  // not offered: the cached handle does
+    if (direct.ok()) {  // not offered: the cached handle is used
       direct_file_ = std::move(*direct);
     }
   }
@@ -119,7 +119,7 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
   return settle(sync);
 }
 
-// Once the file has its name: what fails now costs no data, unless the power does too.
+// After the file has its name. A failure now costs no data, unless the power fails too.
 Status NewFile::settle(bool sync) {
   const Status closed = created_->close();
   return closed.ok() && sync ? environment_.driver->sync_directory(path_) : closed;
@@ -138,16 +138,15 @@ void NewFile::discard() noexcept {
   opened_.reset();
   file_ = nullptr;
   if (created_ != nullptr) {
-    // The outcome of the removal can't matter any more: the reason of the failure is what
-    // the caller needs.
+    // The outcome of the removal doesn't matter: the caller needs the reason of the failure.
     static_cast<void>(
         or_out_of_memory([&] { return has_partial_name() ? environment_.driver->remove(partial_path_) : Status(); }));
   }
   created_.reset();
 }
 
-// Rank 0: whether the temporary name is still that of the file which was made under it, as far as
-// the storage can tell.
+// Rank 0: whether the temporary name still means the file that was made under it, as far as the
+// storage can tell.
 bool NewFile::has_partial_name() const {
   const auto created = created_->identity();
   const auto named = environment_.driver->identity(partial_path_);

@@ -1,7 +1,6 @@
-// A new file under its temporary name: this rank's handles of it, and on rank 0 how it
-// gets its name.
+// A new file under its temporary name: this rank's handles, and on rank 0 the change of the name.
 //
-// Until the rename a file of that name stays as it was. Nothing here communicates.
+// Until the rename, an old file of the final name stays as it was. Nothing here communicates.
 #pragma once
 
 #include <memory>
@@ -21,14 +20,14 @@ std::string partial_path(const std::string& path);
 
 class NewFile {
  public:
-  /// What a transfer wants of this rank.
+  /// What a transfer needs on this rank.
   struct Use {
     bool writes = false;  ///< the rank writes to the file itself
     bool has_data = false;
     bool direct = false;  ///< aligned stretches go past the page cache
   };
 
-  /// `path` as the storage knows it. What is passed must outlive this.
+  /// `path` is as the storage knows it. All arguments must outlive this.
   NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -40,17 +39,17 @@ class NewFile {
 
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use);
-  /// This rank's handle, null where none was needed.
+  /// This rank's handle; null where none was needed.
   storage::File* cached() const { return file_; }
   /// The same file past the page cache, or null.
   storage::File* direct() const { return direct_file_.get(); }
 
-  /// Rank 0: reserves the file's space up to `end` where the storage can. A full device is found
-  /// before anything is moved, and direct writes into space that is there already run side by side.
+  /// Rank 0: reserves the file's space up to `end` where the storage can. So a full device is found
+  /// before anything is moved, and direct writes into reserved space run side by side.
   Status reserve_space(int64_t end);
   /// Makes what this node has written durable.
   Status sync();
-  /// All but rank 0's first handle, under whose lock the file is.
+  /// Closes all handles except rank 0's first one, which holds the file's lock.
   Status close_handles();
   /// Rank 0.
   Status write(const container::SparseImage& image);
@@ -59,9 +58,9 @@ class NewFile {
   /// Whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }
-  /// Lets go of everything that nobody needs any more, once all ranks know the outcome.
+  /// Releases everything, once all ranks know the outcome.
   void release();
-  /// Leaves nothing behind. On rank 0 the temporary file is removed, which other ranks may
+  /// Leaves nothing behind. Rank 0 removes the temporary file, which other ranks may
   /// still have open.
   void discard() noexcept;
 

@@ -1,4 +1,4 @@
-// Memory that runs out on one rank during a commit: every rank ends, with the same outcome, and no
+// Memory runs out on one rank during a commit. Every rank ends, with the same outcome, and no
 // file has the name.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ void check_every_moment(const Setting& setting) {
         });
       },
       [&](const Status& status) {
-        // The driver keeps files in memory: where it runs out the device is full.
+        // The driver keeps files in memory, so a lack of memory may also look like a full device.
         const ErrorCode code = status.code();
         ASSERT_TRUE(code == ErrorCode::kResourceExhausted || code == ErrorCode::kNoSpace) << status.message();
         ASSERT_FALSE(*memory->exists(setting.path));

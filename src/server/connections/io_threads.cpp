@@ -18,8 +18,7 @@ void IoThreads::start() {
   }
 }
 
-// What a connection can't cope with, out of memory above all, is that connection's end and not the
-// server's.
+// An exception, above all from lack of memory, ends its connection and not the server.
 void IoThreads::run(asio::io_context& io) {
   while (true) {
     try {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBacklog = 1024;
 
-/// A socket's file that nobody listens at any more stands in the way of the next server.
+/// A socket's file at which no server listens any more would stand in the way of the next server.
 void remove_dead_socket(const wire::Address& address, const wire::SocketAddress& place) {
   struct stat details = {};
   if (stat(address.host.c_str(), &details) != 0 || !S_ISSOCK(details.st_mode)) {
@@ -55,7 +55,7 @@ Status Listener::add(wire::SocketAddress place) {
   if (address_.is_unix) {
     remove_dead_socket(address_, place);
   } else if (!sockets_.empty()) {
-    // That of the first, where it was chosen.
+    // The port that was chosen for the first socket.
     port_of(place) = htons(static_cast<uint16_t>(std::stoi(address_.port)));
   }
   const int made = socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -50,7 +50,7 @@ asio::awaitable<void> answer(const SharedState& shared, Stream& stream) {
 
 }  // namespace
 
-// One after another: a reader takes a millisecond, and one that is slow is cut off.
+// Serves readers one after another: each takes a millisecond, and a slow one is cut off.
 asio::awaitable<void> serve_metrics(std::shared_ptr<SharedState> shared, asio::posix::stream_descriptor& door) {
   const auto executor = co_await asio::this_coro::executor;
   asio::error_code error;
@@ -70,7 +70,7 @@ asio::awaitable<void> serve_metrics(std::shared_ptr<SharedState> shared, asio::p
     try {
       co_await answer(*shared, *stream);
     } catch (const std::exception&) {
-      // The reader went, or was slow.
+      // The reader has gone, or was slow.
     }
     stream->close();
   }

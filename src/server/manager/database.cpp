@@ -72,8 +72,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
   }
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, 10000);
-  // Exclusive: only this server uses the file, and the log's index is in memory then, not in a
-  // mapped file, at which a dying disk would end the program by a signal.
+  // Exclusive, because only this server uses the file. The log's index is then in memory, and not
+  // in a mapped file, where a dying disk would end the program by a signal.
   STRIA_RETURN_IF_ERROR(
       database->script("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
                        "PRAGMA foreign_keys=OFF;"));

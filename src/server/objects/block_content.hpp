@@ -1,4 +1,4 @@
-// What the parts of an object's code share: a block in memory, and moving bytes to and
+// What the parts of an object's code share: a block in memory, and functions that move bytes to and
 // from the file.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace stria::server {
 
 using Content = std::array<std::byte, kBlockBytes>;
 
-/// How many blocks so many bytes begin.
+/// In how many blocks so many bytes lie.
 inline int64_t block_end(int64_t bytes) {
   return align_up(bytes, kBlockBytes) / kBlockBytes;
 }
@@ -27,7 +27,7 @@ inline int64_t now_s() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Moves data to or from a run until all is moved; a read stops at the end of the file.
+/// Moves data to or from a run until all are moved. A read stops at the end of the file.
 template <typename Move>
 int move_run(int64_t offset, std::byte* data, int64_t bytes, int64_t* moved, Move move) {
   *moved = 0;
@@ -47,7 +47,7 @@ int move_run(int64_t offset, std::byte* data, int64_t bytes, int64_t* moved, Mov
   return 0;
 }
 
-/// Reads; what lies behind the end of the file is zero. Returns an error's number.
+/// Reads; bytes behind the end of the file are zero. Returns the number of an error, or 0.
 inline int read_fully(int descriptor, int64_t offset, std::byte* to, int64_t bytes) {
   int64_t moved = 0;
   const int error_number = move_run(offset, to, bytes, &moved, [&](std::byte* memory, size_t count, int64_t at) {

@@ -43,7 +43,7 @@ uint64_t word_at(const std::byte* from) {
 }
 
 uint64_t product(const std::byte* from, const uint64_t* keys, int64_t words) {
-  // Two chains, so that no addition waits for the one before.
+  // Two chains, so that no addition waits for the previous one.
   Wide even = 0;
   Wide odd = 0;
   int64_t i = 0;

@@ -1,5 +1,5 @@
-// The sum of a block against its definition, and what it is for: no flipped bit is missed, and a
-// change of a part gives the sum of the whole.
+// The sum of a block against its definition. No flipped bit is missed, and a change of a part gives
+// the sum of the whole.
 #include "server/objects/block_sum.hpp"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ int64_t blocks_of(int64_t bytes) {
 
 }  // namespace
 
-// The first bytes of the file; on the machine's own order of bytes, as the whole store is.
+// The first bytes of the file, in the machine's own byte order, as in the whole store.
 struct BlockSums::Head {
   std::array<char, 8> title = kTitle;
   uint64_t block_bytes = kBlockBytes;
@@ -75,7 +75,7 @@ Status BlockSums::take_head(int64_t object_bytes) {
   }
   room_ = std::max<int64_t>(0, (int64_t{details.st_size} - kHeadBytes) / kSumBytes);
   if (bytes == 0 || head.is_missing()) {
-    // A new object; or one whose sums were lost with the power, before any sync.
+    // A new object, or one whose sums were lost with the power before any sync.
     return change_state(object_bytes == 0 ? State::kDirty : State::kDoubtful, 0);
   }
   const bool known = bytes == sizeof head && head.title == kTitle && head.sum == head.sum_of() &&
@@ -92,7 +92,7 @@ Status BlockSums::take_head(int64_t object_bytes) {
   if (state_ == State::kDirty && head.run != run_) {
     STRIA_RETURN_IF_ERROR(change_state(State::kDoubtful, 0));
   }
-  // What was about to be written behind the end, and was not, has no sum.
+  // Blocks behind the end that were to be written, but were not, have no sum.
   return room_ > blocks_of(object_bytes) ? cut(blocks_of(object_bytes)) : Status();
 }
 
@@ -122,7 +122,7 @@ Status BlockSums::make_dirty() {
   }
   STRIA_RETURN_IF_ERROR(write_head(State::kDirty, 0));
   STRIA_RETURN_IF_ERROR(sync());
-  state_ = State::kDirty;  // not before: others write as soon as it says so
+  state_ = State::kDirty;  // not earlier, because others write as soon as it says so
   return {};
 }
 
@@ -137,8 +137,8 @@ Status BlockSums::end_doubt() {
 }
 
 bool BlockSums::map_locked() {
-  // Mapped beyond the file's end, so that a growing one is not mapped often; touched only where
-  // there is room.
+  // Mapped beyond the file's end, so that a growing file is not mapped often. Only used where the
+  // file has room.
   const int64_t wanted = align_up(std::max(room_, 2 * mapped_), kMapUnit);
   void* place =
       map_ == nullptr
@@ -162,7 +162,7 @@ Status BlockSums::reserve(int64_t blocks) {
   const std::unique_lock lock(map_mutex_);
   if (blocks > room_) {
     const int64_t wanted = align_up(std::max(blocks, room_ + room_ / 4), kRoomUnit);
-    // A store into a mapping can't say that the disk is full: space is taken before.
+    // A store into a mapping can't report a full disk, so space is taken before.
     const int result = posix_fallocate(descriptor_, kHeadBytes + room_ * kSumBytes, (wanted - room_) * kSumBytes);
     if (result != 0) {
       return error("make room in", result);
@@ -188,7 +188,7 @@ Status BlockSums::load(int64_t first, std::span<BlockSum> sums) {
 Status BlockSums::store(int64_t first, std::span<const BlockSum> sums) {
   const std::shared_lock lock(map_mutex_);
   auto copy = [&] { std::memcpy(map_ + first, sums.data(), sums.size_bytes()); };
-  // A kill between this and what follows must find this done.
+  // A kill after this must find it done.
   const bool done = guarded_copy(copy);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   return done ? Status() : error("write", EIO);

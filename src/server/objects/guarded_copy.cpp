@@ -20,7 +20,7 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
     handler_before.sa_sigaction(number, info, context);
     return;
   }
-  // The instruction runs again, and meets what would have met it without us.
+  // The instruction runs again, under the handler that was there before.
   sigaction(number, &handler_before, nullptr);
 }
 

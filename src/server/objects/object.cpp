@@ -18,11 +18,11 @@ namespace stria::server {
 
 namespace {
 
-// From this average size on a system call a run costs no more than the copy through the mapping.
+// From this average size on, a system call per run costs no more than a copy through the mapping.
 constexpr int64_t kWorthCallBytes = 16 << 10;
 constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
-// So long after its last change an object that is synced is noted as clean: not at once, since who
-// writes and syncs in turn would wait for two more syncs each time.
+// A synced object is noted as clean so long after its last change. If that were done at once, a
+// client that writes and syncs in turn would wait for two more syncs each time.
 constexpr int64_t kRestSeconds = 10;
 
 using Mode = BlockLocks::Mode;
@@ -65,7 +65,7 @@ bool Object::map(int64_t end) {
   if (end <= map_bytes_) {
     return true;
   }
-  // Twice as much each time, so that a growing file is not mapped often.
+  // The mapping doubles each time, so that a growing file is not mapped often.
   const int64_t wanted = align_up(std::max(end, 2 * map_bytes_), kMapUnitBytes);
   void* place = map_ == nullptr ? mmap(nullptr, static_cast<size_t>(wanted), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0)
                                 : mremap(map_, static_cast<size_t>(map_bytes_), static_cast<size_t>(wanted), MREMAP_MAYMOVE);
@@ -97,7 +97,7 @@ bool Object::worth_mapping(std::span<const ByteRange> places) {
   return map(end);
 }
 
-/// False when it could not be done; nothing is said of what was done then.
+/// Returns false when it could not be done; part of it may be done then.
 bool Object::copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes) {
   const std::shared_lock lock(map_mutex_);
   auto copy = [&] { std::memcpy(writes ? map_ + offset : data, writes ? data : map_ + offset, bytes); };
@@ -142,8 +142,8 @@ Status Object::read_pieces(const Part& part, bool mapped) {
   return {};
 }
 
-// Whole blocks are read to where they belong and compared there; of those at the ends the rest is
-// read beside.
+// Whole blocks are read to where they belong, and compared there. Of the blocks at the ends, the
+// rest is read to another place.
 Status Object::read_run(const Piece& run) {
   const int64_t first = run.range.begin / kBlockBytes;
   const int64_t end = block_end(run.range.end);
@@ -189,7 +189,7 @@ Status Object::resize(int64_t bytes) {
     cut.now = sum_of_block(content.data());
     std::fill(content.begin() + bytes % kBlockBytes, content.end(), std::byte{0});
     cut.next = sum_of_block(content.data());
-    changes = sum.fits(cut.now) && cut.in_flight();  // what is damaged stays so
+    changes = sum.fits(cut.now) && cut.in_flight();  // damaged blocks stay damaged
   }
   if (changes) {
     STRIA_RETURN_IF_ERROR(sums_->store(block, {&cut, 1}));
@@ -243,7 +243,7 @@ void Object::rest(bool at_once) {
   const std::unique_lock nobody_writes(size_mutex_, std::try_to_lock);
   const std::unique_lock nobody_syncs(sync_mutex_, std::try_to_lock);
   if (nobody_writes && nobody_syncs && !unsynced_) {
-    // What can't be noted leaves the object as it was on the disk: perhaps un-synced.
+    // If that fails, the object stays as it was on the disk: perhaps not synced.
     static_cast<void>(sums_->make_clean(bytes()));
   }
 }

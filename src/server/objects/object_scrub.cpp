@@ -1,5 +1,4 @@
-// Looks at all blocks of an object, as the disk gives them and not the system's cache where it can
-// be told apart.
+// Looks at all blocks of an object, as the disk has them where the system's cache can be avoided.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -40,7 +39,7 @@ class DirectFile {
 
 }  // namespace
 
-/// The number of bytes that could be read; what lies behind the end is zero.
+/// Returns the number of bytes that could be read; bytes behind the end are zero.
 int64_t Object::read_for_scrub(int direct, int64_t first, std::span<std::byte> content) {
   std::fill(content.begin(), content.end(), std::byte{0});
   const int64_t wanted = std::min<int64_t>(static_cast<int64_t>(content.size()), bytes() - first * kBlockBytes);

@@ -1,4 +1,4 @@
-// One server's part of a file: its bytes against a vector, and what checksums find: flipped bytes,
+// One server's part of a file: its bytes against a vector. Also what checksums find: flipped bytes,
 // lost sums, writes that a kill or a loss of power cut off.
 #include "server/objects/object.hpp"
 
@@ -36,7 +36,7 @@ class ObjectTest : public ::testing::Test {
     objects_ = nullptr;
     std::filesystem::remove_all(directory_);
   }
-  /// As a server that starts does.
+  /// Opens the object as a server does that starts.
   void open() {
     object_ = nullptr;
     objects_ = nullptr;
@@ -72,7 +72,7 @@ class ObjectTest : public ::testing::Test {
     STRIA_EXPECT_OK(read({0, object_->bytes()}, bytes));
     ASSERT_TRUE(bytes == model_);
   }
-  /// All that a scrub finds.
+  /// Everything that a scrub finds.
   std::vector<wire::Scrubbed::Bad> scrub(bool accept = false) {
     std::vector<wire::Scrubbed::Bad> bad;
     wire::Scrubbed part;
@@ -187,7 +187,7 @@ TEST_F(ObjectTest, EveryFlippedByteIsFound) {
     if (at >= kBlockBytes) {
       STRIA_EXPECT_OK(read({0, block * kBlockBytes}, bytes));
     }
-    // Writing a part of the block, also the damaged one, doesn't take the rest for good.
+    // Writing a part of the block, even the damaged part, doesn't make the rest good.
     for (const int64_t begin : {block * kBlockBytes, at}) {
       const ByteRange part{begin, begin + 1};
       STRIA_EXPECT_OK(object_->write({&part, 1}, model_.data() + begin));
@@ -244,8 +244,8 @@ TEST_F(ObjectTest, HolesStayHoles) {
   STRIA_EXPECT_OK(object_->sync());
 }
 
-/// What a machine has after its power was lost: some pages of either file as they were at one
-/// moment or another, whatever their order.
+/// What a machine has after a loss of power: each page of both files as it was at one moment or
+/// another, in any order.
 class PowerLoss : public ObjectTest {
  protected:
   static Bytes contents(const std::string& path) {
@@ -258,7 +258,7 @@ class PowerLoss : public ObjectTest {
     data_versions_.push_back(contents(data_path()));
     sums_versions_.push_back(contents(sums_path()));
   }
-  /// Each page from one of the versions.
+  /// Takes each page from one of the versions.
   static void mix(const std::string& path, const std::vector<Bytes>& versions, std::mt19937_64& random) {
     Bytes mixed = versions.back();
     for (size_t at = 0; at < mixed.size(); at += 4096) {
@@ -339,7 +339,7 @@ TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
   remember();
   for (const size_t cut : {0, 1, 1500, 2999, 3000}) {
     for (const bool repeats : {false, true}) {
-      // Sums as they are when the data are on their way: that of before and that of after.
+      // The sums while the data are on their way: the old one and the new one.
       object_ = nullptr;
       objects_ = nullptr;
       Bytes mixed = data_versions_[0];

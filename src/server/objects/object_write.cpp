@@ -1,4 +1,4 @@
-// Writing: the sums of blocks are changed before and after their bytes.
+// Writing changes the sums of blocks before and after their bytes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 using Mode = BlockLocks::Mode;
 
-// A piece alone costs as much as so many bytes that are summed with their neighbours.
+// A piece by itself costs as much as so many bytes that are summed with their neighbours.
 constexpr int64_t kWorthBytes = 192;
 
-/// Puts pieces of one block where they belong in its content.
+/// Puts the pieces of one block where they belong in its content.
 void lay(std::span<const Piece> pieces, std::byte* content) {
   for (const Piece& piece : pieces) {
     std::memcpy(content + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
@@ -27,8 +27,8 @@ void lay(std::span<const Piece> pieces, std::byte* content) {
 
 }  // namespace
 
-/// Between the mapping and a block's content: the words that the pieces touch, or what is written
-/// of them. False when it could not be done.
+/// Copies between the mapping and a block's content: the words that the pieces touch, or what is
+/// written of them. False when it could not be done.
 bool Object::copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes) {
   const std::shared_lock lock(map_mutex_);
   auto copy = [&] {
@@ -53,7 +53,8 @@ Status Object::put(ByteRange range, const std::byte* data) {
   return error_number == 0 && moved == range.size() ? Status() : error("write", error_number == 0 ? EIO : error_number);
 }
 
-// After a failure: which of its two sums a block has now. One that has neither stays in flight.
+// After a failure: finds which of its two sums a block has now. A block with neither
+// stays in flight.
 void Object::settle(int64_t first, std::span<BlockSum> sums) {
   Content content;
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -91,9 +92,9 @@ Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
   return {};
 }
 
-// The sum after the write follows from that of before and the words that change; the rest of the
-// block isn't looked at, and what is damaged there stays found. Where a write was cut off, or may
-// have been, the block is looked at as a whole: it has to be what one of its sums says.
+// The new sum follows from the old one and the words that change. The rest of the block isn't
+// looked at, and damage there is still found later. If a write was cut off, or may have been, the
+// whole block must fit one of its sums.
 Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content) {
   const int64_t block = pieces.front().range.begin / kBlockBytes;
   const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
@@ -106,7 +107,7 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
     }
     lay(pieces, content);
     const uint64_t after = sum_of_block(content);
-    // A write that was cut off by a kill is made good by its repetition, and by nothing less.
+    // Only its repetition mends a write that a kill cut off.
     return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true, false}
                                          : Flight{stored, false, false};
   }
@@ -166,8 +167,8 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   return flight.known ? sums_->store(block, {&flight.sum, 1}) : Status();
 }
 
-/// Sets what the blocks' sums are while the run is written (`sums`, which are as stored so far) and
-/// afterwards.
+/// Sets the blocks' sums for the time while the run is written (`sums`, before as stored)
+/// and afterwards.
 Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
   const int64_t first = run.range.begin / kBlockBytes;
   Content content;

@@ -47,7 +47,7 @@ std::string Objects::path_of(uint64_t file) const {
   return name;
 }
 
-/// Closes those that nobody uses, the oldest first.
+/// Closes objects that are not in use, the oldest first.
 void Objects::drop_oldest(size_t keep) {
   for (auto age = ages_.end(); open_.size() > keep && age != ages_.begin();) {
     --age;
@@ -75,8 +75,8 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
   }
   auto object = open_object(file, create);
   if (object.status().code() == ErrorCode::kResourceExhausted && !open_.empty()) {
-    // Connections took the descriptors that were meant for objects, or another
-    // program the system's.
+    // Connections took the descriptors that were meant for objects, or another program
+    // took the system's.
     drop_oldest(open_.size() / 2);
     object = open_object(file, create);
   }

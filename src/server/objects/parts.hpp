@@ -1,5 +1,5 @@
-// Divides a list of places in an object into what is moved at once: long runs of neighbours, and
-// for short places all that follow each other within one block.
+// Divides a list of places in an object into parts that are moved at once: long runs of neighbours,
+// or short places that follow each other within one block.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Parts {
   /// The data lie packed at `data`.
   Parts(std::span<const ByteRange> places, std::byte* data) : places_(places), data_(data) { take(0); }
 
-  /// False when there is none left.
+  /// Returns false when no part is left.
   bool next(Part& part) {
     part.pieces.clear();
     if (index_ == places_.size()) {
@@ -72,7 +72,7 @@ class Parts {
     }
     return run;
   }
-  /// Stands at the next place that is not empty afterwards.
+  /// Goes on to the next place that is not empty.
   void take(int64_t bytes) {
     data_ += bytes;
     for (used_ += bytes; index_ < places_.size() && used_ >= places_[index_].size(); ++index_) {

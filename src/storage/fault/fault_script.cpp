@@ -42,7 +42,7 @@ FaultScript::FaultScript(std::vector<FaultRule> rules, int rank) : counts_(kOper
   }
 }
 
-/// True when the rule acts on this operation. For a byte budget, `*allowed_bytes` is what
+/// True when the rule acts on this operation. For a byte budget, `*allowed_bytes` becomes what
 /// is left of it.
 bool FaultScript::fires(Armed& armed, Operation operation, const OperationPlace& place, int64_t* allowed_bytes) {
   const FaultRule& rule = armed.rule;

@@ -68,7 +68,7 @@ Status PosixDriver::sync_directory(const std::string& path) {
   } while (result != 0 && errno == EINTR);
   const int error_number = errno;
   calls_.close(descriptor);
-  // File systems that have nothing to sync in a directory say EINVAL.
+  // File systems with nothing to sync in a directory return EINVAL.
   if (result != 0 && error_number != EINVAL) {
     return Status::from_errno(error_number, describe("sync directory", directory));
   }

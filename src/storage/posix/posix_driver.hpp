@@ -1,4 +1,4 @@
-// The operating system's files and names, as a driver.
+// The driver for the operating system's files and names.
 #pragma once
 
 #include <memory>

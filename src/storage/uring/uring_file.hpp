@@ -14,7 +14,7 @@ class UringFile : public File {
 
   UringFile(const UringFile&) = delete;
   UringFile& operator=(const UringFile&) = delete;
-  /// Finishes what is under way while the descriptor is still ours.
+  /// Finishes what is under way while the descriptor is still open.
   ~UringFile() override;
 
   const std::string& path() const override { return file_->path(); }

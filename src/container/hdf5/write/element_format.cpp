@@ -41,7 +41,7 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
   const int64_t order = element.big_endian && element.bytes > 1 ? 1 : 0;
   switch (element.number) {
     case ElementType::kByte:
-      head(message, 5, 1, 0, 1);  // opaque, its tag empty
+      head(message, 5, 1, 0, 1);  // opaque, with an empty tag
       break;
     case ElementType::kFloat32:
     case ElementType::kFloat64:
