@@ -1,5 +1,5 @@
-// Reading a file that another program cuts and lengthens meanwhile: what a rank is told is what it
-// got, from its first byte to the first that it didn't get, by every method.
+// Another program cuts and lengthens a file while it is read. With every method, a rank's count
+// ends at the first byte that it didn't get.
 #include <gtest/gtest.h>
 
 #include "access/alone/batches.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kPath = "data";
 
-/// A handle that finds the file cut at another place at every second request or so.
+/// A handle that finds the file cut at another place about every second request.
 class RestlessFile : public storage::File {
  public:
   RestlessFile(std::unique_ptr<storage::File> file, uint64_t seed) : file_(std::move(file)), random_(seed) {}
@@ -42,7 +42,7 @@ class RestlessFile : public storage::File {
   std::mt19937_64 random_;
 };
 
-/// A case of several rounds in which no byte of data is 0, as those are that nothing was read into.
+/// A case of several rounds without a 0 in the data; memory into which nothing was read is 0.
 Case make_case_without_zeros(uint64_t seed) {
   Case c = make_case(seed);
   c.hints.collective_buffer_bytes = 512;
@@ -58,7 +58,7 @@ Case make_case_without_zeros(uint64_t seed) {
   return c;
 }
 
-// Reads that went through the windows of a node: they must not be left out by chance.
+// Counts reads that went through the windows of a node, so that they can't be left out by chance.
 int windows_used = 0;
 
 struct Way {
@@ -96,7 +96,7 @@ std::vector<Way> ways() {
            }}};
 }
 
-/// Runs a case; how many ranks are told of some of their bytes, but not of all.
+/// Runs a case. Returns how many ranks' counts are of some of their bytes, but not of all.
 int run(const Case& c, const Way& way) {
   int partial = 0;
   storage::MemoryDriver memory;
@@ -126,7 +126,7 @@ TEST(CutFile, CountsAreOfWhatWasGot) {
       partial += run(c, way);
       ASSERT_FALSE(HasFailure());
     }
-    if (c.ranks[0].lanes.size() == 1) {  // what windows of a node may serve
+    if (c.ranks[0].lanes.size() == 1) {  // windows of a node may serve these
       c.simulation.ranks_per_node = c.simulation.ranks;
       c.hints.method = Method::kTwoPhase;
       c.hints.aggregator_count = 0;

@@ -27,7 +27,7 @@ void* operator new(std::size_t bytes) {
 void* operator new[](std::size_t bytes) {
   return allocate(bytes);
 }
-// The temporary buffers of std::stable_sort; nobody minds when there is none.
+// For the temporary buffers of std::stable_sort, which does without one if there is none.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return std::malloc(bytes == 0 ? 1 : bytes);
 }

@@ -1,6 +1,6 @@
-// Memory that runs out at a chosen allocation: what the tests of that share.
+// Memory that runs out at a chosen allocation, for tests.
 //
-// A program that links this has its operator new replaced. Allocations of the simulated ranks
+// This replaces operator new in programs that link it. Allocations of the simulated ranks
 // themselves and of the tests don't count.
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace stria::access::test {
 
-/// From now on the allocation of that number fails once, none if negative, counted from 0.
+/// From now on the allocation of that number, counted from 0, fails once; none if negative.
 void fail_allocation(int64_t number);
-/// How many were counted since.
+/// How many allocations were counted since.
 int64_t allocation_count();
 
 /// Counts allocations, or not, while it lives.
@@ -36,7 +36,8 @@ auto quietly(Call&& call) {
   return call();
 }
 
-/// A message whose own allocations never fail, nor those of ranks that run while it is tested.
+/// A message whose own allocations never fail, and neither do those of ranks that run
+/// while it is tested.
 class SureRequest : public CommRequest {
  public:
   explicit SureRequest(std::unique_ptr<CommRequest> inner) : inner_(std::move(inner)) {}
@@ -78,7 +79,7 @@ class SureComm : public Comm {
   }
   void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override {
     const PieceTaker counted = [&take](int rank, std::span<const std::byte> piece) {
-      Counting on(true);  // it is the caller's
+      Counting on(true);  // the caller's allocations count
       take(rank, piece);
     };
     quietly([&] { inner_.gather(mine, root, counted); });

@@ -113,7 +113,8 @@ class CaseMaker {
     }
   }
 
-  // A matrix whose columns are dealt out unevenly; some ranks get none, the last columns nobody.
+  // A matrix whose columns are dealt out unevenly. Some ranks get none, and the last columns
+  // belong to no rank.
   void add_columns(int lane, ByteRange extent) {
     int64_t width = std::max<int64_t>(std::min<int64_t>(extent.size(), pick(1, 300)), 1);
     int64_t height = extent.size() / width;
@@ -132,7 +133,7 @@ class CaseMaker {
     }
   }
 
-  // Nested types one behind the other, several streams of a rank among them.
+  // Nested types one behind the other, with several streams of some ranks.
   void add_random_types(int lane, ByteRange extent) {
     int64_t at = extent.begin;
     while (true) {
@@ -154,7 +155,7 @@ class CaseMaker {
     }
   }
 
-  // Runs of random lengths, each of a random rank and of one of its streams, or of nobody.
+  // Runs of random lengths. Each belongs to one stream of a random rank, or to none.
   void add_runs(int lane, ByteRange extent) {
     int64_t streams = pick(1, 3);
     std::vector<std::vector<int64_t>> lengths(static_cast<size_t>(case_.simulation.ranks * streams)), begins(lengths.size());
@@ -219,7 +220,7 @@ class CaseMaker {
   Case case_;
 };
 
-/// Writes when it is waited for.
+/// Writes only in wait().
 class LateWrite : public storage::PendingWrite {
  public:
   LateWrite(storage::File& file, std::span<const storage::WriteSegment> segments)

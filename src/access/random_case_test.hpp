@@ -1,5 +1,5 @@
 // Random collective requests for the tests of the access methods, and what the file must be after
-// them: every byte listed.
+// them, byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace stria::access::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// What one rank brings: lanes, and for each stream number its packed bytes and the file offset
-/// of each of them.
+/// What one rank brings: lanes, and for each stream its packed bytes and the file
+/// offset of each byte.
 struct RankCase {
   std::vector<Lane> lanes;
   std::vector<Bytes> packed;
@@ -41,7 +41,7 @@ struct Case {
   Bytes after;   ///< and after it
 };
 
-/// A case that depends on the seed alone. File regions of different ranks don't overlap.
+/// A case that depends only on the seed. File regions of different ranks don't overlap.
 Case make_case(uint64_t seed);
 
 /// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed,
@@ -73,8 +73,8 @@ class CaseSink : public StreamSink {
   std::vector<Bytes> received_;
 };
 
-/// A handle that makes the worst of its contract: start_write() looks at the bytes only when it is
-/// waited for, and a direct handle refuses what isn't aligned.
+/// A handle that uses its contract to the limit: start_write() looks at the bytes only at the wait,
+/// and a direct handle refuses what isn't aligned.
 class StrictFile : public storage::File {
  public:
   static constexpr int64_t kDirectAlignmentBytes = 512;
@@ -103,10 +103,10 @@ class StrictFile : public storage::File {
   storage::Capabilities capabilities_;
 };
 
-/// How many bytes of a rank's request, from its first one on and its streams by their numbers, are
-/// in a file as they should be.
+/// How many bytes of a rank's request are right in a file, counted from the first one on, with the
+/// streams in the order of their numbers.
 int64_t prefix_in_file(const RankCase& rank, const Bytes& content);
-/// The same of what was read: the packed streams by number.
+/// The same for what was read: the packed streams by number.
 int64_t prefix_received(const RankCase& rank, const std::vector<Bytes>& received);
 
 /// The whole content of a file. \pre it can be read

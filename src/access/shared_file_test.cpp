@@ -47,7 +47,7 @@ SharedFile::SharedFile(std::unique_ptr<storage::File> file, Comm& comm, LockTabl
   capabilities_.native_types = native_list;
 }
 
-// A message to oneself takes a random number of turns.
+// A message to the rank itself takes a random number of turns.
 void SharedFile::let_others_run() {
   constexpr int kTag = 77;
   std::byte nothing{};
@@ -80,7 +80,7 @@ Result<std::unique_ptr<storage::RangeLock>> SharedFile::lock(ByteRange range, st
     bool shared = mode == storage::LockMode::kShared && other.second == storage::LockMode::kShared;
     return !shared && !intersect(range, other.first).empty();
   };
-  // Through the driver as well, for its faults; the lock of its own is given back at once.
+  // The driver is asked too, for its faults; its own lock is given back at once.
   STRIA_RETURN_IF_ERROR(file_->lock({range.begin, range.begin}, mode).status());
   while (std::any_of(table_.held.begin(), table_.held.end(), is_in_the_way)) {
     let_others_run();

@@ -1,5 +1,5 @@
-// A file that simulated ranks share under the worst schedules: other ranks run between any two
-// of its operations, and its range locks are its own, so that a rank that waits for one lets
+// A file that simulated ranks share under the worst schedules. Other ranks run between any
+// two of its operations. It has its own range locks, so that a rank that waits for one lets
 // the holder run.
 #pragma once
 
@@ -19,13 +19,13 @@ struct LockTable {
 
 class SharedFile : public storage::File {
  public:
-  /// `comm` is asked to let others run. `native_list` replaces what the file says of itself.
+  /// By `comm` it lets others run. `native_list` replaces what the file says about itself.
   SharedFile(std::unique_ptr<storage::File> file, Comm& comm, LockTable& table, bool native_list);
   const std::string& path() const override { return file_->path(); }
   const storage::Capabilities& capabilities() const override { return capabilities_; }
   Status write(std::span<const storage::WriteSegment> segments) override;
   Result<int64_t> read(std::span<const storage::ReadSegment> segments) override;
-  /// Where lists are taken, datatypes are: piece by piece, by write() and read().
+  /// Storage that takes lists takes datatypes too: piece by piece, by write() and read().
   Status write_type(const storage::TypeWindow& region, const std::byte* data) override;
   Result<int64_t> read_type(const storage::TypeWindow& region, std::byte* data) override;
   Result<std::unique_ptr<storage::RangeLock>> lock(ByteRange range, storage::LockMode mode) override;

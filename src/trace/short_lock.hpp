@@ -1,6 +1,6 @@
-// A lock for some ten instructions that hardly anybody else wants: one atomic exchange, where a
-// mutex takes two and a call into the C library for each. Who does meet somebody gives the
-// processor away until the other is done.
+// A lock for some ten instructions, which hardly another thread ever wants. It takes one atomic
+// exchange; a mutex takes two, with a call into the C library for each. A thread that does have to
+// wait gives its processor away until the other is done.
 #pragma once
 
 #include <sched.h>

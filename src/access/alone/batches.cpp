@@ -20,12 +20,12 @@ namespace stria::access {
 namespace {
 
 // Streams that are packed together and lie a multiple of a page apart fall into the same few places
-// of the cache: they are staggered.
+// of the cache, so they are staggered.
 constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
 constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 
-// A batch laid out in the staging buffer, except for streams that memory already holds as the
+// A batch laid out in the staging buffer, without the streams that memory already holds as the
 // file wants them.
 struct Layout {
   std::vector<StreamPart> packed;  // parts with a place in the staging buffer
@@ -87,7 +87,8 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   }
 }
 
-// What the parts' places in the buffer can cost: stagger, or place within a direct unit.
+// The bytes that the parts' places in the buffer can cost: by staggering, or by their places within
+// a direct unit.
 int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   int64_t stream_count = 0;
   for (const Lane& lane : lanes) {
@@ -112,7 +113,7 @@ class ListWriter {
         batch_bytes_(choose_batch_bytes(lanes)),
         unpacked_bytes_(total_bytes(lanes)) {
     int64_t padding = padding_bytes(lanes, unit_bytes_);
-    // So that a buffer is a whole number of large pages.
+    // A buffer is a whole number of large pages.
     batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((aids.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
@@ -121,7 +122,8 @@ class ListWriter {
     }
   }
 
-  /// Ranks that take turns, or a thread of the driver's, write while others pack.
+  /// The sizes of batches. Ranks that take turns, or a thread of the driver, write
+  /// while others pack.
   BatchSizes batch_sizes() const {
     bool hides_packing = aids_.turn != nullptr || slots_.size() > 1;
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
@@ -171,15 +173,15 @@ class ListWriter {
     return slot.cached.empty() ? Status() : write_cached(slot);
   }
 
-  // With fewer ranks than cores a thread of the driver's can write while this one packs.
+  // With fewer ranks than cores, a thread of the driver can write while this one packs.
   bool has_idle_cores() const {
-    // Which asks the system every time.
+    // Kept, because the call asks the system every time.
     static const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     return context_.comm.node_size() < cores;
   }
 
-  // Ranks that take turns want some turns each, the fewer the more they are: each turn's end
-  // is a hand-off.
+  // Ranks that take turns need a few turns each. The more ranks, the fewer turns, because each turn
+  // ends with a hand-off.
   int64_t choose_batch_bytes(std::span<const Lane> lanes) const {
     int64_t staging_bytes = context_.hints.staging_bytes;
     int64_t turns = std::max(kLeastTurnsOfAll / std::max(context_.comm.node_size(), 1), kLeastTurns);
@@ -212,7 +214,7 @@ class ListWriter {
       return NodeTurn::Guard(turn);
     };
     const NodeTurn::Guard guard = take();
-    // Meanwhile another may have failed, and who waits for a turn has not begun to write.
+    // Another rank may have failed meanwhile; a rank that waits for a turn has not begun to write.
     Status status = failure_elsewhere(context_);
     if (status.ok()) {
       status = turn != nullptr ? write_in_turn(*turn, slot.cached) : context_.file->write(slot.cached);
@@ -245,7 +247,7 @@ class ListWriter {
     }
   }
 
-  // What comes with the last batch goes first, as the end of a turn is announced before
+  // What comes with the last batch is written first, because the end of a turn is announced before
   // its last segment.
   void add_last(Slot& slot) {
     const auto more = aids_.packed();

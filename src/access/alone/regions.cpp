@@ -15,8 +15,8 @@ namespace stria::access {
 
 namespace {
 
-// Requests of memory that needs no packing are cut, too, so that a failure half-way still tells
-// what went before.
+// Requests from memory that needs no packing are cut too, so that after a failure half-way it is
+// known what went before.
 constexpr int64_t kLargestBatchBytes = 64 << 20;
 
 // A window that is locked, read and written back must save more requests than it makes.
@@ -64,7 +64,7 @@ class RegionReader {
   RegionReader(Context& context, std::span<const Lane> lanes, StreamSink& sink, const RegionMethod& method)
       : context_(context), sink_(sink), method_(method), buffers_(make_buffers(context, lanes, method)) {}
 
-  /// Reads one stream as far as the file goes; `done` becomes the end of what was read.
+  /// Reads one stream up to the file's end; `done` becomes the end of what was read.
   Status read(const Stream& stream, int64_t& done) {
     std::byte* target = sink_.direct_target(stream.stream_id);
     int64_t packed_bytes = target != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
@@ -92,7 +92,7 @@ class RegionReader {
   }
 
  private:
-  // Spans without holes go straight to their packed place, the others into the window.
+  // Regions without holes go straight to their packed place, the others into the window.
   void list_segments(std::byte* packed) {
     segments_.clear();
     std::byte* in_window = nullptr;
@@ -150,7 +150,7 @@ class RegionWriter {
   RegionWriter(Context& context, std::span<const Lane> lanes, StreamSource& source, const RegionMethod& method)
       : context_(context), source_(source), method_(method), buffers_(make_buffers(context, lanes, method)) {}
 
-  /// Writes one stream; everything before `done` was written for sure.
+  /// Writes one stream. Everything before `done` was surely written.
   Status write(const Stream& stream, int64_t& done) {
     const std::byte* direct = source_.direct_source(stream.stream_id);
     int64_t packed_bytes = direct != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
@@ -190,7 +190,7 @@ class RegionWriter {
   }
 
   // `reached` becomes the beginning of the region that can't be written, or the end. What is left
-  // in the list is not written.
+  // in the list was not written.
   Status write_each(const Stream& stream, std::span<const Region> regions, const std::byte* packed, int64_t& reached) {
     for (const Region& region : regions) {
       reached = region.begin;

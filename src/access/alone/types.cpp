@@ -14,7 +14,7 @@ namespace stria::access {
 
 namespace {
 
-// Of memory that needs no packing. A failure half-way tells what went before.
+// For memory that needs no packing, so that after a failure half-way it is known what went before.
 constexpr int64_t kLargestWindowBytes = 64 << 20;
 
 /// The staging buffer of one transfer, made when it is first needed.
@@ -48,7 +48,7 @@ const std::byte* pack(Context& context, const StreamPart& part, StreamSource& so
   return part.packed;
 }
 
-/// Everything before `done` was written for sure.
+/// Everything before `done` was surely written.
 Status write_stream(Context& context, const Stream& stream, StreamSource& source, Staging& staging, int64_t& done) {
   const std::byte* direct = source.direct_source(stream.stream_id);
   const int64_t most = direct != nullptr ? kLargestWindowBytes : staging.bytes();
@@ -65,7 +65,7 @@ Status write_stream(Context& context, const Stream& stream, StreamSource& source
   return {};
 }
 
-/// Reads as far as the file goes, to `done`.
+/// Reads up to the file's end, which becomes `done`.
 Status read_stream(Context& context, const Stream& stream, StreamSink& sink, Staging& staging, int64_t& done) {
   std::byte* direct = sink.direct_target(stream.stream_id);
   const int64_t most = direct != nullptr ? kLargestWindowBytes : staging.bytes();
@@ -78,7 +78,7 @@ Status read_stream(Context& context, const Stream& stream, StreamSink& sink, Sta
       PhaseTimer timer(context.times, Phase::kRead);
       STRIA_ASSIGN_OR_RETURN(read_bytes, context.file->read_type(region_of(stream, done, end), packed));
     }
-    // Pieces are in the order of the file: what is missing is the end.
+    // Pieces are in the order of the file, so only the end can be missing.
     const StreamPart part{stream.stream_id, done, done + read_bytes, packed};
     PhaseTimer timer(context.times, Phase::kUnpack);
     if (read_bytes > 0 && direct != nullptr) {

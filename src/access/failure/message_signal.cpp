@@ -73,7 +73,8 @@ bool MessageSignal::heard() {
   if (on_node_.heard()) {
     return true;
   }
-  // Where ranks outnumber processors MPI gives this rank's away when it is asked for messages.
+  // Where ranks outnumber processors, MPI gives this rank's processor away when it
+  // looks for messages.
   const trace::Span span(trace::kind(trace::BuiltIn::kMessageWait));
   const trace::WaitTimer timer;
   return look();

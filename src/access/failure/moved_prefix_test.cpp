@@ -1,6 +1,6 @@
-// What a rank is told of its bytes after an aggregator among several has failed, in the first round
-// or a later one: those before the first that was not moved. Simulated ranks under random
-// schedules, beside the bytes that are really there.
+// The count of a rank's bytes after one of several aggregators has failed, in the first round or a
+// later one: it ends at the first byte that was not moved. Simulated ranks run under random
+// schedules; counts are compared with the bytes that are really there.
 #include "access/failure/moved_prefix.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(MovedPrefix, EndsAtTheFirstMissingByteByTheNumbersOfTheStreams) {
   EXPECT_EQ(moved.bytes(lanes), 3);
 }
 
-/// Runs `move` on all ranks with faults in their handles; what each rank got.
+/// Runs `move` on all ranks with faults in their handles. Returns what each rank got.
 std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::string& faults,
                        const std::function<Moved(Context&, const RankCase&)>& move) {
   std::vector<Moved> moved(c.ranks.size());
@@ -51,7 +51,7 @@ std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::
   return moved;
 }
 
-/// What each rank of a failed write is told, checked against the file.
+/// Each rank's count after a failed write, checked against the file.
 std::vector<int64_t> counts_of_write(const Case& c, const std::string& faults) {
   storage::MemoryDriver memory;
   set_content(memory, kPath, c.before);
@@ -124,7 +124,7 @@ constexpr int64_t kFileBytes = 2 * kRounds * kRoundBytes;
 constexpr int64_t kRoundShare = kRoundBytes / kRanks;
 
 /// Four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth record, and
-/// so a share of every round of each aggregator; otherwise a quarter of the file.
+/// so a share of every round of each aggregator. Otherwise each has a quarter of the file.
 Case make_regular_case(uint64_t seed, bool by_turns) {
   Case c;
   c.seed = seed;
@@ -162,8 +162,8 @@ std::string nth_fails(const char* operation, int rank, int64_t nth, uint64_t see
          (seed % 2 == 0 ? ":count=1" : ":count=all") + ":errno=ENOSPC";
 }
 
-// The first half of the file is the first aggregator's: every rank has just what came in the
-// rounds before.
+// The first half of the file belongs to the first aggregator: every rank has exactly what came in
+// the rounds before.
 TEST(MovedPrefix, CountsTheRoundsBeforeTheOneThatFailed) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Case c = make_regular_case(seed, true);
@@ -176,8 +176,7 @@ TEST(MovedPrefix, CountsTheRoundsBeforeTheOneThatFailed) {
   }
 }
 
-// The other aggregator may have stopped, but no earlier than the rounds allow: it is at
-// most two behind.
+// The other aggregator may have stopped too, but it is at most two rounds behind.
 TEST(MovedPrefix, CountsWhatBothAggregatorsHaveDone) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Case c = make_regular_case(seed, true);
@@ -195,7 +194,7 @@ TEST(MovedPrefix, CountsWhatBothAggregatorsHaveDone) {
   }
 }
 
-// A rank by itself, with a request a piece: two streams, of which the second lies before the
+// A rank by itself, with one request per piece and two streams; the second lies before the
 // first in the file.
 TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
   constexpr int64_t kPieces = 10;
@@ -223,7 +222,7 @@ TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
   }
 }
 
-// Who has nothing in the windows that failed has all its bytes.
+// A rank with nothing in the windows that failed has all its bytes.
 TEST(MovedPrefix, IsWholeForRanksThatLostNothing) {
   constexpr int64_t kQuarter = kFileBytes / kRanks;
   for (uint64_t seed = 1; seed <= 6; ++seed) {

@@ -1,4 +1,4 @@
-// Memory that runs out on one rank in the middle of a collective operation: every rank ends, with
+// Memory runs out on one rank in the middle of a collective operation. Every rank ends, with
 // the same outcome.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ struct Outcome {
   int64_t allocations = 0;
 };
 
-/// Writes, or reads, a case; the engine's allocation number `failing` fails, none if negative.
+/// Writes or reads a case. The engine's allocation number `failing` fails; none if negative.
 Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64_t failing) {
   Outcome outcome;
   outcome.agreed.resize(c.ranks.size());
@@ -51,7 +51,7 @@ Outcome run_case(const Case& c, bool write, storage::MemoryDriver& memory, int64
 }
 
 void check_all_know(const Outcome& outcome) {
-  ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();  // a deadlock, else
+  ASSERT_TRUE(outcome.run.ok()) << outcome.run.message();  // otherwise: a deadlock
   for (const Status& status : outcome.agreed) {
     ASSERT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message();
     ASSERT_EQ(status.message(), outcome.agreed[0].message());

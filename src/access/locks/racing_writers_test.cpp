@@ -1,5 +1,4 @@
-// Real processes that sieve their writes into each other's gaps at once: nobody's
-// bytes may be lost.
+// Real processes sieve their writes into each other's gaps at once. No rank's bytes may be lost.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ class PackedSource : public StreamSource {
   const Bytes& packed_;
 };
 
-/// Where the test's file goes: into memory where that has room for it.
+/// Where the test's file goes: into memory if that has room for it.
 std::string scratch_directory() {
   const std::filesystem::path memory = "/dev/shm";
   std::error_code missing;
@@ -42,7 +41,7 @@ std::string scratch_directory() {
   return (has_room ? memory : std::filesystem::temp_directory_path()).string();
 }
 
-/// A file that all ranks share, as long as this lives.
+/// A file that all ranks share as long as this lives.
 class RacingWriters : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -63,8 +62,8 @@ class RacingWriters : public ::testing::Test {
     }
   }
 
-  /// Ranks take turns of `piece` bytes within `stride` a rank; every rank writes its pieces of [0,
-  /// count) in `context`.
+  /// Ranks take turns, each with `piece` bytes within its `stride`. Every rank writes its pieces
+  /// [0, count) in `context`.
   Outcome write_pieces(Context& context, int64_t piece, int64_t stride, int64_t count, int value) {
     Bytes packed(static_cast<size_t>(piece * count), static_cast<std::byte>(value));
     PackedSource source(packed);
@@ -83,7 +82,8 @@ class RacingWriters : public ::testing::Test {
       return std::all_of(content.begin() + begin, content.begin() + begin + bytes,
                          [&](std::byte byte) { return byte == static_cast<std::byte>(value); });
     };
-    int64_t pieces = comm_->rank() == 0 ? count * comm_->size() : 0;  // one rank looks for all
+    // One rank looks at all pieces.
+    int64_t pieces = comm_->rank() == 0 ? count * comm_->size() : 0;
     for (int64_t i = 0; i < pieces; ++i) {
       ASSERT_TRUE(holds(i * stride, piece, value_of(static_cast<int>(i % comm_->size()), step))) << "piece " << i;
       ASSERT_TRUE(i + 1 == pieces || holds(i * stride + piece, stride - piece, 0)) << "gap after " << i;
@@ -109,7 +109,7 @@ TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
   context.others.locks = locks.get();
   context.others.writers = &writers;
   for (int step = 0; step < 40; ++step) {
-    // Every third time one rank writes its pieces one by one, which must not be lost in others'
+    // Every third time, one rank writes its pieces one by one. They must not be lost in others'
     // windows either.
     bool plain = (step + comm_->rank()) % 3 == 0;
     hints_.method = plain ? Method::kMultiple : Method::kAutomatic;

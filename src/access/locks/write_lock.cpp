@@ -14,7 +14,7 @@ bool on_one_node(const Comm& comm) {
   return comm.node_size() == comm.size();
 }
 
-// Ranks of several nodes, and handles of one rank each, are several writers to the file system.
+// To the file system, ranks of several nodes, and handles of one rank each, are several writers.
 bool are_one_writer(const Context& context) {
   return context.comm.size() > 1 && on_one_node(context.comm);
 }
@@ -70,7 +70,7 @@ Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
     return lock;
   }
   if (context.file->capabilities().locks_itself) {
-    // As everybody's does.
+    // As every write does.
     lock.node_ = context.others.locks != nullptr ? context.others.locks->lock(range) : NodeLocks::Guard();
     STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kExclusive));
     return lock;

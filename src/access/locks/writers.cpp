@@ -7,10 +7,10 @@ namespace stria::access {
 
 namespace {
 
-// Behind the end of any file, before that of what locks can reach.
+// Behind the end of any file, but within the reach of locks.
 constexpr int64_t kRegionsBegin = int64_t{1} << 62;
 constexpr int64_t kRegionBytes = int64_t{1} << 60;
-// How often who was refused asks again.
+// After how many plain writes a refused rank asks again.
 constexpr int kPlainWritesBetween = 64;
 constexpr int kWindowsBetween = 8;
 
@@ -58,7 +58,7 @@ bool Writers::announce(storage::File& file, Standing wish) {
   return true;
 }
 
-// Nobody of this node writes meanwhile.
+// No rank of this node writes meanwhile.
 void Writers::settle(storage::File& file, Standing wish) {
   const auto all = locks_.lock({0, INT64_MAX});
   const Standing now = standing();

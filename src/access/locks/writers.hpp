@@ -71,7 +71,7 @@ class Writers {
 
   NodeLocks& locks_;
   std::vector<std::unique_ptr<storage::RangeLock>> held_;
-  std::atomic<int> refused_free_{0}, refused_sieving_{0};  ///< how often this rank has done without
+  std::atomic<int> refused_free_{0}, refused_sieving_{0};  ///< how often this rank has gone without
   std::mutex lock_mutex_;
 };
 

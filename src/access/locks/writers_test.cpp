@@ -1,4 +1,4 @@
-// Standings of handles of several open files, each with locks of its own, on one file.
+// Standings of handles of one file that was opened several times, each with locks of its own.
 #include "access/locks/writers.hpp"
 
 #include <gtest/gtest.h>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr ByteRange kSomewhere{1000, 2000};
 
-/// One open file, of a node's one rank.
+/// One open file of a node with one rank.
 struct Opened {
   Opened(storage::Driver& driver, const std::string& path, uint64_t number)
       : file(driver.open(path, {.mode = storage::OpenOptions::Mode::kReadWrite}).value()) {
     locks->begin_notes(number);
   }
-  /// Whether a plain write is let in without a lock of the file.
+  /// Whether a plain write may enter without a lock of the file.
   bool writes_freely(Standing wish = Standing::kFree) {
     bool must_lock = false;
     const auto guard = writers.enter_plain(*file, kSomewhere, wish, must_lock);

@@ -1,4 +1,4 @@
-// How an operation is carried out: what the planner decides, and what the methods work by.
+// How an operation is carried out: what the planner decides for the methods.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct RegionMethod {
 /// Every rank moves its own bytes.
 struct Alone {
   Method method = Method::kListIo;
-  /// Lists of the same rows of many lanes (alone/batches.hpp); else by a plan of the rank's own.
+  /// Lists of the same rows of many lanes (alone/batches.hpp); else each rank makes a
+  /// plan of its own.
   bool in_batches = false;
 };
 

@@ -63,7 +63,7 @@ TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kTwoPhase);
 }
 
-// The lengths are those of the table in docs/hints.md.
+// The lengths are those of the table in docs/performance.md.
 TEST(Planner, WindowsOfANodeServePiecesUpToALengthThatTheStorageSets) {
   storage::Capabilities memory;
   storage::Capabilities disk;
@@ -128,7 +128,7 @@ TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
   EXPECT_FALSE(gathers(4, 2, "ranks speak for themselves: hint stria_shared_memory"));
 }
 
-/// How a write of that shape uses storage that can do so much.
+/// How a write of that shape uses storage with these capabilities.
 StorageUse use_of(const RequestShape& shape, bool durable, const storage::Capabilities& capabilities,
                   const ResolvedHints& hints = {}) {
   return plan_storage(shape, durable, capabilities, hints);
@@ -279,13 +279,12 @@ TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   EXPECT_FALSE(plan.shared_memory);
   hints.aggregator_count = 3;
   EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->aggregators, (std::vector<int>{0, 3, 6}));
-  // Where the storage was asked for the hints' stripes, what it says became of them goes
-  // before the hints.
+  // Where the storage was asked for the hints' stripes, its own answer counts before the hints.
   striped.striped_as_told = true;
   EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->unit_bytes, 1 << 20);
 }
 
-// The aggregators of `ranks` ranks on hosts "n0", "n1" …, chosen by every rank alike.
+// The aggregators of `ranks` ranks on hosts "n0", "n1" …; every rank must choose the same.
 std::vector<int> aggregators_for(int ranks, int ranks_per_node, bool scatter, const std::string& list,
                                  const std::string& count) {
   std::vector<int> chosen;

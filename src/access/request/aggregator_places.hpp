@@ -10,11 +10,11 @@
 
 namespace stria::access {
 
-/// Reads "host:2,other,*:*": entries divided by commas, a host or * for those that no entry before
-/// names, then how many of its ranks (* for all of them, one where nothing is said; 0 leaves a host
-/// out). Nothing when `text` is not such a list.
+/// Reads "host:2,other,*:*". Commas divide the entries. An entry is a host, or * for hosts that no
+/// earlier entry names, and then the number of its ranks: * for all, 0 for none, 1 if it is left
+/// out. Nothing when `text` is not such a list.
 std::optional<std::vector<AggregatorPlace>> parse_aggregator_places(std::string_view text);
-/// The same written again, every number said.
+/// Writes the list again, with every number.
 std::string text_of(const std::vector<AggregatorPlace>& places);
 
 }  // namespace stria::access

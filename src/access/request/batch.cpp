@@ -22,8 +22,8 @@ int64_t panel_bytes(const Panel& panel) {
   return sum;
 }
 
-// The panels of all groups, of at most `most_streams` each: the largest first, so that the first
-// batch, for which all wait, is worth its while; else in the order of the groups and then of the
+// The panels of all groups, of at most `most_streams` each. The largest comes first, because all
+// ranks wait for the first batch. The others come in the order of the groups, and then of the
 // streams' numbers within their lanes.
 std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams) {
   std::map<int, std::vector<const Lane*>> groups;
@@ -56,7 +56,7 @@ std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams)
   return panels;
 }
 
-// Collects parts until the next would not fit, then hands them on.
+// Collects parts until the next would not fit, then passes them on.
 class Collector {
  public:
   Collector(BatchSizes sizes, const std::function<Status(std::span<const BatchPart>)>& flush)
@@ -100,7 +100,7 @@ int64_t slice_bytes(const Panel& panel, const Collector& collector) {
   }
   int64_t most = collector.most_bytes() / streams;
   if (most < granule) {
-    granule = std::min(kElementAlignmentBytes, most);  // rows don't fit: at least cut no element
+    granule = std::min(kElementAlignmentBytes, most);  // rows don't fit, but no element is cut
   }
   return align_down(std::max(collector.batch_bytes() / streams, granule), granule);
 }
@@ -137,7 +137,8 @@ Status cut_panel(const Panel& panel, Collector& collector) {
 Status for_each_batch(std::span<const Lane> lanes, BatchSizes sizes,
                       const std::function<Status(std::span<const BatchPart>)>& flush) {
   Collector collector(sizes, flush);
-  // So many streams that an element of each would not fit are not advanced together.
+  // Streams are not advanced together when there are so many that one element of each
+  // would not fit.
   auto most_streams = static_cast<size_t>(std::max<int64_t>(sizes.most_bytes / kElementAlignmentBytes, 1));
   for (const Panel& panel : make_panels(lanes, most_streams)) {
     STRIA_RETURN_IF_ERROR(cut_panel(panel, collector));

@@ -95,7 +95,7 @@ TEST(Batch, TheFirstIsSmallAndTheOthersGrow) {
     rows.push_back(bytes_of(batch) / (8 * 4096));
   }
   EXPECT_EQ(rows, (std::vector<int64_t>{2, 4, 8, 16, 32, 32, 6}));
-  // A first batch that can't hold a row of each takes one all the same.
+  // A first batch that can't hold a row of each takes one nevertheless.
   EXPECT_EQ(bytes_of(batches_of(lanes, {1000, 1 << 20}).front()), 8 * 4096);
 }
 

@@ -1,4 +1,4 @@
-// The granule of streams: the largest power of two that divides the place and the size
+// The granule of streams is the largest power of two that divides the place and the size
 // of every piece.
 #pragma once
 
@@ -10,7 +10,8 @@ namespace stria::access {
 
 inline constexpr int64_t kLargestGranuleBytes = 64;
 
-/// The bits that tell; those of several streams and ranks are or-ed. O(description).
+/// The bits that tell a stream's granule. Those of several streams and ranks are combined by "or".
+/// O(description).
 uint64_t granule_bits(const Stream& stream);
 
 /// The granule that such bits stand for, from 1 to kLargestGranuleBytes.

@@ -23,7 +23,7 @@ std::optional<int64_t> parse_number(const std::string& text) {
   return error == std::errc() && stop == end ? std::optional<int64_t>(value) : std::nullopt;
 }
 
-// Each setter returns an empty string, or what the value should have been.
+// Each setter returns an empty string, or what values are allowed.
 using Setter = std::function<std::string(ResolvedHints&, const std::string&)>;
 
 Setter number(int64_t ResolvedHints::*field, int64_t minimum, int64_t maximum) {
@@ -61,7 +61,8 @@ std::string set_aggregators(ResolvedHints& hints, const std::string& text) {
   return "";
 }
 
-// The program promises collective calls only. In ROMIO that puts both directions on two-phase I/O.
+// The program promises to make collective calls only. In ROMIO both directions then use
+// two-phase I/O.
 std::string set_no_independent_calls(ResolvedHints& hints, const std::string& text) {
   if (text != "true" && text != "false") {
     return "true or false";

@@ -1,4 +1,4 @@
-// The hints as the engine uses them: parsed, checked and with their defaults.
+// The hints as the engine uses them: parsed, checked, and with their defaults.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ResolvedHints {
   int64_t collective_buffer_bytes = 32 << 20;
   Switch collective_write = Switch::kAutomatic;  ///< romio_cb_write
   Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
-  /// romio_no_indep_rw: the program makes none; two-phase both ways.
+  /// romio_no_indep_rw: the program makes no independent calls; two-phase both ways.
   bool no_independent_calls = false;
   Switch sieve_reads = Switch::kAutomatic;   ///< romio_ds_read
   Switch sieve_writes = Switch::kAutomatic;  ///< romio_ds_write
@@ -39,7 +39,7 @@ struct ResolvedHints {
   int64_t write_window_bytes = 512 << 10;
   /// cb_config_list: a node takes the first entry that names it; no list: any ranks.
   std::vector<AggregatorPlace> aggregator_places;
-  /// By node, what hosts_of_nodes() tells (aggregator_places.hpp); empty: not known, and
+  /// The results of hosts_of_nodes() (aggregators.hpp), by node. Empty: unknown, and
   /// only * names a node.
   std::vector<uint64_t> node_hosts;
   int64_t striping_unit_bytes = 0;  ///< striping_unit; 0: what the storage says
@@ -59,12 +59,14 @@ struct ResolvedHints {
   std::string driver = "posix";  ///< stria_driver
   /// stria_alignment: where datasets of at least this size begin.
   int64_t alignment_bytes = 4096;
-  /// stria_wait_warning_s: when a wait is said to last; 0: never, -1: the environment's.
+  /// stria_wait_warning_s: after how long a wait is reported; 0: never, -1: the
+  /// environment decides.
   int64_t wait_warning_s = -1;
-  int64_t wait_deadline_s = -1;  ///< stria_wait_deadline_s: when it ends the job; likewise
+  /// stria_wait_deadline_s: after how long it ends the job; likewise.
+  int64_t wait_deadline_s = -1;
 };
 
-/// Parses the hints; what can't be used keeps its default and adds a line to `warnings`.
+/// Parses the hints. One that can't be used keeps its default and adds a line to `warnings`.
 ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings);
 
 /// The values in effect, under the names that set them.

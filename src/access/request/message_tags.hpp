@@ -10,23 +10,23 @@ enum MessageTag : int {
   kPiecesTag = 32012,  ///< contributor to aggregator: the pieces of a round, their sizes before
 
   // A write through aggregators.
-  /// Aggregator to contributor: the round's buffer is free (1), or the write failed (0):
+  /// Aggregator to contributor: the round's buffer is free (1), or the write failed (0), which is
   /// the last token.
   kGoTag = 32013,
-  kDoneTag = 32014,  ///< contributor to aggregator: its share is packed (1), or it could not (0)
-  /// Contributor on another node to aggregator: the packed bytes, if it could.
+  kDoneTag = 32014,  ///< contributor to aggregator: its share is packed (1), or could not be (0)
+  /// Contributor on another node to aggregator: the packed bytes, if it could pack them.
   kWriteDataTag = 32015,
   /// Aggregator to contributor, after a failure: how many of its rounds were written.
   kWrittenTag = 32016,
   /// Delegate to a rank that it speaks for: where its share goes, or that the
   /// aggregator has failed.
   kWritePlaceTag = 32017,
-  /// That rank to the delegate: its share is there (1), or it could not (0).
+  /// That rank to the delegate: its share is there (1), or could not be packed (0).
   kPlacedTag = 32018,
 
   // A read through aggregators.
-  /// Aggregator to contributor: the round's bytes are there up to this end of the
-  /// file, or it failed.
+  /// Aggregator to contributor: the round's bytes are there, up to this end of the
+  /// file; or it failed.
   kFilledTag = 32019,
   kTakenTag = 32020,  ///< contributor to aggregator: the shared buffer may be used again
   /// Aggregator to a rank of another node: the packed bytes, unless it failed.

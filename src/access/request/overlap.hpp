@@ -1,8 +1,7 @@
 // The pieces of a stream that lie in a stretch of the file: where they begin, and how to walk
 // and copy them.
 //
-// Nothing is listed: a cursor finds any position in O(depth log) and hands out rows
-// of equal pieces.
+// Nothing is listed: a cursor finds any position in O(depth log) and gives rows of equal pieces.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace stria::access {
 /// bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
 
-/// The same of all streams of a lane.
+/// The same for all streams of a lane.
 ByteRange hull_of(const Lane& lane);
 
 /// Whether the stream's pieces in the file are shorter than `bytes` on average. O(1).
@@ -45,8 +44,8 @@ Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end);
 template <typename Visit>
 void for_each_piece(const Overlap& overlap, Visit&& visit);
 
-/// Calls `visit(row, packed_offset)` for the rows of equal pieces of an overlap; a piece that the
-/// overlap cuts comes alone.
+/// Calls `visit(row, packed_offset)` for the rows of equal pieces of an overlap. A piece that the
+/// overlap cuts comes by itself.
 template <typename Visit>
 void for_each_row(const Overlap& overlap, Visit&& visit);
 

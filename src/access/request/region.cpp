@@ -62,7 +62,7 @@ bool RegionWalker::add(std::vector<Region>& regions) {
   return true;
 }
 
-// Neighbours that only lack room for their gap wait for the next batch, whose window is empty.
+// Neighbours that lack room only for their gap wait for the next batch, whose window is empty.
 bool RegionWalker::needs_new_window(std::span<const Region> regions, ByteRange piece) const {
   if (regions.empty() || (window_left_ == limits_.window_bytes && !regions.back().has_holes())) {
     return false;
@@ -83,8 +83,8 @@ bool RegionWalker::extend(Region& region, ByteRange piece) {
   return true;
 }
 
-// As many further pieces of the row at once as the rule and the room allow; the first one is in the
-// region already.
+// Adds as many further pieces of the row at once as the rule and the room allow. The first one is
+// in the region already.
 void RegionWalker::extend_by_row(Region& region, const PieceRow& row) {
   int64_t gap = row.stride - row.piece_bytes;
   if (gap <= 0 || !rule_.joins(gap, row.piece_bytes)) {

@@ -1,11 +1,11 @@
-// Spans: neighbouring pieces of a stream that travel in one request, with or without what
+// Regions: neighbouring pieces of a stream that travel in one request, with or without what
 // lies between them.
 //
 // Problem: data sieving reads or writes everything between the first and the last piece of a
-// window, list I/O nothing of it; where pieces lie close here and far apart there, either alone is
-// wrong (Ching 2002, section 5: a hybrid as future work).
-// Method: pieces are walked once and joined where moving the gap costs less than another request; a
-// rule of "always" is data sieving, of "touching" list I/O, of "never" a request a piece.
+// window, and list I/O nothing of it. Where pieces lie close here and far apart there, each of them
+// is wrong (Ching 2002, section 5, names a hybrid as future work).
+// Method: pieces are walked once, and joined where moving the gap costs less than another request.
+// The rule "always" gives data sieving, "touching" list I/O, and "never" one request per piece.
 // Cost: O(1) for a row of equal pieces that is joined, else O(pieces); memory O(regions
 // of one batch).
 #pragma once
@@ -52,7 +52,7 @@ struct BatchLimits {
 class RegionWalker {
  public:
   RegionWalker(const Stream& stream, int64_t begin, int64_t end, const JoinRule& rule, const BatchLimits& limits);
-  /// Replaces `regions` by those of the next batch, in file order; false at the end.
+  /// Replaces `regions` by those of the next batch, in file order. Returns false at the end.
   bool next(std::vector<Region>& regions);
 
  private:
@@ -69,7 +69,8 @@ class RegionWalker {
   BatchLimits limits_;
   int64_t position_;
   int64_t packed_left_ = 0;
-  int64_t window_left_ = 0;  ///< for regions with holes, the last region's share not yet taken away
+  /// For regions with holes; the last region's part is not yet subtracted.
+  int64_t window_left_ = 0;
 };
 
 }  // namespace stria::access

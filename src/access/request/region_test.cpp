@@ -1,4 +1,4 @@
-// Spans of pieces that data sieving joins.
+// Regions of pieces that data sieving joins.
 #include "access/request/region.hpp"
 
 #include <gtest/gtest.h>
@@ -6,8 +6,9 @@
 namespace stria::access {
 namespace {
 
-// 64 planes of 64 rows of 256 bytes, as a rank of eight has of a cube: a window holds eight planes.
-// What fits no more into one window belongs to the next; nothing falls back to single pieces.
+// 64 planes of 64 rows of 256 bytes, as one of eight ranks has of a cube. A window holds
+// eight planes. What doesn't fit into one window belongs to the next; nothing falls back to
+// single pieces.
 TEST(RegionWalker, WhatAWindowHasNoRoomForBeginsTheNext) {
   constexpr int64_t kRow = 256;
   constexpr int64_t kWindow = 512 << 10;

@@ -48,9 +48,9 @@ int64_t bytes_before(std::span<const storage::ReadSegment> segments, int64_t end
 
 }  // namespace
 
-// Segments may overlap, so that a walk in file order would not do; the bytes before an offset grow
-// with it all the same. Where the end may lie anywhere in a gap it is put after the gap: other
-// requests may have found bytes there.
+// Segments may overlap, so a walk in file order would be wrong. But the number of bytes before an
+// offset grows with the offset. Where the end may lie anywhere in a gap, it is put after the gap,
+// because other requests may have found bytes there.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes) {
   int64_t high = 0;
   for (const storage::ReadSegment& segment : segments) {

@@ -2,9 +2,9 @@
 // grouped into lanes.
 //
 // A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's
-// part of a lane. Lanes of one group are advanced in lockstep, so that variables which lie
-// interleaved in memory are packed in one pass however far apart the file keeps them: a round takes
-// the same fraction of every lane of the group. One lane is the classic case.
+// part of a lane. Lanes of one group advance in lockstep: a round takes the same fraction of each
+// of them. So variables that lie interleaved in memory are packed in one pass, however far apart
+// they lie in the file. One lane is the classic case.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ struct Stream {
   int64_t displacement = 0;  ///< file offset of file_type's origin
   /// Parts are cut at multiples of this where the method is free to choose.
   int64_t granule_bytes = 1;
-  /// Of file_type's stream, before the first byte that belongs to the packed stream.
+  /// Bytes of file_type's stream before the first one that belongs to the packed stream.
   int64_t skip_bytes = 0;
-  /// Of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size().
+  /// Bytes of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size().
   int64_t bytes = kToTheEnd;
 
   /// Bytes of the packed stream.
@@ -86,23 +86,23 @@ class StreamSink {
 class NodeWindows;
 class Writers;
 
-/// Collective buffers that stay from one operation to the next: one of these an open file.
+/// Collective buffers that stay from one operation to the next, one object per open file.
 struct KeptBuffers {
   std::shared_ptr<SharedBuffer> memory;
   int64_t bytes = 0;                             ///< of each aggregator's buffer for one round
   std::vector<int> aggregators;                  ///< their ranks
   std::shared_ptr<SharedBuffer> board, staging;  ///< of delegates (delegates.hpp)
   std::shared_ptr<NodeWindows> windows;
-  bool no_windows = false;  ///< they could not be had
+  bool no_windows = false;  ///< they could not be made
 };
 
 class AbortSignal;
 
-/// Who else may write to the file meanwhile, and what keeps the writers out of each
+/// Which other writers the file may have meanwhile, and what keeps the writers out of each
 /// other's windows.
 struct OtherWriters {
   enum class Known {
-    kAnybody,  ///< whoever has the file open
+    kAnybody,  ///< all that have the file open
     kNobody,   ///< only the ranks of the operation know the file, and they do nothing else with it
     /// The caller has locked the file exclusively from the first byte of a write to the last.
     kShutOut,
@@ -123,18 +123,18 @@ struct Context {
   const ResolvedHints& hints;
   PhaseTimes& times;
   OtherWriters others = {};
-  /// By which ranks that move their bytes alone hear of failures; null: they don't.
+  /// By this, ranks that move their bytes alone hear of failures; null: they don't.
   AbortSignal* signal = nullptr;
 };
 
-/// What a write brings along whose caller has planned it with all ranks.
+/// What a caller that has planned a write with all ranks adds to it.
 struct WriteAids {
   storage::File* direct_file = nullptr;  ///< the same file past the page cache; null: none
-  /// To be held while writing to cached pages; null: no need.
+  /// To be held while writing to cached pages; null: not needed.
   NodeTurn* turn = nullptr;
-  /// Called once by a write in batches, unless it has nothing to write: all bytes of this rank are
-  /// packed, the last are not yet written. Gives more to write together with them, which must stay
-  /// until the write ends.
+  /// A write in batches calls this once, unless it has nothing to write, when all bytes of this
+  /// rank are packed and the last are not yet written. Returns more to write together with them,
+  /// which must stay until the write ends.
   std::function<std::span<const storage::WriteSegment>()> packed = {};
 };
 
@@ -142,13 +142,13 @@ struct WriteAids {
 struct Moved {
   Status status;
   /// Bytes of this rank's streams before the first that is not known to have been moved
-  /// (moved_prefix.hpp): all without an error, unless a read found the end of the file before them.
-  /// What lies behind that byte may have been moved too.
+  /// (moved_prefix.hpp). Without an error these are all, unless a read found the end of the file
+  /// before them. Bytes behind that one may have been moved too.
   int64_t bytes = 0;
 };
 
-/// Where the file must have ended when a read of `segments` moved `read_bytes` in all; kNoEnd when
-/// it moved everything.
+/// Where the file must have ended if a read of `segments` moved `read_bytes` in all; kNoEnd if it
+/// moved everything.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
 inline constexpr int64_t kNoEnd = INT64_MAX;
 
@@ -156,7 +156,7 @@ inline constexpr int64_t kNoEnd = INT64_MAX;
 int64_t total_bytes(std::span<const Lane> lanes);
 int64_t piece_count(std::span<const Lane> lanes);
 
-/// kCorrupted where a read without an error found less than all bytes of `lanes`: for files that
+/// kCorrupted if a read without an error found fewer than all bytes of `lanes`: for files that
 /// must have them.
 Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes);
 

@@ -1,4 +1,4 @@
-// The access methods on simulated ranks against a file that is written byte by byte.
+// Compares the access methods on simulated ranks with a file that is written byte by byte.
 #include <gtest/gtest.h>
 
 #include "access/alone/batches.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kPath = "data";
 
-/// What went from nodes to others.
+/// What went from one node to another.
 struct Traffic {
   int64_t messages = 0;
   int64_t bytes = 0;
@@ -23,8 +23,8 @@ struct Traffic {
   }
 };
 
-/// What a run of all ranks gave: the statuses as each rank had them, and as each rank got
-/// them from agree().
+/// The result of a run of all ranks: the statuses that each rank had, and those that each rank
+/// got from agree().
 struct Outcome {
   Status run;
   std::vector<Status> own;
@@ -147,7 +147,7 @@ TEST(Collective, ReadsEqualTheOracle) {
   }
 }
 
-/// A case of two-phase on several nodes; `seed` goes on until there is one.
+/// A case of two-phase on several nodes; `seed` advances until there is one.
 Case case_of_nodes(uint64_t& seed, int ranks_per_node) {
   while (true) {
     Case c = make_case(seed++);
@@ -184,7 +184,7 @@ TEST(Collective, DelegatesChangeOnlyTheMessagesOfAWrite) {
 
 TEST(Collective, DelegatesChangeOnlyTheMessagesOfARead) {
   for (int ranks_per_node : {1, 2, 3, 5, 8}) {
-    for (bool same : {false, true}) {  // the same bytes to all ranks: they come once a node
+    for (bool same : {false, true}) {  // the same bytes to all ranks come once per node
       Traffic traffic[2];
       uint64_t seed = first_seed() + 6'000'000;
       for (int i = 0; i < case_count(30); ++i) {
@@ -216,9 +216,9 @@ TEST(Collective, DelegatesChangeOnlyTheMessagesOfARead) {
   }
 }
 
-/// Checks that a failed operation ended everywhere with the error that its cause had.
+/// Checks that a failed operation ended on every rank with the error of its cause.
 void check_failure(const Outcome& outcome, int failing_rank) {
-  const bool alone = outcome.agreed.size() == 1;  // where there is one rank, nobody asks which
+  const bool alone = outcome.agreed.size() == 1;  // with one rank, the message needn't say which
   for (const Status& status : outcome.agreed) {
     ASSERT_EQ(status.code(), ErrorCode::kIo) << status.message();
     ASSERT_EQ(status.message(), outcome.agreed[0].message());

@@ -23,8 +23,7 @@ void expect_same_stretches(const Coverage& coverage, const std::vector<bool>& na
   EXPECT_EQ(found.hull, expected.hull);
 }
 
-// Gaps are taken from the old bytes, covered bytes stay, and nothing outside of the
-// range is touched.
+// Gaps are filled from the old bytes, covered bytes stay, and nothing outside the range is touched.
 void expect_gaps_filled(const Coverage& coverage, const std::vector<bool>& naive, int64_t begin, std::mt19937_64& random) {
   const size_t size = naive.size();
   const size_t from = random() % (size / 64 + 1) * 64;

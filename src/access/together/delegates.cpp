@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kBitsOfWord = 64;
 
-// What of a window's bytes a description has.
+// How many of the windows' bytes a description has.
 int64_t bytes_in(std::span<const LaneDescription> description, std::span<const Window> windows) {
   std::vector<std::pair<size_t, Overlap>> parts;
   return overlaps_in(description, windows, parts);
@@ -20,8 +20,8 @@ int64_t bytes_in(std::span<const LaneDescription> description, std::span<const W
 
 }  // namespace
 
-// A rank's part: how many bytes of it are in use, a bit for each aggregator that it meets, and its
-// description. Only the first where the rank ran out of memory.
+// A rank's part: how many of its bytes are in use, a bit for each aggregator that the rank meets,
+// and its description. Only the first of these where the rank ran out of memory.
 struct NodeDelegates::Board {
   std::shared_ptr<SharedBuffer> memory;
   size_t words = 0;  // of bits
@@ -106,7 +106,7 @@ void NodeDelegates::find_node() {
   });
 }
 
-// Memory of `bytes` of this rank's own: that of the operation before where everybody's part
+// Memory of `bytes` for this rank; that of the operation before, if every rank's part
 // is large enough.
 Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<SharedBuffer>* kept, size_t bytes) {
   if (kept != nullptr) {
@@ -123,8 +123,8 @@ Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<Share
   return memory;
 }
 
-// Dissemination: in step k everybody tells the rank of the node that comes 2^k later. Afterwards
-// everybody has come.
+// Dissemination: in step k every rank tells the one that comes 2^k later on the node. Afterwards
+// every rank has come.
 int64_t NodeDelegates::node_maximum(int64_t value) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const size_t count = node_ranks_.size();
@@ -146,7 +146,8 @@ int64_t NodeDelegates::node_maximum(int64_t value) {
   return value;
 }
 
-// The delegate for an aggregator is one of those who meet it, another one for the next aggregator.
+// The delegate for an aggregator is one of the ranks that meet it, and another one for the
+// next aggregator.
 Status NodeDelegates::read_board(const Board& board, std::span<const int> met, int lane_count) {
   std::vector<size_t> meeting;
   for (int aggregator : met) {
@@ -175,7 +176,7 @@ Status NodeDelegates::read_board(const Board& board, std::span<const int> met, i
   return Status();
 }
 
-// Each is read once, however many aggregators this rank speaks to for it.
+// Each member is read once, for however many aggregators this rank speaks for it.
 Result<const NodeDelegates::Member*> NodeDelegates::member(const Board& board, size_t node_rank, int lane_count) {
   const int rank = node_ranks_[node_rank];
   auto found = members_.find(rank);

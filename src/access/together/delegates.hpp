@@ -56,7 +56,8 @@ class NodeDelegates {
   struct Served {
     int aggregator = 0;                  ///< its index
     std::vector<const Member*> members;  ///< by rank, this one among them
-    /// Of each: it has there just what the one before has; set by who describes them.
+    /// Of each member: it has there the same as the member before; set by the caller that
+    /// describes them.
     std::vector<bool> repeats;
   };
 
@@ -70,7 +71,7 @@ class NodeDelegates {
   /// Tells the ranks of this node which aggregators on other nodes this rank meets (`met`, their
   /// indices, each below `aggregators`) and what it has there. Learns the same of the others, and
   /// decides which rank speaks. Collective: over the node; the error is local, and allocate() must
-  /// be called all the same.
+  /// be called nevertheless.
   Status meet(std::span<const int> met, int aggregators, std::span<const Lane> mine);
   /// Allocates the staging buffers, for the most that this rank carries in any round of `domains`
   /// (null: nothing). Collective: over the node; the error is the same on the whole node.
@@ -102,7 +103,7 @@ class NodeDelegates {
   std::map<int, int> speakers_;  // by aggregator, where it isn't this rank
   std::map<int, Member> members_;
   std::vector<Served> served_;
-  bool gathers_ = false;  // somebody of this node speaks for somebody else
+  bool gathers_ = false;  // a rank of this node speaks for another
   std::shared_ptr<SharedBuffer> staging_;
 };
 

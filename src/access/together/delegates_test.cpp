@@ -1,4 +1,4 @@
-// Ranks of MPI that are taken for several nodes, so that delegates speak for them, against a file
+// Ranks of MPI that count as several nodes, so that delegates speak for them, compared with a file
 // that is written byte by byte.
 #include "access/together/delegates.hpp"
 
@@ -16,7 +16,7 @@
 namespace stria::access::test {
 namespace {
 
-/// The next case from `seed` on that has as many ranks as there are.
+/// The next case from `seed` on that has the right number of ranks.
 Case next_case(uint64_t& seed, int ranks) {
   while (true) {
     Case c = make_case(seed++);

@@ -66,7 +66,8 @@ void encode_description(std::span<const Lane> lanes, std::span<const int> chosen
       put_number(message, stream.displacement);
       put_number(message, stream.skip_bytes);
       put_number(message, stream.size());
-      // Variables of a block share one file type: name the last one sent instead of repeating it.
+      // Variables of a block share one file type, so the message refers to the last one sent
+      // instead of repeating it.
       bool repeated = !sent.empty() && sent.back() == stream.file_type;
       put_number(message, repeated ? 1 : 0);
       if (!repeated) {

@@ -13,7 +13,7 @@
 
 namespace stria::access {
 
-/// The streams of one lane, without what only their owner needs.
+/// The streams of one lane, without what only their owner needs to know.
 struct LaneDescription {
   /// \pre the streams come by increasing first offset
   LaneDescription(int number, std::vector<Stream> all);

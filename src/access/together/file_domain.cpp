@@ -47,8 +47,8 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
   needed_buffer_bytes_ = measure_buffer();
 }
 
-// Divides a large group; one with so many lanes that a unit of each would not fit the buffer is
-// split by lanes first.
+// Divides a large group. If it has so many lanes that a unit of each would not fit the buffer, it
+// is first split by lanes.
 void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
   // A unit larger than the buffer is moved in parts.
   int64_t step_bytes = unit_bytes_ <= buffer_bytes ? unit_bytes_ : std::min(unit_bytes_, Buffer::kAlignmentBytes);
@@ -212,8 +212,8 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
          !intersect(extents_[static_cast<size_t>(lane)], range).empty();
 }
 
-// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one begins as
-// far into its alignment as it is short.
+// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one is short
+// by as much as it begins within its alignment.
 int64_t FileDomains::measure_buffer() const {
   int64_t most = 0;
   for (const Group& group : divided_) {

@@ -46,8 +46,8 @@ Layout random_layout(uint64_t seed) {
   return layout;
 }
 
-// The windows of one aggregator's round: in order, in the buffer, apart, and placed as
-// direct I/O wants it.
+// Checks the windows of one aggregator's round: they are in order, in the buffer, apart, and placed
+// as direct I/O needs.
 void check_round(const FileDomains& domains, const std::vector<Window>& windows) {
   int64_t used = 0;
   int last_lane = -1;

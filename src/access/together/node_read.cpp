@@ -41,7 +41,7 @@ class NodeRead {
         lose_behind(place.file.begin);
       }
       if (slot.taken.fetch_add(1) + 1 == uses_end(round)) {
-        tell();  // somebody may be waiting for the buffer
+        tell();  // a rank may be waiting for the buffer
       }
     }
     windows_.read_rounds_ += rounds_.count();
@@ -60,8 +60,8 @@ class NodeRead {
     wait_until(round, [&] { return slot.filled.load() == static_cast<uint32_t>(rounds_.use(round) + 1); });
   }
 
-  // Returns when the buffer's use before the round's has been taken by all: no rank counts
-  // itself in too early.
+  // Returns when all ranks have taken their bytes of the buffer's previous use, so that no rank
+  // counts itself in too early.
   void see_taken_before(int64_t round) {
     const NodeWindows::Slot& slot = slot_of(round);
     wait_until(round, [&] { return slot.taken.load() >= uses_begin(round); });
@@ -87,7 +87,7 @@ class NodeRead {
     context_.comm.wake(state_.read_events);
   }
 
-  // Reads the next window that nobody has begun to read, where its buffer is free; false when
+  // Reads the next window that no rank has begun to read, if its buffer is free; false when
   // there is none.
   bool read_next(int64_t round) {
     int64_t next = state_.next_read.load();
@@ -101,7 +101,7 @@ class NodeRead {
     return true;
   }
 
-  // The buffer's last use was read, even if nobody wanted it, and taken by all.
+  // The buffer's last use was read, even if no rank wanted it, and taken by all.
   bool is_free(int64_t round) {
     const NodeWindows::Slot& slot = slot_of(round);
     return slot.filled.load() == static_cast<uint32_t>(rounds_.use(round)) && slot.taken.load() >= uses_begin(round);
@@ -110,9 +110,9 @@ class NodeRead {
   void read(int64_t round) {
     NodeWindows::Slot& slot = slot_of(round);
     const NodeRounds::Place place = rounds_.place(round);
-    const bool is_lost = state_.failed_read.load() == rounds_.first + 1;  // nobody reads on then
+    const bool is_lost = state_.failed_read.load() == rounds_.first + 1;  // then no rank reads on
     slot.file_end = is_lost ? NodeWindows::kFailed : kNoEnd;
-    if (!is_lost && slot.taken.load() < uses_end(round)) {  // else nobody wanted it
+    if (!is_lost && slot.taken.load() < uses_end(round)) {  // else no rank wanted it
       PhaseTimer timer(context_.times, Phase::kRead);
       std::byte* data = windows_.buffer(rounds_.slot(round)) + (place.file.begin - place.origin);
       storage::ReadSegment whole{place.file.begin, data, place.file.size()};
@@ -175,8 +175,8 @@ class NodeRead {
     return moved_;
   }
 
-  // After the operation: the last windows were perhaps not wanted, and not read. Nobody looks
-  // before the next meeting.
+  // After the operation: the last windows may not have been wanted, nor read. No rank looks before
+  // the next meeting.
   void skip_unread() {
     state_.next_read.store(windows_.read_rounds_);
     for (int64_t i = 0; i < NodeWindows::kWindows; ++i) {

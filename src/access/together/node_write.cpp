@@ -133,8 +133,8 @@ class NodeWrite {
     last_word_ = -1;
   }
 
-  // Writes every window that is full of what there is, in the order of the rounds. One rank at a
-  // time; who comes while another writes leaves its window to that one.
+  // Writes every window that all ranks have filled, in the order of the rounds. One rank writes at
+  // a time; a rank that comes while another writes leaves its window to that one.
   void write_ready() {
     do {
       if (state_.writing.exchange(1) != 0) {
@@ -198,8 +198,7 @@ class NodeWrite {
     return WindowWriter(context_).write_covered(place.file, coverage, base);
   }
 
-  // Everybody has written what was left to write; the outcome is agreed on, by messages where
-  // somebody failed.
+  // Writes what is left, and agrees on the outcome; by messages if a rank failed.
   Moved settle() {
     Moved moved;
     if (!windows_.is_true_anywhere(context_.comm, !status_.ok())) {

@@ -1,5 +1,6 @@
-// What a collective write costs on the network as ranks grow: messages and bytes of simulated
-// ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks (default 1024).
+// What a collective write costs on the network as the number of ranks grows: messages and bytes
+// of simulated ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks
+// (default 1024).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ struct Row {
   int64_t description_bytes = 0;  ///< of one rank
 };
 
-// Ranks hold the tiles of a square array; as many aggregators as there are rows of tiles.
+// Ranks hold the tiles of a square array. There are as many aggregators as rows of tiles.
 Row measure(int ranks) {
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(ranks)));
   const int64_t sizes[] = {side * kTileRows, side * kTileBytes};
@@ -104,8 +105,8 @@ int most_ranks() {
   return text == nullptr ? kMostRanks : std::atoi(text);
 }
 
-// Collectives that only agree or synchronise: trees of some messages a rank, and a barrier
-// of log2(ranks).
+// Collectives that only agree or synchronise: trees with a few messages per rank, and a barrier
+// with log2(ranks).
 int64_t synchronising_messages(int ranks) {
   return ranks * (static_cast<int64_t>(std::ceil(std::log2(ranks))) + 4);
 }
@@ -121,10 +122,10 @@ TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
                static_cast<double>(row.met) / ranks, row.messages, static_cast<double>(row.messages) / ranks,
                static_cast<double>(row.messages - synchronising) / ranks, row.met * row.description_bytes, row.bytes,
                data_bytes);
-    // A description, and in each round a token each way and the bytes, to each aggregator
-    // that a rank meets.
+    // To each aggregator that a rank meets: a description, and in each round a token each way
+    // and the bytes.
     EXPECT_LE(row.messages, row.met * (1 + 3 * row.rounds) + synchronising);
-    // Nothing travels but the data, the descriptions, tokens and small reductions.
+    // Only the data, the descriptions, tokens and small reductions travel.
     EXPECT_LE(row.bytes, data_bytes + row.met * (row.description_bytes + 3 * 8 * row.rounds) + synchronising * 64);
   }
 }
@@ -144,7 +145,7 @@ constexpr int64_t kBlockPlanes = 16;
 constexpr int64_t kBlockRows = 4;
 constexpr int64_t kBlockRowBytes = 64;
 
-// The ranks hold the blocks of a three-dimensional array, in rank order, or nothing; each node has
+// The ranks hold the blocks of a three-dimensional array, in rank order, or nothing. Each node has
 // an aggregator.
 Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
   int64_t counts[] = {1, 1, 1};

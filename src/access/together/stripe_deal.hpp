@@ -1,13 +1,12 @@
 // Deals the stripes of a file to the aggregators, so that each of them talks to as few
-// servers as can be.
+// servers as possible.
 //
-// Problem: with contiguous file domains every aggregator reaches every server, and the
-// servers' locks go from hand to hand; with one stripe a round, a small buffer's worth is all
-// that is under way.
+// Problem: with contiguous file domains, every aggregator uses every server, and the servers' locks
+// go from hand to hand. With one stripe per round, only a little is under way.
 // Method: the stripes of one server are dealt in turn to the aggregators of that server, of which
-// there may be several; a stripe is cut into blocks where there are fewer stripes than aggregators.
-// What an aggregator gets is a sequence of blocks, of which a round takes as many as fit.
-// Cost: O(1) memory and time a block; nothing is listed.
+// there may be several. Where there are fewer stripes than aggregators, a stripe is cut into
+// blocks. An aggregator gets a sequence of blocks; a round takes as many of them as fit.
+// Cost: O(1) memory, and O(1) time per block; nothing is listed.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace stria::access {
 
 namespace {
 
-// A range of which this part or more is wanted is not worth a walk over its pieces.
+// Where one byte in so many, or more, of a range is wanted, a walk over its pieces doesn't pay.
 constexpr int64_t kDensePart = 16;
 
 // Appends a piece, or joins it with the one before.

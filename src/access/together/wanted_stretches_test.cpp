@@ -1,4 +1,4 @@
-// What is read or looked through of a window: what somebody asked for, and no long gaps.
+// What is read or walked of a window: what a rank asked for, without long gaps.
 #include "access/together/wanted_stretches.hpp"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,13 @@
 // Copies between the packed streams of a source or sink and their places in a window of the file.
 //
-// Problem: a window holds pieces of a rank's streams; to hand a packer each piece costs more than
-// the piece where they are short, and a copy more where they are long. Method, chosen here alone:
-// straight between memory and window where memory holds the stream as the file does; else densely,
-// packed in one buffer that stays in the cache and copied from there, where pieces are shorter than
-// the rule says; else piece by piece, all pieces of a window in one call.
-// Cost: one copy, densely two; memory: the dense buffer and a part a piece.
+// Problem: a window holds pieces of a rank's streams. For short pieces, a packer's call per piece
+// costs more than the piece. For long pieces, packing them together costs another copy. Method,
+// chosen only here: straight between memory and window, where memory holds the stream as the file
+// does. Else densely, where pieces are shorter than the rule says: they are packed into one
+// buffer that stays in the cache, and copied from there. Else piece by piece, all pieces of a
+// window in one call.
+// Cost: one copy, densely two.
+// Memory: the dense buffer, and one part per piece.
 #pragma once
 
 #include <memory>
@@ -23,12 +25,12 @@ struct CopyRule {
   int64_t dense_bytes;        ///< at most so much is packed densely at once
 };
 
-/// Aggregators' buffers are larger than a cache: what is hashed while it is packed had better be
-/// packed in slices that stay in it, as a packer does with long pieces. It handles a part of 256
-/// bytes in about the time of copying them once more.
+/// Aggregators' buffers are larger than a cache. What is hashed while it is packed should be packed
+/// in slices that stay in the cache, as a packer does with long pieces. A packer handles a part of
+/// 256 bytes in about the time of another copy of them.
 inline constexpr CopyRule kAggregatorCopy{.short_piece_bytes = 256, .long_pieces_straight = false, .dense_bytes = 256 << 10};
-/// Windows that a node shares stay in the cache, so that another copy there costs little beside a
-/// packer's part: a piece must have a page to be worth one.
+/// Windows that a node shares stay in the cache, so another copy there costs little compared with a
+/// packer's part. Only a piece of a page or more is worth a part.
 inline constexpr CopyRule kWindowCopy{.short_piece_bytes = 4 << 10, .long_pieces_straight = true, .dense_bytes = 1 << 20};
 
 class WindowCopy {

@@ -45,8 +45,8 @@ Overlap part_in(const Overlap& overlap, ByteRange hull, ByteRange stretch) {
   return {overlap.stream, inside(stretch.begin), inside(stretch.end)};
 }
 
-// The covered stretch of a window whose overlaps are all single pieces without a gap between them:
-// the usual case, told without looking at bytes. Empty when it isn't so.
+// The covered stretch of a window whose overlaps are all single pieces without a gap between them.
+// This is the usual case, and found without looking at bytes. Empty in other cases.
 ByteRange single_stretch(size_t number, std::span<const Share> contributors) {
   std::vector<ByteRange> ranges;
   bool single = true;
@@ -124,7 +124,7 @@ Status WindowWriter::put(const Window& window, size_t number, std::span<const Sh
   }
   std::vector<std::pair<ByteRange, Overlap>> overlaps;
   for_each_overlap(number, contributors, [&](const Overlap& overlap) { overlaps.emplace_back(hull_of(overlap), overlap); });
-  // What lies far from each other is looked at stretch by stretch.
+  // Parts that lie far from each other are handled stretch by stretch.
   for (const ByteRange stretch : stretches_of(number, contributors, kMostGapBytes)) {
     Coverage coverage(stretch);
     for (const auto& [hull, overlap] : overlaps) {
@@ -165,8 +165,8 @@ bool WindowWriter::sieving_is_cheaper(const Coverage::Stretches& stretches) cons
 }
 
 // Reads what the file has between the covered stretches into the window (past its end: zeros), and
-// writes all of it. The lock is not held while waiting for another rank. Ranks that are alone with
-// the file are all in this operation, with other windows.
+// writes all of it. The lock is not held while this rank waits for another. If no other writer
+// knows the file, all of its ranks are in this operation, with other windows.
 Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base) {
   WriteLock lock;
   if (!context_.others.are_none()) {
@@ -189,7 +189,7 @@ Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange
   return context_.file->write(std::span(&changed, 1));
 }
 
-// Splits off what direct I/O can take: the aligned middle. A list that is full is written at once.
+// Splits off the aligned middle, which direct I/O can take. A full list is written at once.
 Status WindowWriter::add_segment(ByteRange range, const std::byte* data) {
   auto add = [&](std::vector<storage::WriteSegment>& segments, storage::File* file, ByteRange part) -> Status {
     if (part.empty()) {

@@ -1,11 +1,11 @@
 // Puts an aggregator's filled windows into the file.
 //
-// Problem: a window may have holes that nobody fills and that must stay what they are in the file.
-// Method: a window without holes is one request; one with few, long stretches is a list of them;
-// one with many short ones is completed from the file under a lock and written as a whole (data
-// sieving). Which is cheaper is told by what a request costs.
-// Cost: a bit a byte of what several contributors cover together, a list of at most kMostSegments
-// and kOldBytes of the file, however many pieces there are.
+// Problem: a window may have holes that no rank fills, and that must stay as they are in the file.
+// Method: a window without holes is one request. One with few, long stretches is a list of them.
+// One with many short ones is completed from the file under a lock and written as a whole (data
+// sieving). The cost of a request decides which is cheaper.
+// Cost: one bit per byte of what several contributors cover together, a list of at most
+// kMostSegments, and kOldBytes of the file, however many pieces there are.
 #pragma once
 
 #include <span>
@@ -25,17 +25,17 @@ class WindowWriter {
   /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay
   /// until finish().
   void start(std::span<const Window> windows, std::span<const Aggregation::Share> contributors, std::byte* buffer);
-  /// Waits for what was started; its outcome.
+  /// Waits for what was started, and returns its outcome.
   Status finish();
   /// Writes the covered bytes of a window at once; `base` is the place of its first byte.
   Status write_covered(ByteRange window, const Coverage& coverage, std::byte* base);
 
  private:
-  /// Of one request; longer lists are written in parts.
+  /// Segments in one request; longer lists are written in parts.
   static constexpr size_t kMostSegments = 16 << 10;
-  /// Of the file that a sieved window reads at a time.
+  /// Bytes of the file that a sieved window reads at a time.
   static constexpr int64_t kOldBytes = 256 << 10;
-  static constexpr int64_t kMostGapBytes = 64 << 10;  ///< within what is looked at together
+  static constexpr int64_t kMostGapBytes = 64 << 10;  ///< within what is handled together
   void start_lists();
   Result<std::unique_ptr<storage::RangeLock>> stay_out_of_windows(ByteRange range);
   Status write_now(storage::File& file, std::vector<storage::WriteSegment>& segments);
