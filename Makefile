@@ -1,4 +1,4 @@
-# Everything here calls a script or a CMake preset that can be used alone as well.
+# Every target calls a script or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
 .PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers papers sanitize format clean
 

@@ -35,8 +35,8 @@ def words(pattern, size):
 
 
 def command(program, pattern, size, call, **run):
-    """The words of one run through MPI-IO: `call` is collective, independent, or limit, which goes
-    past it, contiguously.
+    """The words of one run through MPI-IO. `call` is collective, independent, or limit, which
+    writes contiguously without MPI-IO.
 
     `run`: directory, rounds, result (the path of a file) and hints."""
     through = {"collective": ["mpiio"], "independent": ["mpiio", "--independent"], "limit": ["posix", "--method", "contiguous"]}
@@ -48,7 +48,7 @@ def command(program, pattern, size, call, **run):
 
 
 def take(result):
-    """The document that a run left there; the file is gone then."""
+    """The document that a run left there; the file is removed."""
     with open(result, encoding="utf-8") as file:
         document = json.load(file)
     os.remove(result)

@@ -137,7 +137,7 @@ class Bench:
 
     def run_cycle(self, case, cycle, directory, label, results, errors):
         """Runs every program once; a program that fails is named and the others go on."""
-        # Every mode's every value, once a case: the files are the same in every cycle.
+        # Checks every value of every mode, once per case: the files are the same in every cycle.
         verify = cycle == 0
         where = f"{label} cycle {cycle + 1}/{self.profile.cycles}"
         rounds = self.profile.rounds

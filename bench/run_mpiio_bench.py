@@ -5,7 +5,7 @@ Goals are printed beside the ratios. Implementations of a case run one after the
 cycle, so that they see the same machine; a ratio is the median over the cycles of (drop-in's speed
 / native's speed in that cycle), the native one being the better of those of the same MPI. Every
 program compares all that it reads with what it wrote. Beside them stands what the file itself
-takes: as many bytes written and read in contiguous stretches past any MPI-IO. All figures go to
+costs: as many bytes written and read in contiguous stretches, without MPI-IO. All figures go to
 OUT/mpiio.json."""
 
 import argparse
@@ -29,7 +29,8 @@ from mpiexec_env import mpiexec_environment  # noqa: E402
 TIMEOUT_S = 120
 OURS = "stria"
 LIMIT = "limit"  # the same bytes contiguous, past any MPI-IO
-# MPICH's ranks burn the cores while they wait: on more ranks than cores its figures say nothing.
+# MPICH's ranks keep the cores busy while they wait. With more ranks than cores its
+# figures mean nothing.
 MPICH_MOST_RANKS = max(2, os.cpu_count() or 2)
 
 
@@ -94,7 +95,7 @@ class Bench:
         self.measured = 0
 
     def cycle(self, mpi, ranks, title, measure, beside=()):
-        """Runs each implementation, and what is to be seen beside them, once a cycle.
+        """Runs each implementation, and what stands beside them, once per cycle.
 
         {implementation: {quantity: [speed a cycle]}}."""
         names = [*beside, *mpi.implementations()]
@@ -167,7 +168,7 @@ class Bench:
         return chosen
 
     def compare(self, case, mpi, speeds):
-        """Prints one line a quantity: MB/s of each, ratio and goal."""
+        """Prints one line per quantity: MB/s of each implementation, ratio and goal."""
         entry = {"title": case.title(), "mpi": mpi.name, "mbps": speeds, "ratios": []}
         self.record["cases"].append(entry)
         self.measured += 1
@@ -198,8 +199,8 @@ class Bench:
         self.save()
 
     def pieces(self, case):
-        """Peak growth of a rank over its data, time and instructions a piece, for a view of very
-        many pieces of 8 bytes."""
+        """Peak memory of a rank beyond its data, time and instructions per piece, for a view of
+        very many pieces of 8 bytes."""
         mpi = self.options.openmpi
         entry = {"title": case.title(), "mpi": mpi.name, "goals": dataclasses.asdict(case), "implementations": {}}
         self.record["cases"].append(entry)

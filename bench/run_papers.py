@@ -63,8 +63,7 @@ def measure(experiment, options, places):
 
 
 def main(arguments):
-    """0; 1 when a program failed or a count is another than the paper's; 2 when it
-    could not start."""
+    """0; 1 when a program failed or a count differs from the paper's; 2 when it could not start."""
     options = parse_arguments(arguments)
     if options.action == "list":
         say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))

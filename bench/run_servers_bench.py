@@ -4,10 +4,10 @@
 It runs Ching's experiments of 2002 by every method and gives times as ratios to the best, with the
 requests and the bytes that travelled. It also compares the plainest things with plain sockets.
 
-The methods of a point run one after another in every cycle, so that they see the same machine; a
-ratio is the median over the cycles of (time / the cycle's best). Programs compare all that they
-read with what was written. Figures go to OUT/servers.json, those of the experiments are drawn in
-OUT/servers.png."""
+The methods of a point run one after another in every cycle, so that they see the same machine;
+a ratio is the median over the cycles of (time / the cycle's best). Programs compare all that
+they read with what was written. Figures go to OUT/servers.json; OUT/servers.png draws those of
+the experiments."""
 
 import argparse
 import json

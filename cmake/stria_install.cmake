@@ -1,6 +1,5 @@
-# cmake --install: the library, its public headers, the programs, and the two ways to find
-# them: find_package(stria) and pkg-config. One prefix holds the build for one MPI. A program
-# of ours joins by
+# cmake --install: the library, its public headers, the programs, and the two ways to find them:
+# find_package(stria) and pkg-config. One prefix holds the build for one MPI. A program joins by
 #   set_property(GLOBAL APPEND PROPERTY STRIA_PROGRAMS target)
 include(CMakePackageConfigHelpers)
 set(STRIA_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/stria)
@@ -24,7 +23,7 @@ endforeach()
 install(EXPORT striaTargets NAMESPACE stria:: DESTINATION ${STRIA_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stria_config.cmake.in ${CMAKE_BINARY_DIR}/striaConfig.cmake
   INSTALL_DESTINATION ${STRIA_CMAKE_DIR})
-# 0.x promises nothing between minor versions; the shared object's name says the same.
+# 0.x promises nothing between minor versions, and the shared object's name says so.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/striaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/striaConfig.cmake ${CMAKE_BINARY_DIR}/striaConfigVersion.cmake DESTINATION ${STRIA_CMAKE_DIR})
 

@@ -1,4 +1,4 @@
-# Compiler settings shared by every target of ours: link stria_options to get them.
+# Compiler settings that every target shares, by linking stria_options.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -18,14 +18,13 @@ if(STRIA_SANITIZE)
   target_compile_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE})
   if(STRIA_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC warns that the thread sanitizer doesn't know std::atomic_thread_fence. Ours order memory
-    # between processes, which it doesn't watch; within a process a fence that it misses could only
-    # make it report too much.
+    # GCC warns that the thread sanitizer doesn't know std::atomic_thread_fence. Stria's fences
+    # order memory between processes, which it doesn't watch. Within a process, a fence that it
+    # misses could only make it report too much.
     target_compile_options(stria_options INTERFACE -Wno-tsan)
   endif()
 endif()
-# Coverage for libFuzzer in all code of ours; its main comes with each fuzz target
-# alone (stria_fuzz).
+# Coverage for libFuzzer in all code; its main comes only with each fuzz target (stria_fuzz).
 if(STRIA_BUILD_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
     message(FATAL_ERROR "STRIA_BUILD_FUZZ needs Clang")

@@ -22,8 +22,8 @@ function(stria_timeout variable default)
   set(${variable} ${seconds} PARENT_SCOPE)
 endfunction()
 
-# The environment of every test: how ranks are started, and what the sanitizers must know of the MPI
-# libraries, which leak and synchronise unseen.
+# The environment of every test: how ranks are started, and what the sanitizers must know about the
+# MPI libraries, which leak, and synchronise unseen.
 set(support ${CMAKE_SOURCE_DIR}/tests/support)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env)
 file(STRINGS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env STRIA_TEST_ENV REGEX "^[A-Z]")

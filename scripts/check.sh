@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test: GCC with Open MPI, GCC with MPICH, Clang
-# with sanitizers, fuzzing. One line a stage, whole outputs in build/logs/, and at the end "N
-# passed, N failed". Asks nothing.
-# usage: scripts/check.sh
+# with sanitizers, fuzzing. Prints one line per stage, and at the end "N passed, N failed"; whole
+# outputs are in build/logs/. Asks nothing. usage: scripts/check.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null

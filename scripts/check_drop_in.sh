@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Programs that nobody here wrote, on the MPI-IO drop-in, with both MPIs: mpi4py's own tests, HDF5,
-# PnetCDF, netCDF-4, h5py, and the I/O tests of MPICH, HDF5, PnetCDF and IOR (scripts/io_suites.sh
-# says where their sources come from).
+# Other projects' programs on the MPI-IO drop-in, with both MPIs: mpi4py's own tests, HDF5, PnetCDF,
+# netCDF-4, h5py, and the I/O tests of MPICH, HDF5, PnetCDF and IOR (scripts/io_suites.sh says where
+# their sources come from).
 # usage: scripts/check_drop_in.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

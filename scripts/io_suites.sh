@@ -16,7 +16,7 @@ suites=$PWD/build/suites
 sources=$suites/source
 declare -A packages=([mpich]=4.0.2-3 [hdf5]=1.10.8+repack1-1 [pnetcdf]=1.12.3-1)
 
-# Lists of source packages of our own, so that the system's configuration stays as it is.
+# Separate lists of source packages, so that the system's configuration stays as it is.
 debian_sources() {
   apt-get -qq -o Dir::Etc::sourcelist="$suites/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
     -o Dir::State::lists="$suites/apt/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "$@"

@@ -8,8 +8,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$root/build/venv
 requirements=$root/scripts/requirements.txt
 
-# The environment is good while the requirements, the interpreter and its own place are what they
-# were when it was made.
+# The environment is good as long as the requirements, the interpreter and its own place
+# have not changed.
 python=$(command -v python3) || { echo "python_environment: no python3; run scripts/install_dependencies.sh" >&2 && exit 1; }
 stamp="$(sha256sum <"$requirements") $("$python" -c 'import sys; print(sys.version.split()[0], sys.base_prefix)') $venv"
 if [[ -x $venv/bin/python && -f $venv/stria_stamp && $(<"$venv/stria_stamp") == "$stamp" ]]; then exit 0; fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Ross's discovery again: the FLASH I/O benchmark through HDF5 with memory hyperslabs, the same on
-# Stria's MPI-IO, through HDF5 from packed buffers, and through Stria, each traced; a timeline and a
-# table of each in out/ross, and pictures and a table of all beside each other, of which docs/ross
-# holds those of one run. docs/ross_discovery.md says what to see in them.
-# usage: scripts/ross_discovery.sh [RANKS [BLOCKS]]      (4 ranks, 8 blocks a rank)
+# Stria's MPI-IO, through HDF5 from packed buffers, and through Stria, each traced. It writes a
+# timeline and a table of each to out/ross, and pictures and a table of all beside each other;
+# docs/ross has the pictures of one run. docs/ross_discovery.md says what to see in them.
+# usage: scripts/ross_discovery.sh [RANKS [BLOCKS]]      (4 ranks, 8 blocks per rank)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh

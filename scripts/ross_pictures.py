@@ -29,7 +29,7 @@ CREATE = ("H5Fcreate", "File::create")
 CLOSE = ("H5Fclose", "File::close")
 MOVE = ("H5Dwrite", "File::commit")
 AGREE = ("exchange", "turn wait", "reduce", "gather", "broadcast", "barrier", "message wait", "share memory", "send", "receive")
-# What a state is drawn as: its name in the legend, and a colour of the palette of Okabe and Ito.
+# How a state is drawn: its name in the legend, and a colour of the palette of Okabe and Ito.
 CLASSES = {
     "H5Dwrite, File::commit": "#56b4e9",
     "other calls of the program": "#c8c8c8",
@@ -74,7 +74,7 @@ class Run:
         return numpy.isin(self.kind, kinds)
 
     def inside_moves(self):
-        """Of each span whether a call that moves data is under way on its rank, or is
+        """For each span, whether a call that moves data is under way on its rank, or is
         the span itself."""
         inside = numpy.zeros(len(self.begin), bool)
         for rank in self.ranks:

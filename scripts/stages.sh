@@ -1,6 +1,6 @@
-# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log
-# and prints one line: its name at the beginning, time and outcome at the end, on a terminal how
-# far it is in between. A failed stage shows the end of its log; the script goes on. finish prints
+# Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log and
+# prints one line: its name at the beginning, time and outcome at the end, and on a terminal its
+# progress in between. A failed stage shows the end of its log; the script goes on. finish prints
 # the sums and exits.
 #
 # Tests are counted from ctest's own summary, or pytest's where a stage runs that itself; what

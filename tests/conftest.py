@@ -27,8 +27,7 @@ def memory_directory():
 def session_directory():
     """A directory, in memory if possible, that outlives single tests."""
     directory = tempfile.mkdtemp(prefix="stria_test_", dir=memory_directory())
-    # What Open MPI shares between ranks stays behind when they are killed: it goes away with
-    # this directory.
+    # When ranks are killed, Open MPI leaves what they shared; it is removed with this directory.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
         os.environ[f"OMPI_MCA_{parameter}"] = directory
     yield pathlib.Path(directory)

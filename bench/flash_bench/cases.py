@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-# The write modes that every case measures; slow and less telling ones are added where there is
+# The write modes that every case measures. Slow and less telling modes are added where there is
 # time for them.
 MAIN_MODES = [
     "limit-contig",

@@ -1,5 +1,5 @@
-"""The chart: one panel a case, one bar a mode, the packed limit as a line. Also a program: chart.py
-FLASH.JSON OUT.PNG."""
+"""The chart: one panel per case, one bar per mode, the packed limit as a line. Also a program:
+chart.py FLASH.JSON OUT.PNG."""
 
 import json
 import sys

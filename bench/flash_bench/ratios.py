@@ -1,8 +1,8 @@
-"""Medians over all rounds, ratios between modes, and the goals that they are held against.
+"""Medians over all rounds, ratios between modes, and their goals.
 
 The programs run in turn, so that both see the same machine. A machine that is slower for a while
-would still bend the ratio of two programs; where both ran the same limit in their own process, each
-cycle's ratio is taken of the two distances from that limit instead of the two speeds."""
+would still distort the ratio of two programs. So where both ran the same limit in their own
+process, each cycle's ratio compares their distances from that limit instead of their speeds."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -31,7 +31,7 @@ class Summary:
         return [value for cycle in self.cycles for value in cycle]
 
     def mbps(self):
-        """Median, minimum and maximum in 10^6 useful bytes a second."""
+        """Median, minimum and maximum in 10^6 useful bytes per second."""
         rates = [self.useful_bytes / 1e6 / value for value in self.seconds()]
         return {"median": median(rates), "min": min(rates), "max": max(rates)}
 
@@ -88,7 +88,7 @@ def ratio(summaries, ours, theirs):
 
 
 def is_peer(summary):
-    """True for what a library reached, as opposed to a limit or ourselves."""
+    """True for a peer library, as opposed to a limit or Stria."""
     return summary.program == "peers" and not summary.name.startswith(NOT_PEERS)
 
 

@@ -78,8 +78,8 @@ def stria_options(program):
 
 
 def run_stria(program, options, case, rounds, directory, verify, layout):
-    """Measures `stria flash io` in one layout; its modes come back with `stria-<layout>` for
-    the checkpoint."""
+    """Measures `stria flash io` in one layout. In its modes the checkpoint is called
+    `stria-<layout>`."""
     command = [program, "flash", "io"] + common_arguments(case, rounds, directory, verify)
     if "--layout" in options:
         command += ["--layout", layout]
@@ -114,7 +114,8 @@ def run_restart(program, case, rounds, directory, verify):
 
 
 def mode_kind(mode):
-    """checkpoint, plot, corners, read or restart: as the program says, else by the name."""
+    """checkpoint, plot, corners, read or restart: what the program says, else what
+    the name says."""
     name = mode["name"].lower()
     if "restart" in name:
         return "restart"

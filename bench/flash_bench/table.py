@@ -1,4 +1,4 @@
-"""What people see: a table a case, and the goals beneath it."""
+"""What people see: a table per case, and the goals beneath it."""
 
 COMMON = "limit-pack"
 VERDICTS = {True: "met", False: "MISSED", None: ""}

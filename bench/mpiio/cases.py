@@ -1,5 +1,4 @@
-"""The cases of the MPI-IO benchmark: pattern, size, method, ranks, place, and the goals that they
-are held against."""
+"""The cases of the MPI-IO benchmark: pattern, size, method, ranks, place, and goals."""
 
 import dataclasses
 
@@ -40,7 +39,7 @@ def block3d(size, ranks, place="tmpfs"):
         Case("block3d", size, "collective", ranks, place, goal=together),
         Case("block3d", size, "independent", ranks, place, goal=alone),
         Case("block3d", size, "independent", ranks, place, SIEVING, alone),
-        # A system call a piece, whoever makes it.
+        # One system call per piece in every implementation.
         Case("block3d", size, "independent", ranks, place, DIRECT),
     ]
 
@@ -102,7 +101,7 @@ FLASH_MODES = ("hdf5-collective", "pnetcdf-blocking", "pnetcdf-nonblocking")
 
 @dataclasses.dataclass(frozen=True)
 class PiecesCase:
-    """A view of very many pieces of 8 bytes: memory beside the data, and time a piece."""
+    """A view of very many pieces of 8 bytes: memory beside the data, and time per piece."""
 
     pattern: str
     size: int  # pieces of a rank
@@ -119,7 +118,7 @@ class PiecesCase:
 
 
 def pieces(count, rank_counts):
-    """With gaps, without, irregular; memory packed and not; one rank too."""
+    """With gaps, without, irregular; with memory packed and not; on one rank too."""
     regular = [("pieces_gaps", 50), ("pieces_full", 50), ("pieces_gaps_nc", 50), ("pieces_irregular", 0)]
     return [
         PiecesCase(pattern, count, method, ranks, goal_ns)

@@ -13,7 +13,7 @@ class Row:
     exact: bool = False  # a count that must be the same
 
     def agrees(self):
-        """Whether ours is the paper's; None where it is not to be the same."""
+        """Whether our figure is the paper's; None where they need not be equal."""
         return self.ours == self.paper if self.exact else None
 
 
@@ -37,8 +37,8 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """One row of a paper: what it asked, how it is scaled here, and the function (runs, places,
-    quick) that measures it."""
+    """One experiment of a paper: what it asked, how it is scaled here, and the function (runs,
+    places, quick) that measures it."""
 
     key: str
     paper: str

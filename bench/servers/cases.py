@@ -1,5 +1,5 @@
-"""Ching's experiments of 2002 on a store: patterns of `stria bench`, methods, and how many accesses
-each is asked for."""
+"""Ching's experiments of 2002 on a store: patterns of `stria bench`, methods, and the
+numbers of accesses."""
 
 import dataclasses
 
@@ -62,8 +62,7 @@ def flash(clients, block_count):
 
 
 DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read"),))
-# Where list I/O is held against a request for each of as many pieces of 8 bytes: no larger than its
-# pieces make it.
+# Where list I/O is compared with one request for each of as many pieces of 8 bytes.
 TINY = "cyclic_1"
 
 
@@ -83,7 +82,8 @@ def quick():
 
 
 def full():
-    """As in the paper, but for 32 clients; a request for each piece up to a hundred thousand."""
+    """As in the paper, except with 32 clients; one request per piece for up to a hundred
+    thousand pieces."""
     sizes = (1000, 10000, 100000, 1000000)
     cases = [cyclic(clients, 1024, sizes, 100000) for clients in (8, 16)]
     cases += [blocks(clients, 1024, sizes, 100000) for clients in (4, 9, 16)]

@@ -1,4 +1,4 @@
-"""What is held against which goal: from the record of a run to lines with figure and goal."""
+"""The goals: turns the record of a run into lines with figure and goal."""
 
 import dataclasses
 import statistics
@@ -30,8 +30,8 @@ def ratios_to_best(times):
 
 
 def of_experiments(points):
-    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside a request a
-    piece, FLASH I/O."""
+    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside one request
+    per piece, FLASH I/O."""
     verdicts = []
     for point in points:
         for quantity, times in point["times"].items():
@@ -52,7 +52,7 @@ def of_experiments(points):
     return verdicts
 
 
-# Millions a second by bytes of a piece.
+# Millions of pieces per second, by bytes per piece.
 LIST_GOALS = {8: 15, 64: 3, 512: 0.8, 4096: 0.15}
 TYPE_GOALS = {8: 30}
 
@@ -63,7 +63,7 @@ def median_ratio(above, below):
 
 
 def of_copy(figures):
-    """Of the time of the processor that a plain copy through a socket takes, client and
+    """As multiples of the processor time of a plain copy through a socket, client and
     server together."""
     plain = figures["plain_cpu_s"]
     return [

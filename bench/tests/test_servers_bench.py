@@ -1,5 +1,5 @@
-"""The arithmetic of the servers' benchmark: ratios, goals, panels; and that its experiments are
-what they are named for."""
+"""The arithmetic of the servers' benchmark: ratios, goals, panels; and that its experiments do what
+their names say."""
 
 import os
 import sys

@@ -9,16 +9,16 @@
 !   call file%commit()
 !   call file%close()
 !
-! put takes an array of any numeric type, kind and rank, or a section of one, as it lies: nothing is
-! copied until commit, which moves everything at once. It must not change before; give it the
-! attributes target and asynchronous where it is not allocatable in a module. Sizes and places are
-! in the order of Fortran and count from 1: in the file, and for C, Python and h5dump, the
-! dimensions are in the opposite order, as docs/fortran.md shows.
+! put takes an array of any numeric type, kind and rank, or a section of one, as it lies. Nothing is
+! copied until commit, which moves everything at once. The array must not change before; give it the
+! attributes target and asynchronous unless it is allocatable in a module. Sizes and places are in
+! the order of Fortran and count from 1: in the file, and for C, Python and h5dump, the dimensions
+! are in the opposite order, as docs/fortran.md shows.
 !
-! Every call has an optional `ierr`: stria_ok, or the code of an error, of which
-! stria_error_message() tells more. Without it an error is printed and ends the program. Collective
-! calls (create, open, flush, commit, discard, get_attribute) are made by all ranks in the same
-! order, and have the same outcome on all.
+! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
+! explains. Without it an error is printed and ends the program. Collective calls (create, open,
+! flush, commit, discard, get_attribute) are made by all ranks in the same order, and have the same
+! outcome on all.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -47,7 +47,7 @@ module stria
     procedure :: free => options_free
   end type
 
-  ! A dataset of an open file; it goes with the file.
+  ! A dataset of an open file. It lives as long as the file.
   type, public :: stria_dataset
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -67,8 +67,8 @@ module stria
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure, private :: create_alone, create_comm, open_alone, open_comm
-    ! create([comm,] path [, options] [, ierr]): comm is an integer or of mpi_f08; without it the
-    ! file is of this process.
+    ! create([comm,] path [, options] [, ierr]): comm is an integer or of mpi_f08. Without it the
+    ! file belongs to this process.
     generic :: create => create_alone, create_comm
     generic :: open => open_alone, open_comm
 #ifndef STRIA_NO_MPI
@@ -240,7 +240,7 @@ module stria
 
 contains
 
-  ! What the last call that failed has to say.
+  ! The message of the last call that failed.
   function stria_error_message() result(message)
     character(:), allocatable :: message
     allocate (character(int(c_message_length())) :: message)
@@ -420,8 +420,8 @@ contains
     call finish("get", c_get(self%handle, start, size(start), array), ierr)
   end subroutine
 
-  ! A compiler may forget that a string is one when it goes through type(*) twice: one specific
-  ! procedure per type.
+  ! A compiler may forget that a string is one when it goes through type(*) twice, so there is one
+  ! specific procedure per type.
   subroutine set_i4(self, object, name, value, ierr)
     class(stria_file), intent(inout) :: self
     character(*), intent(in) :: object, name
@@ -536,7 +536,8 @@ contains
     call finish("discard", c_discard(self%handle), ierr)
   end subroutine
 
-  ! Ends the file on this rank. A new one that was not committed is given up. Waits for nobody.
+  ! Ends the file on this rank. A new file that was not committed is abandoned. It waits for
+  ! no other rank.
   subroutine file_close(self)
     class(stria_file), intent(inout) :: self
     call c_close(self%handle)

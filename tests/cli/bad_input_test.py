@@ -11,9 +11,9 @@ import pytest
 from stria_program import PROGRAM, environment, run
 
 RANKS = 3
-# Of what only the parser and the checks before any communication refuse, a few are told once and
-# not per rank; so is all that one rank finds out for the others. The rest is the same on one
-# process, in a third of the time.
+# Some input is refused by the parser, or before any communication. Of these, a few run on
+# ranks, to see that the message comes once and not per rank. The rest run on one process, in a
+# third of the time.
 ON_RANKS = {"unknown_option", "nxb_odd", "root_blocks_huge", "plot_variable", "hint_syntax", "base_with_directory",
             "restart_empty", "more_memory_than_there_is", "dir_empty", "no_command", "mistyped_command", "inspect_missing",
             "verify_missing", "picture_missing", "inspect_directory"}  # fmt: skip
@@ -263,7 +263,8 @@ def test_latest_passes_over_what_is_damaged(sedov_2d, work):
 
 
 def test_truncated_checkpoints(sedov_2d, work):
-    """Cut anywhere: refused by restart and verify, and by everything else that reads it."""
+    """A file cut anywhere is refused by restart and verify, and by everything else
+    that reads it."""
     content = (sedov_2d / "sedov_hdf5_chk_0001").read_bytes()
     places = sorted({1, 8, 48, 96, 200, 1000, 4096, *(len(content) * i // 12 for i in range(1, 12)), len(content) - 1})
     paths = [work / f"cut_{bytes_left}" for bytes_left in places]
@@ -283,7 +284,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def somebody(work, monkeypatch):
-    """The number of a user who may not do everything, None for the one who runs the tests if
+    """The number of a user without root's rights; None for the user who runs the tests, if
     that isn't root."""
     if os.geteuid() != 0:
         return None

@@ -1,5 +1,4 @@
-"""Whatever stretch of a file is lost, stria verify finds it, unless nothing in the file
-uses those bytes.
+"""stria verify finds every lost stretch of a file, unless nothing in the file uses those bytes.
 
 What is used comes from libhdf5 and the format's specification: raw data and object headers lie
 where the library says; nodes, leaves and heaps of large groups are known by their signatures.
@@ -60,7 +59,7 @@ def raw_ranges(path):
 
 @functools.cache
 def header_ranges(path):
-    """Object headers, which libhdf5 says the places of."""
+    """Object headers, at the places that libhdf5 gives."""
     ranges = []
     with h5py.File(path) as file:
 
@@ -107,8 +106,8 @@ def used_mask(path):
 
 
 def verdicts_on(directory, contents):
-    """What `verify --json` says of each: many at a time, as starting MPI takes
-    longer than looking."""
+    """What `verify --json` says about each file: many at a time, because starting MPI takes longer
+    than verifying."""
     verdicts = []
     for first in range(0, len(contents), FILES_AT_A_TIME):
         paths = []
@@ -237,7 +236,7 @@ def test_what_follows_the_end_is_mentioned(checkpoint, work):
 
 
 def test_other_programs_may_go_on_with_a_file(checkpoint, work):
-    """Additions are no damage; what nobody sums is said."""
+    """Additions are no damage; verify mentions what has no sum."""
     changed = work / "changed"
     shutil.copy(checkpoint, changed)
     with h5py.File(changed, "a") as file:

@@ -31,14 +31,14 @@ def test_only_the_last_are_kept(work):
     run(*SEDOV, "--steps", 7, "--checkpoint-every", 1, "--plot-every", 3, "--keep", 2, "--out", work, ranks=RANKS).succeeded()
     assert names(work) == ["chk_0005", "chk_0006", "plt_cnt_0000", "plt_cnt_0001", "plt_cnt_0002"]
     run("verify", *work.iterdir()).succeeded()
-    # A restart counts those of before among them.
+    # A restart counts the earlier ones among them.
     more = ["--steps", 8, "--checkpoint-every", 1, "--keep", 2, "--restart", "latest"]
     run("flash", "sedov", *more, "--out", work, ranks=2).succeeded()
     assert [name for name in names(work) if "chk" in name] == ["chk_0006", "chk_0007"]
 
 
 def test_numbers_go_on_after_a_restart(work):
-    """The files of a run in two parts are those of a run in one: same numbers, same
+    """A run in two parts leaves the same files as a run in one: same numbers, same
     steps, same content."""
     whole, parts = work / "whole", work / "parts"
     every = ["--checkpoint-every", 2, "--plot-every", 2]

@@ -1,5 +1,5 @@
 """stria verify finds every flipped byte of raw data; stria inspect says what is in a file. Neither
-trips over damage anywhere.
+fails on damage anywhere.
 
 STRIA_SEED says which bytes are flipped, STRIA_FLIPS how many (default 200 in raw data and
 200 beside it).
@@ -49,8 +49,8 @@ def flipped(content, offset, mask):
 
 
 def verify_contents(directory, contents):
-    """What `verify --json` says of each of these files: many at a time, as starting MPI takes
-    longer than looking."""
+    """What `verify --json` says about each of these files: many at a time, because starting MPI
+    takes longer than verifying."""
     paths = [directory / f"flip_{number}" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
@@ -133,8 +133,8 @@ def test_a_flip_stops_a_restart(sedov_2d, work):
 
 @pytest.mark.parametrize("name", ["gid", "coordinates", "sim info"])
 def test_a_restart_checks_what_it_doesnt_load(sedov_2d, work, name):
-    """A file that was named is gone on with, as nothing of that is needed; the latest whole
-    one is another."""
+    """A restart from a named file goes on, because it needs nothing of that. `latest` takes
+    another, whole file."""
     content = (sedov_2d / "sedov_hdf5_chk_0001").read_bytes()
     with h5py.File(sedov_2d / "sedov_hdf5_chk_0001") as file:
         offset = file[name].id.get_offset() + file[name].id.get_storage_size() - 4
@@ -151,7 +151,7 @@ def test_a_restart_checks_what_it_doesnt_load(sedov_2d, work, name):
 
 
 def test_a_restart_says_what_has_no_checksums(sedov_2d, work):
-    """A whole file is gone on with without a word."""
+    """A restart from a whole file goes on silently."""
     restart = ["flash", "sedov", "--out", work, "--steps", 5, "--restart"]
     assert not run(*restart, sedov_2d / "sedov_hdf5_chk_0001", ranks=2).succeeded().messages
     path = work / "sedov_hdf5_chk_0001"
@@ -183,7 +183,7 @@ def test_inspect(sedov_2d, sedov_3d, flash_io_files):
 
 
 def test_inspect_tells_attributes_and_types(work):
-    """Of all types that other programs use; those without a value that can be told hide none
+    """Attributes of all types that other programs use. Those whose value can't be shown hide none
     of the others."""
     path = work / "other.h5"
     with h5py.File(path, "w") as file:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: program_end_test.py MPIEXEC PROGRAM: one rank of several ends its program before the
 others commit: with exit(), with MPI_Finalize, or with MPI_Abort. Where MPI goes on, the others hear
-of it within a second, by its number, and nothing of the file is left. Nothing hangs. Of an error
-that nobody catches one rank tells, in one line."""
+of it within a second, with the rank's number, and nothing of the file is left. Nothing hangs. One
+rank reports an uncaught error, in one line."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ import tempfile
 
 BOUND_SECONDS = 1
 HANG_SECONDS = 40
-# One of ours, and what mpiexec says of MPI_Abort.
+# One line of Stria's, and what mpiexec says about MPI_Abort.
 MOST_LINES = 15
 HEARD = re.compile(r"rank (\d+) heard after ([\d.]+) s: (.*)")
 

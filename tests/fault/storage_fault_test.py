@@ -1,5 +1,5 @@
-"""Storage that fails under a running program: one message that names file, rank and reason, on
-every rank the same outcome.
+"""Storage that fails under a running program: one message names file, rank and reason, and every
+rank has the same outcome.
 
 Runs the FLASH I/O benchmark, which every build has, over files that an earlier run left: those must
 stay as they were.
@@ -106,7 +106,7 @@ def test_what_posix_allows_is_no_failure(work, name, method):
 
 
 def test_directory_sync_fails_after_the_rename(work):
-    """Too late to take the file back: it is whole, and the program says that it may not
+    """It is too late to withdraw the file: it is whole, and the program says that it may not
     survive a power loss."""
     fault = f"sync_directory:rank=0:{CHECKPOINT}:errno=EIO"
     run(*io_options(work), ranks=RANKS, fault=fault).refused(

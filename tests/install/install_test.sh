@@ -10,7 +10,7 @@ work=$(mktemp -d --tmpdir stria_install_test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
-# Moved, so that nothing may have kept the place where it was first installed.
+# Moved, to see that nothing keeps the place where it was first installed.
 mv "$work/first" "$work/prefix"
 if grep -rIl -e "$work/first" -e "$build" "$work/prefix"; then
   echo "the files above name the build tree or the first prefix" >&2

@@ -1,5 +1,5 @@
-"""Programs that know nothing of Stria, run on the drop-in: what they write is the native run's
-file, and they read either's.
+"""Programs that know nothing of Stria, run on the drop-in. They write the same file as a native
+run, and read both.
 
 From the environment: STRIA_MPIIO (the library), STRIA_MPI (openmpi or mpich), STRIA_BIN (the
 directory of the programs), STRIA_MPI4PY (mpi4py's unpacked source with its tests; without it those
@@ -39,8 +39,8 @@ def run(ranks, *command, native=False, cwd=None, seconds=HANG_SECONDS, **more):
 
 
 def raw_data_ranges(path):
-    """Where the file holds the values of its datasets: a range a contiguous dataset, a
-    range a chunk."""
+    """Where the file has the values of its datasets: one range per contiguous dataset
+    and per chunk."""
     ranges = []
 
     def visit(_, item):
@@ -58,7 +58,7 @@ def raw_data_ranges(path):
 
 
 def assert_same(ours, native):
-    """Asserts that both files hold the same bytes, but for what HDF5 left in them by chance.
+    """Asserts that both files have the same bytes, except those that HDF5 left in them by chance.
 
     Free slots of B-tree nodes and space that a chunk gave back hold what the heap of rank 0 held;
     native runs differ there too. Such bytes lie outside the values of every dataset, and h5diff,
@@ -126,7 +126,7 @@ def test_h5py(work, ranks):
 
 
 def test_the_library_is_active(work):
-    """STRIA_VERBOSE=1 says so: none of the comparisons above is between two native runs."""
+    """STRIA_VERBOSE=1 shows that none of the comparisons above is between two native runs."""
     assert "libstria_mpiio" in run(2, program("mpiio_hdf5_program"), "write", work / "file")
 
 

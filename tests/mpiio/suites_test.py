@@ -1,7 +1,7 @@
 """The I/O tests of other projects on the drop-in: what passes natively passes with it.
 
-Each program is run on the drop-in; only when it fails or hangs, natively as well: then it says
-nothing about us and is skipped. Built by scripts/io_suites.sh. From the environment, besides what
+Each program runs on the drop-in. Only when it fails or hangs there, it also runs natively. If it
+fails natively too, it is skipped. Built by scripts/io_suites.sh. From the environment, besides what
 drop_in_test.py takes: STRIA_SUITES (the directory of the suites' programs) and STRIA_RANKS.
 """
 
@@ -51,8 +51,8 @@ IOR = (
 
 
 def compare(what, attempt):
-    """Calls attempt(native), which gives what went wrong or None; fails where only the drop-in's
-    run went wrong."""
+    """Calls attempt(native), which returns what went wrong, or None. Fails where only the run on
+    the drop-in went wrong."""
     wrong = attempt(False)
     if wrong is not None and attempt(True) is None:
         pytest.fail(wrong)

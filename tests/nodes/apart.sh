@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs a program on ranks that number processes each by itself, as in a container of its own. Exit
-# code 77 where that is not allowed.
-# usage: tests/nodes/apart.sh MPIEXEC RANKS PROGRAM [ARGUMENT...]
+# Runs a program on ranks that each have their own process numbers, as in a container per rank. Exit
+# code 77 where that is not allowed. usage: tests/nodes/apart.sh MPIEXEC RANKS PROGRAM [ARGUMENT...]
 set -euo pipefail
 mpiexec=$1
 ranks=$2

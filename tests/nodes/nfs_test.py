@@ -1,5 +1,5 @@
-"""The library and the drop-in on two nodes with real NFS between them: nfs.sh's, of which this
-runs inside one.
+"""The library and the drop-in on two nodes of nfs.sh, with real NFS between them. This runs inside
+one of the nodes.
 
 Run by scripts/check_nodes.sh where STRIA_NODES=nfs."""
 
@@ -26,8 +26,8 @@ def nodes():
 
 
 def run(*command, **environment):
-    """What the ranks say goes to a file: whoever is left behind on a node that hangs would keep a
-    pipe open for ever."""
+    """The ranks' output goes to a file, because a rank left on a node that hangs would keep a pipe
+    open for ever."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     line = [NODES, "run", "-n", "4", "env", *settings, *map(str, command)]
     with tempfile.TemporaryFile("w+") as said:
@@ -56,7 +56,7 @@ def test_library(method):
 
 
 def drop_in(program, *arguments):
-    """Each access waits for the server a few times: cases of seconds elsewhere take
+    """Each access waits for the server a few times, so cases that take seconds elsewhere take
     a minute here."""
     output = run(BUILD / "bin" / program, "--dir", SHARE, "--seconds", 300, *arguments, MPIIO_TEST_LIBRARY="stria",
                  LD_PRELOAD=BUILD / "lib/libstria_mpiio.so")  # fmt: skip

@@ -1,9 +1,9 @@
-"""The library, the drop-in and the FLASH programs on nodes that are really apart: cluster.sh's, of
-which this runs inside one.
+"""The library, the drop-in and the FLASH programs on the nodes of cluster.sh, which are really
+apart. This runs inside one of the nodes.
 
 Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a
-while, a node that crashes. STRIA_NODES=ceph runs on CephFS what needs nothing but a file system, on
-more patient nodes.
+while, a node that crashes. STRIA_NODES=ceph runs what needs only a file system on CephFS, with
+more patience.
 """
 
 import itertools
@@ -110,7 +110,7 @@ def test_communicator(local):
 
 
 def test_restart_on_other_nodes(nodes):
-    """What 8 ranks of 4 nodes leave, 6 of 2 go on with, and the file's sums are right."""
+    """6 ranks on 2 nodes go on with what 8 ranks on 4 nodes left, and the file's sums are right."""
     out = f"{SHARE}/restart"
     common = ["flash", "sedov", "--dim", 2, "--max-level", 3, "--out", out]
     stria(FOUR_BY_TWO, *common, "--steps", 3, "--checkpoint-every", 3)
@@ -128,7 +128,7 @@ def test_drop_in(coherent, program):
 
 @pytest.mark.parametrize("seed", [1, 20])
 def test_drop_in_on_caching_nodes(nodes, seed):
-    """What a rank of another node has written is read after a sync, though the node's page cache
+    """After a sync, a rank reads what a rank of another node has written, although its page cache
     knows nothing of it."""
     if nodes == "ceph" and seed == 20:
         pytest.skip("its thousands of pieces of a few bytes wait for the stores one by one: minutes")
@@ -141,12 +141,12 @@ def test_drop_in_on_four_nodes(coherent):
 
 
 def test_failures(local):
-    """Storage that fails on some ranks: the same outcome everywhere, and nobody hangs."""
+    """Storage that fails on some ranks: the same outcome everywhere, and no rank hangs."""
     assert ", 0 failed," in drop_in(["-n", "4", "--nodes", "2"], "mpiio_failures", more=f":{BUILD}/lib/libmpiio_fail_io.so")
 
 
 def test_library_on_failing_storage(nodes):
-    """A rank of another node can't write: every rank is told, and the file of before remains."""
+    """A rank of another node can't write: every rank hears of it, and the old file remains."""
     out = f"{SHARE}/fail"
     cluster("on", "n1", "mkdir", "-p", out)
     common = ["flash", "sedov", "--dim", 3, "--max-level", 3, "--out", out, "--checkpoint-every", 1,
@@ -160,8 +160,8 @@ def test_library_on_failing_storage(nodes):
 
 @pytest.mark.parametrize("kind", ["library", "mpiio"])
 def test_cut_link(local, kind):
-    """A link that stays cut: each side says for whom it waits, and every rank of both ends
-    at the deadline."""
+    """A link that stays cut: each side reports for which ranks it waits, and every rank of both
+    ends at the deadline."""
     more = {"LD_PRELOAD": f"{BUILD}/lib/libstria_mpiio.so"} if kind == "mpiio" else {}
     process = start(["-n", "6", "--nodes", "3"], BUILD / "bin/waits_program", kind, f"{SHARE}/waits", 60,
                     STRIA_WAIT_WARNING_S=2, STRIA_WAIT_DEADLINE_S=5, **more)  # fmt: skip

@@ -1,5 +1,5 @@
-"""h5py and HDF5's own tools find nothing unusual in the files, and files that they made
-anew are accepted."""
+"""h5py and HDF5's own tools find nothing unusual in the files, and files that they have
+repacked are accepted."""
 
 import shutil
 import subprocess
@@ -67,7 +67,7 @@ def test_the_file_holds_little_beside_its_data(files):
 
 @pytest.mark.parametrize("layout", [[], ["-f", "GZIP=1"], ["-l", "CONTI"], ["-f", "dens:GZIP=4"]])
 def test_repacked_checkpoints_restart(sedov_2d, work, layout):
-    """The same state comes out, whether the checksums survived the packing or not."""
+    """The same state comes out, whether the checksums survived the repacking or not."""
     original = sedov_2d / "sedov_hdf5_chk_0000"
     packed = work / "sedov_hdf5_chk_0000"
     run_tool("h5repack", *layout, original, packed)
@@ -210,7 +210,8 @@ DAMAGES = [
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda function: function.__name__)
 def test_files_that_make_no_sense_are_refused(sedov_2d, work, damage):
-    """Whatever another program left in the file: a message, no crash, no run with nonsense."""
+    """Whatever another program left in the file, there is a message, no crash, and no run
+    with nonsense."""
     path = work / "sedov_hdf5_chk_0000"
     rewrite(sedov_2d / "sedov_hdf5_chk_0000", path, {})
     with h5py.File(path, "a") as file:

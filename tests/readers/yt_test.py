@@ -44,7 +44,8 @@ def test_sedov(request, dim, name):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_sedov_mesh_covers_the_domain_once(request, dim):
-    """The leaves' masses add up to the mass of the ambient gas, which the blast doesn't change."""
+    """The masses of the leaves add up to that of the ambient gas, which the blast
+    doesn't change."""
     dataset = load(request.getfixturevalue(f"sedov_{dim}d") / "sedov_hdf5_chk_0001")
     data = dataset.all_data()
     mass = (data["flash", "dens"] * data["index", "cell_volume"]).sum()
@@ -55,8 +56,8 @@ def test_sedov_mesh_covers_the_domain_once(request, dim):
 
 
 def expected_value(block, variable, nvar, nxb, guard_cells):
-    """The FLASH I/O benchmark's cells, from their numbers: 1 plus a fraction that a multiplication
-    makes of the number."""
+    """The values of the FLASH I/O benchmark's cells, from the cells' numbers: 1 plus a fraction
+    that a multiplication makes of the number."""
     side = nxb + 2 * guard_cells
     inner = np.arange(guard_cells, guard_cells + nxb, dtype=np.uint64)
     cell = (inner[:, None, None] * side + inner[None, :, None]) * side + inner[None, None, :]

@@ -1,5 +1,5 @@
 """A store mounted as a directory: what ls, cp, h5dump, yt and Python's own files do with it.
-Skipped, with a word why, where this machine or this build can't mount."""
+Skipped, with the reason, where this machine or this build can't mount."""
 
 import contextlib
 import os

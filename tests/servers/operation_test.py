@@ -112,8 +112,8 @@ def test_the_page_for_prometheus(page, work):
 
 
 def test_a_server_with_few_descriptors_serves_many_files_and_clients(work):
-    """64 beside those for event loops and other things: half of them for connections, and two for
-    each open file's part."""
+    """64 besides those for event loops and other things: half of them for connections, and two for
+    each part of an open file."""
     (work / "store").mkdir()
     loops = min(max(4 * len(os.sched_getaffinity(0)), 8), 32)
     store = Store(work / "store", 1, descriptors=32 + 3 * loops + 64)

@@ -35,8 +35,9 @@ def names(url):
 
 
 def write_on_all_servers(url, *options):
-    """Writes files below url until the first lies on every server; its URL. A new file lies on
-    those of which the manager has heard lately, which isn't all just after one was killed."""
+    """Writes files below url until the first one lies on every server, and returns its URL. A new
+    file lies on the servers of which the manager has heard lately; just after one was killed,
+    these aren't all."""
     deadline = time.monotonic() + 30
     while True:
         run("flash", "io", *options, "--keep", "--dir", url, ranks=3).succeeded()
@@ -207,7 +208,7 @@ def test_no_key_no_network(work):
 
 
 def test_a_server_killed_in_the_middle(store, work):
-    """It returns, and every value is right; nobody but its clients' patience notices."""
+    """The server returns, and every value is right; only its clients' patience is tried."""
     stop = threading.Event()
 
     def trouble():

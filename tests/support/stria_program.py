@@ -1,8 +1,8 @@
-"""Runs the real stria command, on ranks or alone, and holds what came of it.
+"""Runs the real stria command, on ranks or alone, and keeps its results.
 
 Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. A run that takes longer than its
-timeout is killed and counts as a hang: the limits are far above what the machine needs, so that
-only a deadlock meets them.
+timeout is killed and counts as a hang. The limits are far above what the machine needs, so only a
+deadlock reaches them.
 """
 
 import contextlib
@@ -122,7 +122,7 @@ def kill(pid):
 
 
 def kill_all(process):
-    """Kills a run, mpiexec last so that it cannot tidy up first, and waits until nothing
+    """Kills a run, with mpiexec last so that it cannot tidy up first, and waits until nothing
     of it is left."""
     pids = descendants(process.pid)
     for pid in [*pids, process.pid]:
@@ -146,5 +146,5 @@ def read_json(path):
 
 
 def has_sedov():
-    """Debian's p4est needs Open MPI, so that other builds lack the Sedov application."""
+    """Debian's p4est needs Open MPI, so other builds lack the Sedov application."""
     return "sedov" in run("flash", "--help").stdout

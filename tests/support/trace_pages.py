@@ -1,5 +1,5 @@
-"""Pages of traces in headless Chromium: made-up traces, the pages that stria makes of them, and
-what their pixels show."""
+"""Pages of traces in headless Chromium: made-up traces, the pages that stria makes of them,
+and their pixels."""
 
 import contextlib
 import io
@@ -52,7 +52,7 @@ def browser():
 
 
 class Page:
-    """An open page, its pixels, and everything that it asked for or complained about."""
+    """An open page, its pixels, and its requests and complaints."""
 
     def __init__(self, instance, path, *, width=1400, height=900, dark=False):
         self.complaints = []
@@ -70,7 +70,7 @@ class Page:
         return self
 
     def settle(self):
-        """Waits until what was asked for is drawn and said."""
+        """Waits until the page has drawn and said what was asked for."""
         frames = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100)))"
         self.page.evaluate(f"() => new Promise((done) => {frames})")
 

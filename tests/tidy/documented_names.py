@@ -1,4 +1,4 @@
-"""What users type or read is described: options of the programs in docs/command_line.md, hints of
+"""What users type or read is documented: options of the programs in docs/command_line.md, hints of
 the library in docs/hints.md, rules of the report in docs/trace_report.md."""
 
 import re

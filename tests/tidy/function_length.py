@@ -1,4 +1,4 @@
-"""Lengths of C++ functions, measured on the text: comments and strings are blanked, then
+"""Lengths of C++ functions, measured on the text: comments and strings are blanked out, then
 braces are matched.
 
 An opening brace starts a function when the words before it hold a parameter list and it is not

@@ -1,4 +1,4 @@
-"""What holds of comments and documents: lines of at most 100 columns, and British spelling.
+"""Rules for comments and documents: lines of at most 100 columns, and British spelling.
 
 Code has the formatter's limit of 128. A comment behind code must end within 100 as well; only those
 that tools read (NOLINT, noqa) and those of preprocessor lines are free. Tables, code and addresses

@@ -1,4 +1,4 @@
-"""The files that the tidy checks look at, and the shape in which they report what they find."""
+"""The files at which the tidy checks look, and the form of their reports."""
 
 import dataclasses
 import pathlib

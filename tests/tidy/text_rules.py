@@ -1,5 +1,4 @@
-"""What holds of every file as text: its name, its length, its white space, and what may not be
-written in it."""
+"""Rules for every file as text: its name, its length, its white space, and forbidden words."""
 
 import re
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Plants each kind of violation in a small tree and sees that it is found, and that
-nothing else is."""
+"""Plants each kind of violation in a small tree, and expects that it is found and nothing else."""
 
 import unittest
 

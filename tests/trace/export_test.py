@@ -1,4 +1,4 @@
-"""Exported traces, each read back by software that is not ours; and two traces compared."""
+"""Exported traces, each read back by other projects' software; and two traces compared."""
 
 import json
 import os

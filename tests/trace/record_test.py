@@ -1,4 +1,4 @@
-"""Traces that real runs leave: what is in them at each level, and after a run that was killed."""
+"""Traces of real runs: what is in them at each level, and after a run that was killed."""
 
 import json
 import time

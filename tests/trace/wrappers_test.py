@@ -61,8 +61,8 @@ class Traced:
         return self.rows[layer, name]["bytes"]
 
     def roots_of_writes(self):
-        """The outermost calls around the requests that write, also those that run behind the next
-        round's packing."""
+        """The outermost calls around the requests that write, including those that run behind the
+        next round's packing."""
         kinds = ("storage write", "storage write behind")
         return {around[-1] for kind in kinds for around in self.ancestors("storage", kind) if around}
 
@@ -76,7 +76,7 @@ class Traced:
                 while (at["pid"], at["args"].get("parent", 0)) in self.spans:
                     outer = self.spans[at["pid"], at["args"]["parent"]]
                     assert outer["ts"] <= at["ts"]
-                    # What was begun behind ends when somebody waits for it.
+                    # A write in the background ends when a call waits for it.
                     behind = at["name"].endswith("behind")
                     assert behind or at["ts"] + at["dur"] <= outer["ts"] + outer["dur"] + 1e-3
                     around.append(outer["name"])
@@ -120,8 +120,8 @@ def test_mpi_io(work, preload):
     # What could not be opened is listed where its opening was counted; the MPI's own may ask unseen
     # by the wrappers.
     assert moved == {str(work / "file.absent"): False} or (preload == "wrappers" and not moved)
-    # Some of the writes happen inside calls, others in the background: none at the program's own
-    # level elsewhere.
+    # Some writes happen inside calls, others in the background; none elsewhere at the
+    # program's own level.
     assert traced.roots_of_writes() >= {"MPI_File_write_at", "MPI_File_write_at_all"}
     if preload != "wrappers":
         facts = traced.description["files"][0]["facts"]

@@ -28,7 +28,7 @@ def path(session_directory):
 
 
 def frames_a_second(page, share):
-    """Pans a window of that share of the run to and fro; counts the frames that were drawn."""
+    """Pans a window of that share of the run to and fro, and counts the frames that were drawn."""
     return page.page.evaluate(
         """([share, seconds]) => new Promise((done) => {
             const { viewport } = stria;
@@ -50,8 +50,8 @@ def frames_a_second(page, share):
 
 
 def says_what_is_on_the_screen(page):
-    """A thousand rows don't fit: which do is said, and changes with the wheel. Large rates
-    keep few digits."""
+    """A thousand rows don't fit. The page says which do, and that changes with the wheel. Large
+    rates have few digits."""
     assert re.search(r"rows 1 to \d+ of 1,000; Shift and the wheel scroll$", page.text("#extent"))
     assert re.search(r"at most [\d.,]{1,5} [GT]B/s", page.text("#summary"))
     x, y, width, height = page.box("#timeline")

@@ -1,4 +1,4 @@
-"""The report of a run as its reader sees it."""
+"""The report of a run, as a reader sees it."""
 
 import json
 
@@ -112,8 +112,7 @@ def test_sizes_that_no_piece_has_take_no_row(page):
 
 
 def test_little_io_leaves_nothing_to_do(browser, session_directory):
-    """The same small pieces that are a finding elsewhere are a remark where I/O is
-    0.9 % of the run."""
+    """Small pieces that are a finding elsewhere are only a remark where I/O is 0.9 % of the run."""
     counters = COUNTERS | {"pack_ns": 0, "write_ns": 18 * MS, "write_pieces": 1000, "write_sizes_10K-100K": 1000}
     description = DESCRIPTION | {
         "ranks": [{"end_ns": 2000 * MS}] * 2,

@@ -1,4 +1,4 @@
-"""The timeline page as it opens: pixels of known states at known places, texts for those who
+"""The timeline page as it opens: pixels of known states at known places, and texts for readers who
 can't see them."""
 
 import re
@@ -74,7 +74,7 @@ def test_preview_counts_the_ranks_in_each_state(page):
 
 
 def test_what_is_in_flight_is_no_state(browser, session_directory):
-    """A message posted for the whole of a commit neither hides what its rank does nor takes its
+    """A message that is posted during a whole commit neither hides what its rank does nor takes its
     place in the timeline."""
     events = [
         span(0, "File::commit", 10, 90, id=1),

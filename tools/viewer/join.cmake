@@ -1,5 +1,5 @@
-# Joins the page's style and modules into one HTML text and writes it as a C++ string: tools/viewer
-# needs no bundler and no node.
+# Joins the page's style and modules into one HTML text and writes it as a C++ string, so that
+# tools/viewer needs no bundler and no node.
 #   cmake -DFOLDER=tools/viewer -DSOURCE=viewer_page.cpp -P join.cmake
 # Each module becomes a function that returns what it exports; imports become lookups. Modules are
 # joined in the order of MODULES, in which each stands behind those that it imports.

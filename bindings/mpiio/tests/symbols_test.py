@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""usage: symbols_test.py libstria_mpiio.so LIBRARY...: whatever the MPI's libraries offer of
-MPI-IO, the preloaded library offers too, nothing else of its own can be seen, and it brings no HDF5
-into the program."""
+"""usage: symbols_test.py libstria_mpiio.so LIBRARY...: the preloaded library has every MPI-IO
+function of the MPI's libraries, no other visible symbol, and brings no HDF5 into the program."""
 
 import re
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""usage: verbose_test.py MPIEXEC libstria_mpiio.so PROGRAM: with STRIA_VERBOSE=1 the library says
-once that it is active and once what hint or file of hints it can't use; without, nothing."""
+"""usage: verbose_test.py MPIEXEC libstria_mpiio.so PROGRAM: with STRIA_VERBOSE=1 the
+library says once that it is active, and once which hint or file of hints it can't use.
+Without, it says nothing."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 """NumPy's indexing as hyperslabs: which elements of a dataset an index means, in parts that the
-library takes at once."""
+library can take."""
 
 import operator
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from .errors import InvalidArgumentError
 
 @dataclass
 class Axis:
-    """What an index says of one dimension: `count` elements from `start`, `step` > 0 apart; or
+    """What an index says about one dimension: `count` elements from `start`, `step` > 0 apart; or
     a list of them."""
 
     start: int = 0
@@ -53,7 +53,7 @@ class Selection:
             yield list(start), list(count), stride, array[where]
 
     def _expand(self, array: np.ndarray) -> np.ndarray:
-        """The dimensions that integers took away, put back: a view."""
+        """A view with the dimensions that integers took away put back."""
         where = tuple(slice(None) if axis.kept else np.newaxis for axis in self.axes)
         return array[where]
 

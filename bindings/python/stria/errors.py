@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions: each is a StriaError, and what Python calls the like."""
+"""Errors as exceptions: each is a StriaError, and also Python's own class for such an error."""
 
 
 class StriaError(Exception):

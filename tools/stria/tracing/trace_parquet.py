@@ -1,4 +1,4 @@
-"""Writes a Parquet table of a trace: run by `stria trace export` and `stria trace stats`, which
+"""Writes a Parquet table of a trace. `stria trace export` and `stria trace stats` run it and
 send the columns.
 
 usage: trace_parquet.py OUTPUT < columns
