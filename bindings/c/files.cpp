@@ -1,4 +1,4 @@
-// The life of a file, and what it tells of itself.
+// The life of a file, and what it tells about itself.
 #include "handles.hpp"
 
 using stria::Phase;

@@ -41,7 +41,7 @@ namespace stria::c {
 /// Keeps the words of an error for stria_error_message(), and returns its code.
 int fail(ErrorCode code, const char* message) noexcept;
 
-/// Every function of stria.h that can fail is one call of this: no exception leaves it.
+/// Every function of stria.h that can fail is one call of this, so that no exception leaves it.
 template <typename Call>
 int guarded(Call&& call) noexcept {
   try {
@@ -71,8 +71,8 @@ T& given(T* pointer, const char* what) {
   return *pointer;
 }
 
-/// Text that may be NULL: taken as none, which the library refuses on all ranks alike where
-/// it needs some.
+/// Text that may be NULL, which counts as empty. Where the library needs some text, it refuses
+/// that on all ranks.
 inline std::string text(const char* chars) {
   return chars == nullptr ? std::string() : std::string(chars);
 }

@@ -1,5 +1,5 @@
-// What the package stria calls: stria.h with NumPy's arrays. One module for each MPI, and one
-// without (module_name).
+// The module that the package stria calls: stria.h with NumPy's arrays. There is one module for
+// each MPI, and one without (module_name).
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
@@ -103,7 +103,7 @@ int element_of(nb::dlpack::dtype type) {
   }
 }
 
-/// The bytes of an array in C order, whatever its strides: one vector a dimension
+/// The bytes of an array in C order, whatever its strides: one vector per dimension
 /// around the element.
 template <typename Any>
 Type type_of(const Any& array) {
@@ -170,7 +170,7 @@ std::unique_ptr<File> begin(Begin call, std::optional<int> comm, const std::stri
   return std::make_unique<File>(file);
 }
 
-/// A collective call, which other threads of Python needn't wait for.
+/// A collective call. Other threads of Python needn't wait for it.
 template <typename Call>
 void released(Call&& call) {
   nb::gil_scoped_release release;

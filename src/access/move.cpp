@@ -73,7 +73,8 @@ Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoi
   return outcome;
 }
 
-// Each rank moves its own bytes, and hears of failures elsewhere where there are enough of them.
+// Each rank moves its own bytes. If there are enough of them, it hears of failures
+// elsewhere meanwhile.
 Outcome move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows,
                    const Agreed& agreed) {
   MemoryReserve memory;
@@ -86,7 +87,7 @@ Outcome move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpo
   if (signal) {
     outcome.status = signal->end(outcome.status);
   }
-  if (!signal || !outcome.status.ok()) {  // by the signal it is known that all have succeeded
+  if (!signal || !outcome.status.ok()) {  // the signal tells that all have succeeded
     outcome.status = agree_on_outcome(context, windows, outcome.status);
   }
   outcome.reason = agreed.plan.reason + "; " + outcome.reason;
@@ -103,7 +104,7 @@ struct Early {
     static const Lane kNothing;
     return stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
   }
-  /// The end of an operation in which nobody else has moved anything.
+  /// The end of an operation in which no rank has anything left.
   Outcome end(Context& context, bool somebody_failed) {
     outcome.status = somebody_failed ? context.comm.agree(outcome.status) : outcome.status;
     return std::move(outcome);
@@ -118,8 +119,8 @@ struct Early {
   }
 };
 
-// Ranks of a node that have one piece, or long ones, wait for nobody: no other method would serve
-// them better, whatever the others have.
+// Ranks of a node that have one piece, or long ones, don't wait for the others: no other method
+// would serve them better, whatever the others have.
 Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows) {
   Early early;
   if (windows == nullptr) {

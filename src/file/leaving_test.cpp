@@ -1,6 +1,6 @@
-// A rank that leaves a file, because something threw, because it returned early, or without a
-// reason: the others' next collective call says so within a second, nothing of the file stays, and
-// the next file is well.
+// A rank leaves a file: something threw, it returned early, or there is no reason. The others'
+// next collective call says so within a second, nothing of the file stays, and the next file
+// is not affected.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kBoundSeconds = 1;
 
-/// A communicator whose files count as on so many nodes.
+/// A communicator whose ranks count as on so many nodes.
 class Leaving : public test::FileTest, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {

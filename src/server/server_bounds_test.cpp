@@ -1,5 +1,5 @@
-// What clients can't do, however many and however rude they are: memory, connections, locks, open
-// files and processor time of a server have bounds, and others are served meanwhile.
+// The bounds of a server, however many clients there are and however rude: memory, connections,
+// locks, open files and processor time. Others are served meanwhile.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -73,7 +73,7 @@ void work(Cluster& cluster, size_t bytes) {
   STRIA_EXPECT_OK(file->close());
 }
 
-/// So many buffers that each of these clients can hold one; others have to get theirs in time.
+/// Each of these clients can hold one buffer; others must get theirs in time.
 TEST(Bounds, SlowClientsHoldNothingForLong) {
   Cluster cluster(1, [](ServerOptions& options) {
     options.bounds.buffers = 4;
@@ -165,11 +165,11 @@ TEST(Bounds, LongMessagesOfManyClientsTakeNoMoreMemoryThanThereIs) {
     }
     most = std::max(most, resident_bytes() - before);
     if (!worked) {
-      work(cluster, 300000);  // small messages wait for nobody
+      work(cluster, 300000);  // small messages need not wait
       worked = true;
     }
   }
-  if (!kSanitized) {  // whose allocator keeps what was freed
+  if (!kSanitized) {  // sanitizers' allocators keep what was freed
     EXPECT_LT(most, 14 << 20) << "32 messages of 1 MiB, of which 4 have room";
   }
   // A long message of an honest client has its turn.
@@ -199,7 +199,7 @@ TEST(Bounds, WhoHoldsNothingMakesRoomForOthers) {
   std::this_thread::sleep_for(milliseconds(400));
   work(cluster, 300000);
   *lock = nullptr;
-  STRIA_EXPECT_OK(write_all(*file, noise(100, 2)));  // would tell of a lost lock
+  STRIA_EXPECT_OK(write_all(*file, noise(100, 2)));  // this would report a lost lock
   STRIA_EXPECT_OK(file->close());
   close_all(sockets);
 }
@@ -245,8 +245,8 @@ TEST(Bounds, OpenFilesAreCounted) {
   work(cluster, 1000);
 }
 
-/// 2^29 pieces, backwards, none of which the server has: a server with so few threads would be busy
-/// with a few of them for a long time.
+/// 2^29 pieces, backwards, of which the server has none. A few such requests would keep a server
+/// with few threads busy for a long time.
 TEST(Bounds, EndlessWalksLetOthersWork) {
   Cluster cluster(1);
   std::vector<std::byte> body;

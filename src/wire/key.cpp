@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLeastBytes = 16;
 
-/// True once libsodium may be used. It falls back by itself where it finds no special instructions.
+/// True once libsodium may be used. It needs no special instructions.
 bool sodium_ready() {
   static const bool ready = sodium_init() >= 0;
   return ready;

@@ -1,5 +1,5 @@
-// Frames and messages: what is written is read, the documented example is what is sent, and nothing
-// else is believed.
+// Frames and messages: what is written is read, the documented example is what is sent, and
+// anything else is refused.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -24,7 +24,7 @@ void fail(Operation& operation, const Outcome& outcome) {
   operation.bytes = 0;
 }
 
-// The position is known: whether the bytes are within reach. Tells the trace what the call
+// Checks that the bytes at the known position are within reach. Tells the trace what the call
 // under way moves.
 void check_place(Operation& operation) {
   if (Outcome reach = operation.view->check_reach(operation.position, operation.bytes); !reach.ok()) {
@@ -61,7 +61,7 @@ std::unique_lock<std::mutex> hold_pointer(File& file, const Access& access) {
   return access.pointer == Pointer::kIndividual ? file.pointer().hold() : std::unique_lock<std::mutex>();
 }
 
-// Finds the position; a pointer that can be moved before the outcome is known is moved here.
+// Finds the position. A pointer that can be moved before the outcome is known is moved here.
 OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access, const UserBuffer& buffer) {
   OperationPtr operation = prepare(file, access.direction, buffer);
   if (Outcome checked = check_pointer(*file, access.pointer); !checked.ok()) {
@@ -96,14 +96,14 @@ bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, 
   return true;
 }
 
-// The individual pointer after a blocking access: behind the last etype that was touched.
+// Moves the individual pointer after a blocking access: behind the last etype that was touched.
 void move_pointer(File& file, const Access& access, const Operation& operation) {
   if (access.pointer == Pointer::kIndividual) {
     file.pointer().move_behind(operation.position, operation.moved_bytes);
   }
 }
 
-// The same for an access whose outcome is not known yet: a read ends where the file does now.
+// The same for an access whose outcome is not known yet: a read ends where the file ends now.
 Outcome move_pointer_ahead(File& file, const Access& access, const Operation& operation) {
   if (access.pointer != Pointer::kIndividual) {
     return {};

@@ -20,9 +20,9 @@ namespace stria::mpiio {
 
 namespace {
 
-// A request so small that it goes to the storage as it is, past the access layer.
+// A request up to this size goes to the storage as it is, without the access layer.
 constexpr int64_t kSmallBytes = 1 << 20;
-// Beyond this sums might overflow: such positions are looked at more closely.
+// Beyond this, sums might overflow, so such positions need a closer look.
 constexpr int64_t kLastPlainPosition = int64_t{1} << 60;
 
 Outcome check_access(const File& file, Direction direction) {
@@ -77,8 +77,8 @@ Outcome check_view(const Operation& operation) {
   return {};
 }
 
-// The streams of an access: one, or where tiles interleave one a tile, or a piece where a filetype
-// goes back and forth.
+// The streams of an access: usually one. Where tiles interleave, there is one per tile; where a
+// filetype goes back and forth, one per piece.
 struct Streams {
   access::Lane lane;
   std::vector<int64_t> firsts;
@@ -149,7 +149,7 @@ Outcome make_ends(Operation& operation, std::vector<int64_t> firsts, Ends& ends)
   return {};
 }
 
-// After a read in another representation: what came is converted to memory.
+// After a read in another representation: converts what came, into memory.
 Outcome finish(Operation& operation, Ends& ends) {
   operation.memory_bytes = operation.moved_bytes;
   if (operation.converter == nullptr) {
@@ -172,7 +172,8 @@ access::Outcome move_streams(access::Context& context, std::span<const access::L
   return access::move(context, lanes, endpoint, access::Independently());
 }
 
-// What the trace says of the method; facts only where they are new, since small transfers are many.
+// Tells the trace the method; facts only where they are new, because there are many
+// small transfers.
 void note(const Operation& operation, const access::Outcome& moved, Together together) {
   File& file = *operation.file;
   access::count_transfer(file.trace().id(), moved.method, moved.aggregators, file.comm().rank());
@@ -258,8 +259,8 @@ bool run_small(Operation& operation, storage::File& storage) {
   return true;
 }
 
-// The file's own lock on everything between the first byte of an access and its last: other ranks,
-// jobs and libraries in atomic mode take it as well. Without such locks the ranks of one node
+// The file's own lock on everything between the first byte of an access and its last. Other
+// ranks, jobs and libraries in atomic mode take it too. Without such locks, the ranks of one node
 // still take turns.
 void lock_range(Operation& operation, storage::File& storage, std::unique_ptr<storage::RangeLock>& range) {
   if (!operation.outcome.ok() || operation.bytes == 0) {
@@ -337,8 +338,8 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
 
 void run_independent(Operation& operation, storage::File& storage) {
   const File& file = *operation.file;
-  // Atomic mode: one access of the file's ranks at a time, on several nodes and of several handles
-  // one to a range.
+  // Atomic mode: one access of the file's ranks at a time; on several nodes, and with several
+  // handles, one per range.
   NodeTurn::Guard turn(file.atomic_turn());
   std::unique_ptr<storage::RangeLock> range;
   if (file.is_atomic()) {

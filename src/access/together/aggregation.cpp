@@ -12,12 +12,12 @@ namespace stria::access {
 
 namespace {
 
-// A piece's step and length, and a stream's numbers, as they are written at most.
+// The most bytes that a piece's step and length, or a stream's numbers, take.
 constexpr int64_t kMostPieceBytes = 20;
 constexpr int64_t kMostStreamBytes = 256;
 
-// The lists of a round have an entry for each stream and window that meet; so many bytes of them
-// are sure to be had.
+// The lists of a round have an entry for each stream and window that meet. So many bytes for them
+// are set aside.
 constexpr size_t kReserveBytes = 1 << 20;
 constexpr size_t kReserveBytesPerStream = 256;
 
@@ -25,7 +25,7 @@ constexpr size_t kReserveBytesPerStream = 256;
 struct ContributorHeader {
   int64_t rank = 0;
   int64_t pieces = 0;  // to come with the rounds, or kWhole
-  int64_t bytes = 0;   // of the description; none: that of the contributor before
+  int64_t bytes = 0;   // of the description; 0: that of the previous contributor
 };
 
 size_t stream_count(std::span<const LaneDescription> description) {
@@ -104,8 +104,8 @@ int64_t Aggregation::asked_bytes() const {
   return std::max<int64_t>(context_.hints.collective_buffer_bytes / kTwins, 1);
 }
 
-// What a kept buffer for one round has: enough for any request of these extents, told without the
-// domains, so that ranks agree on it even where one of them is out of memory.
+// The size of a kept buffer for one round: enough for any request of these extents. It is computed
+// without the domains, so that ranks agree on it even where one of them is out of memory.
 int64_t Aggregation::kept_bytes() const {
   int64_t longest = 0;
   for (const Lane& lane : lanes_) {
@@ -117,7 +117,7 @@ int64_t Aggregation::kept_bytes() const {
   return a_lane < most / std::max<int64_t>(lanes, 1) ? lanes * a_lane : most;
 }
 
-// Takes the buffers of the operation before where they are large enough.
+// Takes the buffers of the previous operation if they are large enough.
 Status Aggregation::allocate_buffers() {
   if (kept_ != nullptr && kept_->memory != nullptr && kept_->bytes >= kept_bytes() && kept_->aggregators == plan_.aggregators) {
     shared_ = kept_->memory;
@@ -172,7 +172,7 @@ Status Aggregation::exchange_descriptions() {
       message = {};
       status.update(std::move(decoded));
     }
-    // Its own description an aggregator has already.
+    // An aggregator has its own description already.
     const int me = context_.comm.rank();
     if (std::find(met_.begin(), met_.end(), my_index_) != met_.end()) {
       const auto place = std::find_if(others_.begin(), others_.end(), [me](const Contributor& c) { return c.speaker > me; });
@@ -226,7 +226,7 @@ void Aggregation::describe_to_aggregators(Comm::Messages& outgoing) {
   }
 }
 
-// What this rank tells an aggregator: of itself and of those that it speaks for.
+// What this rank tells an aggregator about itself and the ranks for which it speaks.
 std::vector<std::byte> Aggregation::describe(int aggregator) {
   std::vector<std::byte> message;
   std::vector<std::byte> last;
@@ -292,7 +292,7 @@ Status Aggregation::decode_contributors(int speaker, std::span<const std::byte> 
   return Status();
 }
 
-// What the rounds will need, taken while a want of memory can still be agreed on.
+// Takes the memory that the rounds will need, while ranks can still agree on a lack of it.
 Status Aggregation::allocate_incoming() {
   if (!domains_) {
     return Status();
@@ -321,7 +321,8 @@ Status Aggregation::allocate_incoming() {
   STRIA_ASSIGN_OR_RETURN(incoming_, PrivateMemory::allocate(longest_bytes));
   if (most_pieces_ > 0) {
     const int64_t pieces = std::min(most_pieces_, domains_->buffer_bytes());
-    // Each of which a stream can meet; the first round has as many as any other, but for a cut one.
+    // A stream can meet each of them. The first round has as many as any other, except
+    // for a cut one.
     size_t windows = lanes_.size();
     memory_.attempt([&] { windows = std::max(windows, is_aggregator() ? my_windows(0).size() : 0); });
     const int64_t bytes = pieces * kMostPieceBytes + (static_cast<int64_t>(windows) + 2) * kMostStreamBytes;
@@ -395,8 +396,8 @@ std::vector<int> Aggregation::contributor_ranks() const {
   return ranks;
 }
 
-// Windows of a lane come by increasing offset, so that of a single stream the first bytes to be met
-// are the first missing.
+// Windows of a lane come by increasing offset. So of a single stream, the first missing bytes are
+// those that are met first.
 void Aggregation::miss_rounds(int aggregator_rank, int done_rounds, MovedPrefix& moved) {
   const auto place = std::find(plan_.aggregators.begin(), plan_.aggregators.end(), aggregator_rank);
   if (const auto withheld = withheld_from_.find(aggregator_rank); withheld != withheld_from_.end()) {

@@ -15,7 +15,7 @@ namespace stria::access {
 
 namespace {
 
-// Small enough to stay in a processor's cache between those who fill it and the one who writes it.
+// Small enough to stay in a processor's cache while ranks fill it and one of them writes it.
 constexpr int64_t kMostWindowBytes = 1 << 20;
 
 // Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
@@ -42,7 +42,7 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool wri
   return agreed;
 }
 
-// What a rank says in a meeting of what it has left to move; rank 0 also of the storage.
+// What a rank says in a meeting about what it has left to move; rank 0 also about the storage.
 struct Summary {
   Stage stage;
   ByteRange hull;

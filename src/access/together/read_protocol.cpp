@@ -104,7 +104,7 @@ class TwoPhaseRead {
     }
   }
 
-  // After a failure, once it has gone around: nobody waits for this rank in the rounds
+  // After a failure of which all have heard: no rank waits for this one in the rounds
   // that are left.
   bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_, closed_); }
 
@@ -144,7 +144,7 @@ class TwoPhaseRead {
     }
   }
 
-  // Waits until the buffer that `round` will use was read by everybody on the node.
+  // Waits until all ranks of the node have read the buffer that `round` will use.
   void collect_taken(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     auto& taken_from = readers_[round % Aggregation::kTwins];
@@ -154,8 +154,8 @@ class TwoPhaseRead {
     taken_from.clear();
   }
 
-  // One read of the stretches that somebody wants; gaps that cost less than another request come
-  // along. Returns where the file was found to end (kNoEnd: not before these bytes), or kFailed.
+  // One read of the stretches that any rank wants, with gaps that cost less than another request.
+  // Returns where the file was found to end (kNoEnd: not before these bytes), or kFailed.
   int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
     int64_t end = kFailed;
     aggregation_.memory().attempt([&] {
@@ -182,7 +182,7 @@ class TwoPhaseRead {
     return read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
   }
 
-  // The bytes of those who want the same come once.
+  // Bytes that several ranks want come once.
   static std::vector<std::byte> message_for(std::span<const Share> shares, const std::byte* buffer) {
     int64_t bytes = 0;
     for (const Share& share : shares) {
@@ -203,7 +203,7 @@ class TwoPhaseRead {
   }
 
   // Contributor: takes its bytes of the round from every aggregator that it meets. Delegates first
-  // fetch what they carry, for which they wait for aggregators of this round alone.
+  // fetch what they carry; for that they wait only for aggregators of this round.
   void take(int round) {
     const std::vector<Share> shares = aggregation_.my_shares(round);
     const std::vector<Load> loads = aggregation_.loads(round);
@@ -395,11 +395,12 @@ class TwoPhaseRead {
   Mailbox& mailbox_ = aggregation_.mailbox();
   std::optional<MessageSignal> signal_;  // of an aggregator
   std::set<int> failed_;                 // aggregators that this rank met and that could not read
-  // Speakers of contributors whom this aggregator has told so.
+  // Speakers of contributors to which this aggregator has reported its failure.
   std::set<int> dismissed_;
-  // Aggregators, and ranks that this one speaks for and has told so.
+  // Aggregators, and the ranks for which this one speaks and to which it has reported
+  // their failure.
   Aggregation::Spoken closed_;
-  std::vector<int> members_;  // who still has to take bytes out of the staging buffer
+  std::vector<int> members_;  // ranks that still have to take bytes out of the staging buffer
   int round_ = 0;
   // Of aggregators that failed: the first that this rank did not get.
   std::map<int, int> lost_rounds_;
@@ -408,7 +409,7 @@ class TwoPhaseRead {
   std::vector<StreamPart> parts_;
   // Where this aggregator found the file to end in the round, or kFailed.
   int64_t own_end_ = kNoEnd;
-  // Who still has to say that it took the buffer's bytes.
+  // Ranks that still have to say that they took the buffer's bytes.
   std::vector<int> readers_[Aggregation::kTwins];
 };
 

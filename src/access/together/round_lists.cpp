@@ -8,8 +8,8 @@
 
 namespace stria::access {
 
-// Long lists of single streams are sent by rounds. Where a lane has several streams, which is where
-// tiles of a view interleave, they are sent whole.
+// Long lists of single streams are sent by rounds. Where a lane has several streams, because tiles
+// of a view interleave, lists are sent whole.
 void Aggregation::choose_description() {
   int64_t entries = 0;
   bool single = true;
@@ -29,8 +29,8 @@ void Aggregation::choose_description() {
   }
 }
 
-// Everybody sends before anybody receives, and nothing else is waited for in between: who is in the
-// earliest round always goes on.
+// All ranks send before any rank receives, and wait for nothing else in between. So a rank in the
+// earliest round can always go on.
 Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) {
   withheld_.clear();
   for (int a : met_) {
@@ -101,7 +101,7 @@ std::vector<std::byte> Aggregation::encode_pieces(const Share& share) const {
     const int lane = share.windows[w].lane;
     auto part = part_of(*overlap.stream, overlap.begin, overlap.end);
     if (!part.ok()) {
-      throw std::bad_alloc();  // offsets were valid in the whole: nothing else can be wrong
+      throw std::bad_alloc();  // the offsets of the whole were valid, so nothing else can be wrong
     }
     if (chosen.empty() || chosen.back() != lane) {
       chosen.push_back(lane);

@@ -1,15 +1,16 @@
 // Two-phase collective I/O: ranks bring the bytes of a contiguous file domain together at an
 // aggregator, which moves them in large requests.
 //
-// Problem: pieces too small or too scattered for the storage, too many writers.
+// Problem: pieces are too small or too scattered for the storage, or there are too many writers.
 // Method (Thakur 1995; aggregators and buffer sizes as Yu 2008 tunes them): each rank sends its
-// *file description* once to every aggregator that it meets (only where it begins and ends, if it
-// is a long list of irregular pieces: those of a round then come with the round); then round by
-// round the ranks of the aggregator's node pack straight into its buffer, which is shared memory,
-// ranks of other nodes send packed messages, and the aggregator writes the buffer while everybody
-// packs the next round into its twin. Holes stay what they are (window_writer.hpp). Cost a rank and
-// round: one message each way to each aggregator met; memory: description + two half collective
-// buffers on aggregators; of lists what meets one buffer.
+// *file description* once to every aggregator that it meets. Of a long list of irregular pieces it
+// sends only the beginning and the end; the pieces of a round then come with the round. Round by
+// round, ranks of the aggregator's node pack straight into its buffer, which is shared memory, and
+// ranks of other nodes send packed messages. The aggregator writes the buffer while the ranks pack
+// the next round into its twin. Holes stay as they are (window_writer.hpp). Cost per rank and
+// round: one message each way to each aggregator met.
+// Memory: the description, and two half collective buffers on aggregators; of lists, what
+// meets one buffer.
 #pragma once
 
 #include "access/plan/plan.hpp"
@@ -24,8 +25,8 @@ Status write_two_phase(Context& context, const ThroughAggregators& plan, std::sp
                        storage::File* direct_file = nullptr);
 
 /// The same with an outcome that is the same on every rank: the error of the rank that met it, with
-/// its number, and for each rank the bytes of its own, the first of its request without a gap, that
-/// are known to be in the file. Costs a small reduction; after a failure a message to each
+/// its number. The bytes are each rank's own: those of its request before the first that is not
+/// known to be in the file. Costs a small reduction, and after a failure a message to each
 /// contributor of each aggregator. `kept`: what stays from one operation to the next, or null.
 /// Collective: yes.
 Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,

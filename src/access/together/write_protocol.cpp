@@ -17,7 +17,7 @@ namespace {
 
 using Share = Aggregation::Share;
 
-// Instead of a place: the aggregator has failed. The last word between the two for it.
+// Instead of a place: the aggregator has failed. This is the last message of the two about it.
 constexpr int64_t kClosed = -1;
 
 class TwoPhaseWrite {
@@ -108,7 +108,7 @@ class TwoPhaseWrite {
   // Aggregator: waits for the write that used this round's buffer, then lets the contributors in.
   void offer_buffer(int round, const std::vector<Share>& contributors) {
     if (round < Aggregation::kTwins) {
-      return;  // fresh buffers need no leave
+      return;  // fresh buffers need no token
     }
     if (aggregation_.is_aggregator()) {
       finish_write(round % Aggregation::kTwins);
@@ -123,8 +123,8 @@ class TwoPhaseWrite {
     });
   }
 
-  // Whoever is carried waits for a delegate, which waits for an aggregator of this round alone;
-  // delegates wait for those whom they carry when all have been told where to pack.
+  // A rank that is carried waits for a delegate, which waits only for an aggregator of this round.
+  // Delegates wait for the ranks that they carry after all have been told where to pack.
   void contribute(int round) {
     const int me = context_.comm.rank();
     const std::vector<Share> shares = aggregation_.my_shares(round);
@@ -172,7 +172,8 @@ class TwoPhaseWrite {
     }
   }
 
-  // Delegate: tells those whom it speaks for where to pack, and packs its own bytes among theirs.
+  // Delegate: tells the ranks for which it speaks where to pack, and packs its own
+  // bytes among theirs.
   void take_up(const Load& load, const std::vector<Share>& shares, int round) {
     const int me = context_.comm.rank();
     const int aggregator_rank = aggregation_.rank_of(load);
@@ -231,7 +232,7 @@ class TwoPhaseWrite {
     }
   }
 
-  // False when the aggregator has failed: the two have nothing more to say to each other.
+  // False when the aggregator has failed: the two then exchange no more messages.
   bool is_let_in(int aggregator_rank, int round) {
     if (failed_.contains(aggregator_rank)) {
       return false;
@@ -253,7 +254,7 @@ class TwoPhaseWrite {
     return !knows_of_failure() && attempt(work);
   }
 
-  // False, and the end of this rank's writing, where memory runs out.
+  // False where memory runs out; this rank's writing then ends.
   template <typename Work>
   bool attempt(Work&& work) {
     bool done = false;
@@ -283,12 +284,12 @@ class TwoPhaseWrite {
     return aggregation_.memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not write"); });
   }
 
-  // After a failure, once it has gone around: nobody waits for this rank in the rounds
+  // After a failure of which all have heard: no rank waits for this one in the rounds
   // that are left.
   bool is_over() const { return knows_of_failure() && aggregation_.is_parted(failed_, dismissed_, closed_); }
 
-  // From then on a rank brings nothing to anybody, so that those who have not heard of it stop
-  // within two rounds.
+  // From then on a rank brings nothing to any aggregator, so that ranks that have not heard of it
+  // stop within two rounds.
   bool knows_of_failure() const { return !status_.ok() || !failed_.empty(); }
 
   // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the
@@ -380,9 +381,10 @@ class TwoPhaseWrite {
   Status status_;  // of this aggregator's writing
   // Aggregators that this rank met and that could not write.
   std::set<int> failed_;
-  // Speakers of contributors whom this aggregator has told so.
+  // Speakers of contributors to which this aggregator has reported its failure.
   std::set<int> dismissed_;
-  // Aggregators, and ranks that this one speaks for and has told so.
+  // Aggregators, and the ranks for which this one speaks and to which it has reported
+  // their failure.
   Aggregation::Spoken closed_;
   // Of this round, and whether this rank's own bytes are in it.
   std::vector<std::pair<const Load*, bool>> carried_;

@@ -54,7 +54,7 @@ std::string text_of(const std::vector<int64_t>& dims) {
   return fmt::format("{{{}}}", fmt::join(dims, ", "));
 }
 
-// A short value itself, of a long one what tells it from another.
+// The value itself if it is short, else what tells it from others.
 std::string text_of(const container::ElementSpec& element, std::span<const std::byte> value) {
   constexpr size_t kShortBytes = 60;
   if (element.kind == container::ElementSpec::Kind::kString && value.size() <= kShortBytes) {
@@ -79,7 +79,7 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
 
 DefinitionText describe_table(const container::DatasetSpec& spec, uint64_t content) {
   if (spec.path.starts_with(std::string(kOwnGroup) + "/")) {
-    return {};  // the library's own, when all calls are through
+    return {};  // the library's own, after all calls
   }
   const bool strings = spec.element.kind == container::ElementSpec::Kind::kString;
   return {fmt::format("{}('{}')", strings ? "create_strings" : "create_table", spec.path),
@@ -129,7 +129,7 @@ Status Definitions::create_table(container::DatasetSpec spec, std::span<const st
 
 void Definitions::add_table(container::DatasetSpec spec, std::span<const std::byte> content) {
   auto path = container::normal_path(spec.path);
-  spec.path = path.ok() ? *path : spec.path;  // the writer says what is wrong with it
+  spec.path = path.ok() ? *path : spec.path;  // the writer reports what is wrong with it
   const auto bytes = container::dataset_bytes(spec);
   const uint64_t hash = content.empty() && bytes.ok() && *bytes > 0 ? 0 : content_hash(content);
   target_.log.add(hash_of(spec), hash,

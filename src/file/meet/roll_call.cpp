@@ -29,7 +29,7 @@ const char* call_name(Call call) {
   return kNames[static_cast<size_t>(call)];
 }
 
-/// What is known of the ranks that the sender speaks for.
+/// What is known about the ranks for which the sender speaks.
 struct RollCall::Message {
   int32_t left_rank = kNobody;  ///< one that has left the file
   int32_t size = 0;             ///< of the sums
@@ -79,7 +79,7 @@ struct RollCall::Edge {
   }
 };
 
-/// As one request: done when all that is under way is.
+/// All edges as one request: done when everything under way is done.
 struct RollCall::Edges : CommRequest {
   std::vector<Edge> all;
 
@@ -181,7 +181,7 @@ Status RollCall::exchange(Message& mine, access::MemoryReserve& memory) {
   return Status();
 }
 
-// All partners have come, or are about to: they have sent what this rank has received.
+// All partners have come, or soon will: they have sent what this rank has received.
 void RollCall::wait_for_sends() {
   for (int attempt = 0; !edges_->test(); ++attempt) {
     comm_.pause(attempt);
@@ -201,7 +201,7 @@ Status RollCall::end_with(const Message& news, access::MemoryReserve& memory) {
   return ended_;
 }
 
-// What is under way outlives this, with its buffers: where memory runs out for good, for ever.
+// What is under way outlives this object, with its buffers; if memory has run out, for ever.
 void RollCall::stay_behind(access::MemoryReserve& memory) {
   std::unique_ptr<CommRequest> all = std::move(edges_);
   try {
@@ -250,7 +250,7 @@ void RollCall::leave(std::string_view reason, access::MemoryReserve& memory) noe
     ended_ = memory.surely([&] { return Status(ErrorCode::kAborted, fmt::format("this rank {}", reason)); });
     stay_behind(memory);
   } catch (...) {
-    // Without memory for its messages this rank can tell nobody. What is under way must not
+    // Without memory for its messages, this rank can't tell the others. What is under way must not
     // lose its buffers.
     static_cast<void>(edges_.release());
   }

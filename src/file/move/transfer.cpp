@@ -50,7 +50,7 @@ Result<std::vector<Span>> resolve_spans(const DatasetEntry& dataset, const Hyper
     int64_t block = slab.block.empty() ? 1 : slab.block[dim];
     spans[dim] = {slab.start[dim], slab.count[dim], slab.stride.empty() ? block : slab.stride[dim], block};
     STRIA_RETURN_IF_ERROR(check_span(dataset, dim, spans[dim]));
-    // What no element depends on is not carried along: it may be out of all bounds.
+    // A number on which no element depends is dropped, because it may be out of all bounds.
     spans[dim].block = spans[dim].count == 0 ? 1 : spans[dim].block;
     spans[dim].stride = spans[dim].count <= 1 ? spans[dim].block : spans[dim].stride;
   }

@@ -11,13 +11,14 @@
 
 namespace stria::file {
 
-/// One put or get: a region of a dataset's raw data and the memory that goes there or
+/// One put or get: a region of a dataset's raw data, and the memory that goes there or
 /// comes from there.
 struct Transfer {
   int dataset = 0;
   Datatype region;           ///< bytes of the raw data, in file order
   int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
-  /// The region is all of the rows below, else they are those that it touches or steps over.
+  /// The region is all of the rows below; otherwise these are the rows that it touches
+  /// or steps over.
   bool whole_rows = false;
   int64_t first_row = 0;
   int64_t row_count = 0;

@@ -97,8 +97,8 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
   }
 }
 
-// Memory that is already what the file wants is moved without packing, unless its values
-// must be looked at.
+// Memory that is already as the file wants it is moved without packing, unless its
+// values are needed.
 void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
   for (size_t i = 0; i < transfers_.size(); ++i) {
     const Transfer& transfer = transfers_[i];

@@ -10,7 +10,7 @@ namespace stria::file {
 
 namespace {
 
-// Members of compounds stay with rank 0: whoever needs them asks it.
+// Members of compounds stay with rank 0; a rank that needs them asks it.
 void encode_element(const container::ElementSpec& element, FieldWriter& fields) {
   fields.number(static_cast<int64_t>(element.kind));
   fields.number(static_cast<int64_t>(element.number));

@@ -17,7 +17,7 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kLibraryReadBytes = 16 << 20;
-// What is broadcast whole; a damaged or hostile header may claim anything.
+// The most that is broadcast whole, because a damaged or hostile header may claim anything.
 constexpr int64_t kSmallBytesMax = 256 << 20;
 
 }  // namespace
@@ -54,7 +54,7 @@ Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, 
   return status.ok() ? made : status;
 }
 
-// Rank 0 reads the catalog, the others hear it.
+// Rank 0 reads the catalog and tells the others.
 Status ReadSession::begin() {
   std::vector<std::byte> catalog;
   Status status = environment_.problem;
@@ -110,7 +110,7 @@ Status ReadSession::open_root() {
   return Status();
 }
 
-// Data can be read without sums by who wants them so; verify() then says what is wrong
+// Data can be read without sums if the caller wants that; verify() then says what is wrong
 // with the sums.
 Status ReadSession::without_index(const Status& problem) {
   if (options_.verify) {
@@ -188,7 +188,7 @@ Status ReadSession::move(const access::RequestShape& shape) {
   return together([&] { return move_all(plan); });
 }
 
-// Every rank's work, which stops where another has failed.
+// Runs every rank's work, which stops where another rank has failed.
 Status ReadSession::together(const std::function<Status()>& work) {
   access::MessageSignal signal(comm(), reserve_);
   signal_ = &signal;
@@ -212,7 +212,7 @@ Status ReadSession::move_all(const access::Plan& plan) {
     return TransferSet::create(direct, catalog_.datasets(), {sums, false});
   });
   if (plan.as<access::ThroughAggregators>() != nullptr && !comm().agree(set.status()).ok() && set.ok()) {
-    // The exchange needs everybody.
+    // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to read");
   }
   STRIA_RETURN_IF_ERROR(set.status());
@@ -327,7 +327,7 @@ Result<std::vector<std::string>> ReadSession::read_strings(const std::string& da
 
 Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
                                                        int64_t& row_bytes) {
-  // The columns are known to rank 0 alone: they go first.
+  // Only rank 0 knows the columns, so they go first.
   std::vector<std::byte> encoded;
   Status status = or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
@@ -349,8 +349,7 @@ Result<std::vector<std::byte>> ReadSession::read_table(const std::string& datase
   return read_small(dataset_path, status, std::nullopt);
 }
 
-// Rank 0's answer on every rank. What decoding takes may be lacking on one rank: the
-// others hear of it.
+// Rank 0's answer on every rank. If one rank has no memory to decode it, the others hear of it.
 template <typename Value, typename Ask, typename Decode>
 Result<Value> ReadSession::ask_root(Ask&& ask, Decode&& decode) {
   std::vector<std::byte> answer;
@@ -388,7 +387,7 @@ Result<std::vector<AttributeInfo>> ReadSession::list_attributes(const std::strin
     for (const std::string& name : names) {
       auto attribute = reader_->attribute(object, name);
       if (attribute.status().code() == ErrorCode::kUnsupported) {
-        // One of references or the like doesn't hide the rest.
+        // An attribute of references or the like doesn't hide the rest.
         infos.push_back({name, "other", {}});
         continue;
       }

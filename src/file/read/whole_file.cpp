@@ -1,4 +1,4 @@
-// A whole file against its sums: the shares of the ranks, names and metadata, and what
+// Compares a whole file with its sums: the parts of the ranks, names and metadata, and what
 // all have found.
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 
 namespace stria::file {
 
-// Rank 0. Other programs may go on with a file, and then rewrite its superblock: nobody can tell
-// any more what the metadata were.
+// Rank 0. Another program that adds to a file rewrites its superblock. What the metadata were
+// is then unknown.
 Status ReadSession::verify_metadata(Findings& findings) {
   const Seal& seal = checksums_.seal;
   if (!checksums_.is_sealed) {
@@ -48,7 +48,7 @@ Status ReadSession::verify_metadata(Findings& findings) {
   return Status();
 }
 
-// Rank 0: names that are in the list of sums but not in the file, and the other way round.
+// Rank 0: finds names that are in the list of sums but not in the file, and the reverse.
 void ReadSession::verify_names(Findings& findings) {
   const std::set<std::string> listed(checksums_.paths.begin(), checksums_.paths.end());
   for (const std::string& path : listed) {
@@ -154,8 +154,8 @@ Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remark
   STRIA_RETURN_IF_ERROR(checksums_.problem);
   STRIA_RETURN_IF_ERROR(meet(Call::kVerify, set_reserve_aside()));
   Findings findings;
-  // By reference: a std::function would take memory for what the lambda captures, on one rank
-  // perhaps in vain.
+  // By reference, because a std::function would take memory for what the lambda captures, and one
+  // rank might have none.
   auto share = [&] { return or_out_of_memory([&] { return verify_share(except, findings); }); };
   STRIA_RETURN_IF_ERROR(together(std::ref(share)));
   STRIA_RETURN_IF_ERROR(share_findings(findings));

@@ -25,7 +25,7 @@ std::string without_leading_slash(const std::string& path) {
   return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
-// Those that all ranks must share: a node's kernel may lack a driver.
+// The hints that all ranks must share; a node's kernel may lack a driver.
 Hints shared_hints(const access::ResolvedHints& hints) {
   Hints shared = access::effective_hints(hints);
   shared.erase("stria_driver");
@@ -48,7 +48,7 @@ CallNote Session::note(const char* call) const {
   return CallNote(call, path_, {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)});
 }
 
-// Too little memory for so little, twice, is more than can be told the others.
+// If there is too little memory even for this, twice, the others can't be told.
 std::shared_ptr<RollCall> Session::begin_roll_call(Comm& comm) {
   access::MemoryReserve none;
   const int number = comm.innermost().count_file();
@@ -155,7 +155,7 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
     bytes += transfer.region.size();
     pieces += transfer.region.piece_count();
   }
-  // One sum tells all.
+  // One sum tells everything.
   const auto terms = log_terms();
   std::array<int64_t, 2 + terms.size()> sums = {bytes, pieces};
   std::copy(terms.begin(), terms.end(), sums.begin() + 2);

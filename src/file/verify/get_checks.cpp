@@ -1,5 +1,5 @@
-// Checks on the way of a read: rows that are got whole are hashed as they pass by; of those that
-// are got in part, and of puts that are not got as they were put, the rest is read as well.
+// Checks during a read. Rows that are got whole are hashed while they are unpacked. Of rows that
+// are got in part, and of puts that are not got as they were put, the rest is read too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Status SumChecker::table_damaged(int table) const {
                                                    RowTable::path(static_cast<size_t>(table))));
 }
 
-// A sum of 0 means that nobody put the row; where that can't be, or the table isn't what it was,
+// A sum of 0 means that the row was never put. If that can't be, or the table has changed,
 // the sum is lost.
 Status SumChecker::trust_table(int table) {
   if (seen_.checksums.is_full(table)) {
@@ -80,8 +80,8 @@ Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher
   return Status();
 }
 
-// Everything put that the transfer touches, read once more, whole, unless just that has passed by;
-// and what nobody put.
+// Checks every put that the transfer touches: reads it once more, whole, unless exactly that was
+// read. Also checks what was never put.
 Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
   const uint64_t seen = hasher.unit_count() == 1 ? hasher.sums()[0] : 0;
   const ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(),
@@ -123,7 +123,7 @@ Status SumChecker::check_sums(const std::vector<Transfer>& transfers, const Tran
   return Status();
 }
 
-// Local: for the rank that reads the table.
+// Local, for the rank that reads the table.
 Status SumChecker::check_table(int number) {
   std::vector<Damage> found;
   for (int slab : slabs_of_[static_cast<size_t>(number)]) {

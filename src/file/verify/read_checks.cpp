@@ -1,5 +1,5 @@
-// Data against the sums that are stored of them: what the checks on the way of a read and those of
-// a whole file share.
+// Compares data with their stored sums: what the checks during a read and those of a
+// whole file share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,8 +63,8 @@ std::optional<int> SumChecker::entry_of(int checksum_dataset) const {
   return seen_.catalog.find(seen_.checksums.paths[static_cast<size_t>(checksum_dataset)]);
 }
 
-// The rows that were read last are kept: many datasets share a table, and most often the same of
-// its rows are wanted of all.
+// Keeps the rows that were read last: many datasets share a table, and usually need the
+// same of its rows.
 Status SumChecker::read_table_rows(int table, int64_t first_row, int64_t row_count) {
   if (table_rows_.table == table && table_rows_.first_row == first_row && table_rows_.row_count == row_count) {
     return Status();
@@ -95,7 +95,7 @@ Result<std::vector<uint64_t>> SumChecker::read_row_sums(int number, int64_t firs
   return sums;
 }
 
-// Local. A table of which nothing is known counts as right.
+// Local. A table without a seal counts as right.
 Result<bool> SumChecker::table_is_right(int table) {
   if (!seen_.checksums.is_sealed || seen_.checksums.seal.tables[static_cast<size_t>(table)].count == TableSeal::kUnknown) {
     return true;
@@ -172,7 +172,7 @@ Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
   return Status();
 }
 
-// As many rows at a time as a buffer takes of them and of the sums' table.
+// Reads as many rows at a time as fit a buffer, with their part of the table of sums.
 Status SumChecker::check_stored_rows(int number, ByteRange rows, std::vector<Damage>& found, bool& any_sum) {
   const DatasetEntry& entry = seen_.catalog[number];
   int64_t sums_bytes = seen_.checksums.tables[static_cast<size_t>(entry.checksum_group)][2] * kSumBytes;
@@ -245,7 +245,8 @@ Status SumChecker::mark_summed(int number, ByteRange window, std::vector<char>& 
   return Status();
 }
 
-// What nobody put reads as zero: so must everything in `range` of the raw data that has no sum.
+// What was never put reads as zero. So everything in `range` of the raw data without a
+// sum must be zero.
 Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Damage>& found) {
   const DatasetEntry& entry = seen_.catalog[number];
   const int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
@@ -275,7 +276,7 @@ Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Dama
   return Status();
 }
 
-// This rank's share of a dataset: its rows where they are summed, and what nobody put.
+// Checks this rank's part of a dataset: its rows where they have sums, and what was never put.
 Status SumChecker::check_dataset(int number, const Comm& comm, Findings& findings) {
   const DatasetEntry& entry = seen_.catalog[number];
   const bool by_rows = entry.checksum_group >= 0;

@@ -14,7 +14,7 @@ namespace stria::file {
 
 namespace {
 
-// The writeable form of a number of ours as an attribute of the dataset's type.
+// A number as the value of an attribute of the dataset's type.
 std::vector<std::byte> number_as(ElementType type, double value) {
   std::vector<std::byte> bytes(static_cast<size_t>(element_bytes(type)));
   convert_elements(ElementType::kFloat64, reinterpret_cast<const std::byte*>(&value), type, bytes.data(), 1);
@@ -44,7 +44,7 @@ Status Metadata::build_all() {
   return content_.definitions.carry_out(*writer_);
 }
 
-// The attributes stand next to their dataset before their values are known.
+// The attributes get their place next to their dataset before their values are known.
 Status Metadata::reserve_value_range(const DatasetEntry& dataset) {
   const ElementType type = dataset.stored_element();
   std::array<int, 2> places{};
@@ -109,8 +109,7 @@ Status Metadata::create_room_for_seal() {
   return writer_->create_table(seal, room);
 }
 
-// The seal holds a sum of everything around it, so that it is filled in when all that
-// has its place.
+// The seal has a sum of everything around it, so it is filled in when all of that has its place.
 void Metadata::seal(std::vector<std::vector<TableShare>> table_shares) {
   Seal seal;
   seal.head_bytes = static_cast<int64_t>(image_.extents[0].bytes.size());

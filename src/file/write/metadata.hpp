@@ -16,7 +16,7 @@ namespace stria::file {
 
 class Metadata {
  public:
-  /// What there is to be made. Must outlive the metadata.
+  /// What is to be made. It must outlive the metadata.
   struct Content {
     const Catalog& catalog;
     std::span<const RowTable> row_tables;
@@ -28,7 +28,7 @@ class Metadata {
                                                  const Content& content);
   /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
   Status finish(GatheredByAll gathered, bool checksums);
-  /// \pre finish() was well
+  /// \pre finish() succeeded
   const container::SparseImage& image() const { return image_; }
 
  private:
@@ -43,7 +43,7 @@ class Metadata {
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
-  // Minimum and maximum of each dataset that wants them.
+  // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;
   container::SparseImage image_;
 };

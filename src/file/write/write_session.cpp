@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kWorthTurnsBytes = 1 << 20;
 
-// The failure of the lowest rank; one that gave up because of another speaks only when
-// nobody knows more.
+// Keeps the failure of the lowest rank. A rank that gave up because of another counts only if no
+// other failure is known.
 void keep_first(Status& first, const Status& status, int rank, int ranks) {
   if (!status.ok() && (first.ok() || (first.code() == ErrorCode::kAborted && status.code() != ErrorCode::kAborted))) {
     first = ranks == 1 ? status : status.with_context(fmt::format("rank {}", rank));
@@ -191,8 +191,8 @@ Status WriteSession::prepare(const access::Plan& plan, const access::StorageUse&
   return file_.open({.writes = writes, .has_data = !pending_.empty(), .direct = use.direct});
 }
 
-// Moves what is pending where this rank is `ready`. Sums that the method gathers early are handed
-// in before the last bytes are written.
+// Moves what is pending, if this rank is `ready`. Sums that are known early are sent to rank 0
+// before the last bytes are written.
 Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last) {
   auto set = or_out_of_memory([&] {
     if (options_.checksums) {
@@ -203,7 +203,7 @@ Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, ac
   const Status begun = ready.ok() ? set.status() : ready;
   const bool alone = planned.plan.as<access::Alone>() != nullptr;
   if (!alone && !comm().agree(begun).ok() && begun.ok()) {
-    // The exchange needs everybody.
+    // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
   if (!begun.ok() || (alone && file_.cached() == nullptr)) {
@@ -258,8 +258,8 @@ Status WriteSession::hand_in(const Status& mine) {
   return mine.ok() ? message.status() : mine;
 }
 
-// After this rank's data were moved, or failed to be. What a method of several ranks gathers is
-// handed in only now.
+// After this rank's data were moved, or failed to be. With a method of several ranks, what was
+// gathered is sent to rank 0 only now.
 Status WriteSession::complete(Status mine) {
   if (!parts_.started()) {
     mine = hand_in(mine);
@@ -279,11 +279,11 @@ Status WriteSession::complete(Status mine) {
     outcome = comm().size() == 1 ? outcome : outcome.with_context("rank 0");
   }
   outcome = share_outcome(outcome);
-  file_.release();  // nobody waits for their memory any more
+  file_.release();  // no rank waits for their memory any more
   return outcome;
 }
 
-// Those that were not written together with the last of the data.
+// Writes the row sums that were not written together with the last data.
 Status WriteSession::write_row_sums() {
   return or_out_of_memory([&]() -> Status {
     const std::vector<storage::WriteSegment> sums = gathered_.take_row_sums();
@@ -295,8 +295,8 @@ Status WriteSession::write_row_sums() {
   });
 }
 
-// One rank a node makes the node's writes durable; on rank 0's own node that is rank 0, when the
-// metadata are written too.
+// One rank per node makes the node's writes durable. On rank 0's node, rank 0 does so after it has
+// written the metadata.
 Status WriteSession::sync_other_nodes(const Status& mine) {
   PhaseTimer timer(report_.phases, Phase::kSync);
   if (!comm().agree(mine).ok()) {
@@ -359,7 +359,7 @@ Status WriteSession::share_outcome(const Status& mine) {
 
 Status WriteSession::abandon() {
   if (finished_) {
-    return Status();  // there is nothing left of it, on any rank
+    return Status();  // nothing of it is left on any rank
   }
   const Status status = meet(Call::kAbandon, Status());
   discard();

@@ -1,6 +1,6 @@
 // A new file being written: the conductor of definitions, puts and the commit.
 //
-// Problem: a small file takes as long as its agreements do.
+// Problem: the time of a small file is that of its agreements.
 // Method: a commit has two, and little is left to do between them. Every rank sends rank 0 what it
 // gathered while packing as soon as its last bytes are packed, and writes its row sums together
 // with them; rank 0 finishes the metadata meanwhile. Then every rank sends rank 0 its outcome, once
@@ -34,7 +34,7 @@ class WriteSession : public Session {
   // Definitions: recorded on every rank, carried out by rank 0 at the commit. An error fails the
   // next collective call as well.
   Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
-  /// `content` is empty on a rank that leaves it out; rank 0's counts.
+  /// `content` is empty on a rank that leaves it out; that of rank 0 counts.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
   /// Says that a definition can't be made on this rank.

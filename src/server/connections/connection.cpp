@@ -17,12 +17,12 @@ using wire::Kind;
 
 constexpr milliseconds kForEver{0};
 constexpr milliseconds kWaitSlice{250};  // a server that ends waits no longer for those who wait
-// So much less time there is to send a message while others wait for the room that it takes.
+// The time to send a message is divided by this while others wait for the memory that it takes.
 constexpr int kHurry = 10;
-// A message up to here is covered by what each connection may have in any case.
+// Each connection always has memory for a message of this size.
 constexpr uint32_t kSmallBytes = 4096;
 
-/// What a message and its reply may need, at the very most.
+/// The most memory that a message and its reply may need.
 int64_t weight_of(const wire::Header& header) {
   const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers;
   const int64_t body = header.body_bytes > kSmallBytes ? int64_t{header.body_bytes} : 0;
@@ -76,14 +76,14 @@ asio::awaitable<void> Connection::run() {
   try {
     co_await serve();
   } catch (const std::exception&) {
-    // The client went, or let us wait, or there was no memory for it: its connection is over, and
-    // nobody else's.
+    // The client has gone, or was too slow, or there was no memory for it. Only this
+    // connection ends.
   }
   stream_.close();
   shared_->locks.unlock_all(number_);
   if (greeted_) {
     if (shared_->manager != nullptr) {
-      // In the manager's own order: before what the session asks on its next connection.
+      // In the manager's queue, before what the session asks on its next connection.
       shared_->manager_thread.post([shared = shared_, session = session_] { shared->manager->session_ended(session); });
     }
     const std::lock_guard lock(shared_->sessions_mutex);
@@ -132,7 +132,7 @@ asio::awaitable<void> Connection::receive_head(milliseconds time) {
   wire::check_head(bytes, body_).throw_if_error();
 }
 
-// The client is told now and then that it isn't forgotten.
+// Tells the client now and then that it isn't forgotten.
 asio::awaitable<Budget::Share> Connection::wait_for(Budget& budget, int64_t amount) {
   Budget::Share share = budget.take_now(amount);
   if (share.granted()) {

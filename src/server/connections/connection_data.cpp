@@ -1,4 +1,4 @@
-// Reading and writing: data through one buffer, a payload at a time.
+// Reading and writing: data go through one buffer, one payload at a time.
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using wire::Kind;
 
-/// A request for data, with the slot's bytes that it is about.
+/// A request for data, with the slot's bytes that it concerns.
 struct Request {
   wire::Transfer transfer;
   wire::Region region;
@@ -33,12 +33,12 @@ struct Request {
   }
 };
 
-// So many places are handed to the object at once, however many a payload has, and so many ranges
-// are looked at that are other servers'; then other connections have their turn.
+// So many places go to the object at once, however many a payload has, and so many ranges of other
+// servers are skipped. Then other connections have their turn.
 constexpr size_t kMostPlaces = 4096;
 constexpr int64_t kMostLooks = 1 << 14;
-// What a datatype takes apart into, for each byte of its description, at the very most: lists of
-// shared sub-trees.
+// The most memory that a decoded datatype takes per byte of its description, because lists
+// share sub-trees.
 constexpr int64_t kDescriptionFactor = 64;
 constexpr int64_t kSmallDescriptionBytes = 256;
 
@@ -49,7 +49,7 @@ class Places {
       : walk_(request.region, request.transfer.layout, request.transfer.slot), end_(end) {}
   bool done() const { return next_.empty() && walk_.done(); }
 
-  /// False when it takes another step() to know whether there are more.
+  /// False when only another step() will tell whether there are more.
   bool settled() const { return done() || !next_.empty(); }
 
   /// Moves at most `bytes` by one call of move(places), fewer when that would take long. Sets

@@ -1,4 +1,4 @@
-// What is asked in one message and answered in another: names, sizes, syncs, locks, scrubs.
+// Requests of one message, with one message as reply: names, sizes, syncs, locks, scrubs.
 #include <algorithm>
 
 #include "server/connections/background.hpp"
