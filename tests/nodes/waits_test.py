@@ -22,7 +22,7 @@ def said(mpiexec, program, kind, path, late_rank, settings):
 
 def main(mpiexec, library, program, directory):
     preload = f"LD_PRELOAD={library}"
-    # Kind, the rank that is late, settings, and the call that a line names; None: no line is wanted.
+    # Kind, the rank that is late, settings, and the call that a line names; None: no line.
     cases = [
         ("library", 2, ["STRIA_WAIT_WARNING_S=1"], "flush()"),
         ("mpiio", 2, [preload, "STRIA_WAIT_WARNING_S=1"], "MPI_File_write_at_all"),
