@@ -17,9 +17,11 @@ function(stria_pytest name)
   if(STRIA_SANITIZE)
     set(environment ${STRIA_MPI_TEST_ENV})
   endif()
-  # Programs of bin/ are found when the tests run: the command is made after them.
+  stria_processors(processors programs)
+  # Programs of bin/ are found when the tests run: the command is made after them. COST: the long
+  # ones go first, so that the last doesn't run alone.
   add_test(NAME ${name}
     COMMAND ${CMAKE_SOURCE_DIR}/build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short ${CMAKE_CURRENT_SOURCE_DIR}/${P_FILE})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${P_TIMEOUT} LABELS "${label};${P_LABELS}" PROCESSORS 2
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${P_TIMEOUT} LABELS "${label};${P_LABELS}" PROCESSORS ${processors} COST 60
     ENVIRONMENT "${environment};STRIA_PROGRAM=${CMAKE_BINARY_DIR}/bin/stria;STRIA_MPIEXEC=${MPIEXEC_EXECUTABLE};${P_ENVIRONMENT}")
 endfunction()

@@ -3,7 +3,7 @@ that was reported.
 
 After every kill all files with final names are whole, the newest is no older than the last one that
 the program reported, and `--restart latest` on another number of ranks ends in the very state of a
-run that nobody disturbed. STRIA_KILLS says how many kills (default 30), STRIA_SEED which ones.
+run that nobody disturbed. STRIA_KILLS says how many kills (default 12), STRIA_SEED which ones.
 """
 
 import os
@@ -17,7 +17,7 @@ import time
 import pytest
 import stria_program
 
-KILLS = int(os.environ.get("STRIA_KILLS", "30"))
+KILLS = int(os.environ.get("STRIA_KILLS", "12"))
 SEED = int(os.environ.get("STRIA_SEED", "20120521"))
 STEPS = 6
 RANKS = 3

@@ -15,7 +15,7 @@ namespace stria {
 namespace {
 
 constexpr WaitLimits kSoon{1, 0};
-constexpr auto kLate = std::chrono::milliseconds(2500);
+constexpr auto kLate = std::chrono::milliseconds(3000);
 
 /// What this rank writes to standard error during a call of all ranks, to which some come late.
 std::string words_of(Comm& comm, bool late, const WaitLimits& limits = kSoon) {
