@@ -32,7 +32,7 @@ Result<std::unique_ptr<NodeMeeting>> NodeMeeting::create(Comm& comm) {
   static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
   static_assert(sizeof(State) == kLineBytes && sizeof(Line) == kLineBytes);
   const auto ranks = static_cast<size_t>(comm.size());
-  const size_t bytes = sizeof(State) + ranks * (sizeof(Line) + kSets * kMostValues * sizeof(int64_t));
+  const size_t bytes = sizeof(State) + ranks * (sizeof(Line) + 2 * kSets * kMostValues * sizeof(int64_t));
   auto memory = comm.allocate_shared(comm.rank() == 0 ? static_cast<int64_t>(bytes) : 0);
   if (memory.ok() && comm.rank() == 0) {
     std::byte* base = (*memory)->part(0).data();
@@ -56,16 +56,13 @@ NodeMeeting::Line& NodeMeeting::line(size_t rank) const {
   return reinterpret_cast<Line*>(state_ + 1)[rank];
 }
 
-/// Where the next meeting has its values, so many of each rank.
-std::span<int64_t> NodeMeeting::values(size_t width) const {
-  auto* sets = reinterpret_cast<int64_t*>(&line(rank_count_));
-  return {sets + met_ % kSets * kMostValues * rank_count_, width * rank_count_};
+int64_t* NodeMeeting::values(uint32_t set) const {
+  return reinterpret_cast<int64_t*>(&line(rank_count_)) + set * kMostValues * rank_count_;
 }
 
 std::span<const int64_t> NodeMeeting::exchange(Comm& comm, std::span<const int64_t> mine) {
-  const auto all = values(mine.size());
+  const std::span all(values(exchanges_ % kSets), mine.size() * rank_count_);
   std::copy(mine.begin(), mine.end(), all.subspan(rank_ * mine.size()).begin());
-  ++met_;
   ++exchanges_;
   // The counts wrap around together: no rank is more than one exchange ahead.
   if (state_->arrived.fetch_add(1) + 1 == exchanges_ * rank_count_) {
@@ -94,14 +91,15 @@ void NodeMeeting::pass(Comm& comm) {
 // A rank that has left this meeting may come to one more before all have left it, which notes that
 // in the other set. Where a rank passes, no set says that it came, whatever the others do next.
 std::optional<std::span<const int64_t>> NodeMeeting::come(Comm& comm, std::span<const int64_t> mine) {
-  const auto all = values(mine.size());
-  std::copy(mine.begin(), mine.end(), all.subspan(rank_ * mine.size()).begin());
+  const uint32_t set = met_ % kSets;
+  const std::span all(values(kSets + set), kMostValues * rank_count_);
+  std::copy(mine.begin(), mine.end(), all.subspan(rank_ * kMostValues).begin());
   ++operation_;
-  line(rank_).came[met_ % kSets].store(operation_, std::memory_order_relaxed);
+  line(rank_).came[set].store(operation_, std::memory_order_relaxed);
   begin_operation(comm);
   wait_for_all(comm);
   for (size_t rank = 0; rank < rank_count_; ++rank) {
-    if (line(rank).came[met_ % kSets].load(std::memory_order_relaxed) != operation_) {
+    if (line(rank).came[set].load(std::memory_order_relaxed) != operation_) {
       return std::nullopt;
     }
   }

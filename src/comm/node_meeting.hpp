@@ -35,8 +35,9 @@ class NodeMeeting {
   /// everywhere. Collective: yes.
   std::span<const int64_t> exchange(Comm& comm, std::span<const int64_t> mine);
 
-  /// As exchange(), of the next numbered operation. Nothing where a rank passes, and the same on
-  /// all ranks that come. Collective: with pass(); each rank calls one of the two.
+  /// As exchange(), of the next numbered operation, but with kMostValues places a rank, of which the
+  /// first are filled. Nothing where a rank passes, and the same on all ranks that come. Collective:
+  /// with pass(); each rank calls one of the two.
   std::optional<std::span<const int64_t>> come(Comm& comm, std::span<const int64_t> mine);
   /// Goes without a meeting through the next numbered operation. Never waits.
   void pass(Comm& comm);
@@ -46,7 +47,8 @@ class NodeMeeting {
  private:
   static constexpr int kSets = 2;
   static constexpr size_t kLineBytes = 64;
-  /// What the node shares. A line of each rank and the two sets of values follow it.
+  /// What the node shares. A line of each rank follows it, then the sets of values, first those of
+  /// exchanges.
   struct alignas(kLineBytes) State {
     std::atomic<uint32_t> arrived;   ///< at exchanges
     std::atomic<uint32_t> ended;     ///< exchanges
@@ -55,12 +57,12 @@ class NodeMeeting {
   };
   struct alignas(kLineBytes) Line {
     std::atomic<int64_t> operation;    ///< the last that the rank has begun
-    std::atomic<int64_t> came[kSets];  ///< the last that it came to, of each set's meetings
+    std::atomic<int64_t> came[kSets];  ///< the last that it came to, by the set for its values
   };
 
   NodeMeeting(Comm& comm, std::shared_ptr<SharedBuffer> memory);
   Line& line(size_t rank) const;
-  std::span<int64_t> values(size_t width) const;
+  int64_t* values(uint32_t set) const;
   void begin_operation(Comm& comm);
   void wait_for_all(Comm& comm);
 
@@ -68,8 +70,8 @@ class NodeMeeting {
   State* state_;
   size_t rank_;
   uint32_t rank_count_;
-  uint32_t met_ = 0;        ///< meetings of all ranks
-  uint32_t exchanges_ = 0;  ///< those that were exchanges
+  uint32_t exchanges_ = 0;
+  uint32_t met_ = 0;  ///< numbered operations to which all have come
   int64_t operation_ = 0;
 };
 

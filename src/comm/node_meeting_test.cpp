@@ -44,7 +44,7 @@ struct Operation {
 
 std::vector<Operation> make_operations(int ranks, uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<Operation> operations(60);
+  std::vector<Operation> operations(40);
   for (Operation& operation : operations) {
     const bool any = random() % 2 == 0;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -74,14 +74,15 @@ void come_or_pass(Comm& comm, const std::vector<Operation>& operations) {
     const bool somebody_passes = std::find(passes.begin(), passes.end(), true) != passes.end();
     ASSERT_EQ(all.has_value(), !somebody_passes) << "operation " << i << ", rank " << comm.rank();
     for (int64_t rank = 0; all && rank < comm.size(); ++rank) {
-      EXPECT_EQ((*all)[static_cast<size_t>(2 * rank)], number);
-      EXPECT_EQ((*all)[static_cast<size_t>(2 * rank + 1)], rank);
+      const auto its = all->subspan(static_cast<size_t>(rank) * NodeMeeting::kMostValues);
+      EXPECT_EQ(its[0], number);
+      EXPECT_EQ(its[1], rank);
     }
   }
 }
 
 TEST(NodeMeeting, WhoPassesWaitsForNobodyAndAllWhoComeKnow) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= 21; ++seed) {
     const int ranks = 1 + static_cast<int>(seed % 7);
     const auto operations = make_operations(ranks, seed);
     const auto report = run_simulated({.ranks = ranks, .ranks_per_node = ranks, .seed = seed},

@@ -74,9 +74,9 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   }
   Summary sum{{Stage::kAllToDo, true}, {INT64_MAX, 0}, 0, 0, 0, {}};
   std::vector<ByteRange> hulls;
-  for (size_t rank = 0; rank < all->size() / kSummaryValues; ++rank) {
+  for (size_t rank = 0; rank < all->size() / NodeMeeting::kMostValues; ++rank) {
     Summary one;
-    std::memcpy(static_cast<void*>(&one), all->data() + rank * kSummaryValues, sizeof one);
+    std::memcpy(static_cast<void*>(&one), all->data() + rank * NodeMeeting::kMostValues, sizeof one);
     sum.arrival.stage = std::max(sum.arrival.stage, one.arrival.stage);
     sum.arrival.was_short = sum.arrival.was_short && one.arrival.was_short;
     sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
