@@ -4,9 +4,9 @@
 // costs several trips through MPI, in which ranks spin while others could compute.
 // Method: each rank leaves its numbers in memory that the node shares, and counts itself in. The
 // last one wakes the others, and every rank reads all numbers. Two sets of places take turns, so
-// that no rank overwrites what another still reads. In a numbered operation a rank may also pass: it
-// writes the operation's number into a line of its own and goes on. The ranks that come wait until
-// every line has reached that number, and see by the lines whether all have come.
+// that no rank overwrites what another still reads. In a numbered operation a rank may also pass:
+// it writes the operation's number into a line of its own and goes on. The ranks that come wait
+// until every line has reached that number, and see by the lines whether all have come.
 // Cost: one atomic addition, a sleep where a rank is late, and O(ranks) to read; to pass, a store.
 #pragma once
 
@@ -35,9 +35,9 @@ class NodeMeeting {
   /// everywhere. Collective: yes.
   std::span<const int64_t> exchange(Comm& comm, std::span<const int64_t> mine);
 
-  /// As exchange(), of the next numbered operation, but with kMostValues places a rank, of which the
-  /// first are filled. Nothing where a rank passes, and the same on all ranks that come. Collective:
-  /// with pass(); each rank calls one of the two.
+  /// As exchange(), of the next numbered operation, but with kMostValues places a rank, of which
+  /// the first are filled. Nothing where a rank passes, and the same on all ranks that come.
+  /// Collective: with pass(); each rank calls one of the two.
   std::optional<std::span<const int64_t>> come(Comm& comm, std::span<const int64_t> mine);
   /// Goes without a meeting through the next numbered operation. Never waits.
   void pass(Comm& comm);
