@@ -10,6 +10,7 @@
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/agreement.hpp"
+#include "access/together/short_calls.hpp"
 #include "access/together/two_phase.hpp"
 #include "base/out_of_memory.hpp"
 #include "datatype/node.hpp"
@@ -96,13 +97,13 @@ Outcome move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpo
 
 /// What a rank moved before it heard of the others.
 struct Early {
-  Stage stage = Stage::kAllToDo;
+  Arrival arrival = {};
   Outcome outcome{{}, 0, Method::kListIo, "one piece, or long ones, go as they are before the ranks meet"};
 
   /// What remains of this rank's request.
   std::span<const Lane> left(std::span<const Lane> lanes) const {
     static const Lane kNothing;
-    return stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
+    return arrival.stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
   }
   /// The end of an operation in which no rank has anything left.
   Outcome end(Context& context, bool somebody_failed) {
@@ -111,7 +112,7 @@ struct Early {
   }
   /// The outcome of this rank, given that of what was left.
   Outcome with(Outcome rest) {
-    if (stage == Stage::kAllToDo) {
+    if (arrival.stage == Stage::kAllToDo) {
       return rest;
     }
     outcome.status = std::move(rest.status);
@@ -123,7 +124,7 @@ struct Early {
 // would serve them better, whatever the others have.
 Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows) {
   Early early;
-  if (windows == nullptr) {
+  if (windows == nullptr || !windows->short_calls().in_step()) {
     return early;
   }
   WordSignal signal(windows->begin_early());
@@ -139,10 +140,21 @@ Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoin
   Context alone = with_signal(context, &signal);
   Outcome moved = or_out_of_memory([&] { return carry_out(alone, lanes, endpoint, Independently()); });
   moved.status = signal.end(moved.status);
-  early.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed;
+  early.arrival = {.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed,
+                   .was_short = own.apart && bytes <= ShortCalls::kMostBytes};
   moved.reason = early.outcome.reason + "; " + moved.reason;
   early.outcome = std::move(moved);
   return early;
+}
+
+// Somebody has passed, and knows nothing of this rank: nothing is agreed on.
+Outcome move_off(Context& context, std::span<const Lane> lanes, Endpoint endpoint, Early early) {
+  if (early.arrival.stage != Stage::kAllToDo) {
+    return std::move(early.outcome);
+  }
+  Outcome outcome = or_out_of_memory([&] { return carry_out(context, lanes, endpoint, Independently()); });
+  outcome.reason = "others have moved one short piece each and are gone; " + outcome.reason;
+  return outcome;
 }
 
 Outcome move_through_windows(Context& context, Endpoint endpoint, NodeWindows& windows, const Agreed& agreed) {
@@ -169,7 +181,10 @@ Outcome carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint en
   NodeWindows* windows = windows_of(context, together.kept, all_lanes);
   Early early = move_early(context, all_lanes, endpoint, windows);
   const std::span<const Lane> lanes = early.left(all_lanes);
-  const Agreed agreed = agree_on_request(context, windows, lanes, early.stage, endpoint.writes());
+  const Agreed agreed = agree_on_request(context, windows, lanes, early.arrival, endpoint.writes());
+  if (agreed.is_off) {
+    return move_off(context, lanes, endpoint, std::move(early));
+  }
   if (agreed.all_moved || agreed.failed) {
     return early.end(context, agreed.failed);
   }

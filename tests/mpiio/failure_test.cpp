@@ -261,6 +261,53 @@ void failing_sync(const Suite& suite, const FailIo& fail) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Short pieces of the ranks' own, which may go without the other ranks: the one that fails says so,
+// nobody waits, and the next calls work.
+void failing_short_piece(const Suite& suite, const FailIo& fail, Operation operation) {
+  constexpr int kPiece = 64;
+  constexpr int kCalls = 4;
+  const std::string path = suite.path("failing_short");
+  MPI_File file = open_interleaved(suite, path, {}, kRecord);
+  EXPECT_MPI(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  const auto place = [](int rank, int call) { return (MPI_Offset{1} << 20) * rank + call * kPiece; };
+  const bool write = operation == Operation::kWrite;
+  std::vector<uint8_t> data = data_of(suite.rank(), 2);
+  MPI_Status status;
+  for (int i = 0; i < kCalls; ++i) {
+    EXPECT_MPI(MPI_File_write_at_all(file, place(suite.rank(), i), data.data() + i * kPiece, kPiece, MPI_BYTE, &status));
+  }
+  // What the next rank wrote, without a sync: all come together when writing turns to reading.
+  const int other = (suite.rank() + 1) % suite.rank_count();
+  const std::vector<uint8_t> wanted = data_of(other, 2);
+  std::vector<uint8_t> memory(kBytes, 0);
+  for (int i = 0; i < kCalls && !write; ++i) {
+    EXPECT_MPI(MPI_File_read_at_all(file, place(other, i), memory.data() + i * kPiece, kPiece, MPI_BYTE, &status));
+  }
+  EXPECT(write || std::equal(memory.begin(), memory.begin() + kCalls * kPiece, wanted.begin()), "other bytes were read");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (suite.rank() == 0) {
+    fail.arm(path, operation, 0, EIO);
+  }
+  const double begin = suite.awake_seconds();
+  const int code = write ? MPI_File_write_at_all(file, place(suite.rank(), 0), data.data(), kPiece, MPI_BYTE, &status)
+                         : MPI_File_read_at_all(file, place(suite.rank(), 0), memory.data(), kPiece, MPI_BYTE, &status);
+  EXPECT(suite.awake_seconds() - begin < 1.5, "the call did not come back");
+  if (fail.hits() > 0) {
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    EXPECT(error_class(code) == MPI_ERR_IO, error_text(code), " after EIO");
+    EXPECT(count == 0 || count == MPI_UNDEFINED, "the status counts ", count);
+  }
+  EXPECT(suite.rank() != 0 || fail.hits() > 0, "nothing failed");
+  fail.disarm();
+  EXPECT_MPI(MPI_File_write_at_all(file, place(suite.rank(), 0), data.data(), kPiece, MPI_BYTE, &status));
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(path.c_str());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // A file system of 2 MiB that fills up within the call (needs root to mount it).
 class SmallDisk {
  public:
@@ -371,6 +418,8 @@ int main(int argc, char** argv) {
   }
   if (fail.is_loaded()) {
     suite.run("sync, EIO on the last rank", [&] { failing_sync(suite, fail); });
+    suite.run("short piece, write, EIO on the first rank", [&] { failing_short_piece(suite, fail, Operation::kWrite); });
+    suite.run("short piece, read, EIO on the first rank", [&] { failing_short_piece(suite, fail, Operation::kRead); });
   }
   return suite.finish();
 }

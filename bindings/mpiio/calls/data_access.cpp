@@ -6,6 +6,8 @@
 #include <array>
 #include <numeric>
 
+#include "access/plan/facts.hpp"
+#include "access/together/short_calls.hpp"
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
 #include "mpiio/background/jobs.hpp"
@@ -82,14 +84,34 @@ OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access,
   return operation;
 }
 
-// Most accesses need no description: see move_plainly().
-bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, PlainResult& result) {
-  int64_t position = file.pointer().position();
-  if (access.together == Together::kCollective || access.pointer == Pointer::kShared || file.mode().is_sequential() ||
-      (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||
-      !move_plainly(file, access.direction, position, buffer, result)) {
+// Whether a collective access of one plain piece needs no other rank. Then it has passed.
+bool passes(File& file, Direction direction, const PlainPiece& piece) {
+  if (file.under_way().split() != nullptr) {
     return false;
   }
+  if (file.comm().size() == 1) {
+    return true;
+  }
+  const access::KeptBuffers& kept = file.channel().kept;
+  if (!access::may_pass(kept, direction == Direction::kWrite, piece.file.size())) {
+    return false;
+  }
+  access::pass(file.comm(), kept);
+  access::count_transfer(file.trace().counters(), access::Method::kListIo, {}, file.comm().rank());
+  return true;
+}
+
+// Most accesses need no description: see is_plain().
+bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, PlainResult& result) {
+  int64_t position = file.pointer().position();
+  PlainPiece piece;
+  if (access.pointer == Pointer::kShared || file.mode().is_sequential() ||
+      (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||
+      !is_plain(file, access.direction, position, buffer, piece) ||
+      (access.together == Together::kCollective && !passes(file, access.direction, piece))) {
+    return false;
+  }
+  result = move_plainly(file, access.direction, piece);
   if (access.pointer == Pointer::kIndividual) {
     file.pointer().move_behind(position, result.moved_bytes);
   }

@@ -7,6 +7,7 @@
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/facts.hpp"
+#include "access/together/short_calls.hpp"
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
 #include "trace/recorder.hpp"
@@ -52,6 +53,7 @@ void File::apply_hints(const Hints& given) {
     warnings.emplace_back("hint 'stria_direct' is for files that Stria itself makes; MPI-IO goes through the page cache");
   }
   hints_.direct = access::Switch::kDisable;
+  access::stop_passing(channel_->kept);
   access::state_hints(trace_.id(), hints_);
   if (!warnings.empty()) {
     trace::Recorder::instance().set_fact(trace_.id(), "hint warnings", fmt::format("{}", fmt::join(warnings, "; ")));

@@ -176,7 +176,7 @@ access::Outcome move_streams(access::Context& context, std::span<const access::L
 // small transfers.
 void note(const Operation& operation, const access::Outcome& moved, Together together) {
   File& file = *operation.file;
-  access::count_transfer(file.trace().id(), moved.method, moved.aggregators, file.comm().rank());
+  access::count_transfer(file.trace().counters(), moved.method, moved.aggregators, file.comm().rank());
   const bool collective = together == Together::kCollective;
   if (!file.trace().is_news(collective, moved.method, moved.reason)) {
     return;
@@ -310,7 +310,7 @@ std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction 
   return operation;
 }
 
-bool move_plainly(File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainResult& result) {
+bool is_plain(const File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainPiece& piece) {
   const View& view = file.view();
   const bool may = direction == Direction::kWrite ? file.mode().is_writable() : file.mode().is_readable();
   if (!may || file.is_atomic() || !view.is_contiguous() || !view.representation()->is_native() || position < 0 ||
@@ -326,14 +326,19 @@ bool move_plainly(File& file, Direction direction, int64_t position, const UserB
     return false;
   }
   const int64_t offset = view.offset_of(position);
-  describe_transfer(file.trace().counters(), direction == Direction::kWrite, bytes, offset);
+  piece = {{offset, offset + bytes}, static_cast<std::byte*>(buffer.address)};
+  return true;
+}
+
+PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece) {
+  describe_transfer(file.trace().counters(), direction == Direction::kWrite, piece.file.size(), piece.file.begin);
   const auto lock = file.storage().hold();
-  const Status moved = move_piece(file, file.storage().handle(), direction, {offset, offset + bytes},
-                                  static_cast<std::byte*>(buffer.address), result.moved_bytes);
+  PlainResult result;
+  const Status moved = move_piece(file, file.storage().handle(), direction, piece.file, piece.memory, result.moved_bytes);
   if (!moved.ok()) {
     result.outcome = moved;
   }
-  return true;
+  return result;
 }
 
 void run_independent(Operation& operation, storage::File& storage) {

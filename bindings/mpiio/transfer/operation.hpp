@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_range.hpp"
 #include "mpiio/file/file.hpp"
 #include "mpiio/file/view.hpp"
 #include "mpiio/mpi/outcome.hpp"
@@ -49,15 +50,21 @@ struct Operation {
 /// moves nothing, but can still take part in a collective.
 std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer);
 
-/// What came of a plain access.
+/// One small piece of memory, and the piece of the file to which it goes or from which it comes.
+struct PlainPiece {
+  ByteRange file;
+  std::byte* memory = nullptr;
+};
+/// What came of moving it.
 struct PlainResult {
   Outcome outcome;
   int64_t moved_bytes = 0;
 };
-/// The short way for one small piece of memory that goes to one piece of the file, by this
-/// rank alone. False, and nothing done, where the access is another one or its arguments want
-/// a closer look.
-bool move_plainly(File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainResult& result);
+/// Whether an access is so plain; its position counts bytes of the view. False too where the
+/// arguments want a closer look.
+bool is_plain(const File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainPiece& piece);
+/// The short way for such a piece, by this rank alone.
+PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece);
 
 /// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
 void run_independent(Operation& operation, storage::File& storage);

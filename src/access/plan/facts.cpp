@@ -11,11 +11,10 @@ namespace stria::access {
 
 using trace::Counter;
 
-void count_transfer(uint16_t trace_id, Method method, std::span<const int> aggregators, int rank) {
+void count_transfer(trace::FileCounters& counters, Method method, std::span<const int> aggregators, int rank) {
   if (!trace::is_counting()) {
     return;
   }
-  trace::FileCounters& counters = trace::Recorder::instance().counters(trace_id);
   counters.add(method == Method::kTwoPhase ? Counter::kTransfersTwoPhase
                : method == Method::kListIo ? Counter::kTransfersListIo
                                            : Counter::kTransfersOther);

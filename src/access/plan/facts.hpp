@@ -6,11 +6,12 @@
 #include <string>
 
 #include "access/request/hints.hpp"
+#include "trace/file_counters.hpp"
 
 namespace stria::access {
 
-/// Counts a transfer of file `trace_id` by its method, and notes whether `rank` was an aggregator.
-void count_transfer(uint16_t trace_id, Method method, std::span<const int> aggregators, int rank);
+/// Counts a transfer of a file by its method, and notes whether `rank` was an aggregator.
+void count_transfer(trace::FileCounters& counters, Method method, std::span<const int> aggregators, int rank);
 
 /// States the method of the file's latest transfer, the reason for it, and which ranks aggregated.
 void state_method(uint16_t trace_id, Method method, const std::string& reason, std::span<const int> aggregators);

@@ -44,7 +44,7 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool wri
 
 // What a rank says in a meeting about what it has left to move; rank 0 also about the storage.
 struct Summary {
-  Stage stage;
+  Arrival arrival;
   ByteRange hull;
   int64_t bytes;
   int64_t pieces;
@@ -61,20 +61,24 @@ bool are_apart(std::span<ByteRange> hulls) {
 }
 
 // One meeting in the memory of the node.
-Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Stage stage, bool write) {
-  Summary mine{stage, hull_of(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
+Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Arrival arrival, bool write) {
+  Summary mine{arrival, hull_of(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
   for (const Stream& stream : lane.streams) {
     mine.granule_bits |= granule_bits(stream);
   }
   std::array<int64_t, kSummaryValues> values{};
   std::memcpy(values.data(), &mine, sizeof mine);
-  const auto all = windows.meeting().exchange(context.comm, values);
-  Summary sum{Stage::kAllToDo, {INT64_MAX, 0}, 0, 0, 0, {}};
+  const auto all = windows.short_calls().come(context.comm, values);
+  if (!all) {
+    return {.lanes = {lane}, .is_off = true};
+  }
+  Summary sum{{Stage::kAllToDo, true}, {INT64_MAX, 0}, 0, 0, 0, {}};
   std::vector<ByteRange> hulls;
-  for (size_t rank = 0; rank < all.size() / kSummaryValues; ++rank) {
+  for (size_t rank = 0; rank < all->size() / NodeMeeting::kMostValues; ++rank) {
     Summary one;
-    std::memcpy(static_cast<void*>(&one), all.data() + rank * kSummaryValues, sizeof one);
-    sum.stage = std::max(sum.stage, one.stage);
+    std::memcpy(static_cast<void*>(&one), all->data() + rank * NodeMeeting::kMostValues, sizeof one);
+    sum.arrival.stage = std::max(sum.arrival.stage, one.arrival.stage);
+    sum.arrival.was_short = sum.arrival.was_short && one.arrival.was_short;
     sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
     sum.bytes += one.bytes;
     sum.pieces += one.pieces;
@@ -89,8 +93,9 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   Agreed agreed{.lanes = {lane}, .granule_bytes = granule_of(sum.granule_bits), .total_bytes = sum.bytes};
   const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
   agreed.lanes[0].extent = extent;
-  agreed.failed = sum.stage == Stage::kFailed;
-  agreed.all_moved = sum.stage == Stage::kMoved && sum.bytes == 0;
+  agreed.failed = sum.arrival.stage == Stage::kFailed;
+  agreed.all_moved = sum.arrival.stage == Stage::kMoved && sum.bytes == 0;
+  windows.short_calls().note_meeting(agreed.all_moved && sum.arrival.was_short, write);
   if (!agreed.failed && !agreed.all_moved) {
     const RequestShape shape{.total_bytes = sum.bytes,
                              .piece_count = sum.pieces,
@@ -121,10 +126,10 @@ NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lan
   return kept->windows.get();
 }
 
-Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write) {
+Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Arrival arrival, bool write) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   return windows == nullptr ? agree_by_messages(context, lanes, write)
-                            : agree_in_memory(context, *windows, lanes.front(), stage, write);
+                            : agree_in_memory(context, *windows, lanes.front(), arrival, write);
 }
 
 Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine) {

@@ -20,6 +20,12 @@ namespace stria::access {
 /// How far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
 enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
 
+/// What a rank has done before the meeting.
+struct Arrival {
+  Stage stage = Stage::kAllToDo;
+  bool was_short = false;  ///< it has moved one short piece (short_calls.hpp)
+};
+
 /// A collective request with what the ranks agreed on.
 struct Agreed {
   std::vector<Lane> lanes;  ///< this rank's, with the extents of all
@@ -28,11 +34,12 @@ struct Agreed {
   int64_t total_bytes = 0;  ///< bytes of all ranks that are left to move
   bool all_moved = false;   ///< nothing is left to move
   bool failed = false;      ///< a rank that tried to move its bytes before the meeting has failed
+  bool is_off = false;      ///< a rank does without the others: each moves what it has, alone
 };
 
 /// Agrees on what is left to move, by `windows` or, where they are null, by messages.
 /// Collective: yes.
-Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Stage stage, bool write);
+Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Arrival arrival, bool write);
 
 /// As Comm::agree(), but without a message where all is well and the ranks share `windows`.
 Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine);

@@ -47,6 +47,12 @@ class FileDomains {
   /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset;
   /// empty ones are left out.
   void windows(int aggregator, int round, std::vector<Window>& windows) const;
+  /// The same as a new list. May throw std::bad_alloc.
+  std::vector<Window> windows_of(int aggregator, int round) const {
+    std::vector<Window> made;
+    windows(aggregator, round, made);
+    return made;
+  }
   /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;
 

@@ -33,6 +33,7 @@ Result<std::unique_ptr<NodeWindows>> NodeWindows::create(Comm& comm, int64_t win
   made->memory_ = *memory;
   std::byte* base = made->memory_->part(0).data();
   made->state_ = reinterpret_cast<State*>(base);
+  made->short_calls_.emplace(*made->meeting_, made->state_->missed_call);
   made->buffers_ = base + kStateBytes;
   made->bits_ = made->buffers_ + all_windows;
   return made;

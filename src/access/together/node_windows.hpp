@@ -15,11 +15,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "access/request/request.hpp"
 #include "access/together/description.hpp"
+#include "access/together/short_calls.hpp"
 #include "comm/failure_word.hpp"
 #include "comm/node_meeting.hpp"
 
@@ -60,7 +62,9 @@ class NodeWindows {
   /// \pre all of comm's ranks are on one node. Collective: yes; the outcome is the same everywhere.
   static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);
 
-  NodeMeeting& meeting() { return *meeting_; }
+  /// How the ranks come together for an operation, unless it is short. Every operation begins by
+  /// it.
+  ShortCalls& short_calls() { return *short_calls_; }
   /// Tells whether `mine` is true on any rank. Takes one meeting. Collective: yes.
   bool is_true_anywhere(Comm& comm, bool mine);
   int64_t window_bytes() const { return window_bytes_; }
@@ -73,8 +77,8 @@ class NodeWindows {
   Moved read(Context& context, const Lane& lane, StreamSink& sink);
 
   /// Begins an operation in which ranks may move bytes before they meet. By the result a rank tells
-  /// the others that it has failed to. Every rank calls this for each operation.
-  FailureWord begin_early() { return {state_->failed_early, ++early_operations_}; }
+  /// the others that it has failed to.
+  FailureWord begin_early() { return {state_->failed_early, static_cast<uint32_t>(short_calls_->next_call())}; }
 
   /// The state of one window, in shared memory. Uses are counted from the first operation on.
   struct Slot {
@@ -98,6 +102,7 @@ class NodeWindows {
     /// Likewise of reads, which are told apart by the rounds before them, plus one.
     std::atomic<int64_t> failed_read;
     std::atomic<uint32_t> failed_early;          ///< and of what ranks move before they meet
+    std::atomic<int64_t> missed_call;            ///< of ShortCalls
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
@@ -111,6 +116,7 @@ class NodeWindows {
   std::atomic<uint64_t>* bits(int slot) const;
 
   std::unique_ptr<NodeMeeting> meeting_;
+  std::optional<ShortCalls> short_calls_;
   std::shared_ptr<SharedBuffer> memory_;
   State* state_ = nullptr;
   std::byte* buffers_ = nullptr;
@@ -120,7 +126,6 @@ class NodeWindows {
   int64_t write_operations_ = 0;
   int64_t write_rounds_ = 0;  ///< of earlier operations
   int64_t read_rounds_ = 0;
-  uint32_t early_operations_ = 0;
 };
 
 }  // namespace stria::access

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "access/failure/message_signal.hpp"
 #include "access/plan/planner.hpp"
@@ -14,8 +13,6 @@
 namespace stria::access {
 
 namespace {
-
-using Share = Aggregation::Share;
 
 // Instead of an end of the file: the aggregator has failed. The last word between the two.
 constexpr int64_t kFailed = -1;
@@ -71,7 +68,7 @@ class TwoPhaseRead {
 
  private:
   void miss_after_failures() {
-    for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
+    for (int rank : aggregation_.met_ranks()) {
       const auto lost = lost_rounds_.find(rank);
       aggregation_.miss_rounds(rank, lost == lost_rounds_.end() ? round_ : lost->second, taken_);
     }
@@ -79,7 +76,7 @@ class TwoPhaseRead {
 
   void begin(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
-    if (Status received = aggregation_.begin_round(round, failed_, dismissed_); !received.ok()) {
+    if (Status received = aggregation_.begin_round(round, parted_); !received.ok()) {
       moved_.status.update(std::move(received));
       own_end_ = kFailed;
     }
@@ -106,7 +103,7 @@ class TwoPhaseRead {
 
   // After a failure of which all have heard: no rank waits for this one in the rounds
   // that are left.
-  bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(failed_, dismissed_, closed_); }
+  bool is_over() const { return !moved_.status.ok() && aggregation_.is_parted(parted_); }
 
   // Aggregator: reads the round's windows and hands them out.
   void serve(int round) {
@@ -116,8 +113,8 @@ class TwoPhaseRead {
     own_end_ = own_end_ == kFailed ? kFailed : read_windows(round, wanted, buffer);
     auto& taken_from = readers_[round % Aggregation::kTwins];
     aggregation_.memory().surely([&] { taken_from.reserve(wanted.size()); });
-    aggregation_.for_each_speaker(wanted, [&](int speaker, std::span<const Share> shares) {
-      if (!dismissed_.contains(speaker)) {
+    for_each_speaker(wanted, [&](int speaker, std::span<const Share> shares) {
+      if (!parted_.speakers.contains(speaker)) {
         hand_out(speaker, shares, buffer, taken_from);
       }
     });
@@ -138,7 +135,7 @@ class TwoPhaseRead {
     }
     mailbox_.post_token(speaker, kFilledTag, end);
     if (end == kFailed) {
-      aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
+      aggregation_.memory().surely([&] { parted_.speakers.insert(speaker); });
     } else if (!shared) {
       mailbox_.post_bytes(std::move(message), speaker, kReadDataTag);
     }
@@ -194,10 +191,8 @@ class TwoPhaseRead {
       if (share.repeats) {
         continue;
       }
-      for (const auto& [w, overlap] : share.parts) {
-        gather_from_window(overlap, share.windows[w], buffer, packed);
-        packed += overlap.end - overlap.begin;
-      }
+      gather_from_windows(share, buffer, packed);
+      packed += share.bytes;
     }
     return message;
   }
@@ -216,14 +211,10 @@ class TwoPhaseRead {
     for (const Share& share : shares) {
       if (share.speaker != context_.comm.rank()) {
         take_from_delegate(share);
-      } else if (!is_carried(share, loads)) {
+      } else if (!aggregation_.is_carried(share, loads)) {
         take_directly(share, round);
       }
     }
-  }
-
-  bool is_carried(const Share& share, const std::vector<Load>& loads) const {
-    return std::any_of(loads.begin(), loads.end(), [&](const Load& load) { return aggregation_.rank_of(load) == share.rank; });
   }
 
   // Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
@@ -240,7 +231,7 @@ class TwoPhaseRead {
   void fetch(const Load& load, const std::vector<Share>& shares) {
     const int me = context_.comm.rank();
     const int aggregator_rank = aggregation_.rank_of(load);
-    const int64_t end = failed_.contains(aggregator_rank) ? kFailed : arrived(aggregator_rank);
+    const int64_t end = parted_.aggregators.contains(aggregator_rank) ? kFailed : arrived(aggregator_rank);
     if (end == kFailed) {
       fail(aggregator_rank);
     } else {
@@ -263,19 +254,19 @@ class TwoPhaseRead {
 
   void send_place(int aggregator_rank, const Load::Part& part, int64_t end) {
     const std::pair pair{aggregator_rank, part.rank};
-    if (!closed_.contains(pair)) {
+    if (!parted_.carried.contains(pair)) {
       const int64_t place[] = {end, part.offset};
       mailbox_.post_numbers(part.rank, kReadPlaceTag, place);
     }
     if (end == kFailed) {
-      aggregation_.memory().surely([&] { closed_.insert(pair); });
+      aggregation_.memory().surely([&] { parted_.carried.insert(pair); });
     } else {
       aggregation_.memory().surely([&] { members_.push_back(part.rank); });
     }
   }
 
   void take_from_delegate(const Share& share) {
-    if (failed_.contains(share.rank)) {
+    if (parted_.aggregators.contains(share.rank)) {
       return;
     }
     int64_t place[] = {0, 0};  // the end of the file, and the offset
@@ -294,13 +285,13 @@ class TwoPhaseRead {
   void fail(int aggregator_rank) {
     note_failure_elsewhere();
     aggregation_.memory().surely([&] {
-      failed_.insert(aggregator_rank);
+      parted_.aggregators.insert(aggregator_rank);
       lost_rounds_.emplace(aggregator_rank, round_);
     });
   }
 
   void take_directly(const Share& share, int round) {
-    if (failed_.contains(share.rank)) {
+    if (parted_.aggregators.contains(share.rank)) {
       return;
     }
     int64_t end = share.own ? own_end_ : arrived(share.rank);
@@ -394,12 +385,7 @@ class TwoPhaseRead {
   Aggregation aggregation_;
   Mailbox& mailbox_ = aggregation_.mailbox();
   std::optional<MessageSignal> signal_;  // of an aggregator
-  std::set<int> failed_;                 // aggregators that this rank met and that could not read
-  // Speakers of contributors to which this aggregator has reported its failure.
-  std::set<int> dismissed_;
-  // Aggregators, and the ranks for which this one speaks and to which it has reported
-  // their failure.
-  Aggregation::Spoken closed_;
+  Parted parted_;
   std::vector<int> members_;  // ranks that still have to take bytes out of the staging buffer
   int round_ = 0;
   // Of aggregators that failed: the first that this rank did not get.

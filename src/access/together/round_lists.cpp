@@ -1,50 +1,50 @@
-// The lists of pieces that come with each round, where a rank's description is too long to be
-// sent as a whole.
+#include "access/together/round_lists.hpp"
+
 #include <algorithm>
 #include <cstring>
-#include <set>
-
-#include "access/together/aggregation.hpp"
+#include <new>
 
 namespace stria::access {
 
-// Long lists of single streams are sent by rounds. Where a lane has several streams, because tiles
-// of a view interleave, lists are sent whole.
-void Aggregation::choose_description() {
-  int64_t entries = 0;
-  bool single = true;
-  for (const LaneDescription& lane : mine_) {
-    entries += list_entries(lane);
-    single = single && lane.streams.size() == 1;
+namespace {
+
+// The most bytes that a piece's step and length, or a stream's numbers, take.
+constexpr int64_t kMostPieceBytes = 20;
+constexpr int64_t kMostStreamBytes = 256;
+
+}  // namespace
+
+Status RoundLists::allocate(const FileDomains& domains) {
+  if (contacts_.most_pieces() == 0) {
+    return Status();
   }
-  by_round_ = single && entries > plan_.most_entries_at_once;
-  if (!by_round_) {
-    return;
-  }
-  for (const LaneDescription& lane : mine_) {
-    Stream hull;
-    hull.displacement = lane.hulls[0].begin;
-    hull.file_type = Datatype::bytes(lane.hulls[0].size());
-    hulls_.emplace_back(lane.lane, std::vector<Stream>{hull});
-  }
+  const int64_t pieces = std::min(contacts_.most_pieces(), domains.buffer_bytes());
+  // A stream can meet each of them. The first round has as many as any other, except for a cut one.
+  size_t windows = lane_count_;
+  const int me = contacts_.my_index();
+  memory_.attempt([&] { windows = std::max(windows, me >= 0 ? domains.windows_of(me, 0).size() : 0); });
+  const int64_t bytes = pieces * kMostPieceBytes + (static_cast<int64_t>(windows) + 2) * kMostStreamBytes;
+  STRIA_ASSIGN_OR_RETURN(incoming_, PrivateMemory::allocate(bytes));
+  return Status();
 }
 
 // All ranks send before any rank receives, and wait for nothing else in between. So a rank in the
 // earliest round can always go on.
-Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators, const std::set<int>& gone_contributors) {
+Status RoundLists::exchange(const FileDomains& domains, int round, const Parted& parted) {
   withheld_.clear();
-  for (int a : met_) {
-    if (by_round_ && a != my_index_ && !gone_aggregators.contains(plan_.aggregators[static_cast<size_t>(a)])) {
-      send_pieces(a, round);
+  const int me = contacts_.my_index();
+  for (int a : contacts_.met()) {
+    if (contacts_.is_by_round() && a != me && !parted.aggregators.contains(contacts_.rank_of(a))) {
+      send_pieces(domains, a, round);
     }
   }
   Status status;
   const std::vector<Window> windows =
-      memory_.surely([&] { return is_aggregator() ? my_windows(round) : std::vector<Window>(); });
-  for (Contributor& contributor : others_) {
+      memory_.surely([&] { return me >= 0 ? domains.windows_of(me, round) : std::vector<Window>(); });
+  for (Contributor& contributor : contacts_.contributors()) {
     contributor.pieces.clear();
     contributor.bytes = 0;
-    if (contributor.by_round && !gone_contributors.contains(contributor.rank)) {
+    if (contributor.by_round && !parted.speakers.contains(contributor.rank)) {
       Status received = receive_pieces(contributor, windows);
       status.update(std::move(received));
     }
@@ -54,13 +54,13 @@ Status Aggregation::begin_round(int round, const std::set<int>& gone_aggregators
 
 // Two numbers, the sizes of the message and of the bytes that it describes, and the message where
 // there are any.
-void Aggregation::send_pieces(int aggregator, int round) {
-  const int rank = plan_.aggregators[static_cast<size_t>(aggregator)];
+void RoundLists::send_pieces(const FileDomains& domains, int aggregator, int round) {
+  const int rank = contacts_.rank_of(aggregator);
   Share hull;
   memory_.surely([&] {
     hull = Share();
-    domains_->windows(aggregator, round, hull.windows);
-    collect(hulls_, rank, hull);
+    hull.windows = domains.windows_of(aggregator, round);
+    hull.collect(contacts_.hulls());
   });
   if (hull.bytes == 0) {
     return;
@@ -71,7 +71,7 @@ void Aggregation::send_pieces(int aggregator, int round) {
   memory_.attempt([&] {
     Share share;
     share.windows = hull.windows;
-    collect(mine_, rank, share);
+    share.collect(contacts_.mine());
     if (share.bytes > 0) {
       message = encode_pieces(share);
     }
@@ -94,8 +94,8 @@ void Aggregation::send_pieces(int aggregator, int round) {
   }
 }
 
-std::vector<std::byte> Aggregation::encode_pieces(const Share& share) const {
-  std::vector<Lane> lanes(lanes_.size());
+std::vector<std::byte> RoundLists::encode_pieces(const Share& share) const {
+  std::vector<Lane> lanes(lane_count_);
   std::vector<int> chosen;
   for (const auto& [w, overlap] : share.parts) {
     const int lane = share.windows[w].lane;
@@ -113,12 +113,12 @@ std::vector<std::byte> Aggregation::encode_pieces(const Share& share) const {
   return message;
 }
 
-Status Aggregation::receive_pieces(Contributor& contributor, const std::vector<Window>& windows) {
+Status RoundLists::receive_pieces(Contributor& contributor, const std::vector<Window>& windows) {
   Share hull;
   memory_.surely([&] {
     hull = Share();
     hull.windows = windows;
-    collect(contributor.lanes, contributor.rank, hull);
+    hull.collect(contributor.lanes);
   });
   if (hull.bytes == 0) {
     return Status();
@@ -129,11 +129,11 @@ Status Aggregation::receive_pieces(Contributor& contributor, const std::vector<W
   if (sizes[0] == 0) {
     return Status();
   }
-  const std::span<std::byte> message = incoming_pieces_.bytes().first(static_cast<size_t>(sizes[0]));
+  const std::span<std::byte> message = incoming_.bytes().first(static_cast<size_t>(sizes[0]));
   mailbox_.receive(message, contributor.rank, kPiecesTag);
   Status status = Status(ErrorCode::kResourceExhausted, "out of memory in a collective operation");
   memory_.attempt([&] {
-    auto pieces = decode_description(message, static_cast<int>(lanes_.size()));
+    auto pieces = decode_description(message, static_cast<int>(lane_count_));
     status = pieces.status();
     if (pieces.ok()) {
       contributor.pieces = std::move(*pieces);

@@ -38,9 +38,9 @@ void append_stretches(const Overlap& overlap, int64_t most_gap_bytes, std::vecto
 
 }  // namespace
 
-std::vector<ByteRange> stretches_of(size_t number, std::span<const Aggregation::Share> shares, int64_t most_gap_bytes) {
+std::vector<ByteRange> stretches_of(size_t number, std::span<const Share> shares, int64_t most_gap_bytes) {
   std::vector<ByteRange> ranges;
-  for (const Aggregation::Share& share : shares) {
+  for (const Share& share : shares) {
     for (const auto& [window, overlap] : share.parts) {
       if (window == number && overlap.begin < overlap.end) {
         append_stretches(overlap, most_gap_bytes, ranges);

@@ -11,12 +11,12 @@
 #include <span>
 #include <vector>
 
-#include "access/together/aggregation.hpp"
+#include "access/together/share.hpp"
 
 namespace stria::access {
 
 /// Stretches, by increasing offset, that hold all bytes of the shares in window `number`. No
 /// stretch has a gap of more than `most_gap_bytes`, except between the pieces of dense ranges.
-std::vector<ByteRange> stretches_of(size_t number, std::span<const Aggregation::Share> shares, int64_t most_gap_bytes);
+std::vector<ByteRange> stretches_of(size_t number, std::span<const Share> shares, int64_t most_gap_bytes);
 
 }  // namespace stria::access

@@ -8,8 +8,8 @@ namespace {
 
 constexpr size_t kWindow = 1;
 
-Aggregation::Share share_of(const Stream& stream, size_t window = kWindow) {
-  Aggregation::Share share;
+Share share_of(const Stream& stream, size_t window = kWindow) {
+  Share share;
   share.parts.emplace_back(window, Overlap{&stream, 0, stream.size()});
   return share;
 }
@@ -18,7 +18,7 @@ Stream pieces(int64_t begin, int64_t count, int64_t piece_bytes, int64_t stride)
   return {0, Datatype::hvector(count, 1, stride, Datatype::bytes(piece_bytes)).value(), begin};
 }
 
-std::vector<std::pair<int64_t, int64_t>> stretches(std::span<const Aggregation::Share> shares, int64_t most_gap_bytes) {
+std::vector<std::pair<int64_t, int64_t>> stretches(std::span<const Share> shares, int64_t most_gap_bytes) {
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (const ByteRange range : stretches_of(kWindow, shares, most_gap_bytes)) {
     pairs.emplace_back(range.begin, range.end);
@@ -33,7 +33,7 @@ TEST(WantedStretches, LeaveOutLongGapsBetweenContributors) {
   const Stream near = pieces(0, 1, 288, 288);
   const Stream next = pieces(1000, 2, 100, 200);
   const Stream elsewhere = pieces(4 << 20, 1, 10, 10);
-  const Aggregation::Share shares[] = {share_of(far), share_of(near), share_of(next), share_of(elsewhere, 0)};
+  const Share shares[] = {share_of(far), share_of(near), share_of(next), share_of(elsewhere, 0)};
   EXPECT_EQ(stretches(shares, 4096), (Pairs{{0, 1300}, {8 << 20, (8 << 20) + 288}}));
   EXPECT_EQ(stretches(shares, 500), (Pairs{{0, 288}, {1000, 1300}, {8 << 20, (8 << 20) + 288}}));
   EXPECT_EQ(stretches({}, 500), Pairs());
@@ -49,7 +49,7 @@ TEST(WantedStretches, LeaveOutLongGapsBetweenPieces) {
 // Parts of a stream count, not the whole.
 TEST(WantedStretches, AreThoseOfTheOverlap) {
   const Stream stream = pieces(0, 4, 10, 100'000);
-  Aggregation::Share share;
+  Share share;
   share.parts.emplace_back(kWindow, Overlap{&stream, 15, 25});
   EXPECT_EQ(stretches(std::array{share}, 4096), (Pairs{{100'005, 100'010}, {200'000, 200'005}}));
 }

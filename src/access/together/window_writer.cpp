@@ -13,8 +13,6 @@ namespace stria::access {
 
 namespace {
 
-using Share = Aggregation::Share;
-
 template <typename Visit>
 void for_each_overlap(size_t number, std::span<const Share> contributors, Visit&& visit) {
   for (const Share& share : contributors) {

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "access/together/aggregation.hpp"
 #include "access/together/coverage.hpp"
+#include "access/together/share.hpp"
 
 namespace stria::access {
 
@@ -24,7 +24,7 @@ class WindowWriter {
 
   /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay
   /// until finish().
-  void start(std::span<const Window> windows, std::span<const Aggregation::Share> contributors, std::byte* buffer);
+  void start(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
   /// Waits for what was started, and returns its outcome.
   Status finish();
   /// Writes the covered bytes of a window at once; `base` is the place of its first byte.
@@ -39,7 +39,7 @@ class WindowWriter {
   void start_lists();
   Result<std::unique_ptr<storage::RangeLock>> stay_out_of_windows(ByteRange range);
   Status write_now(storage::File& file, std::vector<storage::WriteSegment>& segments);
-  Status put(const Window& window, size_t number, std::span<const Aggregation::Share> contributors, std::byte* buffer);
+  Status put(const Window& window, size_t number, std::span<const Share> contributors, std::byte* buffer);
   Status put_covered(ByteRange window, const Coverage& coverage, std::byte* base);
   bool sieving_is_cheaper(const Coverage::Stretches& stretches) const;
   Status sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base);

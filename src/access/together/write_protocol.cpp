@@ -2,7 +2,6 @@
 #include <array>
 #include <climits>
 #include <optional>
-#include <set>
 
 #include "access/failure/message_signal.hpp"
 #include "access/together/aggregation.hpp"
@@ -14,8 +13,6 @@
 namespace stria::access {
 
 namespace {
-
-using Share = Aggregation::Share;
 
 // Instead of a place: the aggregator has failed. This is the last message of the two about it.
 constexpr int64_t kClosed = -1;
@@ -39,7 +36,7 @@ class TwoPhaseWrite {
     }
     for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
       begin(round);
-      std::vector<Share> contributors = aggregation_.is_aggregator() ? aggregation_.contributors(round) : std::vector<Share>();
+      const std::vector<Share> contributors = aggregation_.contributors(round);
       offer_buffer(round, contributors);
       contribute(round);
       if (aggregation_.is_aggregator()) {
@@ -63,7 +60,7 @@ class TwoPhaseWrite {
     if (aggregation_.memory().ran_out() && (status_.ok() || status_.code() == ErrorCode::kAborted)) {
       status_ = aggregation_.memory().status();
     }
-    if (status_.ok() && !failed_.empty()) {
+    if (status_.ok() && !parted_.aggregators.empty()) {
       return another_failed();
     }
     return status_;
@@ -78,13 +75,13 @@ class TwoPhaseWrite {
     }
     PhaseTimer timer(context_.times, Phase::kExchange);
     int me = context_.comm.rank();
-    for (int rank : aggregation_.memory().surely([&] { return aggregation_.contributor_ranks(); })) {
+    for (int rank : aggregation_.contributor_ranks()) {
       if (rank != me) {
         mailbox_.post_token(rank, kWrittenTag, written_rounds());
       }
     }
     MovedPrefix written;
-    for (int rank : aggregation_.memory().surely([&] { return aggregation_.met_ranks(); })) {
+    for (int rank : aggregation_.met_ranks()) {
       const int64_t rounds = rank == me ? written_rounds() : mailbox_.receive_token(rank, kWrittenTag);
       aggregation_.miss_rounds(rank, static_cast<int>(rounds), written);
     }
@@ -101,7 +98,7 @@ class TwoPhaseWrite {
 
   void begin(int round) {
     PhaseTimer timer(context_.times, Phase::kExchange);
-    Status received = aggregation_.begin_round(round, failed_, dismissed_);
+    Status received = aggregation_.begin_round(round, parted_);
     status_.update(std::move(received));
   }
 
@@ -113,11 +110,11 @@ class TwoPhaseWrite {
     if (aggregation_.is_aggregator()) {
       finish_write(round % Aggregation::kTwins);
     }
-    aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share>) {
-      if (!dismissed_.contains(speaker)) {
+    for_each_speaker(contributors, [&](int speaker, std::span<const Share>) {
+      if (!parted_.speakers.contains(speaker)) {
         mailbox_.post_token(speaker, kGoTag, status_.ok() ? 1 : 0);
         if (!status_.ok()) {
-          aggregation_.memory().surely([&] { dismissed_.insert(speaker); });
+          aggregation_.memory().surely([&] { parted_.speakers.insert(speaker); });
         }
       }
     });
@@ -136,17 +133,13 @@ class TwoPhaseWrite {
     for (const Share& share : shares) {
       if (share.speaker != me) {
         hand_over(share);
-      } else if (!is_carried(share, loads)) {
+      } else if (!aggregation_.is_carried(share, loads)) {
         bring(share, round);
       }
     }
     for (const auto& [load, packed] : carried_) {
       deliver(*load, packed);
     }
-  }
-
-  bool is_carried(const Share& share, const std::vector<Load>& loads) const {
-    return std::any_of(loads.begin(), loads.end(), [&](const Load& load) { return aggregation_.rank_of(load) == share.rank; });
   }
 
   void bring(const Share& share, int round) {
@@ -195,22 +188,22 @@ class TwoPhaseWrite {
 
   void send_place(int aggregator_rank, const Load::Part& part, bool open) {
     const std::pair pair{aggregator_rank, part.rank};
-    if (!closed_.contains(pair)) {
+    if (!parted_.carried.contains(pair)) {
       mailbox_.post_token(part.rank, kWritePlaceTag, open ? part.offset : kClosed);
     }
     if (!open) {
-      aggregation_.memory().surely([&] { closed_.insert(pair); });
+      aggregation_.memory().surely([&] { parted_.carried.insert(pair); });
     }
   }
 
   // To the rank that speaks for this one.
   void hand_over(const Share& share) {
-    if (failed_.contains(share.rank)) {
+    if (parted_.aggregators.contains(share.rank)) {
       return;
     }
     const int64_t offset = receive(share.speaker, kWritePlaceTag);
     if (offset == kClosed) {
-      aggregation_.memory().surely([&] { failed_.insert(share.rank); });
+      aggregation_.memory().surely([&] { parted_.aggregators.insert(share.rank); });
       return;
     }
     bool packed = pack_unless_failed([&] { pack_behind(share, aggregation_.staging(share.speaker, offset)); });
@@ -234,12 +227,12 @@ class TwoPhaseWrite {
 
   // False when the aggregator has failed: the two then exchange no more messages.
   bool is_let_in(int aggregator_rank, int round) {
-    if (failed_.contains(aggregator_rank)) {
+    if (parted_.aggregators.contains(aggregator_rank)) {
       return false;
     }
     bool let_in = round < Aggregation::kTwins || receive(aggregator_rank, kGoTag) != 0;
     if (!let_in) {
-      aggregation_.memory().surely([&] { failed_.insert(aggregator_rank); });
+      aggregation_.memory().surely([&] { parted_.aggregators.insert(aggregator_rank); });
     }
     return let_in;
   }
@@ -286,11 +279,11 @@ class TwoPhaseWrite {
 
   // After a failure of which all have heard: no rank waits for this one in the rounds
   // that are left.
-  bool is_over() const { return knows_of_failure() && aggregation_.is_parted(failed_, dismissed_, closed_); }
+  bool is_over() const { return knows_of_failure() && aggregation_.is_parted(parted_); }
 
   // From then on a rank brings nothing to any aggregator, so that ranks that have not heard of it
   // stop within two rounds.
-  bool knows_of_failure() const { return !status_.ok() || !failed_.empty(); }
+  bool knows_of_failure() const { return !status_.ok() || !parted_.aggregators.empty(); }
 
   // Packs straight to where the bytes belong in the aggregator's buffer; all streams of the
   // round in one call.
@@ -319,8 +312,8 @@ class TwoPhaseWrite {
   void collect(int round, const std::vector<Share>& contributors) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
-    aggregation_.for_each_speaker(contributors, [&](int speaker, std::span<const Share> shares) {
-      if (dismissed_.contains(speaker)) {
+    for_each_speaker(contributors, [&](int speaker, std::span<const Share> shares) {
+      if (parted_.speakers.contains(speaker)) {
         return;
       }
       if (mailbox_.receive_token(speaker, kDoneTag) == 0) {
@@ -333,19 +326,12 @@ class TwoPhaseWrite {
         const std::byte* packed = aggregation_.receive_bytes(bytes, speaker, kWriteDataTag).data();
         attempt([&] {
           for (const Share& share : shares) {
-            scatter(share, packed, buffer);
+            scatter_to_windows(share, packed, buffer);
             packed += share.bytes;
           }
         });
       }
     });
-  }
-
-  static void scatter(const Share& share, const std::byte* packed, std::byte* buffer) {
-    for (const auto& [w, overlap] : share.parts) {
-      scatter_to_window(overlap, packed, share.windows[w], buffer);
-      packed += overlap.end - overlap.begin;
-    }
   }
 
   void start_write(int round, const std::vector<Share>& contributors) {
@@ -379,13 +365,7 @@ class TwoPhaseWrite {
   std::optional<MessageSignal> signal_;  // of an aggregator
   bool prepared_ = false;
   Status status_;  // of this aggregator's writing
-  // Aggregators that this rank met and that could not write.
-  std::set<int> failed_;
-  // Speakers of contributors to which this aggregator has reported its failure.
-  std::set<int> dismissed_;
-  // Aggregators, and the ranks for which this one speaks and to which it has reported
-  // their failure.
-  Aggregation::Spoken closed_;
+  Parted parted_;
   // Of this round, and whether this rank's own bytes are in it.
   std::vector<std::pair<const Load*, bool>> carried_;
   int begun_rounds_ = 0;      // of this aggregator, that it began to write

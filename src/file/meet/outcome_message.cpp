@@ -1,5 +1,7 @@
 #include "file/meet/outcome_message.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -30,6 +32,12 @@ Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message
     return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(body.data()), body.size()));
   }
   return std::vector<std::byte>(body.begin(), body.end());
+}
+
+void keep_first_failure(Status& first, const Status& status, int rank, int ranks) {
+  if (!status.ok() && (first.ok() || (first.code() == ErrorCode::kAborted && status.code() != ErrorCode::kAborted))) {
+    first = ranks == 1 ? status : status.with_context(fmt::format("rank {}", rank));
+  }
 }
 
 Status share_bytes(Comm& comm, const Status& mine, std::vector<std::byte>& bytes) {

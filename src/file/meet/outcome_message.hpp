@@ -15,6 +15,10 @@ std::vector<std::byte> encode_outcome(const Status& status, const std::vector<st
 /// The content, or the failure. \pre message is from encode_outcome()
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message);
 
+/// Keeps in `first` the failure of the lowest of `ranks` ranks, of which each gives its `status`,
+/// in order. A rank that gave up because of another counts only if no other failure is known.
+void keep_first_failure(Status& first, const Status& status, int rank, int ranks);
+
 /// Gives every rank the `bytes` of rank 0. Fails where `mine` is a failure on any rank, or a rank
 /// has no memory for the bytes; the error has that rank's number. Collective: yes; the outcome is
 /// the same everywhere.

@@ -230,7 +230,7 @@ void Session::note_plan(const access::Plan& plan) {
   report_.method = access::method_name(plan.method());
   report_.reason = plan.reason;
   counters_->add(trace::Counter::kCommits);
-  access::count_transfer(trace_id_, plan.method(), plan.aggregators(), comm().rank());
+  access::count_transfer(*counters_, plan.method(), plan.aggregators(), comm().rank());
   if (!is_root() || !trace::is_counting()) {
     return;  // the same is true on every rank
   }

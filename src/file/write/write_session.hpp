@@ -1,11 +1,9 @@
 // A new file being written: the conductor of definitions, puts and the commit.
 //
 // Problem: the time of a small file is that of its agreements.
-// Method: a commit has two, and little is left to do between them. Every rank sends rank 0 what it
-// gathered while packing as soon as its last bytes are packed, and writes its row sums together
-// with them; rank 0 finishes the metadata meanwhile. Then every rank sends rank 0 its outcome, once
-// its handles are closed; rank 0 renames and tells the outcome. Only durable files on several nodes
-// need more: each node is synced once all its ranks have written.
+// Method: a commit has two, and little is left to do between them: one on what there is to move
+// (here, then data_move.hpp), one on the outcome (publication.hpp). What is gathered while moving
+// goes to rank 0 in between (gathering.hpp), without anybody waiting.
 #pragma once
 
 #include <memory>
@@ -13,14 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "access/move.hpp"
 #include "file/define/definitions.hpp"
-#include "file/meet/part_exchange.hpp"
-#include "file/move/transfer_set.hpp"
 #include "file/session/session.hpp"
-#include "file/write/gathered.hpp"
-#include "file/write/metadata.hpp"
+#include "file/write/gathering.hpp"
 #include "file/write/new_file.hpp"
+#include "file/write/publication.hpp"
 
 namespace stria::file {
 
@@ -49,36 +44,21 @@ class WriteSession : public Session {
   WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                std::shared_ptr<RollCall> roll_call);
 
-  Result<access::RequestShape> agree_on_pending(Call call);
   Status define_checksums();
+  /// Agrees with all ranks on what there is to move. Collective: yes.
+  Result<access::RequestShape> agree_on_pending(Call call);
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
   /// this rank's own.
   Status move(const access::RequestShape& shape, bool last);
-  Status prepare(const access::Plan& plan, const access::StorageUse& use, bool last);
-  Status transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last);
-  Status keep(TransferSet& set);
-  Status hand_in(const Status& mine);
-
-  // Publication.
-  Status complete(Status mine);
-  Status write_row_sums();
-  Status sync_other_nodes(const Status& mine);
-  void finish_parts();
-  Status write_metadata();
-  Status collect(const Status& mine);
-  Status publish();
-  Status share_outcome(const Status& mine);
   Status fail(const Status& status);
   void discard() noexcept;
 
   CreateOptions options_;
   std::unique_ptr<container::Layout> layout_;
   Definitions definitions_;
-  std::vector<RowTable> row_tables_;  // known at the commit
-  Gathered gathered_;
-  PartExchange parts_;                  // brings what all have gathered to rank 0
-  std::unique_ptr<Metadata> metadata_;  // rank 0
   NewFile file_;
+  Gathering gathering_;
+  Publication publication_;
 };
 
 }  // namespace stria::file

@@ -1,0 +1,66 @@
+#include "file/write/gathering.hpp"
+
+#include <utility>
+
+#include "base/out_of_memory.hpp"
+#include "file/meet/outcome_message.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+Status Gathering::keep(TransferSet& set, std::span<const Transfer> transfers) {
+  PhaseTimer timer(times_, Phase::kPack);
+  return or_out_of_memory([&] {
+    gathered_.keep(set, transfers, catalog_);
+    return Status();
+  });
+}
+
+Status Gathering::hand_in(const Status& mine) {
+  if (parts_.started()) {
+    return mine;
+  }
+  PhaseTimer timer(times_, Phase::kCommit);
+  auto message = or_out_of_memory([&]() -> Result<std::vector<std::byte>> {
+    if (!mine.ok()) {
+      return encode_outcome(mine, {});
+    }
+    gathered_.lay_out(tables_, catalog_);
+    return encode_outcome(mine, gathered_.encode(catalog_));
+  });
+  parts_.start(comm_, message.ok() ? std::move(*message) : encode_outcome(message.status(), {}));
+  return mine.ok() ? message.status() : mine;
+}
+
+Status Gathering::write_row_sums(storage::File* file) {
+  return or_out_of_memory([&]() -> Status {
+    const std::vector<storage::WriteSegment> sums = take_row_sums();
+    if (sums.empty()) {
+      return Status();
+    }
+    PhaseTimer timer(times_, Phase::kCommit);
+    return file->write(sums);
+  });
+}
+
+void Gathering::finish() {
+  PhaseTimer timer(times_, Phase::kCommit);
+  parts_.finish();
+}
+
+Result<GatheredByAll> Gathering::take_all() {
+  STRIA_ASSIGN_OR_RETURN(const auto messages, parts_.take());
+  Status failure;
+  GatheredByAll all(catalog_, tables_.size());
+  for (size_t rank = 0; rank < messages.size(); ++rank) {
+    const auto part = decode_outcome(messages[rank]);
+    keep_first_failure(failure, part.status(), static_cast<int>(rank), comm_.size());
+    if (failure.ok()) {
+      STRIA_RETURN_IF_ERROR(all.add(*part, catalog_));
+    }
+  }
+  STRIA_RETURN_IF_ERROR(failure);
+  return all;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,55 @@
+// How what a rank learns while packing leaves it: to rank 0 as one message, and sums of rows into
+// their tables.
+//
+// Method: it is kept transfer by transfer, and handed in once the last bytes are packed, before
+// they are written. Rank 0 takes it from all ranks when it needs it for the metadata.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "file/checksums/row_tables.hpp"
+#include "file/define/catalog.hpp"
+#include "file/meet/part_exchange.hpp"
+#include "file/move/transfer_set.hpp"
+#include "file/write/gathered.hpp"
+#include "storage/driver.hpp"
+#include "stria/phases.hpp"
+
+namespace stria::file {
+
+class Gathering {
+ public:
+  /// What is passed must outlive this.
+  Gathering(Comm& comm, const Catalog& catalog, PhaseTimes& times) : comm_(comm), catalog_(catalog), times_(times) {}
+
+  /// The tables of row sums, which are known at the commit.
+  void set_tables(std::vector<RowTable> tables) { tables_ = std::move(tables); }
+  std::span<const RowTable> tables() const { return tables_; }
+
+  /// Keeps what was gathered while packing. Local.
+  Status keep(TransferSet& set, std::span<const Transfer> transfers);
+  /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
+  /// rank's outcome is now. Never waits.
+  Status hand_in(const Status& mine);
+  /// The sums of rows for the caller to write; empty when they were taken before. \pre hand_in()
+  std::vector<storage::WriteSegment> take_row_sums() { return gathered_.take_row_sums(); }
+  /// Writes the sums that were not written together with the last data.
+  Status write_row_sums(storage::File* file);
+  /// Waits until what was handed in has arrived.
+  void finish();
+  /// On rank 0, after finish(): what all ranks have gathered, or the first failure.
+  Result<GatheredByAll> take_all();
+
+ private:
+  Comm& comm_;
+  const Catalog& catalog_;
+  PhaseTimes& times_;
+  std::vector<RowTable> tables_;
+  Gathered gathered_;
+  PartExchange parts_;
+};
+
+}  // namespace stria::file
