@@ -53,6 +53,16 @@ inline int greeted_connection(const std::string& address) {
   return dup(link.socket());
 }
 
+/// What the manager tells of a file, with a ticket for it.
+inline wire::Opened known_file(const std::string& address, const std::string& path,
+                               std::shared_ptr<const wire::Key> key = nullptr) {
+  const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+  storage::ServerLink link(wire::Address::parse(address).value(), std::move(key));
+  STRIA_EXPECT_OK(link.connect(deadline));
+  const auto reply = link.ask(wire::Kind::kStat, wire::encode(wire::Path{path}), deadline);
+  return wire::decode<wire::Attributes>(reply.value()).value().place;
+}
+
 /// Takes what has come; true when the server ended the connection before it had sent `bytes`.
 inline bool was_cut_before(int socket, int64_t bytes) {
   std::vector<char> sink(1 << 20);

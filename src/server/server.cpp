@@ -42,6 +42,9 @@ constexpr milliseconds kLeastIdle{250};
 constexpr size_t kOtherDescriptors = 32;
 constexpr size_t kLeastOpenObjects = 4;
 
+/// What a server asks of its own manager.
+const Caller kItself{.user = {}, .trusted = true, .is_super = true};
+
 /// Each connection has a descriptor, each open object two: raises the limit, and where it is still
 /// too low has fewer connections. Returns how many objects may stay open.
 size_t share_descriptors(Bounds& bounds, size_t loops) {
@@ -96,11 +99,14 @@ Status Server::State::prepare() {
   const size_t most_open = share_descriptors(options.bounds, io_threads.count());
   shared = std::make_shared<SharedState>(options.bounds);
   shared->identity = directory.identity();
+  if (options.key != nullptr && options.key->is_users()) {
+    return Status(ErrorCode::kInvalidArgument, "a server needs the cluster's key, not a user's");
+  }
   shared->key = options.key;
   shared->patience = options.patience;
   STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
   if (options.join.empty()) {
-    STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path()));
+    STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
   } else {
     STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
     manager_link = std::make_unique<storage::ServerLink>(manager, options.key);
@@ -245,7 +251,7 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
   }
   std::promise<Answer> promise;
   shared->manager_thread.post([&] {
-    promise.set_value(shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said)}));
+    promise.set_value(shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said), kItself}));
   });
   const Answer answer = promise.get_future().get();
   STRIA_RETURN_IF_ERROR(answer.status);
@@ -260,6 +266,7 @@ Status Server::State::pulse() {
   std::tie(said.total_bytes, said.free_bytes) = shared->objects->space();
   said.removed = removed;
   STRIA_ASSIGN_OR_RETURN(const wire::PulseAnswer answer, tell(said));
+  shared->tickets.learn(answer.secret, answer.now_ms);
   removed.clear();
   for (const uint64_t file : answer.remove) {
     if (shared->objects->remove(file).ok()) {
@@ -294,7 +301,7 @@ void Server::State::stop() {
   io_threads.join();
   shared->disk_threads.join();
   if (shared->manager != nullptr) {
-    shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}}); });
+    shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}, kItself}); });
   }
   shared->manager_thread.join();
   if (options.listen.starts_with("unix:")) {

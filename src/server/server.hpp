@@ -4,6 +4,7 @@
 // some for what waits for a device; one that tells the manager every second that the server lives.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,8 @@ struct ServerOptions {
   std::shared_ptr<const wire::Key> key;
   Bounds bounds;
   Patience patience;
+  /// The manager's: how long rights last that were taken away.
+  std::chrono::milliseconds ticket_life{300000};
 };
 
 class Server {

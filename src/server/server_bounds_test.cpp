@@ -24,6 +24,7 @@ using storage::ServerLink;
 using storage::StripedDriver;
 using testing::Cluster;
 using testing::greeted_connection;
+using testing::known_file;
 using testing::noise;
 using testing::raw_connection;
 using testing::read_all;
@@ -86,7 +87,8 @@ TEST(Bounds, SlowClientsHoldNothingForLong) {
   const uint64_t number = file->identity().value().number;
   std::vector<std::byte> body;
   wire::Writer writer(body);
-  wire::Transfer{number, {256 << 10, 1}, 0}.put(writer);
+  const wire::Ticket ticket = known_file(cluster.address(), "/f").ticket;
+  wire::Transfer{number, ticket, {256 << 10, 1}, 0}.put(writer);
   const std::vector<ByteRange> often(16, {0, 4 << 20});  // more than the sockets' own buffers take
   wire::encode_list(writer, often);
   std::vector<int> sockets;
@@ -206,24 +208,26 @@ TEST(Bounds, WhoHoldsNothingMakesRoomForOthers) {
 
 TEST(Bounds, LocksAreCounted) {
   Cluster cluster(1);
+  work(cluster, 10);
+  const wire::Opened file = known_file(cluster.address(), "/honest");
   const Link greedy = greeted_link(cluster.address());
-  const auto lock = [](const Link& link, uint64_t file, int64_t at) {
-    const wire::LockRange range{file, {at, at + 1}, true, file};
+  const auto lock = [&](const Link& link, int64_t at) {
+    const wire::LockRange range{file.file, file.ticket, {at, at + 1}, true, 5};
     return link->ask(wire::Kind::kLock, wire::encode(range), soon()).status();
   };
   Status outcome;
   int count = 0;
   for (; outcome.ok() && count < 40000; ++count) {
-    outcome = lock(greedy, static_cast<uint64_t>(100 + count), 0);
+    outcome = lock(greedy, 2 * count);
   }
   EXPECT_EQ(outcome.code(), ErrorCode::kResourceExhausted) << outcome.message();
   EXPECT_EQ(count, 16385);
   const Link modest = greeted_link(cluster.address());
-  STRIA_EXPECT_OK(lock(modest, 7, 0));
+  STRIA_EXPECT_OK(lock(modest, 100001));
   greedy->disconnect();
   const Link again = greeted_link(cluster.address());
   for (int i = 0; i < 100; ++i) {
-    STRIA_EXPECT_OK(lock(again, static_cast<uint64_t>(100 + i), 0));
+    STRIA_EXPECT_OK(lock(again, 2 * i));
   }
 }
 
@@ -249,9 +253,11 @@ TEST(Bounds, OpenFilesAreCounted) {
 /// with few threads busy for a long time.
 TEST(Bounds, EndlessWalksLetOthersWork) {
   Cluster cluster(1);
+  work(cluster, 10);
+  const wire::Opened file = known_file(cluster.address(), "/honest");
   std::vector<std::byte> body;
   wire::Writer writer(body);
-  wire::Transfer transfer{7, {int64_t{1} << 30, 2}, 1};
+  wire::Transfer transfer{file.file, file.ticket, {int64_t{1} << 30, 2}, 1};
   transfer.put(writer);
   const int64_t count = int64_t{1} << 29;
   const auto backwards = Datatype::hvector(count, 1, -2, Datatype::bytes(1)).value();

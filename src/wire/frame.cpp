@@ -11,16 +11,10 @@ namespace {
 
 constexpr uint32_t kMagic = 0x31525453;  // "STR1"
 constexpr uint32_t kMore = 1;
-constexpr size_t kSummedBytes = kHeaderBytes - sizeof(uint64_t);
+constexpr size_t kSummedBytes = kHeaderBytes - 2 * sizeof(uint32_t);
 
-uint64_t head_sum(std::span<const std::byte> header, std::span<const std::byte> body) {
-  if (body.empty()) {
-    return hash_bytes(header);
-  }
-  StreamingHash hash;
-  hash.update(header);
-  hash.update(body);
-  return hash.digest();
+uint32_t short_sum(std::span<const std::byte> bytes) {
+  return static_cast<uint32_t>(hash_bytes(bytes));
 }
 
 }  // namespace
@@ -38,7 +32,8 @@ std::vector<std::byte> encode_head(Header header, std::span<const std::byte> bod
   writer.fixed(header.payload_bytes);
   writer.fixed(header.more ? kMore : uint32_t{0});
   writer.fixed(header.payload_sum);
-  writer.fixed(head_sum(out, body));
+  writer.fixed(short_sum(out));
+  writer.fixed(short_sum(body));
   writer.bytes(body);
   return out;
 }
@@ -61,15 +56,18 @@ Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes) {
   const auto flags = reader.fixed<uint32_t>();
   header.more = (flags & kMore) != 0;
   header.payload_sum = reader.fixed<uint64_t>();
+  if (reader.fixed<uint32_t>() != short_sum(bytes.first<kSummedBytes>())) {
+    return Status(ErrorCode::kCorrupted, "a message changed on its way");
+  }
   if (header.body_bytes > kMaxBodyBytes || header.payload_bytes > kMaxPayloadBytes || (flags & ~kMore) != 0) {
     return Status(ErrorCode::kFormat, "a message is beyond the protocol's limits");
   }
   return header;
 }
 
-Status check_head(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> body) {
-  Reader reader(header.last<sizeof(uint64_t)>());
-  const bool same = reader.fixed<uint64_t>() == head_sum(header.first(kSummedBytes), body);
+Status check_body(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> body) {
+  Reader reader(header.last<sizeof(uint32_t)>());
+  const bool same = reader.fixed<uint32_t>() == short_sum(body);
   return same ? Status() : Status(ErrorCode::kCorrupted, "a message changed on its way");
 }
 

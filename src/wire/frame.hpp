@@ -16,7 +16,7 @@
 
 namespace stria::wire {
 
-inline constexpr uint16_t kVersion = 1;
+inline constexpr uint16_t kVersion = 2;
 inline constexpr size_t kHeaderBytes = 48;
 inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 /// The largest payload: small enough to stay in the second-level cache between the
@@ -39,6 +39,7 @@ enum class Kind : uint16_t {
   kSyncNames = 0x18,
   kServers = 0x19,
   kPulse = 0x1a,
+  kSetOwnership = 0x1b,
   kWrite = 0x20,
   kRead = 0x21,
   kExtent = 0x22,
@@ -73,11 +74,11 @@ struct Header {
 /// kMaxBodyBytes
 std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body);
 
-/// Reads a header; kFormat when it is none, or beyond a limit. Its checksum covers the body too:
-/// check_head().
+/// Reads a header; kFormat when it is none, or beyond a limit, kCorrupted when it isn't as it was
+/// sent. So nobody waits for bytes of a length that never was.
 Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes);
 
-/// kCorrupted unless header and body are what was sent.
-Status check_head(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> body);
+/// kCorrupted unless the body is what was sent with the header.
+Status check_body(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> body);
 
 }  // namespace stria::wire

@@ -1,8 +1,10 @@
-// The cluster's key. A client that has it may use the servers, and recognises them by it.
+// Keys by which clients and servers know each other: the cluster's, and those of its users.
 //
-// Method: each side sends a random nonce, and proves with HMAC-SHA-512/256 over both nonces and its
-// role that it has the key (libsodium's crypto_auth). The key never travels; a proof is good for
-// one connection. What follows is checked for damage, not for forgery: the network between the
+// Method: each side sends a random nonce, and proves with HMAC-SHA-512/256 over both nonces, its
+// role, and who the client says it is, that it has the key (libsodium's crypto_auth). The key never
+// travels; a proof is good for one connection. A user's key is the HMAC of user, groups and end
+// under the cluster's key: whoever has the cluster's key makes users' keys, and servers check them
+// without a list. What follows is checked for damage, not for forgery: the network between the
 // machines must be trusted.
 #pragma once
 
@@ -17,20 +19,32 @@ namespace stria::wire {
 
 class Key {
  public:
-  /// Reads a key file of at least 16 bytes that nobody but its owner may read. kPermissionDenied
-  /// otherwise.
+  /// Reads a key file that nobody but its owner may read: one of user_key_text(), or any 16 bytes
+  /// and more, which are the cluster's key. kPermissionDenied or kInvalidArgument otherwise.
   static Result<std::shared_ptr<const Key>> load(const std::string& path);
   /// The key of the file that STRIA_KEY_FILE names; null when it names none.
   static Result<std::shared_ptr<const Key>> from_environment();
+  /// The cluster's key.
+  explicit Key(std::span<const std::byte> secret);
+
+  bool is_users() const { return claim_.kind == ClaimKind::kUserKey; }
+  /// Who a client with this key says it is: the key's user, or that of this process.
+  Claim claim() const;
+  /// The key by which the claim is proven. \pre this is the cluster's key
+  Key for_claim(const Claim& claim) const;
+  /// What the file of a user's key holds. \pre this is a user's key
+  std::string user_key_text() const;
 
   Proof server_proof(const Hello& hello, const Challenge& challenge) const { return prove('s', hello, challenge); }
   Proof client_proof(const Hello& hello, const Challenge& challenge) const { return prove('c', hello, challenge); }
 
-  explicit Key(std::span<const std::byte> secret);
-
  private:
+  Key() = default;
+  static Result<std::shared_ptr<const Key>> parse_users(const std::string& text);
   Proof prove(char role, const Hello& hello, const Challenge& challenge) const;
+
   std::array<unsigned char, 32> key_{};
+  Claim claim_;  // of a user's key
 };
 
 /// Compares in a time that doesn't depend on where they differ.

@@ -1,51 +1,9 @@
+// What opens a connection, and what the manager is asked.
 #include "wire/messages.hpp"
 
-#include <algorithm>
+#include "wire/fields.hpp"
 
 namespace stria::wire {
-
-namespace {
-
-void put_flag(Writer& writer, bool flag) {
-  writer.fixed(static_cast<uint8_t>(flag));
-}
-
-bool get_flag(Reader& reader) {
-  const auto value = reader.fixed<uint8_t>();
-  if (value > 1) {
-    reader.fail();
-  }
-  return value == 1;
-}
-
-template <size_t size>
-void get_bytes(Reader& reader, std::array<std::byte, size>& to) {
-  const auto from = reader.bytes(size);
-  std::copy(from.begin(), from.end(), to.begin());
-}
-
-void put_natural(Writer& writer, int64_t value) {
-  writer.natural(static_cast<uint64_t>(value));
-}
-
-template <typename Entry, typename Put>
-void put_list(Writer& writer, const std::vector<Entry>& list, Put put) {
-  writer.natural(list.size());
-  for (const Entry& entry : list) {
-    put(entry);
-  }
-}
-
-/// The list grows with what really comes, not with what is announced.
-template <typename Entry, typename Get>
-void get_list(Reader& reader, std::vector<Entry>& list, uint64_t most, Get get) {
-  const uint64_t count = reader.natural_up_to(most);
-  for (uint64_t i = 0; i < count && !reader.failed(); ++i) {
-    get(list.emplace_back());
-  }
-}
-
-}  // namespace
 
 void Failure::put(Writer& writer) const {
   writer.natural(static_cast<uint64_t>(code));
@@ -62,11 +20,13 @@ void Failure::get(Reader& reader) {
 void Hello::put(Writer& writer) const {
   writer.bytes(session);
   writer.bytes(nonce);
+  claim.put(writer);
 }
 
 void Hello::get(Reader& reader) {
   get_bytes(reader, session);
   get_bytes(reader, nonce);
+  claim.get(reader);
 }
 
 void Challenge::put(Writer& writer) const {
@@ -99,6 +59,7 @@ void Open::put(Writer& writer) const {
   put_natural(writer, stripe_bytes);
   put_natural(writer, server_count);
   put_natural(writer, first_server + 1);
+  writer.natural(permissions);
 }
 
 void Open::get(Reader& reader) {
@@ -113,6 +74,7 @@ void Open::get(Reader& reader) {
   stripe_bytes = reader.offset();
   server_count = reader.offset();
   first_server = reader.offset() - 1;
+  permissions = get_mode(reader);
 }
 
 void ServerPlace::put(Writer& writer) const {
@@ -130,6 +92,8 @@ void Opened::put(Writer& writer) const {
   put_natural(writer, stripe_bytes);
   put_flag(writer, cut);
   put_list(writer, slots, [&](const ServerPlace& slot) { slot.put(writer); });
+  ticket.put(writer);
+  writer.natural(ticket_ms);
 }
 
 void Opened::get(Reader& reader) {
@@ -137,18 +101,35 @@ void Opened::get(Reader& reader) {
   stripe_bytes = reader.offset();
   cut = get_flag(reader);
   get_list(reader, slots, kMaxServers, [&](ServerPlace& slot) { slot.get(reader); });
+  ticket.get(reader);
+  ticket_ms = reader.natural();
 }
 
 void Handle::put(Writer& writer) const {
   writer.natural(handle);
   writer.natural(file);
   put_flag(writer, exclusive);
+  writer.fixed(rights);
 }
 
 void Handle::get(Reader& reader) {
   handle = reader.natural();
   file = reader.natural();
   exclusive = get_flag(reader);
+  rights = reader.fixed<uint8_t>();
+  if ((rights & ~(kMayRead | kMayWrite)) != 0) {
+    reader.fail();
+  }
+}
+
+void Renewed::put(Writer& writer) const {
+  ticket.put(writer);
+  writer.natural(ticket_ms);
+}
+
+void Renewed::get(Reader& reader) {
+  ticket.get(reader);
+  ticket_ms = reader.natural();
 }
 
 void Rename::put(Writer& writer) const {
@@ -161,15 +142,44 @@ void Rename::get(Reader& reader) {
   to = reader.text(kMaxPathBytes);
 }
 
+void NewDirectory::put(Writer& writer) const {
+  writer.text(path);
+  writer.natural(permissions);
+}
+
+void NewDirectory::get(Reader& reader) {
+  path = reader.text(kMaxPathBytes);
+  permissions = get_mode(reader);
+}
+
+void SetOwnership::put(Writer& writer) const {
+  writer.text(path);
+  for (const auto& each : {uid, gid, mode}) {
+    writer.natural(each ? uint64_t{*each} + 1 : 0);
+  }
+}
+
+void SetOwnership::get(Reader& reader) {
+  path = reader.text(kMaxPathBytes);
+  for (auto* each : {&uid, &gid, &mode}) {
+    const uint64_t value = reader.natural_up_to(each == &mode ? uint64_t{kMaxMode} + 1 : UINT32_MAX);
+    if (value > 0) {
+      *each = static_cast<uint32_t>(value - 1);
+    }
+  }
+}
+
 void Attributes::put(Writer& writer) const {
   put_flag(writer, is_directory);
   writer.integer(created_ns);
+  owner.put(writer);
   place.put(writer);
 }
 
 void Attributes::get(Reader& reader) {
   is_directory = get_flag(reader);
   created_ns = reader.integer();
+  owner.get(reader);
   place.get(reader);
 }
 
@@ -217,11 +227,15 @@ void Pulse::get(Reader& reader) {
 
 void PulseAnswer::put(Writer& writer) const {
   put_natural(writer, index);
+  writer.bytes(secret);
+  writer.fixed(now_ms);
   put_list(writer, remove, [&](uint64_t file) { writer.natural(file); });
 }
 
 void PulseAnswer::get(Reader& reader) {
   index = static_cast<int64_t>(reader.natural_up_to(kMaxServers));
+  get_bytes(reader, secret);
+  now_ms = reader.fixed<uint64_t>();
   get_list(reader, remove, kMaxListed, [&](uint64_t& file) { file = reader.natural(); });
 }
 
@@ -241,109 +255,6 @@ void StoreServers::get(Reader& reader) {
     entry.free_bytes = reader.offset();
     entry.silent_ms = reader.integer();
   });
-}
-
-void Transfer::put(Writer& writer) const {
-  writer.fixed(file);
-  put_natural(writer, layout.stripe_bytes);
-  put_natural(writer, layout.slot_count);
-  put_natural(writer, slot);
-}
-
-void Transfer::get(Reader& reader) {
-  file = reader.fixed<uint64_t>();
-  layout.stripe_bytes = reader.offset();
-  layout.slot_count = reader.offset();
-  slot = reader.offset();
-  if (!layout.valid() || slot >= layout.slot_count) {
-    reader.fail();
-  }
-}
-
-void Extent::put(Writer& writer) const {
-  put_natural(writer, local_bytes);
-  writer.integer(modified_ns);
-}
-
-void Extent::get(Reader& reader) {
-  local_bytes = reader.offset();
-  modified_ns = reader.integer();
-}
-
-void LocalFile::put(Writer& writer) const {
-  writer.fixed(file);
-  put_natural(writer, local_bytes);
-}
-
-void LocalFile::get(Reader& reader) {
-  file = reader.fixed<uint64_t>();
-  local_bytes = reader.offset();
-}
-
-void Scrub::put(Writer& writer) const {
-  writer.fixed(file);
-  put_natural(writer, first_block);
-  put_flag(writer, accept);
-}
-
-void Scrub::get(Reader& reader) {
-  file = reader.fixed<uint64_t>();
-  first_block = reader.offset();
-  accept = get_flag(reader);
-}
-
-void Scrubbed::put(Writer& writer) const {
-  put_natural(writer, local_bytes);
-  put_natural(writer, next_block);
-  put_flag(writer, done);
-  put_list(writer, bad, [&](const Bad& each) {
-    put_natural(writer, each.block);
-    writer.fixed(static_cast<uint8_t>(each.fault));
-  });
-}
-
-void Scrubbed::get(Reader& reader) {
-  local_bytes = reader.offset();
-  next_block = reader.offset();
-  done = get_flag(reader);
-  get_list(reader, bad, kMaxListed, [&](Bad& each) {
-    each.block = reader.offset();
-    const auto fault = reader.fixed<uint8_t>();
-    each.fault = static_cast<BlockFault>(fault);
-    if (fault < 1 || fault > 3) {
-      reader.fail();
-    }
-  });
-}
-
-void Figures::put(Writer& writer) const {
-  put_list(writer, entries, [&](const Entry& entry) {
-    writer.text(entry.name);
-    writer.integer(entry.value);
-  });
-}
-
-void Figures::get(Reader& reader) {
-  get_list(reader, entries, kMaxListed, [&](Entry& entry) {
-    entry.name = reader.text(kMaxNameBytes);
-    entry.value = reader.integer();
-  });
-}
-
-void LockRange::put(Writer& writer) const {
-  writer.fixed(file);
-  put_natural(writer, range.begin);
-  put_natural(writer, range.end);
-  put_flag(writer, exclusive);
-  writer.fixed(holder);
-}
-
-void LockRange::get(Reader& reader) {
-  file = reader.fixed<uint64_t>();
-  range.begin = reader.place();
-  range.end = reader.place();
-  exclusive = get_flag(reader);
-  holder = reader.fixed<uint64_t>();
 }
 
 }  // namespace stria::wire

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "wire/codec.hpp"
 #include "wire/layout.hpp"
 #include "wire/region.hpp"
+#include "wire/ticket.hpp"
+#include "wire/user.hpp"
 
 namespace stria::wire {
 
@@ -66,6 +69,7 @@ struct Hello {
   static constexpr const char* kName = "hello";
   Identity session{};
   Nonce nonce{};
+  Claim claim;  ///< who the client is, and how it will prove that
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -100,6 +104,7 @@ struct Open {
   int64_t stripe_bytes = 0;   ///< of a new file; 0: the store's default
   int64_t server_count = 0;   ///< the same
   int64_t first_server = -1;  ///< the same, by its index; -1: the store's choice
+  uint32_t permissions = 0;   ///< of a new file
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -118,6 +123,8 @@ struct Opened {
   int64_t stripe_bytes = 0;
   bool cut = false;  ///< it had content that the client now has to cut
   std::vector<ServerPlace> slots;
+  Ticket ticket;
+  uint64_t ticket_ms = 0;  ///< how long it is good from now
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -128,6 +135,16 @@ struct Handle {
   uint64_t handle = 0;
   uint64_t file = 0;
   bool exclusive = false;
+  uint8_t rights = 0;  ///< that the ticket is to give
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// What a handle is good for from now on.
+struct Renewed {
+  static constexpr const char* kName = "renewed";
+  Ticket ticket;
+  uint64_t ticket_ms = 0;
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -147,11 +164,31 @@ struct Rename {
   void get(Reader& reader);
 };
 
+struct NewDirectory {
+  static constexpr const char* kName = "make directory";
+  std::string path;
+  uint32_t permissions = 0;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// What is to change of a name's ownership; the rest stays.
+struct SetOwnership {
+  static constexpr const char* kName = "set ownership";
+  std::string path;
+  std::optional<uint32_t> uid;
+  std::optional<uint32_t> gid;
+  std::optional<uint32_t> mode;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
 struct Attributes {
   static constexpr const char* kName = "attributes";
   bool is_directory = false;
   int64_t created_ns = 0;  ///< since 1970
-  Opened place;            ///< of a file: where its bytes are
+  Ownership owner;
+  Opened place;  ///< of a file: where its bytes are, and a ticket for all that the asker may do
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -191,6 +228,8 @@ struct Pulse {
 struct PulseAnswer {
   static constexpr const char* kName = "pulse answer";
   int64_t index = 0;
+  StoreSecret secret{};          ///< that seals tickets
+  uint64_t now_ms = 0;           ///< since 1970, by the manager's clock
   std::vector<uint64_t> remove;  ///< files that nobody names any more
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -215,6 +254,7 @@ struct StoreServers {
 /// stream of data; those of a read come back as one.
 struct Transfer {
   uint64_t file = 0;
+  Ticket ticket;
   Layout layout;
   int64_t slot = 0;
   /// Appends all but the region.
@@ -237,6 +277,7 @@ struct Extent {
 struct LocalFile {
   static constexpr const char* kName = "file";
   uint64_t file = 0;
+  Ticket ticket;
   int64_t local_bytes = 0;
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -246,6 +287,7 @@ struct LocalFile {
 struct Scrub {
   static constexpr const char* kName = "scrub";
   uint64_t file = 0;
+  Ticket ticket;
   int64_t first_block = 0;
   bool accept = false;  ///< takes what was in flight when the server ended as it is
   void put(Writer& writer) const;
@@ -289,6 +331,7 @@ struct Figures {
 struct LockRange {
   static constexpr const char* kName = "lock";
   uint64_t file = 0;
+  Ticket ticket = {};  ///< not looked at where a lock is given up
   ByteRange range;
   bool exclusive = false;
   /// The open file that asks, as a random number: its own locks don't keep it out.

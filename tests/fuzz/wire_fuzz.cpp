@@ -47,7 +47,7 @@ void read_header(std::span<const std::byte> bytes) {
   const auto head = bytes.first<wire::kHeaderBytes>();
   const auto header = wire::decode_header(head);
   require(!header.ok() || (header->body_bytes <= wire::kMaxBodyBytes && header->payload_bytes <= wire::kMaxPayloadBytes));
-  static_cast<void>(wire::check_head(head, bytes.subspan(wire::kHeaderBytes)));
+  static_cast<void>(wire::check_body(head, bytes.subspan(wire::kHeaderBytes)));
 }
 
 void walk_region(std::span<const std::byte> body) {
@@ -86,8 +86,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   read_header(bytes);
   read_as_any<wire::Failure, wire::Hello, wire::Challenge, wire::KeyProof, wire::Open, wire::Opened, wire::Handle, wire::Path,
-              wire::Rename, wire::Attributes, wire::List, wire::Listed, wire::Pulse, wire::PulseAnswer, wire::StoreServers,
-              wire::Extent, wire::LocalFile, wire::Scrub, wire::Scrubbed, wire::Figures, wire::LockRange, wire::Answer>(bytes);
+              wire::Renewed, wire::NewDirectory, wire::SetOwnership, wire::Rename, wire::Attributes, wire::List, wire::Listed,
+              wire::Pulse, wire::PulseAnswer, wire::StoreServers, wire::Extent, wire::LocalFile, wire::Scrub, wire::Scrubbed,
+              wire::Figures, wire::LockRange, wire::Answer>(bytes);
   walk_region(bytes);
   return 0;
 }

@@ -115,6 +115,12 @@ def test_names(place):
         (place / "names/below").read_bytes()
     os.replace(place / "names/b", place / "names/a")
     assert (place / "names/a").read_bytes() == b"bb"
+    os.chmod(place / "names/a", 0o640)
+    os.mkdir(place / "names/own", 0o700)
+    assert (place / "names/a").stat().st_mode & 0o7777 == 0o640
+    assert (place / "names/a").stat().st_uid == os.geteuid()
+    assert (place / "names/own").stat().st_mode & 0o7777 == 0o700
+    (place / "names/own").rmdir()
     with open(place / "names/a", "rb") as file:
         os.unlink(place / "names/a")
         assert file.read() == b"bb" and os.fstat(file.fileno()).st_size == 2, "it outlives its name"

@@ -77,6 +77,8 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_mv(app, action);
   add_stat(app, action);
   add_df(app, action);
+  add_chmod(app, action);
+  add_key(app, action);
   add_scrub(app, action);
   add_status(app, action);
   add_mount(app, action);

@@ -36,7 +36,11 @@ int64_t now_ns() {
 }  // namespace
 
 Connection::Connection(std::shared_ptr<SharedState> shared, Stream::Socket socket, uint64_t number)
-    : shared_(std::move(shared)), stream_(std::move(socket)), number_(number), idle_since_ns_(now_ns()) {
+    : shared_(std::move(shared)),
+      peer_(peer_of(socket.native_handle())),
+      stream_(std::move(socket)),
+      number_(number),
+      idle_since_ns_(now_ns()) {
   ++shared_->counters.connections;
   ++shared_->counters.open_connections;
 }
@@ -129,7 +133,7 @@ asio::awaitable<void> Connection::receive_head(milliseconds time) {
   }
   body_.resize(header_.body_bytes);
   co_await stream_.read(body_, patience);
-  wire::check_head(bytes, body_).throw_if_error();
+  wire::check_body(bytes, body_).throw_if_error();
 }
 
 // Tells the client now and then that it isn't forgotten.
@@ -184,12 +188,13 @@ asio::awaitable<void> Connection::greet() {
   if (header_.kind != Kind::kHello || header_.payload_bytes != 0 || !hello.ok()) {
     throw Error(ErrorCode::kFormat, "no greeting");
   }
+  const wire::Key* const key = shared_->key.get();
   wire::Challenge challenge;
-  challenge.wants_proof = shared_->key != nullptr;
+  challenge.wants_proof = needs_proof(key, peer_, hello->claim);
   challenge.server = shared_->identity;
   wire::randomise(challenge.nonce);
-  if (shared_->key != nullptr) {
-    challenge.proof = shared_->key->server_proof(*hello, challenge);
+  if (challenge.wants_proof) {
+    challenge.proof = key->for_claim(hello->claim).server_proof(*hello, challenge);
   }
   const std::vector<std::byte> challenge_body = wire::encode(challenge);
   co_await reply(wire::reply_to(Kind::kHello), challenge_body);
@@ -197,12 +202,17 @@ asio::awaitable<void> Connection::greet() {
   const auto proof = wire::decode<wire::KeyProof>(body_);
   const bool proven =
       header_.kind == Kind::kProof && header_.payload_bytes == 0 && proof.ok() &&
-      (shared_->key == nullptr || wire::same_proof(proof->proof, shared_->key->client_proof(*hello, challenge)));
-  if (!proven) {
-    const Status why(ErrorCode::kPermissionDenied, "the client has another key than this server");
+      (!challenge.wants_proof || wire::same_proof(proof->proof, key->for_claim(hello->claim).client_proof(*hello, challenge)));
+  const auto caller = caller_of(key, peer_, hello->claim);
+  if (!proven || !caller.ok()) {
+    Status why = caller.status();
+    if (!proven) {
+      why = Status(ErrorCode::kPermissionDenied, "the client has another key than this server");
+    }
     co_await refuse(why);
     throw Error(ErrorCode::kPermissionDenied, "no proof");
   }
+  caller_ = *caller;
   co_await take_over(hello->session);
   co_await reply(wire::reply_to(Kind::kProof), {});
 }

@@ -12,9 +12,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "server/connections/caller_of.hpp"
 #include "server/connections/shared_state.hpp"
 #include "server/connections/stream.hpp"
 #include "wire/frame.hpp"
@@ -70,9 +72,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Answer change_object(const wire::LocalFile& request);
 
   std::shared_ptr<SharedState> shared_;
+  std::optional<wire::User> peer_;  // as the kernel says
   Stream stream_;
   uint64_t number_;
   wire::Identity session_{};
+  Caller caller_;
   std::atomic<bool> greeted_ = false;
   std::atomic<bool> ending_ = false;    // it makes room
   std::atomic<int64_t> idle_since_ns_;  // 0: it has a request

@@ -122,6 +122,9 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
   std::shared_ptr<Object> object;
   std::optional<Places> places;
   if (outcome.ok()) {
+    outcome = shared_->tickets.check(request->transfer.file, request->transfer.ticket, wire::kMayWrite);
+  }
+  if (outcome.ok()) {
     auto found = shared_->objects->find(request->transfer.file, true);
     outcome = found.status();
     object = found.ok() ? *found : nullptr;
@@ -178,6 +181,9 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   const auto request = Request::decode(body_);
   Status outcome = request.status();
   std::shared_ptr<Object> object;
+  if (outcome.ok()) {
+    outcome = shared_->tickets.check(request->transfer.file, request->transfer.ticket, wire::kMayRead);
+  }
   if (outcome.ok()) {
     auto found = shared_->objects->find(request->transfer.file, false);
     outcome = found.status();

@@ -15,11 +15,28 @@ constexpr milliseconds kLongestLockWait{10000};
 constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for those who wait
 
 bool is_of_manager(Kind kind) {
-  return kind >= Kind::kOpen && kind <= Kind::kPulse;
+  return kind >= Kind::kOpen && kind <= Kind::kSetOwnership;
 }
 
 bool moves_data(Kind kind) {
   return kind == Kind::kWrite || kind == Kind::kRead;
+}
+
+/// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
+/// blocks as they are.
+uint8_t rights_for(Kind kind, bool changes = false) {
+  switch (kind) {
+    case Kind::kExtent:
+      return 0;
+    case Kind::kSync:
+    case Kind::kIsLocked:
+      return wire::kMayRead | wire::kMayWrite;
+    case Kind::kLock:
+    case Kind::kScrub:
+      return changes ? wire::kMayWrite : wire::kMayRead;
+    default:
+      return wire::kMayWrite;
+  }
 }
 
 }  // namespace
@@ -60,7 +77,7 @@ asio::awaitable<void> Connection::ask_manager() {
     co_await refuse(why);
     co_return;
   }
-  const Question question{session_, header_.kind, header_.request, body_};
+  const Question question{session_, header_.kind, header_.request, body_, caller_};
   std::function<Answer()> work = [shared = shared_, question] { return shared->manager->answer(question); };
   const Answer answer =
       co_await in_background<Answer>(shared_->manager_thread, std::move(work), kWorkingEvery, [this] { return say_working(); });
@@ -103,11 +120,13 @@ asio::awaitable<void> Connection::small_request() {
   }
   const auto request = wire::decode<wire::LocalFile>(body_);
   const bool known = header_.kind >= Kind::kExtent && header_.kind <= Kind::kSync;
-  if (!known || !request.ok()) {
-    Status why(ErrorCode::kUnsupported, "this server doesn't know that request");
-    if (known) {
-      why = request.status();
-    }
+  Status why(ErrorCode::kUnsupported, "this server doesn't know that request");
+  if (known && request.ok()) {
+    why = shared_->tickets.check(request->file, request->ticket, rights_for(header_.kind));
+  } else if (known) {
+    why = request.status();
+  }
+  if (!why.ok()) {
     co_await refuse(why);
     co_return;
   }
@@ -126,8 +145,12 @@ asio::awaitable<void> Connection::small_request() {
 
 asio::awaitable<void> Connection::scrub() {
   const auto request = wire::decode<wire::Scrub>(body_);
-  if (!request.ok()) {
-    co_await refuse(request.status());
+  Status may = request.status();
+  if (may.ok()) {
+    may = shared_->tickets.check(request->file, request->ticket, rights_for(header_.kind, request->accept));
+  }
+  if (!may.ok()) {
+    co_await refuse(may);
     co_return;
   }
   std::function<Answer()> work = [self = shared_from_this(), request = *request]() -> Answer {
@@ -148,8 +171,12 @@ asio::awaitable<void> Connection::scrub() {
 
 asio::awaitable<void> Connection::lock_range() {
   const auto request = wire::decode<wire::LockRange>(body_);
-  if (!request.ok()) {
-    co_await refuse(request.status());
+  Status may = request.status();
+  if (may.ok() && header_.kind != Kind::kUnlock) {
+    may = shared_->tickets.check(request->file, request->ticket, rights_for(header_.kind, request->exclusive));
+  }
+  if (!may.ok()) {
+    co_await refuse(may);
     co_return;
   }
   wire::Answer answer;

@@ -26,6 +26,7 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kSyncNames, "sync_names"},
     {Kind::kServers, "servers"},
     {Kind::kPulse, "pulse"},
+    {Kind::kSetOwnership, "set_ownership"},
     {Kind::kWrite, "write"},
     {Kind::kRead, "read"},
     {Kind::kExtent, "extent"},

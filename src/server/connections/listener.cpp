@@ -68,8 +68,15 @@ Status Listener::add(wire::SocketAddress place) {
   if (place.family() == AF_INET6) {
     setsockopt(made, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
-  if (bind(made, place.get(), place.bytes) != 0 || ::listen(made, kBacklog) != 0) {
+  if (bind(made, place.get(), place.bytes) != 0) {
     return Status::from_errno(errno, "bind");
+  }
+  // The kernel says who connects, and each gets what the modes of files allow.
+  if (address_.is_unix && chmod(address_.host.c_str(), 0666) != 0) {
+    return Status::from_errno(errno, "chmod");
+  }
+  if (::listen(made, kBacklog) != 0) {
+    return Status::from_errno(errno, "listen");
   }
   if (!address_.is_unix && sockets_.size() == 1) {
     place.bytes = sizeof place.storage;

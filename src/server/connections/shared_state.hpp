@@ -12,6 +12,7 @@
 #include "server/connections/buffers.hpp"
 #include "server/connections/counters.hpp"
 #include "server/connections/range_locks.hpp"
+#include "server/connections/tickets.hpp"
 #include "server/manager/manager.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
@@ -43,6 +44,7 @@ struct SharedState {
   std::unique_ptr<Manager> manager;      ///< null: this server has no such role
   std::unique_ptr<Objects> objects;
   RangeLocks locks;
+  Tickets tickets;
   const Bounds bounds;
   Counters counters;
   Patience patience;

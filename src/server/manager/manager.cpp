@@ -1,15 +1,14 @@
 #include "server/manager/manager.hpp"
 
-#include <algorithm>
+#include "server/manager/names_fields.hpp"
 
 namespace stria::server {
 
 namespace {
 
-constexpr int64_t kDefaultStripeBytes = 256 << 10;
-constexpr std::chrono::seconds kAliveFor{10};
 // A client that lost its connection has so long to come back to a file that has no name any more.
 constexpr std::chrono::seconds kGrace{60};
+constexpr int64_t kNsOfMs = 1000000;
 constexpr int64_t kMostHandlesOfSession = 16384;
 constexpr size_t kMostHandles = size_t{1} << 18;
 
@@ -36,14 +35,15 @@ bool changes_names(const Question& question) {
     const auto request = wire::decode<wire::Open>(question.body);
     return request.ok() && request->mode >= wire::OpenMode::kCreate;
   }
-  return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory;
+  return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory ||
+         question.kind == Kind::kSetOwnership;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Manager>> Manager::open(const std::string& path) {
+Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, std::chrono::milliseconds ticket_life) {
   STRIA_ASSIGN_OR_RETURN(auto names, Names::open(path));
-  auto manager = std::make_unique<Manager>(std::move(names));
+  auto manager = std::make_unique<Manager>(std::move(names), ticket_life);
   STRIA_ASSIGN_OR_RETURN(const auto nameless, manager->names_->nameless());
   for (const uint64_t file : nameless) {
     manager->nameless_[file] = Clock::now();
@@ -84,10 +84,14 @@ Answer Manager::change(const Question& question) {
   if (before->has_value()) {
     if (question.kind == wire::Kind::kOpen) {
       const auto request = wire::decode<wire::Open>(question.body);
-      const auto opened = wire::decode<wire::Opened>(**before);
+      auto opened = wire::decode<wire::Opened>(**before);
       if (request.ok() && opened.ok()) {
-        const Status held = reclaim(question, {request->handle, opened->file, request->exclusive});
-        return {held, **before};
+        const auto held = reclaim(question, {request->handle, opened->file, request->exclusive, opened->ticket.rights});
+        if (held.ok()) {
+          opened->ticket = held->ticket;
+          opened->ticket_ms = held->ticket_ms;
+        }
+        return {held.status(), wire::encode(*opened)};
       }
     }
     return {{}, **before};
@@ -124,75 +128,61 @@ Answer Manager::dispatch(const Question& question) {
     case Kind::kReclaim:
       return with<wire::Handle>(question, [&](const wire::Handle& handle) { return reclaim(question, handle); });
     case Kind::kStat:
-      return with<wire::Path>(question, [&](const wire::Path& path) -> Result<wire::Attributes> {
-        STRIA_ASSIGN_OR_RETURN(const NamedFile file, names_->find(path.path));
-        wire::Attributes attributes{file.is_directory, file.created_ns, {}};
-        attributes.place.file = file.file;
-        if (!file.is_directory) {
-          STRIA_ASSIGN_OR_RETURN(attributes.place, describe(file));
-        }
-        return attributes;
-      });
+      return with<wire::Path>(question, [&](const wire::Path& path) { return stat(question, path.path); });
     case Kind::kRename:
       return with<wire::Rename>(question, [&](const wire::Rename& rename) -> Status {
-        STRIA_ASSIGN_OR_RETURN(const auto replaced, names_->rename(rename.from, rename.to));
+        STRIA_ASSIGN_OR_RETURN(const auto replaced, names_->rename(question.caller, rename));
         return unnamed(replaced);
       });
     case Kind::kRemove:
       return with<wire::Path>(question, [&](const wire::Path& path) -> Status {
-        STRIA_ASSIGN_OR_RETURN(const auto removed, names_->remove(path.path));
+        STRIA_ASSIGN_OR_RETURN(const auto removed, names_->remove(question.caller, path.path));
         return unnamed(removed);
       });
     case Kind::kList:
-      return with<wire::List>(question, [&](const wire::List& list) { return names_->list(list.path, list.after); });
+      return with<wire::List>(question, [&](const wire::List& list) { return names_->list(question.caller, list); });
     case Kind::kMakeDirectory:
-      return with<wire::Path>(question, [&](const wire::Path& path) { return names_->make_directory(path.path); });
+      return with<wire::NewDirectory>(
+          question, [&](const wire::NewDirectory& what) { return names_->make_directory(question.caller, what); });
+    case Kind::kSetOwnership:
+      return with<wire::SetOwnership>(
+          question, [&](const wire::SetOwnership& change) { return names_->set_ownership(question.caller, change); });
     case Kind::kSyncNames:
       return answered(names_->sync());
     case Kind::kServers:
       return answered(servers());
     case Kind::kPulse:
+      if (!question.caller.trusted) {
+        return {Status(ErrorCode::kPermissionDenied, "a server joins with the cluster's key"), {}};
+      }
       return with<wire::Pulse>(question, [&](const wire::Pulse& said) { return pulse(said); });
     default:
       return {Status(ErrorCode::kUnsupported, "this server doesn't know that request"), {}};
   }
 }
 
-bool Manager::is_alive(int64_t server) const {
-  const auto found = alive_.find(server);
-  return found != alive_.end() && Clock::now() - found->second.last_pulse < kAliveFor;
+wire::Renewed Manager::ticket_for(uint64_t file, uint8_t rights) const {
+  const auto life = static_cast<uint64_t>(ticket_life_.count());
+  return {wire::issue_ticket(names_->secret(), file, rights, static_cast<uint64_t>(now_ns() / kNsOfMs) + life), life};
 }
 
-// The first server goes round, so that small files spread.
-Result<Placement> Manager::place(const wire::Open& request) {
-  std::vector<int64_t> able;
-  for (const auto& [index, address] : addresses_) {
-    if (is_alive(index)) {
-      able.push_back(index);
-    }
+Result<wire::Attributes> Manager::stat(const Question& question, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const NamedFile file, names_->find(question.caller, path));
+  wire::Attributes attributes{file.is_directory, file.created_ns, file.owner, {}};
+  attributes.place.file = file.file;
+  if (!file.is_directory) {
+    const int rights = rights_of(question.caller, file.owner) & (wire::kMayRead | wire::kMayWrite);
+    STRIA_ASSIGN_OR_RETURN(attributes.place, describe(file, static_cast<uint8_t>(rights)));
   }
-  if (able.empty()) {
-    return Status(ErrorCode::kIo, "no I/O server of this store is up");
-  }
-  const auto count = static_cast<int64_t>(able.size());
-  Placement placement;
-  placement.stripe_bytes = request.stripe_bytes == 0 ? kDefaultStripeBytes : request.stripe_bytes;
-  const int64_t wanted = request.server_count == 0 ? count : std::min(request.server_count, count);
-  if (!wire::Layout{placement.stripe_bytes, wanted}.valid()) {
-    return Status(ErrorCode::kInvalidArgument, "stripes are of 4 KiB to 1 GiB");
-  }
-  // A server that isn't up is left out as if it were none of the store's.
-  const auto named = std::lower_bound(able.begin(), able.end(), request.first_server) - able.begin();
-  const int64_t first = request.first_server < 0 ? next_first_++ : named;
-  for (int64_t slot = 0; slot < wanted; ++slot) {
-    placement.servers.push_back(able[static_cast<size_t>((first + slot) % count)]);
-  }
-  return placement;
+  return attributes;
 }
 
-Result<wire::Opened> Manager::describe(const NamedFile& file) {
+Result<wire::Opened> Manager::describe(const NamedFile& file, uint8_t rights) {
   wire::Opened opened;
   opened.file = file.file;
+  const wire::Renewed good = ticket_for(file.file, rights);
+  opened.ticket = good.ticket;
+  opened.ticket_ms = good.ticket_ms;
   opened.stripe_bytes = file.stripe_bytes;
   for (const int64_t server : file.servers) {
     const auto found = addresses_.find(server);
@@ -210,12 +200,12 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
     return Status(ErrorCode::kInvalidArgument, "the handle is in use");
   }
   STRIA_RETURN_IF_ERROR(room_for_handle(question.session));
-  auto found = names_->find(request.path);
+  auto found = names_->find(question.caller, request.path);
   const bool creates = request.mode == wire::OpenMode::kCreate || request.mode == wire::OpenMode::kCreateNew;
   bool is_new = false;
   if (!found.ok() && found.status().code() == ErrorCode::kNotFound && creates) {
     STRIA_ASSIGN_OR_RETURN(const Placement placement, place(request));
-    found = names_->create(request.path, placement);
+    found = names_->create(question.caller, {request.path, request.permissions}, placement);
     is_new = true;
   }
   STRIA_RETURN_IF_ERROR(found.status());
@@ -228,7 +218,11 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
   if (request.exclusive && locked_.contains(found->file)) {
     return Status(ErrorCode::kAlreadyExists, "in use by another program");
   }
-  STRIA_ASSIGN_OR_RETURN(wire::Opened opened, describe(*found));
+  const auto rights = static_cast<uint8_t>(wire::kMayRead | (request.mode == wire::OpenMode::kRead ? 0 : wire::kMayWrite));
+  if (!is_new) {
+    STRIA_RETURN_IF_ERROR(check_rights(question.caller, found->owner, rights));
+  }
+  STRIA_ASSIGN_OR_RETURN(wire::Opened opened, describe(*found, rights));
   opened.cut = request.mode == wire::OpenMode::kCreate && !is_new;
   hold(key, found->file, request.exclusive);
   return opened;
@@ -265,17 +259,23 @@ void Manager::let_go(const HandleKey& key) {
   }
 }
 
-Status Manager::reclaim(const Question& question, const wire::Handle& handle) {
+Result<wire::Renewed> Manager::reclaim(const Question& question, const wire::Handle& handle) {
+  STRIA_ASSIGN_OR_RETURN(const wire::Ownership owner, names_->owner_of(handle.file));
+  if (!owns(question.caller, owner)) {
+    STRIA_RETURN_IF_ERROR(check_rights(question.caller, owner, handle.rights));
+  }
+  const wire::Renewed renewed = ticket_for(handle.file, handle.rights);
   const HandleKey key{question.session, handle.handle};
-  if (handles_.contains(key)) {
-    return {};
+  if (const auto held = handles_.find(key); held != handles_.end()) {
+    return held->second.first == handle.file ? Result<wire::Renewed>(renewed)
+                                             : Status(ErrorCode::kInvalidArgument, "the handle is another file's");
   }
   STRIA_RETURN_IF_ERROR(room_for_handle(question.session));
   if (handle.exclusive && locked_.contains(handle.file)) {
     return Status(ErrorCode::kAborted, "the connection was lost, and the file is in use by another program now");
   }
   hold(key, handle.file, handle.exclusive);
-  return {};
+  return renewed;
 }
 
 void Manager::session_ended(const wire::Identity& session) {
@@ -307,32 +307,6 @@ void Manager::tidy() {
   if (++ticks_ % 600 == 0) {
     static_cast<void>(names_->forget_old_sessions());
   }
-}
-
-Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t index, names_->register_server(said.server, said.address));
-  addresses_[index] = said.address;
-  alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes};
-  STRIA_RETURN_IF_ERROR(names_->removed(index, said.removed));
-  wire::PulseAnswer answer;
-  answer.index = index;
-  STRIA_ASSIGN_OR_RETURN(answer.remove, names_->to_remove(index));
-  return answer;
-}
-
-Result<wire::StoreServers> Manager::servers() {
-  wire::StoreServers list;
-  for (const auto& [index, address] : addresses_) {
-    wire::StoreServers::Entry entry;
-    entry.place = {index, address};
-    if (const auto found = alive_.find(index); found != alive_.end()) {
-      entry.total_bytes = found->second.total_bytes;
-      entry.free_bytes = found->second.free_bytes;
-      entry.silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - found->second.last_pulse).count();
-    }
-    list.servers.push_back(std::move(entry));
-  }
-  return list;
 }
 
 }  // namespace stria::server

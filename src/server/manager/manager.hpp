@@ -4,7 +4,9 @@
 //
 // Invariant: a file without a name lives as long as a session has it open, or may come back and
 // claim it. Handles belong to a session. A session whose connection has ended has none, and claims
-// them again when it returns.
+// them again when it returns. Whoever gets a ticket (wire/ticket.hpp) for a file was allowed to
+// have it at that moment; a handle's ticket is renewed only while the file's mode still allows
+// that, or for its owner, who may change the mode.
 #pragma once
 
 #include <chrono>
@@ -27,6 +29,7 @@ struct Question {
   wire::Kind kind = wire::Kind::kError;
   uint64_t request = 0;
   std::vector<std::byte> body;
+  Caller caller;
 };
 
 struct Answer {
@@ -37,8 +40,10 @@ struct Answer {
 
 class Manager {
  public:
-  static Result<std::unique_ptr<Manager>> open(const std::string& path);
-  explicit Manager(std::unique_ptr<Names> names) : names_(std::move(names)) {}
+  /// Tickets are good for `ticket_life`.
+  static Result<std::unique_ptr<Manager>> open(const std::string& path, std::chrono::milliseconds ticket_life);
+  Manager(std::unique_ptr<Names> names, std::chrono::milliseconds ticket_life)
+      : names_(std::move(names)), ticket_life_(ticket_life) {}
 
   Answer answer(const Question& question);
   /// The session's connection ended.
@@ -56,12 +61,15 @@ class Manager {
   using HandleKey = std::pair<wire::Identity, uint64_t>;
 
   Answer dispatch(const Question& question);
+  Result<wire::Attributes> stat(const Question& question, const std::string& path);
+  /// A ticket and how long it is good.
+  wire::Renewed ticket_for(uint64_t file, uint8_t rights) const;
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
   Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
-  Result<wire::Opened> describe(const NamedFile& file);
+  Result<wire::Opened> describe(const NamedFile& file, uint8_t rights);
   Result<Placement> place(const wire::Open& request);
-  Status reclaim(const Question& question, const wire::Handle& handle);
+  Result<wire::Renewed> reclaim(const Question& question, const wire::Handle& handle);
   void hold(const HandleKey& key, uint64_t file, bool exclusive);
   void let_go(const HandleKey& key);
   Status unnamed(std::optional<uint64_t> file);
@@ -70,6 +78,7 @@ class Manager {
   bool is_alive(int64_t server) const;
 
   std::unique_ptr<Names> names_;
+  std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
   std::map<wire::Identity, int64_t> handle_counts_;
   std::map<uint64_t, int64_t> open_count_;

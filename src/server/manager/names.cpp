@@ -1,9 +1,16 @@
 #include "server/manager/names.hpp"
 
-#include <chrono>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "server/manager/names_fields.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
+#include "wire/key.hpp"
 
 namespace stria::server {
 
@@ -15,46 +22,55 @@ constexpr int kStartShift = 36;  // so many bits count the files made in one run
 constexpr const char* kSchema = R"(
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inodes (id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, named INTEGER NOT NULL,
-  created_ns INTEGER NOT NULL, stripe_bytes INTEGER NOT NULL, servers BLOB NOT NULL);
+  created_ns INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, mode INTEGER NOT NULL,
+  stripe_bytes INTEGER NOT NULL, servers BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS entries (parent INTEGER NOT NULL, name BLOB NOT NULL, inode INTEGER NOT NULL,
   PRIMARY KEY (parent, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS servers (id INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, address BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS dead (server INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (server, file)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS replies (session BLOB PRIMARY KEY, request INTEGER NOT NULL, reply BLOB NOT NULL,
   at_ns INTEGER NOT NULL) WITHOUT ROWID;
-INSERT OR IGNORE INTO meta VALUES ('format', 1), ('starts', 0), ('syncs', 0);
-INSERT OR IGNORE INTO inodes VALUES (1, 1, 1, 0, 0, x'');
+INSERT OR IGNORE INTO meta VALUES ('format', 2), ('starts', 0), ('syncs', 0);
 )";
 
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+// Of the root at first: everybody may make files, and only who made them may take them away.
+constexpr uint32_t kRootMode = kSticky | 0777;
+constexpr uint32_t kOwnDirectory = 0300;  // who makes a directory on the way to a file may use it
 
 Status not_found() {
   return Status(ErrorCode::kNotFound, "No such file or directory");
 }
 
-std::vector<std::byte> encode_servers(const std::vector<int64_t>& servers) {
-  std::vector<std::byte> bytes;
-  wire::Writer writer(bytes);
-  for (const int64_t server : servers) {
-    writer.fixed(static_cast<uint32_t>(server));
+}  // namespace
+
+namespace {
+
+/// The secret is in the file: nobody but the server's user may read it.
+Status keep_from_others(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool done = descriptor >= 0 && fchmod(descriptor, 0600) == 0;
+  const Status outcome = done ? Status() : Status::from_errno(errno, "open '" + path + "'");
+  if (descriptor >= 0) {
+    ::close(descriptor);
   }
-  return bytes;
+  return outcome;
 }
 
-std::vector<int64_t> decode_servers(std::span<const std::byte> bytes) {
-  std::vector<int64_t> servers;
-  wire::Reader reader(bytes);
-  for (size_t i = 0; i < bytes.size() / sizeof(uint32_t); ++i) {
-    servers.push_back(reader.fixed<uint32_t>());
-  }
-  return servers;
+/// Three columns from the given one on.
+wire::Ownership ownership(const Query& query, int column) {
+  return {static_cast<uint32_t>(query.number(column)), static_cast<uint32_t>(query.number(column + 1)),
+          static_cast<uint32_t>(query.number(column + 2))};
+}
+
+/// What a directory has beside what a file with these permissions has.
+uint32_t directory_mode(uint32_t permissions) {
+  return permissions | (permissions & 0444) >> 2 | kOwnDirectory;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Names>> Names::open(const std::string& path) {
+  STRIA_RETURN_IF_ERROR(keep_from_others(path));
   STRIA_ASSIGN_OR_RETURN(auto database, Database::open(path));
   auto names = std::make_unique<Names>(std::move(database));
   STRIA_RETURN_IF_ERROR(names->prepare().with_context("'" + path + "'"));
@@ -69,9 +85,12 @@ Status Names::prepare() {
     Query meta = database_->query("SELECT value FROM meta WHERE key = 'format'");
     format = meta.next() ? meta.number(0) : 0;
   }
-  if (format != 1) {
+  if (format != 2) {
     return Status(ErrorCode::kFormat, "written by another version of Stria");
   }
+  STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO inodes VALUES (?, 1, 1, 0, ?, ?, ?, 0, x'')", kRoot,
+                                       int64_t{geteuid()}, int64_t{getegid()}, int64_t{kRootMode}));
+  STRIA_RETURN_IF_ERROR(prepare_secret());
   STRIA_RETURN_IF_ERROR(database_->run("UPDATE meta SET value = value + 1 WHERE key = 'starts'"));
   {
     Query meta = database_->query("SELECT value FROM meta WHERE key = 'starts'");
@@ -81,15 +100,35 @@ Status Names::prepare() {
   return sync();
 }
 
-Result<Names::Entry> Names::walk(std::string_view path, bool make_directories) {
+Status Names::prepare_secret() {
+  wire::StoreSecret fresh{};
+  wire::randomise(fresh);
+  STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO meta VALUES ('secret', ?)", std::span<const std::byte>(fresh)));
+  Query kept = database_->query("SELECT value FROM meta WHERE key = 'secret'");
+  const std::vector<std::byte> bytes = kept.next() ? kept.bytes(0) : std::vector<std::byte>();
+  STRIA_RETURN_IF_ERROR(kept.status());
+  if (bytes.size() != secret_.size()) {
+    return Status(ErrorCode::kCorrupted, "the secret for tickets is damaged");
+  }
+  std::copy(bytes.begin(), bytes.end(), secret_.begin());
+  return {};
+}
+
+Result<wire::Ownership> Names::owner_of(uint64_t file) {
+  Query found = database_->query("SELECT uid, gid, mode FROM inodes WHERE id = ?", static_cast<int64_t>(file));
+  if (!found.next()) {
+    return found.status().ok() ? not_found() : found.status();
+  }
+  return ownership(found, 0);
+}
+
+Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, std::optional<uint32_t> permissions) {
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> parts, wire::split_path(path));
-  Entry at{0, "", kRoot, true};
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (at.inode == 0 && make_directories) {
-      STRIA_ASSIGN_OR_RETURN(at.inode, make_inode(true, {}));
-      STRIA_RETURN_IF_ERROR(
-          database_->run("INSERT INTO entries VALUES (?, ?, ?)", at.parent, std::string_view(at.name), at.inode));
-      at.is_directory = true;
+  Entry at{.inode = kRoot, .is_directory = true};
+  STRIA_ASSIGN_OR_RETURN(at.owner, owner_of(kRoot));
+  for (const std::string& part : parts) {
+    if (at.inode == 0 && permissions) {
+      STRIA_RETURN_IF_ERROR(make(caller, at, {true, directory_mode(*permissions), {}}));
     }
     if (at.inode == 0) {
       return not_found();
@@ -97,51 +136,78 @@ Result<Names::Entry> Names::walk(std::string_view path, bool make_directories) {
     if (!at.is_directory) {
       return Status(ErrorCode::kNotFound, "'" + at.name + "' is a file, not a directory");
     }
-    at = {at.inode, parts[i], 0, false};
-    Query found =
-        database_->query("SELECT inode, directory FROM entries JOIN inodes ON inode = id WHERE parent = ? AND name = ?",
-                         at.parent, std::string_view(at.name));
+    STRIA_RETURN_IF_ERROR(check_rights(caller, at.owner, wire::kMayEnter));
+    at = {.parent = at.inode, .name = part, .above = at.owner};
+    Query found = database_->query(
+        "SELECT inode, directory, uid, gid, mode FROM entries JOIN inodes ON inode = id WHERE parent = ? AND name = ?",
+        at.parent, std::string_view(at.name));
     if (found.next()) {
       at.inode = found.number(0);
       at.is_directory = found.number(1) != 0;
+      at.owner = ownership(found, 2);
     }
     STRIA_RETURN_IF_ERROR(found.status());
   }
   return at;
 }
 
-Result<NamedFile> Names::find(std::string_view path) {
-  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(path, false));
+Result<NamedFile> Names::find(const Caller& caller, std::string_view path) {
+  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(caller, path));
   Query found = database_->query("SELECT directory, created_ns, stripe_bytes, servers FROM inodes WHERE id = ?", entry.inode);
   if (!found.next()) {
     return found.status().ok() ? not_found() : found.status();
   }
-  return NamedFile{static_cast<uint64_t>(entry.inode), found.number(0) != 0, found.number(1), found.number(2),
-                   decode_servers(found.bytes(3))};
+  return NamedFile{.file = static_cast<uint64_t>(entry.inode),
+                   .is_directory = found.number(0) != 0,
+                   .created_ns = found.number(1),
+                   .owner = entry.owner,
+                   .stripe_bytes = found.number(2),
+                   .servers = decode_servers(found.bytes(3))};
 }
 
-Result<int64_t> Names::make_inode(bool is_directory, const Placement& placement) {
+Status Names::make(const Caller& caller, Entry& entry, const Make& what) {
+  STRIA_RETURN_IF_ERROR(check_rights(caller, entry.above, wire::kMayWrite | wire::kMayEnter));
+  const bool follows = (entry.above.mode & kGroupFollows) != 0;
+  entry.owner = {caller.user.uid, follows ? entry.above.gid : caller.user.gid,
+                 what.permissions | (follows && what.is_directory ? kGroupFollows : 0)};
+  entry.is_directory = what.is_directory;
+  entry.inode = next_file_++;
   dirty_ = true;
-  const int64_t id = next_file_++;
-  STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO inodes VALUES (?, ?, 1, ?, ?, ?)", id, int64_t{is_directory}, now_ns(),
-                                       placement.stripe_bytes, std::span<const std::byte>(encode_servers(placement.servers))));
-  return id;
+  STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO inodes VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", entry.inode,
+                                       int64_t{what.is_directory}, now_ns(), int64_t{entry.owner.uid}, int64_t{entry.owner.gid},
+                                       int64_t{entry.owner.mode}, what.placement.stripe_bytes,
+                                       std::span<const std::byte>(encode_servers(what.placement.servers))));
+  return database_->run("INSERT INTO entries VALUES (?, ?, ?)", entry.parent, std::string_view(entry.name), entry.inode);
 }
 
-Result<NamedFile> Names::create(std::string_view path, const Placement& placement) {
-  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(path, true));
-  STRIA_ASSIGN_OR_RETURN(const int64_t id, make_inode(false, placement));
-  STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO entries VALUES (?, ?, ?)", entry.parent, std::string_view(entry.name), id));
-  return NamedFile{static_cast<uint64_t>(id), false, 0, placement.stripe_bytes, placement.servers};
+Result<NamedFile> Names::create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement) {
+  STRIA_ASSIGN_OR_RETURN(Entry entry, walk(caller, what.path, what.permissions));
+  STRIA_RETURN_IF_ERROR(make(caller, entry, {false, what.permissions, placement}));
+  return NamedFile{.file = static_cast<uint64_t>(entry.inode),
+                   .owner = entry.owner,
+                   .stripe_bytes = placement.stripe_bytes,
+                   .servers = placement.servers};
 }
 
-Status Names::make_directory(std::string_view path) {
-  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(path, true));
+Status Names::make_directory(const Caller& caller, const wire::NewDirectory& what) {
+  STRIA_ASSIGN_OR_RETURN(Entry entry, walk(caller, what.path, what.permissions));
   if (entry.inode != 0) {
     return Status(ErrorCode::kAlreadyExists, "File exists");
   }
-  STRIA_ASSIGN_OR_RETURN(const int64_t id, make_inode(true, {}));
-  return database_->run("INSERT INTO entries VALUES (?, ?, ?)", entry.parent, std::string_view(entry.name), id);
+  return make(caller, entry, {true, what.permissions, {}});
+}
+
+Status Names::set_ownership(const Caller& caller, const wire::SetOwnership& change) {
+  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(caller, change.path));
+  if (entry.inode == 0) {
+    return not_found();
+  }
+  const wire::Ownership wanted{change.uid.value_or(entry.owner.uid), change.gid.value_or(entry.owner.gid),
+                               change.mode.value_or(entry.owner.mode)};
+  STRIA_ASSIGN_OR_RETURN(const wire::Ownership owner, change_ownership(caller, {entry.owner, wanted}));
+  dirty_ = true;
+  return database_->run("UPDATE inodes SET uid = ?, gid = ?, mode = ? WHERE id = ?", int64_t{owner.uid}, int64_t{owner.gid},
+                        int64_t{owner.mode}, entry.inode);
 }
 
 Status Names::lose_name(const Entry& entry) {
@@ -159,17 +225,19 @@ Result<bool> Names::is_empty(int64_t directory) {
   return empty;
 }
 
-Result<std::optional<uint64_t>> Names::rename(std::string_view from, std::string_view to) {
-  STRIA_ASSIGN_OR_RETURN(const Entry source, walk(from, false));
+Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::Rename& names) {
+  STRIA_ASSIGN_OR_RETURN(const Entry source, walk(caller, names.from));
   if (source.inode == 0 || source.parent == 0) {
     return not_found();
   }
-  STRIA_ASSIGN_OR_RETURN(const Entry target, walk(to, true));
+  STRIA_RETURN_IF_ERROR(check_removal(caller, source.above, source.owner));
+  // Directories that are missing are made as the file's own permissions say.
+  STRIA_ASSIGN_OR_RETURN(const Entry target, walk(caller, names.to, source.owner.mode & 0777));
   if (target.inode == source.inode) {
     return std::optional<uint64_t>();
   }
   if (source.is_directory) {
-    const bool into_itself = std::string(to).starts_with(std::string(from) + "/");
+    const bool into_itself = names.to.starts_with(names.from + "/");
     if (into_itself || target.inode != 0) {
       return Status(ErrorCode::kInvalidArgument, into_itself ? "a directory can't move into itself" : "the new name is taken");
     }
@@ -178,7 +246,10 @@ Result<std::optional<uint64_t>> Names::rename(std::string_view from, std::string
     return Status(ErrorCode::kInvalidArgument, "the new name is a directory's");
   }
   if (target.inode != 0) {
+    STRIA_RETURN_IF_ERROR(check_removal(caller, target.above, target.owner));
     STRIA_RETURN_IF_ERROR(lose_name(target));
+  } else {
+    STRIA_RETURN_IF_ERROR(check_rights(caller, target.above, wire::kMayWrite | wire::kMayEnter));
   }
   dirty_ = true;
   STRIA_RETURN_IF_ERROR(
@@ -188,11 +259,12 @@ Result<std::optional<uint64_t>> Names::rename(std::string_view from, std::string
   return target.inode == 0 ? std::optional<uint64_t>() : static_cast<uint64_t>(target.inode);
 }
 
-Result<std::optional<uint64_t>> Names::remove(std::string_view path) {
-  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(path, false));
+Result<std::optional<uint64_t>> Names::remove(const Caller& caller, std::string_view path) {
+  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(caller, path));
   if (entry.inode == 0 || entry.parent == 0) {
     return not_found();
   }
+  STRIA_RETURN_IF_ERROR(check_removal(caller, entry.above, entry.owner));
   if (entry.is_directory) {
     STRIA_ASSIGN_OR_RETURN(const bool empty, is_empty(entry.inode));
     if (!empty) {
@@ -203,16 +275,17 @@ Result<std::optional<uint64_t>> Names::remove(std::string_view path) {
   return entry.is_directory ? std::optional<uint64_t>() : static_cast<uint64_t>(entry.inode);
 }
 
-Result<wire::Listed> Names::list(std::string_view path, std::string_view after) {
-  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(path, false));
+Result<wire::Listed> Names::list(const Caller& caller, const wire::List& request) {
+  STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(caller, request.path));
   if (entry.inode == 0 || !entry.is_directory) {
     return entry.inode == 0 ? not_found() : Status(ErrorCode::kInvalidArgument, "it is a file, not a directory");
   }
+  STRIA_RETURN_IF_ERROR(check_rights(caller, entry.owner, wire::kMayRead));
   wire::Listed listed;
   size_t bytes = 0;
   Query query = database_->query(
       "SELECT name, directory FROM entries JOIN inodes ON inode = id WHERE parent = ? AND name > ? ORDER BY name", entry.inode,
-      after);
+      std::string_view(request.after));
   while (query.next()) {
     listed.more = listed.entries.size() == wire::kMaxListed || bytes > wire::kMaxBodyBytes / 2;
     if (listed.more) {
@@ -235,110 +308,6 @@ Status Names::sync() {
   STRIA_RETURN_IF_ERROR(database_->script("PRAGMA synchronous=NORMAL"));
   dirty_ = !outcome.ok();
   return outcome;
-}
-
-Result<std::vector<uint64_t>> Names::nameless() {
-  std::vector<uint64_t> files;
-  Query query = database_->query("SELECT id FROM inodes WHERE named = 0");
-  while (query.next()) {
-    files.push_back(static_cast<uint64_t>(query.number(0)));
-  }
-  STRIA_RETURN_IF_ERROR(query.status());
-  return files;
-}
-
-Status Names::bury(uint64_t file) {
-  std::vector<int64_t> servers;
-  {
-    Query found = database_->query("SELECT servers FROM inodes WHERE id = ? AND named = 0", static_cast<int64_t>(file));
-    if (found.next()) {
-      servers = decode_servers(found.bytes(0));
-    }
-    STRIA_RETURN_IF_ERROR(found.status());
-  }
-  for (const int64_t server : servers) {
-    STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO dead VALUES (?, ?)", server, static_cast<int64_t>(file)));
-  }
-  return database_->run("DELETE FROM inodes WHERE id = ? AND named = 0", static_cast<int64_t>(file));
-}
-
-Result<std::vector<uint64_t>> Names::to_remove(int64_t server) {
-  std::vector<uint64_t> files;
-  Query query =
-      database_->query("SELECT file FROM dead WHERE server = ? LIMIT ?", server, static_cast<int64_t>(wire::kMaxListed));
-  while (query.next()) {
-    files.push_back(static_cast<uint64_t>(query.number(0)));
-  }
-  STRIA_RETURN_IF_ERROR(query.status());
-  return files;
-}
-
-Status Names::removed(int64_t server, const std::vector<uint64_t>& files) {
-  for (const uint64_t file : files) {
-    STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM dead WHERE server = ? AND file = ?", server, static_cast<int64_t>(file)));
-  }
-  return {};
-}
-
-Result<int64_t> Names::register_server(const wire::Identity& identity, const std::string& address) {
-  int64_t index = -1;
-  bool moved = false;
-  {
-    Query found = database_->query("SELECT id, address FROM servers WHERE identity = ?", std::span<const std::byte>(identity));
-    if (found.next()) {
-      index = found.number(0);
-      moved = found.text(1) != address;
-    }
-    STRIA_RETURN_IF_ERROR(found.status());
-  }
-  if (index < 0) {
-    Query count = database_->query("SELECT count(*) FROM servers");
-    index = count.next() ? count.number(0) : 0;
-    STRIA_RETURN_IF_ERROR(count.status());
-    if (index >= wire::kMaxSlots) {
-      return Status(ErrorCode::kResourceExhausted, "the store has as many servers as it may");
-    }
-    dirty_ = true;
-    STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO servers VALUES (?, ?, ?)", index, std::span<const std::byte>(identity),
-                                         std::string_view(address)));
-    return index;
-  }
-  if (moved) {
-    dirty_ = true;
-    STRIA_RETURN_IF_ERROR(database_->run("UPDATE servers SET address = ? WHERE id = ?", std::string_view(address), index));
-  }
-  return index;
-}
-
-Result<std::vector<Names::Server>> Names::servers() {
-  std::vector<Server> servers;
-  Query query = database_->query("SELECT id, address FROM servers ORDER BY id");
-  while (query.next()) {
-    servers.push_back({query.number(0), query.text(1)});
-  }
-  STRIA_RETURN_IF_ERROR(query.status());
-  return servers;
-}
-
-Status Names::remember(const wire::Identity& session, uint64_t request, std::span<const std::byte> reply) {
-  return database_->run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", std::span<const std::byte>(session),
-                        static_cast<int64_t>(request), reply, now_ns());
-}
-
-Result<std::optional<std::vector<std::byte>>> Names::recall(const wire::Identity& session, uint64_t request) {
-  Query found = database_->query("SELECT reply FROM replies WHERE session = ? AND request = ?",
-                                 std::span<const std::byte>(session), static_cast<int64_t>(request));
-  std::optional<std::vector<std::byte>> reply;
-  if (found.next()) {
-    reply = found.bytes(0);
-  }
-  STRIA_RETURN_IF_ERROR(found.status());
-  return reply;
-}
-
-Status Names::forget_old_sessions() {
-  constexpr int64_t kHourNs = int64_t{3600} * 1000 * 1000 * 1000;
-  return database_->run("DELETE FROM replies WHERE at_ns < ?", now_ns() - kHourNs);
 }
 
 }  // namespace stria::server

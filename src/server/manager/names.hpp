@@ -2,6 +2,7 @@
 // what is still to be removed.
 //
 // Problem: this must survive a kill at any moment, and a power loss after sync().
+// Owner, group and mode of files and directories are kept and enforced here.
 // Method: SQLite with a write-ahead log. Changes are transactions, ordered and atomic. They are
 // written at once but synced only by sync(), as those of a directory are. A file's number is never
 // used again, even when a power loss undoes the latest files: it begins with the number of the
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "server/manager/database.hpp"
+#include "server/manager/permissions.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 
@@ -26,8 +28,9 @@ struct NamedFile {
   uint64_t file = 0;
   bool is_directory = false;
   int64_t created_ns = 0;
+  wire::Ownership owner = {};
   int64_t stripe_bytes = 0;
-  std::vector<int64_t> servers;  ///< by slot
+  std::vector<int64_t> servers = {};  ///< by slot
 };
 
 struct Placement {
@@ -42,16 +45,24 @@ class Names {
 
   Database& database() { return *database_; }
 
+  // Each of these is kPermissionDenied when the caller may not do it.
+
   /// kNotFound when nothing has that name.
-  Result<NamedFile> find(std::string_view path);
+  Result<NamedFile> find(const Caller& caller, std::string_view path);
   /// Makes a file, and the directories above it. \pre nothing has that name
-  Result<NamedFile> create(std::string_view path, const Placement& placement);
-  Status make_directory(std::string_view path);
+  Result<NamedFile> create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement);
+  Status make_directory(const Caller& caller, const wire::NewDirectory& what);
   /// Gives the file another name. A file that had this name loses it and is returned.
-  Result<std::optional<uint64_t>> rename(std::string_view from, std::string_view to);
+  Result<std::optional<uint64_t>> rename(const Caller& caller, const wire::Rename& names);
   /// Removes the name of a file, which is returned, or removes an empty directory.
-  Result<std::optional<uint64_t>> remove(std::string_view path);
-  Result<wire::Listed> list(std::string_view path, std::string_view after);
+  Result<std::optional<uint64_t>> remove(const Caller& caller, std::string_view path);
+  Result<wire::Listed> list(const Caller& caller, const wire::List& request);
+  Status set_ownership(const Caller& caller, const wire::SetOwnership& change);
+
+  /// To whom a file belongs, with or without a name.
+  Result<wire::Ownership> owner_of(uint64_t file);
+  /// What seals tickets: made with the store, known to its servers only.
+  const wire::StoreSecret& secret() const { return secret_; }
   /// Everything so far survives a power loss.
   Status sync();
 
@@ -78,17 +89,29 @@ class Names {
  private:
   struct Entry {
     int64_t parent = 0;
-    std::string name;
+    std::string name = {};
     int64_t inode = 0;  ///< 0: there is none
     bool is_directory = false;
+    wire::Ownership owner = {};
+    wire::Ownership above = {};  ///< to whom the parent belongs
+  };
+  /// What a new inode is made of.
+  struct Make {
+    bool is_directory = false;
+    uint32_t permissions = 0;
+    Placement placement;
   };
   Status prepare();
-  Result<Entry> walk(std::string_view path, bool make_directories);
-  Result<int64_t> make_inode(bool is_directory, const Placement& placement);
+  Status prepare_secret();
+  /// With `permissions`, those of a new file, makes the directories that are missing on the way.
+  Result<Entry> walk(const Caller& caller, std::string_view path, std::optional<uint32_t> permissions = {});
+  /// Makes what the entry is to name.
+  Status make(const Caller& caller, Entry& entry, const Make& what);
   Status lose_name(const Entry& entry);
   Result<bool> is_empty(int64_t directory);
 
   std::unique_ptr<Database> database_;
+  wire::StoreSecret secret_{};
   int64_t next_file_ = 0;
   bool dirty_ = true;
 };

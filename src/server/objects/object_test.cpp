@@ -77,7 +77,7 @@ class ObjectTest : public ::testing::Test {
     std::vector<wire::Scrubbed::Bad> bad;
     wire::Scrubbed part;
     while (!part.done) {
-      part = object_->scrub({kFile, part.next_block, accept}).value();
+      part = object_->scrub({kFile, {}, part.next_block, accept}).value();
       bad.insert(bad.end(), part.bad.begin(), part.bad.end());
     }
     return bad;

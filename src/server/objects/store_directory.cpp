@@ -75,7 +75,8 @@ Status StoreDirectory::take() {
   std::string text(kTitle.size() + kIdentityDigits, '\0');
   const ssize_t bytes = pread(descriptor_, text.data(), text.size(), 0);
   if (bytes == 0) {
-    return make_identity();
+    STRIA_RETURN_IF_ERROR(make_identity());
+    return keep_from_others();
   }
   if (bytes != static_cast<ssize_t>(text.size()) || !text.starts_with(kTitle)) {
     return Status(ErrorCode::kFormat, "'" + file + "' is not as this version of Stria writes it");
@@ -87,7 +88,13 @@ Status StoreDirectory::take() {
     }
     identity_[i] = static_cast<std::byte>(std::stoi(digits, nullptr, 16));
   }
-  return {};
+  return keep_from_others();
+}
+
+// Whom the store refuses shall not read the bytes from the disk.
+Status StoreDirectory::keep_from_others() const {
+  const std::string data = data_path();
+  return chmod(data.c_str(), S_IRWXU) == 0 ? Status() : Status::from_errno(errno, "chmod '" + data + "'");
 }
 
 Status StoreDirectory::make_identity() {

@@ -32,6 +32,7 @@ class StoreDirectory {
   explicit StoreDirectory(std::string path) : path_(std::move(path)) {}
   Status take();
   Status make_identity();
+  Status keep_from_others() const;
 
   std::string path_;
   wire::Identity identity_{};

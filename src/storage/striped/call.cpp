@@ -65,6 +65,13 @@ class Conversation {
 
  private:
   void begin() {
+    if (call_.before_sending) {
+      if (const Status outcome = call_.before_sending(call_.body); !outcome.ok()) {
+        call_.link->disconnect();
+        finish(outcome);
+        return;
+      }
+    }
     wire::Header header;
     header.kind = call_.kind;
     header.request = request_;

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Call {
   /// How long the server may wait for what the request asks for.
   uint32_t wait_ms = 0;
   std::chrono::milliseconds patience{0};  ///< 0: server_patience()
+  /// Called with the body before it is sent, each time that it is.
+  std::function<Status(std::vector<std::byte>& body)> before_sending = {};
   /// Not tried again: what it is about ends with the connection.
   bool only_this_connection = false;
 

@@ -228,7 +228,7 @@ Result<FrameReceiver::Event> FrameReceiver::step(int socket, bool& moved) {
       first_ = body_.empty() ? 1 : 0;
       phase_ = Phase::kBody;
     } else if (phase_ == Phase::kBody) {
-      if (!wire::check_head(head_, body_).ok()) {
+      if (!wire::check_body(head_, body_).ok()) {
         return Status(ErrorCode::kIo, "an answer changed on its way");
       }
       phase_ = Phase::kAsked;

@@ -152,10 +152,15 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
   STRIA_RETURN_IF_ERROR(send_all(wire::encode_head(header, body), deadline));
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   STRIA_RETURN_IF_ERROR(receive_all(bytes, deadline));
-  STRIA_ASSIGN_OR_RETURN(const wire::Header answer, wire::decode_header(bytes));
+  const auto header_of_answer = wire::decode_header(bytes);
+  if (header_of_answer.status().code() == ErrorCode::kCorrupted || header_of_answer.status().code() == ErrorCode::kFormat) {
+    return lost("an answer changed on its way");
+  }
+  STRIA_RETURN_IF_ERROR(header_of_answer.status());
+  const wire::Header& answer = *header_of_answer;
   std::vector<std::byte> reply(answer.body_bytes);
   STRIA_RETURN_IF_ERROR(receive_all(reply, deadline));
-  if (!wire::check_head(bytes, reply).ok()) {
+  if (!wire::check_body(bytes, reply).ok()) {
     return lost("an answer changed on its way");
   }
   if (answer.kind == wire::Kind::kError) {
@@ -170,6 +175,7 @@ Status ServerLink::greet(Clock::time_point deadline) {
   wire::Hello hello;
   hello.session = session_;
   wire::randomise(hello.nonce);
+  hello.claim = key_ == nullptr ? wire::Claim{wire::ClaimKind::kWord, wire::this_user(), 0} : key_->claim();
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask(wire::Kind::kHello, wire::encode(hello), deadline));
   STRIA_ASSIGN_OR_RETURN(const auto challenge, wire::decode<wire::Challenge>(reply));
   wire::KeyProof proof;

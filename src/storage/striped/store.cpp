@@ -60,16 +60,33 @@ Result<wire::Opened> Store::open(wire::Open& request) {
   if (!layout.valid()) {
     return Status(ErrorCode::kFormat, "the manager tells of a file that no server keeps");
   }
-  handles_[request.handle] = {{.handle = request.handle, .file = opened.file, .exclusive = request.exclusive}, Status()};
+  handles_[request.handle] = {
+      {.handle = request.handle, .file = opened.file, .exclusive = request.exclusive, .rights = opened.ticket.rights},
+      Status()};
   return opened;
 }
 
-Result<uint64_t> Store::open_again(uint64_t file) {
+Result<wire::Renewed> Store::claim_locked(const wire::Handle& handle) {
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager_locked(wire::Kind::kReclaim, wire::encode(handle)));
+  return wire::decode<wire::Renewed>(reply);
+}
+
+Result<Store::Again> Store::open_again(uint64_t file, uint8_t rights) {
   const std::lock_guard lock(manager_mutex_);
-  const wire::Handle handle{.handle = ++last_handle_, .file = file};
-  STRIA_RETURN_IF_ERROR(ask_manager_locked(wire::Kind::kReclaim, wire::encode(handle)).status());
+  const wire::Handle handle{.handle = ++last_handle_, .file = file, .rights = rights};
+  STRIA_ASSIGN_OR_RETURN(const wire::Renewed good, claim_locked(handle));
   handles_[handle.handle] = {handle, Status()};
-  return handle.handle;
+  return Again{handle.handle, good};
+}
+
+Result<wire::Renewed> Store::renew(uint64_t handle) {
+  const std::lock_guard lock(manager_mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) {
+    return Status(ErrorCode::kInternal, "an unknown handle");
+  }
+  const wire::Handle held = found->second.handle;
+  return claim_locked(held);
 }
 
 Result<uint64_t> Store::number() {

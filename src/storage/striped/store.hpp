@@ -28,8 +28,14 @@ class Store {
 
   /// Opens a file. When the connection has to be made again, the handle is restored with it.
   Result<wire::Opened> open(wire::Open& request);
-  /// Opens another handle on an open file, by its number.
-  Result<uint64_t> open_again(uint64_t file);
+  /// Opens another handle on an open file, by its number, with rights that the file's mode allows.
+  struct Again {
+    uint64_t handle = 0;
+    wire::Renewed good;
+  };
+  Result<Again> open_again(uint64_t file, uint8_t rights);
+  /// A new ticket for a handle.
+  Result<wire::Renewed> renew(uint64_t handle);
   /// A number that stands for the store itself, the same whatever address it is reached by.
   Result<uint64_t> number();
   /// Closes a handle. An error when the handle was lost before, and its lock with it.
@@ -62,6 +68,7 @@ class Store {
     Status state;
   };
   Status take_up_handles(ServerLink& link, Clock::time_point deadline);
+  Result<wire::Renewed> claim_locked(const wire::Handle& handle);
   Result<std::vector<std::byte>> ask_manager_locked(wire::Kind kind, std::vector<std::byte> body);
   void give_back(const std::string& address, std::unique_ptr<ServerLink> link);
 

@@ -13,6 +13,8 @@ namespace stria::storage {
 
 namespace {
 
+constexpr uint32_t kNewFile = 0666;
+
 /// A path within a store, and the store.
 struct Place {
   std::shared_ptr<Store> store;
@@ -61,6 +63,7 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
   request.path = place->path;
   request.mode = static_cast<wire::OpenMode>(options.mode);
   request.exclusive = options.exclusive_lock;
+  request.permissions = kNewFile & ~wire::this_umask();
   ask_for(options.striping, request);
   const auto opened = place->store->open(request);
   if (!opened.ok()) {

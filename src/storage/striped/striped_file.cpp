@@ -21,6 +21,7 @@ StripedFile::StripedFile(std::shared_ptr<Store> store, std::string path, const w
     : store_(std::move(store)),
       path_(std::move(path)),
       file_(opened.file),
+      pass_(store_, opening.handle, {opened.ticket, opened.ticket_ms}),
       layout_{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())},
       opening_(opening) {
   wire::randomise(std::as_writable_bytes(std::span(&holder_, 1)));
@@ -63,13 +64,14 @@ Result<std::unique_ptr<File>> StripedFile::open_again(bool writable) const {
   if (!open_) {
     return closed_file("open again", path_);
   }
-  const auto handle = store_->open_again(file_);
-  STRIA_RETURN_IF_ERROR(handle.status().with_context(describe("open", path_)));
-  wire::Opened same{file_, layout_.stripe_bytes, false, {}};
+  const auto rights = static_cast<uint8_t>(wire::kMayRead | (writable ? wire::kMayWrite : 0));
+  const auto again = store_->open_again(file_, rights);
+  STRIA_RETURN_IF_ERROR(again.status().with_context(describe("open", path_)));
+  wire::Opened same{file_, layout_.stripe_bytes, false, {}, again->good.ticket, again->good.ticket_ms};
   for (const std::string& server : servers_) {
     same.slots.push_back({0, server});
   }
-  return std::unique_ptr<File>(std::make_unique<StripedFile>(store_, path_, same, Opening{*handle, writable}));
+  return std::unique_ptr<File>(std::make_unique<StripedFile>(store_, path_, same, Opening{again->handle, writable}));
 }
 
 Status StripedFile::write(std::span<const WriteSegment> segments) {
@@ -118,6 +120,15 @@ Result<int64_t> StripedFile::read_type(const TypeWindow& region, std::byte* data
   return TransferRun(*this).read_type(region, data);
 }
 
+Call StripedFile::call_to(Store::Borrowed& link, wire::Kind kind, std::vector<std::byte> body) {
+  Call call;
+  call.link = link.link();
+  call.kind = kind;
+  call.body = std::move(body);
+  call.before_sending = [this](std::vector<std::byte>& bytes) { return pass_.stamp(bytes); };
+  return call;
+}
+
 Result<std::vector<std::vector<std::byte>>> StripedFile::ask_slots(
     wire::Kind kind, const std::function<std::vector<std::byte>(int64_t slot)>& body) {
   std::vector<Store::Borrowed> links;
@@ -125,10 +136,7 @@ Result<std::vector<std::vector<std::byte>>> StripedFile::ask_slots(
   for (int64_t slot = 0; slot < layout_.slot_count; ++slot) {
     STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(store_, servers_[static_cast<size_t>(slot)]));
     links.push_back(std::move(link));
-    Call& call = calls.emplace_back();
-    call.link = links.back().link();
-    call.kind = kind;
-    call.body = body(slot);
+    calls.push_back(call_to(links.back(), kind, body(slot)));
   }
   STRIA_RETURN_IF_ERROR(run_calls(calls));
   std::vector<std::vector<std::byte>> replies;
@@ -139,7 +147,7 @@ Result<std::vector<std::vector<std::byte>>> StripedFile::ask_slots(
 }
 
 Result<int64_t> StripedFile::file_bytes() {
-  const auto body = wire::encode(wire::LocalFile{file_, 0});
+  const auto body = wire::encode(wire::LocalFile{file_, {}, 0});
   STRIA_ASSIGN_OR_RETURN(const auto replies, ask_slots(wire::Kind::kExtent, [&](int64_t) { return body; }));
   int64_t bytes = 0;
   for (size_t slot = 0; slot < replies.size(); ++slot) {
@@ -161,7 +169,7 @@ Status StripedFile::resize_slots(wire::Kind kind, int64_t bytes) {
   if (bytes < 0 || bytes >= int64_t{1} << 62) {
     return Status::from_errno(EINVAL, describe(operation, path_, bytes, 0));
   }
-  const auto body = [&](int64_t slot) { return wire::encode(wire::LocalFile{file_, layout_.below(slot, bytes)}); };
+  const auto body = [&](int64_t slot) { return wire::encode(wire::LocalFile{file_, {}, layout_.below(slot, bytes)}); };
   return ask_slots(kind, body).status().with_context(describe(operation, path_, bytes, 0));
 }
 
@@ -175,7 +183,7 @@ Status StripedFile::preallocate(int64_t bytes) {
 
 Status StripedFile::sync() {
   STRIA_RETURN_IF_ERROR(check("sync", false));
-  const auto body = wire::encode(wire::LocalFile{file_, 0});
+  const auto body = wire::encode(wire::LocalFile{file_, {}, 0});
   Status outcome = ask_slots(wire::Kind::kSync, [&](int64_t) { return body; }).status();
   if (outcome.ok()) {
     outcome = store_->ask_manager(wire::Kind::kSyncNames, wire::encode(wire::Path{"/"})).status();
@@ -210,10 +218,7 @@ class StripedRangeLock : public RangeLock {
 };
 
 Result<bool> StripedFile::ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms) {
-  Call call;
-  call.link = link.link();
-  call.kind = kind;
-  call.body = wire::encode(range);
+  Call call = call_to(link, kind, wire::encode(range));
   call.wait_ms = wait_ms;
   STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
@@ -226,7 +231,7 @@ Result<std::unique_ptr<RangeLock>> StripedFile::lock_within(ByteRange range, Loc
     return std::make_unique<RangeLock>();
   }
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(store_, servers_[0]));
-  const wire::LockRange wanted{file_, range, mode == LockMode::kExclusive, holder_};
+  const wire::LockRange wanted{file_, {}, range, mode == LockMode::kExclusive, holder_};
   const auto got = ask_lock(link, wire::Kind::kLock, wanted, wait_ms);
   STRIA_RETURN_IF_ERROR(got.status().with_context(describe("lock", path_, range.begin, range.size())));
   std::unique_ptr<RangeLock> held;

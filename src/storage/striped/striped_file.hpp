@@ -9,6 +9,7 @@
 
 #include "storage/driver.hpp"
 #include "storage/posix/write_queue.hpp"
+#include "storage/striped/pass.hpp"
 #include "storage/striped/store.hpp"
 #include "stria/datatype.hpp"
 #include "wire/layout.hpp"
@@ -53,6 +54,8 @@ class StripedFile : public File {
   friend class TransferRun;
   friend class StripedRangeLock;
   Status check(const char* operation, bool writes);
+  /// A request to one of the file's servers, with the file's ticket.
+  Call call_to(Store::Borrowed& link, wire::Kind kind, std::vector<std::byte> body);
   /// Sends the same kind of request to every slot, or to those for which `body` gives one. Returns
   /// the replies by slot.
   Result<std::vector<std::vector<std::byte>>> ask_slots(wire::Kind kind,
@@ -69,6 +72,7 @@ class StripedFile : public File {
   std::shared_ptr<Store> store_;
   std::string path_;
   uint64_t file_;
+  Pass pass_;
   uint64_t holder_ = 0;  ///< identifies this handle's locks
   wire::Layout layout_;
   std::vector<std::string> servers_;  ///< addresses by slot

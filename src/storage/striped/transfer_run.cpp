@@ -114,11 +114,9 @@ Status TransferRun::run_batch() {
     }
     STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(file_.store_, file_.servers_[static_cast<size_t>(slot.number)]));
     links.push_back(std::move(link));
-    Call& call = calls.emplace_back();
-    call.link = links.back().link();
-    call.kind = reads_ ? wire::Kind::kRead : wire::Kind::kWrite;
+    Call& call = calls.emplace_back(file_.call_to(links.back(), reads_ ? wire::Kind::kRead : wire::Kind::kWrite, {}));
     wire::Writer writer(call.body);
-    wire::Transfer{file_.file_, layout_, slot.number}.put(writer);
+    wire::Transfer{file_.file_, {}, layout_, slot.number}.put(writer);
     if (region_ != nullptr) {
       wire::encode_type(writer, region_->type, region_->displacement, region_->window);
     } else if (slot.ranges.size() == 1) {

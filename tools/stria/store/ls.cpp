@@ -2,7 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "storage/registry.hpp"
+#include "store/owners.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -21,13 +21,13 @@ std::string line(const std::string& url, const std::string& name, bool is_direct
   }
   const wire::Attributes attributes = attributes_of(url);
   const std::string made = fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(attributes.created_ns / 1000000000));
+  const std::string owner = fmt::format("{}  {:>8} {:>8}", mode_text(attributes.is_directory, attributes.owner.mode),
+                                        user_name(attributes.owner.uid), group_name(attributes.owner.gid));
   if (is_directory) {
-    return fmt::format("{:>15}  {:>14}  {}  {}\n", "", "", made, shown);
+    return fmt::format("{}  {:>15}  {:>14}  {}  {}\n", owner, "", "", made, shown);
   }
-  const auto driver = storage::make_driver("posix").value();
-  const auto file = driver->open(url, {}).value();
-  return fmt::format("{:>15}  {:>3} x {:>8}  {}  {}\n", file->size().value(), attributes.place.slots.size(),
-                     readable(attributes.place.stripe_bytes), made, shown);
+  return fmt::format("{}  {:>15}  {:>3} x {:>8}  {}  {}\n", owner, state_of_file(url, attributes.place).bytes,
+                     attributes.place.slots.size(), readable(attributes.place.stripe_bytes), made, shown);
 }
 
 int run(const Arguments& arguments) {
@@ -50,7 +50,8 @@ void add_ls(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("ls", "list a directory of a store");
   command->add_option("path", arguments->path, "stria://SERVER/PATH")->required();
-  command->add_flag("-l,--long", arguments->details, "also bytes, servers and stripes, and when they were made");
+  command->add_flag("-l,--long", arguments->details,
+                    "also mode, owner, group, bytes, servers and stripes, and when they were made");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
 }
 

@@ -87,10 +87,10 @@ timespec time_of(int64_t ns) {
 
 void describe(const wire::Attributes& attributes, const FileState& state, struct stat* details) {
   std::memset(details, 0, sizeof *details);
-  details->st_mode = attributes.is_directory ? S_IFDIR | 0755 : S_IFREG | 0644;
+  details->st_mode = (attributes.is_directory ? S_IFDIR : S_IFREG) | attributes.owner.mode;
   details->st_nlink = attributes.is_directory ? 2 : 1;
-  details->st_uid = getuid();
-  details->st_gid = getgid();
+  details->st_uid = attributes.owner.uid;
+  details->st_gid = attributes.owner.gid;
   details->st_size = state.bytes;
   details->st_blksize = static_cast<blksize_t>(std::max<int64_t>(attributes.place.stripe_bytes, 4096));
   details->st_blocks = (state.bytes + 511) / 512;
@@ -145,8 +145,45 @@ int open_existing(const char* path, fuse_file_info* info) {
   return answer([&] { return minus_errno(open_file(info).file->resize(0)); });
 }
 
-int create(const char* path, mode_t, fuse_file_info* info) {
-  return open_as(path, (info->flags & O_EXCL) != 0 ? Mode::kCreateNew : Mode::kCreate, info);
+/// What is new belongs to who made it, where the mount's own user may give it away.
+void give_to_maker(const std::string& url) {
+  const fuse_context* const maker = fuse_get_context();
+  if (maker->uid == geteuid() && maker->gid == getegid()) {
+    return;
+  }
+  wire::SetOwnership change;
+  change.uid = maker->uid;
+  change.gid = maker->gid;
+  try {
+    set_ownership(url, change);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kPermissionDenied) {
+      throw;
+    }
+  }
+}
+
+void set_mode(const std::string& url, mode_t mode) {
+  wire::SetOwnership change;
+  change.mode = mode & wire::kMaxMode;
+  set_ownership(url, change);
+}
+
+int create(const char* path, mode_t mode, fuse_file_info* info) {
+  const int outcome = open_as(path, (info->flags & O_EXCL) != 0 ? Mode::kCreateNew : Mode::kCreate, info);
+  if (outcome != 0) {
+    return outcome;
+  }
+  const int settled = answer([&] {
+    const std::string url = url_of(path);
+    set_mode(url, mode);
+    give_to_maker(url);
+    return 0;
+  });
+  if (settled != 0) {
+    delete &open_file(info);
+  }
+  return settled;
 }
 
 int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info* info) {
@@ -196,11 +233,14 @@ int remove_file(const char* path) {
   return answer([&] { return minus_errno(mounted().driver.remove(url_of(path))); });
 }
 
-int make_directory(const char* path, mode_t) {
+int make_directory(const char* path, mode_t mode) {
   return answer([&] {
-    const StoreFile directory = find_in_store(url_of(path));
-    return minus_errno(
-        directory.store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(wire::Path{directory.path})).status());
+    const std::string url = url_of(path);
+    const StoreFile directory = find_in_store(url);
+    const wire::NewDirectory request{directory.path, static_cast<uint32_t>(mode & wire::kMaxMode)};
+    directory.store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(request)).status().throw_if_error();
+    give_to_maker(url);
+    return 0;
   });
 }
 
@@ -244,13 +284,24 @@ int get_space(const char*, struct statvfs* space) {
   });
 }
 
-// Programs that copy a file set modes last, and would take an error for a failed copy.
-int ignore_mode(const char*, mode_t, fuse_file_info*) {
-  return 0;
+int change_mode(const char* path, mode_t mode, fuse_file_info*) {
+  return answer([&] {
+    set_mode(url_of(path), mode);
+    return 0;
+  });
 }
-int ignore_owner(const char*, uid_t, gid_t, fuse_file_info*) {
-  return 0;
+
+int change_owner(const char* path, uid_t uid, gid_t gid, fuse_file_info*) {
+  return answer([&] {
+    wire::SetOwnership change;
+    change.uid = uid == static_cast<uid_t>(-1) ? std::nullopt : std::optional(uid);
+    change.gid = gid == static_cast<gid_t>(-1) ? std::nullopt : std::optional(gid);
+    set_ownership(url_of(path), change);
+    return 0;
+  });
 }
+
+// Programs that copy a file set times last, and would take an error for a failed copy.
 int ignore_times(const char*, const timespec*, fuse_file_info*) {
   return 0;
 }
@@ -283,8 +334,8 @@ const fuse_operations& mounted_store_operations() {
     calls.rmdir = remove_directory;
     calls.rename = rename;
     calls.statfs = get_space;
-    calls.chmod = ignore_mode;
-    calls.chown = ignore_owner;
+    calls.chmod = change_mode;
+    calls.chown = change_owner;
     calls.utimens = ignore_times;
     return calls;
   }();

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "storage/striped/pass.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"
 
@@ -21,9 +22,29 @@ struct Arguments {
   bool accept = false;
 };
 
+/// A file of the store, open as long as it is looked at.
 struct File {
+  explicit File(const std::string& where, bool accept) : url(where) {
+    const StoreFile found = find_in_store(url);
+    wire::Open request;
+    request.path = found.path;
+    request.mode = accept ? wire::OpenMode::kReadWrite : wire::OpenMode::kRead;
+    const auto opened = found.store->open(request);
+    opened.status().with_context(fmt::format("scrub '{}'", url)).throw_if_error();
+    store = found.store;
+    place = *opened;
+    handle = request.handle;
+    pass = std::make_unique<storage::Pass>(store, handle, wire::Renewed{place.ticket, place.ticket_ms});
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { static_cast<void>(store->close(handle)); }
+
   std::string url;
+  std::shared_ptr<storage::Store> store;
   wire::Opened place;
+  uint64_t handle = 0;
+  std::unique_ptr<storage::Pass> pass;
 };
 
 const char* name_of(wire::BlockFault fault) {
@@ -31,10 +52,9 @@ const char* name_of(wire::BlockFault fault) {
   return kNames[static_cast<size_t>(fault) - 1];
 }
 
-void find_files(const std::string& url, std::vector<File>& files) {
-  const wire::Attributes attributes = attributes_of(url);
-  if (!attributes.is_directory) {
-    files.push_back({url, attributes.place});
+void find_files(const std::string& url, std::vector<std::string>& files) {
+  if (!attributes_of(url).is_directory) {
+    files.push_back(url);
     return;
   }
   for (const wire::Listed::Entry& entry : entries_of(url)) {
@@ -47,7 +67,8 @@ class Scrubbing {
  public:
   explicit Scrubbing(const Arguments& arguments) : arguments_(arguments), progress_(0) {}
 
-  void look_at(const File& file) {
+  void look_at(const std::string& url) {
+    const File file(url, arguments_.accept);
     std::vector<Slot> slots;
     for (size_t i = 0; i < file.place.slots.size(); ++i) {
       slots.push_back({static_cast<int64_t>(i)});
@@ -86,7 +107,6 @@ class Scrubbing {
   };
 
   void ask(const File& file, std::vector<Slot>& slots) {
-    const auto store = find_in_store(file.url).store;
     std::vector<storage::Store::Borrowed> links;
     std::vector<storage::Call> calls;
     std::vector<Slot*> asked;
@@ -94,11 +114,12 @@ class Scrubbing {
       if (slot.done) {
         continue;
       }
-      links.push_back(storage::Store::borrow(store, file.place.slots[static_cast<size_t>(slot.number)].address).value());
+      links.push_back(storage::Store::borrow(file.store, file.place.slots[static_cast<size_t>(slot.number)].address).value());
       storage::Call& call = calls.emplace_back();
       call.link = links.back().link();
       call.kind = wire::Kind::kScrub;
-      call.body = wire::encode(wire::Scrub{file.place.file, slot.next_block, arguments_.accept});
+      call.body = wire::encode(wire::Scrub{file.place.file, {}, slot.next_block, arguments_.accept});
+      call.before_sending = [&file](std::vector<std::byte>& body) { return file.pass->stamp(body); };
       asked.push_back(&slot);
     }
     static_cast<void>(storage::run_calls(calls));  // the outcome of each call is looked at below
@@ -156,10 +177,10 @@ class Scrubbing {
 };
 
 int run(const Arguments& arguments) {
-  std::vector<File> files;
+  std::vector<std::string> files;
   find_files(arguments.path, files);
   Scrubbing scrubbing(arguments);
-  for (const File& file : files) {
+  for (const std::string& file : files) {
     scrubbing.look_at(file);
   }
   return scrubbing.report();

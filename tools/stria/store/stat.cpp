@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "storage/registry.hpp"
+#include "store/owners.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -17,10 +17,12 @@ json describe(const std::string& url) {
   const wire::Attributes attributes = attributes_of(url);
   json description = {{"path", url},
                       {"directory", attributes.is_directory},
+                      {"mode", fmt::format("{:04o}", attributes.owner.mode)},
+                      {"uid", attributes.owner.uid},
+                      {"gid", attributes.owner.gid},
                       {"made", fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(attributes.created_ns / 1000000000))}};
   if (!attributes.is_directory) {
-    const auto driver = storage::make_driver("posix").value();
-    description["bytes"] = driver->open(url, {}).value()->size().value();
+    description["bytes"] = state_of_file(url, attributes.place).bytes;
     description["stripe_bytes"] = attributes.place.stripe_bytes;
     for (const wire::ServerPlace& slot : attributes.place.slots) {
       description["servers"].push_back({{"index", slot.index}, {"address", slot.address}});
@@ -35,6 +37,8 @@ int run(const std::string& url, bool as_json) {
   if (!as_json) {
     text = fmt::format("{}: a {} made {}\n", url, description["directory"] ? "directory" : "file",
                        description["made"].get<std::string>());
+    text += fmt::format("  mode {}, user {}, group {}\n", description["mode"].get<std::string>(),
+                        user_name(description["uid"].get<uint32_t>()), group_name(description["gid"].get<uint32_t>()));
     if (!description["directory"]) {
       text += fmt::format("  {} bytes in stripes of {} on {} servers:", description["bytes"].get<int64_t>(),
                           readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());

@@ -7,7 +7,8 @@
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
-  constexpr std::array<std::string_view, 10> kAlone{"serve", "ls", "cp", "rm", "mv", "stat", "df", "scrub", "status", "mount"};
+  constexpr std::array<std::string_view, 13> kAlone{"serve", "ls",    "cp",    "rm",  "mv",     "stat", "df",
+                                                    "scrub", "chmod", "chown", "key", "status", "mount"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 
@@ -21,6 +22,13 @@ wire::Attributes attributes_of(const std::string& url) {
   const auto reply = file.store->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{file.path}));
   reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
   return wire::decode<wire::Attributes>(*reply).value();
+}
+
+void set_ownership(const std::string& url, wire::SetOwnership change) {
+  const StoreFile file = find_in_store(url);
+  change.path = file.path;
+  const auto reply = file.store->ask_manager(wire::Kind::kSetOwnership, wire::encode(change));
+  reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
 }
 
 wire::StoreServers servers_of(const StoreFile& file, const std::string& url) {
@@ -38,7 +46,7 @@ FileState state_of_file(const std::string& url, const wire::Opened& place) {
     storage::Call& call = calls.emplace_back();
     call.link = links.back().link();
     call.kind = wire::Kind::kExtent;
-    call.body = wire::encode(wire::LocalFile{place.file, 0});
+    call.body = wire::encode(wire::LocalFile{place.file, place.ticket, 0});
   }
   storage::run_calls(calls).with_context(fmt::format("'{}'", url)).throw_if_error();
   const wire::Layout layout{place.stripe_bytes, static_cast<int64_t>(place.slots.size())};

@@ -20,6 +20,8 @@ void add_cp(CLI::App& app, Action& action);
 void add_rm(CLI::App& app, Action& action);
 void add_mv(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
+void add_chmod(CLI::App& app, Action& action);  ///< also chown
+void add_key(CLI::App& app, Action& action);
 void add_df(CLI::App& app, Action& action);
 void add_scrub(CLI::App& app, Action& action);
 void add_status(CLI::App& app, Action& action);
@@ -35,6 +37,9 @@ StoreFile find_in_store(const std::string& url);
 
 /// What the manager knows of it. Throws stria::Error.
 wire::Attributes attributes_of(const std::string& url);
+
+/// Changes owner, group or mode; the path within is the URL's. Throws stria::Error.
+void set_ownership(const std::string& url, wire::SetOwnership change);
 
 /// The store's servers, as its manager knows them. Throws stria::Error.
 wire::StoreServers servers_of(const StoreFile& file, const std::string& url);

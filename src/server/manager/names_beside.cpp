@@ -1,0 +1,112 @@
+// What is kept beside names: servers, what they are to remove, and replies.
+#include "server/manager/names.hpp"
+#include "server/manager/names_fields.hpp"
+#include "wire/frame.hpp"
+
+namespace stria::server {
+
+Result<std::vector<uint64_t>> Names::nameless() {
+  std::vector<uint64_t> files;
+  Query query = database_->query("SELECT id FROM inodes WHERE named = 0");
+  while (query.next()) {
+    files.push_back(static_cast<uint64_t>(query.number(0)));
+  }
+  STRIA_RETURN_IF_ERROR(query.status());
+  return files;
+}
+
+Status Names::bury(uint64_t file) {
+  std::vector<int64_t> servers;
+  {
+    Query found = database_->query("SELECT servers FROM inodes WHERE id = ? AND named = 0", static_cast<int64_t>(file));
+    if (found.next()) {
+      servers = decode_servers(found.bytes(0));
+    }
+    STRIA_RETURN_IF_ERROR(found.status());
+  }
+  for (const int64_t server : servers) {
+    STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO dead VALUES (?, ?)", server, static_cast<int64_t>(file)));
+  }
+  return database_->run("DELETE FROM inodes WHERE id = ? AND named = 0", static_cast<int64_t>(file));
+}
+
+Result<std::vector<uint64_t>> Names::to_remove(int64_t server) {
+  std::vector<uint64_t> files;
+  Query query =
+      database_->query("SELECT file FROM dead WHERE server = ? LIMIT ?", server, static_cast<int64_t>(wire::kMaxListed));
+  while (query.next()) {
+    files.push_back(static_cast<uint64_t>(query.number(0)));
+  }
+  STRIA_RETURN_IF_ERROR(query.status());
+  return files;
+}
+
+Status Names::removed(int64_t server, const std::vector<uint64_t>& files) {
+  for (const uint64_t file : files) {
+    STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM dead WHERE server = ? AND file = ?", server, static_cast<int64_t>(file)));
+  }
+  return {};
+}
+
+Result<int64_t> Names::register_server(const wire::Identity& identity, const std::string& address) {
+  int64_t index = -1;
+  bool moved = false;
+  {
+    Query found = database_->query("SELECT id, address FROM servers WHERE identity = ?", std::span<const std::byte>(identity));
+    if (found.next()) {
+      index = found.number(0);
+      moved = found.text(1) != address;
+    }
+    STRIA_RETURN_IF_ERROR(found.status());
+  }
+  if (index < 0) {
+    Query count = database_->query("SELECT count(*) FROM servers");
+    index = count.next() ? count.number(0) : 0;
+    STRIA_RETURN_IF_ERROR(count.status());
+    if (index >= wire::kMaxSlots) {
+      return Status(ErrorCode::kResourceExhausted, "the store has as many servers as it may");
+    }
+    dirty_ = true;
+    STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO servers VALUES (?, ?, ?)", index, std::span<const std::byte>(identity),
+                                         std::string_view(address)));
+    return index;
+  }
+  if (moved) {
+    dirty_ = true;
+    STRIA_RETURN_IF_ERROR(database_->run("UPDATE servers SET address = ? WHERE id = ?", std::string_view(address), index));
+  }
+  return index;
+}
+
+Result<std::vector<Names::Server>> Names::servers() {
+  std::vector<Server> servers;
+  Query query = database_->query("SELECT id, address FROM servers ORDER BY id");
+  while (query.next()) {
+    servers.push_back({query.number(0), query.text(1)});
+  }
+  STRIA_RETURN_IF_ERROR(query.status());
+  return servers;
+}
+
+Status Names::remember(const wire::Identity& session, uint64_t request, std::span<const std::byte> reply) {
+  return database_->run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", std::span<const std::byte>(session),
+                        static_cast<int64_t>(request), reply, now_ns());
+}
+
+Result<std::optional<std::vector<std::byte>>> Names::recall(const wire::Identity& session, uint64_t request) {
+  Query found = database_->query("SELECT reply FROM replies WHERE session = ? AND request = ?",
+                                 std::span<const std::byte>(session), static_cast<int64_t>(request));
+  std::optional<std::vector<std::byte>> reply;
+  if (found.next()) {
+    reply = found.bytes(0);
+  }
+  STRIA_RETURN_IF_ERROR(found.status());
+  return reply;
+}
+
+Status Names::forget_old_sessions() {
+  constexpr int64_t kHourNs = int64_t{3600} * 1000 * 1000 * 1000;
+  return database_->run("DELETE FROM replies WHERE at_ns < ?", now_ns() - kHourNs);
+}
+
+}  // namespace stria::server

@@ -1,0 +1,46 @@
+#include "wire/ticket.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+
+#include "wire/user.hpp"
+
+namespace stria::wire {
+
+void Ticket::put(Writer& writer) const {
+  writer.fixed(rights);
+  writer.fixed(expires_ms);
+  writer.bytes(seal);
+}
+
+void Ticket::get(Reader& reader) {
+  rights = reader.fixed<uint8_t>();
+  expires_ms = reader.fixed<uint64_t>();
+  const auto from = reader.bytes(seal.size());
+  std::copy(from.begin(), from.end(), seal.begin());
+  if ((rights & ~(kMayRead | kMayWrite)) != 0) {
+    reader.fail();
+  }
+}
+
+Ticket issue_ticket(const StoreSecret& secret, uint64_t file, uint8_t rights, uint64_t expires_ms) {
+  Ticket ticket{rights, expires_ms, {}};
+  static_assert(crypto_generichash_BYTES_MIN <= sizeof ticket.seal && crypto_generichash_KEYBYTES_MAX >= sizeof secret);
+  std::array<unsigned char, 17> said{};
+  for (size_t i = 0; i < 8; ++i) {
+    said[i] = static_cast<unsigned char>(file >> (8 * i));
+    said[8 + i] = static_cast<unsigned char>(expires_ms >> (8 * i));
+  }
+  said[16] = rights;
+  crypto_generichash(reinterpret_cast<unsigned char*>(ticket.seal.data()), ticket.seal.size(), said.data(), said.size(),
+                     reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
+  return ticket;
+}
+
+bool is_genuine(const StoreSecret& secret, uint64_t file, const Ticket& ticket) {
+  const Ticket issued = issue_ticket(secret, file, ticket.rights, ticket.expires_ms);
+  return sodium_memcmp(issued.seal.data(), ticket.seal.data(), ticket.seal.size()) == 0;
+}
+
+}  // namespace stria::wire
