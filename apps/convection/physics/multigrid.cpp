@@ -89,11 +89,17 @@ struct Multigrid::Level {
     }
   }
 
-  /// Adds what coarser cells, the first of them at (z, x) of `coarse`, found.
+  /// Adds what coarser cells found, the one at (z, x) of `coarse` the first of this block: half of
+  /// the cell around and a quarter of each of the two that are nearest. \pre its ghosts are filled
   void add(const Field& coarse, int64_t z, int64_t x) {
     for (int64_t j = 0; j < grid.mz; ++j) {
+      const int64_t row = z + j / 2;
+      const bool at_wall = j == grid.mz - 1 && grid.at_bottom();  // through which nothing flows
+      const int64_t near_row = at_wall ? row : row + (j % 2 == 0 ? -1 : 1);
       for (int64_t i = 0; i < grid.mx; ++i) {
-        solution(j, i) += coarse(z + j / 2, x + i / 2);
+        const int64_t column = x + i / 2;
+        const int64_t near_column = column + (i % 2 == 0 ? -1 : 1);
+        solution(j, i) += 0.5 * coarse(row, column) + 0.25 * (coarse(row, near_column) + coarse(near_row, column));
       }
     }
   }
@@ -193,6 +199,7 @@ void Multigrid::cycle_whole(size_t index) {
   level.find_residual();
   level.restrict_into(whole_[index + 1]->right, whole_[index + 1]->grid);
   cycle_whole(index + 1);
+  exchange(whole_[index + 1]->grid, {&whole_[index + 1]->solution});
   level.add(whole_[index + 1]->solution, 0, 0);
   level.smooth(kSweeps);
 }
@@ -206,6 +213,7 @@ void Multigrid::cycle(size_t index) {
     level.restrict_into(coarse.right, coarse.grid);
     coarse.solution.clear();
     cycle(index + 1);
+    exchange(coarse.grid, {&coarse.solution});
     level.add(coarse.solution, 0, 0);
   } else {
     const Grid coarse = level.grid.coarser();
@@ -213,6 +221,7 @@ void Multigrid::cycle(size_t index) {
     level.restrict_into(right, coarse);
     gather(coarse, right, whole_.front()->right);
     cycle_whole(0);
+    exchange(whole_.front()->grid, {&whole_.front()->solution});
     level.add(whole_.front()->solution, coarse.z0, coarse.x0);
   }
   level.smooth(kSweeps);

@@ -18,6 +18,8 @@ class ConvectionRun {
   /// The layer at rest, with a slight disturbance. Throws stria::Error, alike on all ranks, for
   /// sizes or physics that can't be. Collective: yes.
   ConvectionRun(const Grid& grid, const Layer& layer, double courant);
+  ConvectionRun(const ConvectionRun&) = delete;
+  ConvectionRun& operator=(const ConvectionRun&) = delete;
 
   /// Throws stria::Error (kInternal), on all ranks, when the scheme fails. Collective: yes.
   void step();
