@@ -25,7 +25,7 @@ class Multigrid {
 
   /// The coefficients and the right side of the cells, to be filled in before solve(). `west(j, i)`
   /// couples a cell with (j, i - 1), `up` with (j - 1, i), up to one beyond the block; at a wall
-  /// `up` couples with the value 0.
+  /// `up` couples with the value 0, half a cell away.
   Field& diagonal();
   Field& west();
   Field& up();
