@@ -14,11 +14,11 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
-from papers import ching, page, yu  # noqa: E402
+from papers import ching, page, thakur, yu  # noqa: E402
 from papers.runs import DROP_IN, STRIA, Failed, Runs  # noqa: E402
 from run_servers_bench import Store, say  # noqa: E402
 
-EXPERIMENTS = sorted([*ching.EXPERIMENTS, *yu.EXPERIMENTS], key=lambda experiment: experiment.key)
+EXPERIMENTS = sorted([*ching.EXPERIMENTS, *thakur.EXPERIMENTS, *yu.EXPERIMENTS], key=lambda experiment: experiment.key)
 
 
 @dataclasses.dataclass(frozen=True)

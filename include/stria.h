@@ -188,6 +188,31 @@ typedef struct stria_box {
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element);
 
+/* ---- Distributed arrays: a global array of which every rank holds a box ---- */
+
+/* A rank's box of a global array of `rank` dimensions, and how it lies in memory with the layers of
+ * ghosts around it, which are neither written nor read; NULL: none. `data` points to the first
+ * element in memory, a ghost where there are some. A zero in `count`: this rank has no elements.
+ * With STRIA_ORDER_FORTRAN the dataset's dimensions are those of `shape` reversed. */
+typedef struct stria_array {
+  void* data;
+  int element;
+  int order;
+  int rank;
+  const int64_t* shape; /* the same on all ranks */
+  const int64_t* start;
+  const int64_t* count;
+  const int64_t* ghosts_before;
+  const int64_t* ghosts_after;
+} stria_array;
+/* Makes a dataset of numbers of type `element` in the array's shape, and records a write of each
+ * rank's box, as stria_put(). Boxes must not overlap. `options` may be NULL. Collective: as
+ * stria_create_dataset(). After an error the next collective call fails on every rank. */
+int stria_write_array(stria_file* file, const char* path, int element, const stria_array* array, const stria_options* options);
+/* Records a read of this rank's box of a dataset of the array's shape, as stria_get(). Ghosts stay
+ * as they are. Collective: no. After an error the next collective call fails on every rank. */
+int stria_read_array(stria_file* file, const char* path, const stria_array* array);
+
 /* ---- Memory ----
  * The constructors have the meaning of their MPI namesakes; displacements of those with an h count
  * bytes. Types are immutable. Their user frees them, at any time: types made of them, and what was

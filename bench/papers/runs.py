@@ -1,11 +1,13 @@
-"""Runs of `stria bench` for the papers' experiments: variants take turns, and times become ratios
-within a turn."""
+"""Runs of `stria bench` and `stria convection` for the papers' experiments: variants take turns,
+and times become ratios within a turn."""
 
+import glob
 import json
 import os
 import shlex
 import statistics
 import subprocess
+import tempfile
 
 from mpiexec_env import mpiexec_environment
 
@@ -19,6 +21,30 @@ class Failed(Exception):
     """A program that failed, read something wrong or found no end."""
 
 
+def shown(word):
+    """A word of a command as the page shows it: without this machine's places."""
+    if word.startswith("stria://"):
+        return "stria://SERVER"
+    name, equals, value = word.rpartition("=")
+    if value.startswith("/"):
+        return name + equals + (os.path.basename(value) if value.endswith(".so") else "DIR")
+    return word
+
+
+def run(command, told):
+    """Runs a program to its end. Raises Failed, which names it as `told`."""
+    try:
+        done = subprocess.run(
+            command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
+            stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{told}: no end after {TIMEOUT_S} s") from None
+    if done.returncode != 0:
+        raise Failed(f"{told}: {' | '.join((done.stdout + done.stderr).strip().splitlines()[-2:])}")
+    return done
+
+
 class Runs:
     """Starts programs, and remembers each command for the page."""
 
@@ -28,25 +54,32 @@ class Runs:
         self.commands = []
 
     def bench(self, ranks, words, directory, preload=False):
-        """What one run tells (docs/bench.md)."""
+        """What one run of `stria bench` tells (docs/bench.md)."""
+        options = ["--read", "--verify", "--rounds", "1", "--dir", directory]
+        return self._stria(ranks, ["bench", *map(str, words), *options], {"LD_PRELOAD": DROP_IN} if preload else {})
+
+    def convection(self, ranks, words, directory, traced=False):
+        """What one run of `stria convection` tells, and where it is traced, the tables of its
+        trace (docs/tracing.md); else None."""
+        with tempfile.TemporaryDirectory(prefix="convection-", dir=directory) as out:
+            setting = {"STRIA_TRACE": "app", "STRIA_TRACE_DIR": out} if traced else {}
+            report = self._stria(ranks, ["convection", *map(str, words), "--out", out], setting)
+            stats = self._stats(glob.glob(os.path.join(out, "*.stria-trace"))) if traced else None
+        return report, stats
+
+    def _stats(self, traces):
+        if len(traces) != 1:
+            raise Failed(f"the run left {len(traces)} traces")
+        return json.loads(run([STRIA, "trace", "stats", "--json", *traces], "stria trace stats").stdout)
+
+    def _stria(self, ranks, words, setting):
+        """The JSON that a run of stria on so many ranks writes."""
         result = os.path.join(self.out, "papers_result.json")
-        shown = ["stria", "bench", *map(str, words), "--read", "--verify", "--rounds", "1"]
-        launch = ["mpiexec.openmpi", "-n", str(ranks)] + (["env", f"LD_PRELOAD={DROP_IN}"] if preload else [])
-        command = [*launch, STRIA, *shown[1:], "--dir", directory, "--json", result]
-        place = "stria://SERVER" if directory.startswith("stria://") else "DIR"
-        preloaded = ["env", "LD_PRELOAD=libstria_mpiio.so"] if preload else []
-        told = shlex.join(["mpiexec", "-n", str(ranks), *preloaded, *shown, "--dir", place])
+        settings = ["env", *(f"{name}={value}" for name, value in setting.items())] if setting else []
+        told = shlex.join(["mpiexec", "-n", str(ranks), *map(shown, settings), "stria", *map(shown, words)])
         if told not in self.commands:
             self.commands.append(told)
-        try:
-            done = subprocess.run(
-                command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
-                stdin=subprocess.DEVNULL, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{told}: no end after {TIMEOUT_S} s") from None
-        if done.returncode != 0:
-            raise Failed(f"{told}: {' | '.join((done.stdout + done.stderr).strip().splitlines()[-2:])}")
+        run(["mpiexec.openmpi", "-n", str(ranks), *settings, STRIA, *words, "--json", result], told)
         with open(result, encoding="utf-8") as file:
             document = json.load(file)
         os.remove(result)

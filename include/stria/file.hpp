@@ -133,6 +133,7 @@ struct Damage {
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
 class File;
+struct DistributedArray;
 
 /// A dataset of an open file. put() and get() throw kInvalidArgument or kAborted once the file is
 /// closed or abandoned, or a new file is committed.
@@ -200,6 +201,11 @@ class File {
   /// two ranks. Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
+  /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
+  /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
+  /// reads as zero. Needs stria/distributed_array.hpp. Collective: as create_dataset().
+  void write(const std::string& path, const DistributedArray& array);
+  void write(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
   /// other than 0 may pass null for `rows`; rows that they pass are compared with those of rank 0.
   /// Collective: as create_dataset().
@@ -230,6 +236,10 @@ class File {
   std::vector<std::string> datasets() const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
+  /// Records a read of this rank's box of a dataset, which commit() does. Ghosts stay as they are.
+  /// kInvalidArgument, here and at the next collective call of every rank, when the dataset has
+  /// another shape. Needs stria/distributed_array.hpp. Collective: no.
+  void read(const std::string& path, const DistributedArray& array);
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);

@@ -39,7 +39,7 @@ container::AttributeSpec strings_attribute(const std::string& object, const std:
   return attribute;
 }
 
-container::AttributeSpec read(file::Session& session, const std::string& object, const std::string& name) {
+container::AttributeSpec read_attribute(file::Session& session, const std::string& object, const std::string& name) {
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session.trace_id());
   const CallNote noted = session.note("attribute()");
   return directed<file::ReadSession>(session, "attribute()").read_attribute(object, name).value();
@@ -88,12 +88,12 @@ void File::require_one(const std::string& object, const std::string& name, size_
 }
 
 std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted) {
-  const container::AttributeSpec found = read(session(), object, name);
+  const container::AttributeSpec found = read_attribute(session(), object, name);
   return file::numbers_of(found, wanted).value();
 }
 
 std::vector<std::string> File::string_values(const std::string& object, const std::string& name) {
-  const container::AttributeSpec found = read(session(), object, name);
+  const container::AttributeSpec found = read_attribute(session(), object, name);
   if (found.element.kind != container::ElementSpec::Kind::kString) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, not a string", name, object, file::type_name_of(found.element)));

@@ -20,6 +20,7 @@ inline constexpr int kUnusableInput = 2;
 /// throws stria::Error on all of them or on none.
 using Action = std::function<int(MPI_Comm)>;
 
+void add_convection(CLI::App& app, Action& action);
 void add_flash_io(CLI::App& flash, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);

@@ -62,6 +62,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_flash_sedov(*flash, action);
 #endif
   add_flash_picture(*flash, action);
+  add_convection(app, action);
   add_bench(app, action);
   CLI::App* trace = app.add_subcommand("trace", "what a traced run did: tables, timeline, report, export");
   trace->require_subcommand(1);

@@ -139,6 +139,12 @@ Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory)
   return status;
 }
 
+Status Session::refuse(const Status& status) {
+  const Status why = status.with_context(fmt::format("'{}'", path_));
+  poison(why);
+  return why;
+}
+
 Result<int> Session::find(const std::string& dataset_path) const {
   const auto found = catalog_.find(dataset_path);
   if (!found) {

@@ -69,6 +69,9 @@ class Session {
 
   /// Records a transfer. After an error the next flush fails. Collective: no.
   Status record(int dataset, const Hyperslab& slab, const Memory& memory);
+  /// Says that a definition or a transfer can't be made on this rank: the next collective call
+  /// fails on all. Returns the status with the file's name; success stays success. Collective: no.
+  Status refuse(const Status& status);
 
   const std::string& path() const { return path_; }
   bool is_open() const { return !finished_; }

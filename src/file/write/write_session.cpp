@@ -76,12 +76,6 @@ Status WriteSession::set_attribute(container::AttributeSpec attribute) {
   return refuse(definitions_.set_attribute(std::move(attribute)));
 }
 
-Status WriteSession::refuse(const Status& status) {
-  const Status why = status.with_context(fmt::format("'{}'", path_));
-  poison(why);
-  return why;
-}
-
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
   auto shape = agree_on_pending(Call::kFlush);
