@@ -103,12 +103,6 @@ Status WriteSession::set_attribute(container::AttributeSpec attribute) {
   return refuse(definitions_.set_attribute(std::move(attribute)));
 }
 
-Status WriteSession::refuse(const Status& status) {
-  const Status why = status.with_context(fmt::format("'{}'", path_));
-  poison(why);
-  return why;
-}
-
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
   auto shape = agree_on_pending(Call::kFlush);
@@ -194,11 +188,13 @@ Status WriteSession::prepare(const access::Plan& plan, const access::StorageUse&
 // Moves what is pending, if this rank is `ready`. Sums that are known early are sent to rank 0
 // before the last bytes are written.
 Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, access::AbortSignal& signal, bool last) {
+  ProgressMeter progress(progress_, pending_);
   auto set = or_out_of_memory([&] {
     if (options_.checksums) {
       place_row_sums(catalog_.datasets());
     }
-    return TransferSet::create(pending_, catalog_.datasets(), {.checksums = options_.checksums, .value_ranges = true});
+    return TransferSet::create(pending_, catalog_.datasets(),
+                               {.checksums = options_.checksums, .value_ranges = true, .progress = &progress});
   });
   const Status begun = ready.ok() ? set.status() : ready;
   const bool alone = planned.plan.as<access::Alone>() != nullptr;
@@ -206,8 +202,12 @@ Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, ac
     // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
-  if (!begun.ok() || (alone && file_.cached() == nullptr)) {
-    return begun;  // without a file there is nothing to write here
+  if (!begun.ok()) {
+    return begun;
+  }
+  if (alone && file_.cached() == nullptr) {  // there is nothing to write here
+    progress.finish();
+    return begun;
   }
   return or_out_of_memory([&] {
     std::optional<Status> kept;
@@ -231,6 +231,7 @@ Status WriteSession::transfer(access::AsPlanned planned, const Status& ready, ac
     if (!moved.status.ok()) {
       return moved.status;
     }
+    progress.finish();
     return kept ? *kept : keep(**set);
   });
 }

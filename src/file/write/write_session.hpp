@@ -37,8 +37,6 @@ class WriteSession : public Session {
   /// `content` is empty on a rank that leaves it out; that of rank 0 counts.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
-  /// Says that a definition can't be made on this rank.
-  Status refuse(const Status& status);
 
   Status flush() override;
   Status commit() override;
