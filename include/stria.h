@@ -36,11 +36,12 @@ extern "C" {
 typedef struct stria_file stria_file; /* an open file */
 /* A dataset; belongs to its file and is freed with it. */
 typedef struct stria_dataset stria_dataset;
-typedef struct stria_type stria_type;       /* which bytes of memory, in which order */
-typedef struct stria_options stria_options; /* of a file or a dataset, by name */
-typedef struct stria_list stria_list;       /* strings */
-typedef struct stria_table stria_table;     /* records that were read */
-typedef struct stria_verdict stria_verdict; /* what stria_verify() found */
+typedef struct stria_type stria_type;         /* which bytes of memory, in which order */
+typedef struct stria_elements stria_elements; /* a map of single elements */
+typedef struct stria_options stria_options;   /* of a file or a dataset, by name */
+typedef struct stria_list stria_list;         /* strings */
+typedef struct stria_table stria_table;       /* records that were read */
+typedef struct stria_verdict stria_verdict;   /* what stria_verify() found */
 
 enum stria_code {
   STRIA_OK = 0,
@@ -126,6 +127,11 @@ int stria_flush(stria_file* file);
  * name. After an error the new file is gone, and an old one of that name is unchanged.
  * Collective: yes. */
 int stria_commit(stria_file* file);
+/* Calls `report` while a later stria_commit() or stria_flush() moves data: on this rank, in the
+ * calling thread, at most about a hundred times a call, and at its end, with the bytes that this
+ * rank has moved and has to move. It must not use the file. NULL ends the reports.
+ * Collective: no. */
+int stria_progress(stria_file* file, void (*report)(void* context, int64_t done_bytes, int64_t total_bytes), void* context);
 /* Gives up a new file. Nothing of it is left. Collective: yes. */
 int stria_discard(stria_file* file);
 /* Ends the handle and those of its datasets, and sets *file to NULL; NULL is ignored. A new file
@@ -154,12 +160,13 @@ int stria_dataset_element(const stria_dataset* dataset);
 const char* stria_dataset_type_name(const stria_dataset* dataset);
 
 /* Records a write to the region that begins at `start` and has `count` elements in each dimension.
- * `data` has numbers of type `element`, which are converted to the dataset's
- * (docs/formats/hdf5.md). `type` says which bytes of it are meant; with NULL the numbers lie one
- * behind another. They must not change until stria_commit() or stria_flush() has returned. Each
- * element of a dataset may be put only once in the life of the file; elements that are never put
- * read as zero. A scalar dataset takes NULL for `start` and `count`. Collective: no. After an error
- * the next collective call fails on every rank. */
+ * `data` has numbers of type `element`, which are converted to the dataset's while they are packed;
+ * a number that the type can't hold becomes the nearest that it can. `type` says which bytes of
+ * `data` are meant; with NULL the numbers lie one behind another. They must not change until
+ * stria_commit() or stria_flush() has returned. Each element of a dataset may be put only once in
+ * the life of the file; elements that are never put read as zero. A scalar dataset takes NULL for
+ * `start` and `count`. Collective: no. After an error the next collective call fails on every
+ * rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
 /* Records a read likewise, which stria_commit() or stria_flush() does. Collective: no. */
@@ -188,6 +195,40 @@ typedef struct stria_box {
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element);
 
+/* Reads at once: as stria_get(), and moves whatever was got before. Collective: yes; the region may
+ * differ between ranks, and be empty. */
+int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
+               int element);
+
+/* ---- Rows of the first dimension, dealt to the ranks ---- */
+
+typedef struct stria_rows {
+  int64_t first;
+  int64_t count;
+  int64_t total;
+} stria_rows;
+/* The place of this rank's `count` rows among those of all ranks, which follow each other in order
+ * of ranks. Collective: yes. */
+int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
+/* This rank's share when all ranks share `total` rows evenly. Collective: no. */
+int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
+/* As stria_put() and stria_get(), with whole rows. STRIA_INVALID_ARGUMENT when the dataset doesn't
+ * have rows->total rows. */
+int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
+int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element);
+
+/* ---- Single elements, in any order ---- */
+
+/* A map for any number of datasets: offsets[i] is the place of value i, the number of elements
+ * before it in the dataset; -1: value i is left out. STRIA_INVALID_ARGUMENT when a place comes
+ * twice. Time and memory are linear in `count`. A file with checksums keeps the map of each put, at
+ * one to three bytes for each run of neighbours. The user frees the map, at any time. */
+int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements);
+void stria_elements_free(stria_elements* elements);
+/* As stria_put() and stria_get(); `data` has `count` consecutive numbers. */
+int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
+int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element);
+
 /* ---- Distributed arrays: a global array of which every rank holds a box ---- */
 
 /* A rank's box of a global array of `rank` dimensions, and how it lies in memory with the layers of
@@ -208,10 +249,10 @@ typedef struct stria_array {
 /* Makes a dataset of numbers of type `element` in the array's shape, and records a write of each
  * rank's box, as stria_put(). Boxes must not overlap. `options` may be NULL. Collective: as
  * stria_create_dataset(). After an error the next collective call fails on every rank. */
-int stria_write_array(stria_file* file, const char* path, int element, const stria_array* array, const stria_options* options);
+int stria_put_array(stria_file* file, const char* path, int element, const stria_array* array, const stria_options* options);
 /* Records a read of this rank's box of a dataset of the array's shape, as stria_get(). Ghosts stay
  * as they are. Collective: no. After an error the next collective call fails on every rank. */
-int stria_read_array(stria_file* file, const char* path, const stria_array* array);
+int stria_get_array(stria_file* file, const char* path, const stria_array* array);
 
 /* ---- Memory ----
  * The constructors have the meaning of their MPI namesakes; displacements of those with an h count

@@ -29,7 +29,7 @@ stria::DistributedArray described(const stria_array* array) {
 // call: by an array that no file takes, or by a definition where the file is new.
 void fail_next_transfer(stria::File& file, const std::string& path) {
   try {
-    file.read(path, {nullptr, stria::ElementType::kByte, {.shape = {}, .start = {0}, .count = {}}});
+    file.get(path, {nullptr, stria::ElementType::kByte, {.shape = {}, .start = {0}, .count = {}}});
   } catch (const stria::Error&) {
     stria::c::fail_next_call(file);
   }
@@ -50,12 +50,12 @@ int move(stria_file* file, const char* path, const Move& take) {
 
 }  // namespace
 
-int stria_write_array(stria_file* file, const char* path, int element, const stria_array* array, const stria_options* options) {
+int stria_put_array(stria_file* file, const char* path, int element, const stria_array* array, const stria_options* options) {
   return move(file, path, [&](stria::File& of) {
-    of.write(text(path), described(array), stria::c::element(element), stria::c::dataset_options(options));
+    of.put(text(path), described(array), stria::c::element(element), stria::c::dataset_options(options));
   });
 }
 
-int stria_read_array(stria_file* file, const char* path, const stria_array* array) {
-  return move(file, path, [&](stria::File& of) { of.read(text(path), described(array)); });
+int stria_get_array(stria_file* file, const char* path, const stria_array* array) {
+  return move(file, path, [&](stria::File& of) { of.get(text(path), described(array)); });
 }

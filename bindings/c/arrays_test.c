@@ -35,7 +35,7 @@ static void write_and_read(void) {
       numbers[(j + 1) * WIDE + i + 2] = value(start[0] + j, i);
   stria_file* file;
   CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, path, NULL, &file));
-  CHECK_OK(stria_write_array(file, "a", STRIA_FLOAT64, &array, NULL));
+  CHECK_OK(stria_put_array(file, "a", STRIA_FLOAT64, &array, NULL));
   CHECK_OK(stria_commit(file));
   stria_close(&file);
 
@@ -43,7 +43,7 @@ static void write_and_read(void) {
   array = rows_of(numbers, start, count, ranks - 1 - rank);
   for (int64_t j = 0; j < (ROWS + 1) * WIDE; ++j)
     numbers[j] = -1;
-  CHECK_OK(stria_read_array(file, "a", &array));
+  CHECK_OK(stria_get_array(file, "a", &array));
   CHECK_OK(stria_commit(file));
   stria_close(&file);
   for (int64_t j = 0; j < count[0] + 1; ++j)
@@ -61,11 +61,11 @@ static void errors_are_everybodys(int writing) {
   CHECK_OK(writing ? stria_create_mpi(MPI_COMM_WORLD, path, NULL, &file) : stria_open_mpi(MPI_COMM_WORLD, path, NULL, &file));
   if (rank == ranks - 1) {
     array.order = 7;
-    CHECK((writing ? stria_write_array(file, "a", STRIA_FLOAT64, &array, NULL) : stria_read_array(file, "a", &array)) ==
+    CHECK((writing ? stria_put_array(file, "a", STRIA_FLOAT64, &array, NULL) : stria_get_array(file, "a", &array)) ==
           STRIA_INVALID_ARGUMENT);
     CHECK(strstr(stria_error_message(), "order") != NULL);
   } else if (writing) {
-    CHECK_OK(stria_write_array(file, "a", STRIA_FLOAT64, &array, NULL));
+    CHECK_OK(stria_put_array(file, "a", STRIA_FLOAT64, &array, NULL));
   }
   CHECK(stria_commit(file) == STRIA_INVALID_ARGUMENT);
   stria_close(&file);

@@ -1,5 +1,7 @@
 // Datasets, and what is put into them and got from them.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "handles.hpp"
 
@@ -30,24 +32,9 @@ std::vector<int64_t> sizes_or_none(const int64_t* values, size_t rank) {
   return values == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(values, values + rank);
 }
 
-// An error in what a rank passes must fail the file's next collective call on all ranks, as one
-// that the library finds: what can't be described is handed on as a region that no dataset has.
-template <typename Describe>
-void record(stria_dataset& dataset, bool put, const Describe& describe) {
-  const auto call = [&](const Hyperslab& slab, const Memory& memory) {
-    put ? dataset.dataset.put(slab, memory) : dataset.dataset.get(slab, memory);
-  };
-  try {
-    const auto [slab, memory] = describe();
-    call(slab, memory);
-  } catch (const stria::Error&) {
-    try {
-      call({std::vector<int64_t>(dataset.dataset.dims().size() + 1, -1), {}}, Memory(nullptr, Datatype(), ElementType::kByte));
-    } catch (const stria::Error&) {
-      // It was refused, as it must be; what was wrong first is told.
-    }
-    throw;
-  }
+/// A region that no dataset has.
+Hyperslab nowhere(const stria::Dataset& dataset) {
+  return {std::vector<int64_t>(dataset.dims().size() + 1, -1), {}};
 }
 
 /// Memory as C describes it.
@@ -56,12 +43,6 @@ struct Described {
   const stria_type* type;  // null: one element behind the other
   int element;
 };
-
-void require_data(const void* data, const Datatype& bytes) {
-  if (data == nullptr && bytes.size() > 0) {
-    stria::c::refuse("data is NULL");
-  }
-}
 
 Hyperslab region_of(const stria_dataset& dataset, const stria_slab* slab) {
   const size_t rank = dataset.dataset.dims().size();
@@ -82,40 +63,60 @@ int64_t elements_of(const Hyperslab& slab) {
   return elements;
 }
 
+std::pair<Hyperslab, Memory> understood(const stria_dataset& dataset, const stria_slab* place, const Described& memory) {
+  Hyperslab slab = region_of(dataset, place);
+  Memory data = stria::c::memory_of(memory.data, memory.type, memory.element, elements_of(slab));
+  return {std::move(slab), std::move(data)};
+}
+
 int plain_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const Described& memory) {
   return guarded([&] {
-    record(given(dataset, "dataset"), put, [&] {
-      Hyperslab slab = region_of(*dataset, place);
-      const ElementType number = stria::c::element(memory.element);
-      const Datatype one = Datatype::bytes(stria::element_bytes(number));
-      Datatype bytes = memory.type == nullptr ? Datatype::contiguous(elements_of(slab), one).value() : memory.type->type;
-      require_data(memory.data, bytes);
-      return std::pair(std::move(slab), Memory(memory.data, std::move(bytes), number));
+    stria::c::record(dataset, put, [&](stria::Dataset& of) {
+      const auto [slab, data] = understood(*dataset, place, memory);
+      put ? of.put(slab, data) : of.get(slab, data);
     });
   });
 }
 
 int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const stria_box* box, const Described& memory) {
   return guarded([&] {
-    record(given(dataset, "dataset"), put, [&] {
-      Hyperslab slab = region_of(*dataset, place);
+    stria::c::record(dataset, put, [&](stria::Dataset& of) {
+      const Hyperslab slab = region_of(*dataset, place);
       const size_t rank = slab.start.size();
-      const ElementType number = stria::c::element(memory.element);
       const auto whole = sizes(given(box, "box").sizes, rank, "the box's sizes");
       const auto start = sizes(box->start, rank, "the box's start");
       std::vector<int64_t> count = slab.count;
       for (size_t i = 0; i < slab.block.size(); ++i) {
         count[i] *= slab.block[i];
       }
-      const Datatype one = Datatype::bytes(stria::element_bytes(number));
-      Datatype bytes = Datatype::subarray(whole, count, start, stria::Order::kC, one).value();
-      require_data(memory.data, bytes);
-      return std::pair(std::move(slab), Memory(memory.data, std::move(bytes), number));
+      const Datatype one = Datatype::bytes(stria::element_bytes(stria::c::element(memory.element)));
+      const stria_type bytes{Datatype::subarray(whole, count, start, stria::Order::kC, one).value()};
+      const Memory data = stria::c::memory_of(memory.data, &bytes, memory.element, 0);
+      put ? of.put(slab, data) : of.get(slab, data);
     });
   });
 }
 
 }  // namespace
+
+void stria::c::fail_next_call(Dataset& dataset, bool put) {
+  try {
+    const Memory nothing(nullptr, Datatype(), ElementType::kByte);
+    put ? dataset.put(nowhere(dataset), nothing) : dataset.get(nowhere(dataset), nothing);
+  } catch (const Error&) {
+    // It was refused, as it must be; what was wrong first is told.
+  }
+}
+
+Memory stria::c::memory_of(const void* data, const stria_type* type, int element, int64_t elements) {
+  const ElementType number = stria::c::element(element);
+  const Datatype one = Datatype::bytes(element_bytes(number));
+  Datatype bytes = type == nullptr ? Datatype::contiguous(elements, one).value() : type->type;
+  if (data == nullptr && bytes.size() > 0) {
+    refuse("data is NULL");
+  }
+  return {data, std::move(bytes), number};
+}
 
 int stria_create_dataset(stria_file* file, const char* path, int element, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset) {
@@ -185,6 +186,27 @@ int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* d
 
 int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element) {
   return plain_transfer(dataset, false, slab, {data, type, element});
+}
+
+// Whatever this rank does wrong, the others are met; its own words come first.
+int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
+               int element) {
+  return guarded([&] {
+    stria::Dataset& of = given(dataset, "dataset").dataset;
+    std::optional<stria::Error> wrong;
+    std::pair<Hyperslab, Memory> known(nowhere(of), Memory(nullptr, Datatype(), ElementType::kByte));
+    try {
+      const stria_slab place{start, count, nullptr, nullptr};
+      known = understood(*dataset, &place, {data, type, element});
+    } catch (const stria::Error& error) {
+      wrong = error;
+    }
+    try {
+      of.read(known.first, known.second);
+    } catch (const stria::Error& error) {
+      throw wrong ? *wrong : error;
+    }
+  });
 }
 
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {

@@ -29,6 +29,16 @@ int stria_commit(stria_file* file) {
   return guarded([&] { given(file, "file").file.commit(); });
 }
 
+int stria_progress(stria_file* file, void (*report)(void* context, int64_t done_bytes, int64_t total_bytes), void* context) {
+  return guarded([&] {
+    std::function<void(const stria::Progress&)> call;
+    if (report != nullptr) {
+      call = [=](const stria::Progress& progress) { report(context, progress.done_bytes, progress.total_bytes); };
+    }
+    given(file, "file").file.progress(std::move(call));
+  });
+}
+
 int stria_discard(stria_file* file) {
   return guarded([&] { given(file, "file").file.abandon(); });
 }

@@ -21,6 +21,10 @@ struct stria_type {
   stria::Datatype type;
 };
 
+struct stria_elements {
+  stria::Elements elements;
+};
+
 struct stria_options {
   std::map<std::string, std::string> values;
 };
@@ -80,8 +84,24 @@ inline std::string text(const char* chars) {
 /// Makes the file's next collective call fail on every rank, as a definition does that the library
 /// refuses itself.
 void fail_next_call(File& file);
+void fail_next_call(Dataset& dataset, bool put);
+
+/// Makes a transfer by `move`. An error in what a rank passes fails the next collective call on all
+/// ranks, as one that the library finds.
+template <typename Move>
+void record(stria_dataset* dataset, bool put, Move&& move) {
+  Dataset& of = given(dataset, "dataset").dataset;
+  try {
+    move(of);
+  } catch (const Error&) {
+    fail_next_call(of, put);
+    throw;
+  }
+}
 
 ElementType element(int value);
+/// Memory as C describes it: `elements` numbers one behind another where `type` is null.
+Memory memory_of(const void* data, const stria_type* type, int element, int64_t elements);
 CreateOptions create_options(const stria_options* options);
 OpenOptions open_options(const stria_options* options);
 DatasetOptions dataset_options(const stria_options* options);

@@ -87,6 +87,10 @@ int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, C
   return transfer(stria_get, dataset, start, start_count, array);
 }
 
+int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
+  return transfer(stria_read, dataset, start, start_count, array);
+}
+
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset) {
   int64_t dims_c[CFI_MAX_RANK + 1] = {0};

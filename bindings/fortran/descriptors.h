@@ -5,10 +5,11 @@
 
 #include "stria.h"
 
-/* As stria_put() and stria_get(): `start` counts from 1, first dimension fastest, and has
- * `start_count` numbers. */
+/* As stria_put(), stria_get() and stria_read(): `start` counts from 1, first dimension fastest, and
+ * has `start_count` numbers. */
 int stria_f_put(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
 int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
+int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */

@@ -14,6 +14,7 @@ program sections_test
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call write_checkpoint()
   call read_checkpoint()
+  call rows_in_order()
   call every_kind()
   call no_temporary()
   call errors()
@@ -187,6 +188,37 @@ contains
     end do
     close (unit)
   end function
+
+  ! Each rank has another number of rows, some none; all share them evenly when they are read.
+  subroutine rows_in_order()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    real(real64), allocatable, asynchronous :: rows(:, :)
+    integer :: mine, first, total, count, i
+    integer(int64) :: size_of_all(2), first_i8, count_i8
+    mine = mod(rank, 3)
+    call file%create(MPI_COMM_WORLD, path)
+    call file%place_rows(mine, first, total)
+    allocate (rows(2, mine))
+    rows(1, :) = [(first + i, i=0, mine - 1)]
+    rows(2, :) = -rows(1, :)
+    call file%create_dataset("rows", stria_real64, [2, total], dataset)
+    call dataset%put([1, first], rows)
+    call file%commit()
+    call file%close()
+    deallocate (rows)
+    call file%open(MPI_COMM_WORLD, path)
+    call file%dataset("rows", dataset)
+    size_of_all = dataset%shape()
+    call check(size_of_all(2) == total, "all rows")
+    call file%share_rows(total, first, count)
+    call file%share_rows(size_of_all(2), first_i8, count_i8)
+    call check(first == first_i8 .and. count == count_i8, "shares")
+    allocate (rows(2, count))
+    call dataset%read([1, first], rows)
+    call check(all(rows(1, :) == [(first + i, i=0, count - 1)]) .and. all(rows(2, :) == -rows(1, :)), "rows")
+    call file%close()
+  end subroutine
 
   subroutine errors()
     type(stria_file) :: file

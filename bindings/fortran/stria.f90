@@ -17,8 +17,8 @@
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
-! flush, commit, discard, get_attribute) are made by all ranks in the same order, and have the same
-! outcome on all.
+! flush, commit, discard, read, place_rows, get_attribute) are made by all ranks in the same order,
+! and have the same outcome on all.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -52,12 +52,14 @@ module stria
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure, private :: put_i4, put_i8, get_i4, get_i8
+    procedure, private :: put_i4, put_i8, get_i4, get_i8, read_i4, read_i8
     ! put(start, array [, ierr]): array goes to where its first element is `start`, one number
     ! per dimension.
     generic :: put => put_i4, put_i8
     ! get(start, array [, ierr]): likewise; array is filled by commit or flush.
     generic :: get => get_i4, get_i8
+    ! read(start, array [, ierr]): likewise at once, with whatever was got before.
+    generic :: read => read_i4, read_i8
     procedure :: rank => dataset_rank
     procedure :: shape => dataset_shape
   end type
@@ -88,6 +90,12 @@ module stria
     ! filled with blanks.
     procedure, private :: get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_text, get_texts
     generic :: get_attribute => get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_text, get_texts
+    ! place_rows(count, first, total [, ierr]): where this rank's part begins when the parts of all
+    ! ranks follow each other, in order of ranks, along the last dimension; and the size of all.
+    ! share_rows(total, first, count [, ierr]): this rank's part when all share it evenly.
+    procedure, private :: place_rows_i4, place_rows_i8, share_rows_i4, share_rows_i8
+    generic :: place_rows => place_rows_i4, place_rows_i8
+    generic :: share_rows => share_rows_i4, share_rows_i8
     procedure :: flush => file_flush
     procedure :: commit => file_commit
     procedure :: discard => file_discard
@@ -202,6 +210,28 @@ module stria
       integer(c_int64_t), intent(in) :: start(*)
       integer(c_int), value :: count
       type(*), dimension(..), intent(inout) :: array
+      integer(c_int) :: code
+    end function
+    function c_read(dataset, start, count, array) bind(c, name="stria_f_read") result(code)
+      import
+      type(c_ptr), value :: dataset
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: count
+      type(*), dimension(..), intent(inout) :: array
+      integer(c_int) :: code
+    end function
+    function c_place_rows(file, count, rows) bind(c, name="stria_place_rows") result(code)
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), intent(inout) :: rows(3)
+      integer(c_int) :: code
+    end function
+    function c_share_rows(file, total, rows) bind(c, name="stria_share_rows") result(code)
+      import
+      type(c_ptr), value :: file
+      integer(c_int64_t), value :: total
+      integer(c_int64_t), intent(inout) :: rows(3)
       integer(c_int) :: code
     end function
     function c_set_attribute(file, object, name, value) bind(c, name="stria_f_set_attribute") result(code)
@@ -418,6 +448,68 @@ contains
     type(*), dimension(..), intent(inout), asynchronous :: array
     integer, intent(out), optional :: ierr
     call finish("get", c_get(self%handle, start, size(start), array), ierr)
+  end subroutine
+
+  subroutine read_i4(self, start, array, ierr)
+    class(stria_dataset), intent(in) :: self
+    integer(c_int32_t), intent(in) :: start(:)
+    type(*), dimension(..), intent(inout), asynchronous :: array
+    integer, intent(out), optional :: ierr
+    call finish("read", c_read(self%handle, int(start, i8), size(start), array), ierr)
+  end subroutine
+
+  subroutine read_i8(self, start, array, ierr)
+    class(stria_dataset), intent(in) :: self
+    integer(c_int64_t), intent(in) :: start(:)
+    type(*), dimension(..), intent(inout), asynchronous :: array
+    integer, intent(out), optional :: ierr
+    call finish("read", c_read(self%handle, start, size(start), array), ierr)
+  end subroutine
+
+  subroutine place_rows_i8(self, count, first, total, ierr)
+    class(stria_file), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: count
+    integer(c_int64_t), intent(out) :: first, total
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: rows(3)
+    rows = 0
+    call finish("place_rows", c_place_rows(self%handle, count, rows), ierr)
+    first = rows(1) + 1
+    total = rows(3)
+  end subroutine
+
+  subroutine place_rows_i4(self, count, first, total, ierr)
+    class(stria_file), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: count
+    integer(c_int32_t), intent(out) :: first, total
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: first_i8, total_i8
+    call place_rows_i8(self, int(count, i8), first_i8, total_i8, ierr)
+    first = int(first_i8, c_int32_t)
+    total = int(total_i8, c_int32_t)
+  end subroutine
+
+  subroutine share_rows_i8(self, total, first, count, ierr)
+    class(stria_file), intent(in) :: self
+    integer(c_int64_t), intent(in) :: total
+    integer(c_int64_t), intent(out) :: first, count
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: rows(3)
+    rows = 0
+    call finish("share_rows", c_share_rows(self%handle, total, rows), ierr)
+    first = rows(1) + 1
+    count = rows(2)
+  end subroutine
+
+  subroutine share_rows_i4(self, total, first, count, ierr)
+    class(stria_file), intent(in) :: self
+    integer(c_int32_t), intent(in) :: total
+    integer(c_int32_t), intent(out) :: first, count
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: first_i8, count_i8
+    call share_rows_i8(self, int(total, i8), first_i8, count_i8, ierr)
+    first = int(first_i8, c_int32_t)
+    count = int(count_i8, c_int32_t)
   end subroutine
 
   ! A compiler may forget that a string is one when it goes through type(*) twice, so there is one

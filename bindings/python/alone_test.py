@@ -149,6 +149,43 @@ def test_attributes(path):
                 attrs["none"]
 
 
+def test_scattered_elements(path):
+    places = np.random.default_rng(3).permutation(60)
+    places[7] = -1
+    elements = stria.Elements(places)
+    values = places * 0.5
+    with create(path) as f:
+        for name, dtype in [("a", "f8"), ("b", "f4")]:
+            f.create_dataset(name, (6, 10), dtype).put_elements(elements, values[::-1][::-1])
+    with stria.open(path, verify=True) as f, h5py.File(path) as h:
+        whole = np.zeros(60)
+        whole[places[places >= 0]] = values[places >= 0]
+        assert np.array_equal(h["a"][...].ravel(), whole) and np.array_equal(h["b"][...].ravel(), whole)
+        back = np.full(60, -9.0)
+        f["b"].get_elements(elements, back)
+        f.flush()
+        assert back[7] == -9 and np.array_equal(np.delete(back, 7), np.delete(values, 7))
+        with pytest.raises(ValueError, match="contiguous"):
+            f["b"].get_elements(elements, np.zeros(120)[::2])
+        with pytest.raises(ValueError, match="59 values"):
+            f["b"].get_elements(elements, back[1:])
+    with pytest.raises(ValueError, match="twice"), create(path) as f:
+        f.create_dataset("a", (3,)).put_elements(stria.Elements([1, 1]), np.ones(2))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_progress(path):
+    told = []
+    with create(path) as f:
+        f.create_dataset("x", data=np.ones(1000))
+        f.progress(lambda done, total: told.append((done, total)))
+    assert told[-1] == (8000, 8000)
+    with stria.open(path) as f:
+        f.progress(lambda done, total: 1 / 0)
+        assert f["x"][3] == 1
+        f.progress(None)
+
+
 def test_an_exception_discards(path):
     path.write_text("old")
     with pytest.raises(RuntimeError, match="mine"), create(path) as f:

@@ -10,10 +10,6 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#ifndef STRIA_NO_MPI
-#include <mpi.h>
-#endif
-
 #include <map>
 #include <memory>
 #include <string>
@@ -61,6 +57,10 @@ struct FreeOptions {
 struct FreeVerdict {
   void operator()(stria_verdict* verdict) const { stria_verdict_free(verdict); }
 };
+struct FreeElements {
+  void operator()(stria_elements* elements) const { stria_elements_free(elements); }
+};
+using Elements = std::unique_ptr<stria_elements, FreeElements>;
 using List = std::unique_ptr<stria_list, FreeList>;
 using Type = std::unique_ptr<stria_type, FreeType>;
 using Options = std::unique_ptr<stria_options, FreeOptions>;
@@ -133,13 +133,23 @@ class File {
   File& operator=(const File&) = delete;
   ~File() { close(); }
 
-  void close() { stria_close(&file_); }
+  void close() {
+    stria_close(&file_);
+    report_.reset();
+  }
   bool is_open() const { return file_ != nullptr; }
   stria_file* get() const {
     if (file_ == nullptr) {
       throw Failure{STRIA_INVALID_ARGUMENT, "the file is closed"};
     }
     return file_;
+  }
+
+  /// Calls `report`, which may be None, while data are moved.
+  void set_progress(nb::object report) {
+    const bool none = report.is_none();
+    report_ = std::move(report);
+    check(stria_progress(get(), none ? nullptr : tell, this));
   }
 
   Dataset describe(stria_dataset* handle) const {
@@ -150,8 +160,30 @@ class File {
   }
 
  private:
+  // An exception would leave the other ranks waiting: Python prints it.
+  static void tell(void* self, int64_t done_bytes, int64_t total_bytes) {
+    const nb::gil_scoped_acquire acquired;
+    try {
+      static_cast<File*>(self)->report_(done_bytes, total_bytes);
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable("a report of stria's progress");
+    }
+  }
+
   stria_file* file_;
+  nb::object report_;
 };
+
+/// A map of elements, which outlives files.
+struct Map {
+  Elements elements;
+};
+
+std::unique_ptr<Map> make_map(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> offsets) {
+  stria_elements* elements = nullptr;
+  check(stria_elements_new(static_cast<int64_t>(offsets.shape(0)), offsets.data(), &elements));
+  return std::unique_ptr<Map>(new Map{Elements(elements)});
+}
 
 int create(std::optional<int> comm, const char* path, const stria_options* options, stria_file** file) {
   return comm ? stria_create_f(*comm, path, options, file) : stria_create(path, options, file);
@@ -187,6 +219,29 @@ void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, c
   static_cast<void>(file.get());  // the datasets are gone with it
   const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
   check(stria_get_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_of(array.dtype())));
+}
+
+// The arrays are contiguous, which the package sees to.
+void put_elements(File& file, Dataset& dataset, const Map& map, ConstantArray array) {
+  static_cast<void>(file.get());
+  check(stria_put_elements(dataset.handle, map.elements.get(), array.data(), element_of(array.dtype())));
+}
+
+void get_elements(File& file, Dataset& dataset, const Map& map, Array array) {
+  static_cast<void>(file.get());
+  check(stria_get_elements(dataset.handle, map.elements.get(), array.data(), element_of(array.dtype())));
+}
+
+std::tuple<int64_t, int64_t, int64_t> place_rows(File& file, int64_t count) {
+  stria_rows rows{};
+  released([&] { return stria_place_rows(file.get(), count, &rows); });
+  return {rows.first, rows.count, rows.total};
+}
+
+std::pair<int64_t, int64_t> share_rows(File& file, int64_t total) {
+  stria_rows rows{};
+  check(stria_share_rows(file.get(), total, &rows));
+  return {rows.first, rows.count};
 }
 
 void set_numbers(File& file, const std::string& object, const std::string& name, ConstantArray values) {
@@ -264,24 +319,14 @@ nb::dict report(File& file) {
   return result;
 }
 
-/// The name of the MPI library that this module calls, and whether it runs; empty without MPI.
-std::pair<std::string, bool> mpi_library() {
-#ifdef STRIA_NO_MPI
-  return {"", false};
-#else
-  char name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0, initialized = 0;
-  MPI_Get_library_version(name, &length);
-  MPI_Initialized(&initialized);
-  return {name, initialized != 0};
-#endif
-}
-
 void define_classes(nb::module_& module) {
   nb::class_<Dataset>(module, "Dataset")
       .def_ro("dims", &Dataset::dims)
       .def_ro("element", &Dataset::element)
       .def_ro("type_name", &Dataset::type_name);
+
+  nb::class_<Map>(module, "Map");
+  module.def("make_map", make_map);
 
   nb::class_<File>(module, "File")
       .def_prop_ro("is_open", &File::is_open)
@@ -306,6 +351,11 @@ void define_classes(nb::module_& module) {
       .def("datasets", [](File& f) { return listed([&](stria_list** out) { return stria_datasets(f.get(), out); }); })
       .def("put", put)
       .def("get", get)
+      .def("put_elements", put_elements)
+      .def("get_elements", get_elements)
+      .def("place_rows", place_rows)
+      .def("share_rows", share_rows)
+      .def("progress", &File::set_progress, nb::arg("report").none())
       .def("set_numbers", set_numbers)
       .def("set_strings", set_strings)
       .def("get_floats", get_floats)
@@ -350,7 +400,6 @@ NB_MODULE(STRIA_MODULE, module) {
     }
   });
   module.def("raise_by", [](nb::object function) { exception_of() = std::move(function); });
-  module.def("mpi_library", mpi_library);
   module.def("version", stria_version);
   define_classes(module);
   module.def(

@@ -35,6 +35,18 @@ def test_a_checkpoint_read_by_other_parts(path):
     comm.barrier()
 
 
+def test_rows_in_the_order_of_ranks(path):
+    mine = np.full((rank % 3, 2), rank, "i4")
+    with stria.create(path, comm) as f:
+        where, total = f.place_rows(len(mine))
+        f.create_dataset("x", (total, 2), "i4")[where] = mine
+    whole = np.concatenate(comm.allgather(mine))
+    with stria.open(path, comm) as f:
+        share = f.share_rows(len(f["x"]))
+        assert np.array_equal(f["x"][share], whole[share])
+        assert sum(comm.allgather(share.stop - share.start)) == len(whole)
+
+
 def test_some_ranks_put_nothing(path):
     with stria.create(path, comm) as f:
         x = f.create_dataset("x", (4, 3), "i4")

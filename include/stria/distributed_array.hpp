@@ -2,7 +2,7 @@
 //
 //   const stria::ArrayPart mine{.shape = {512, 256}, .start = {y, x}, .count = {ny, nx},
 //                               .ghosts_before = {2, 2}, .ghosts_after = {2, 2}};
-//   file.write("density", {rho.data(), mine});
+//   file.put("density", {rho.data(), mine});
 //   file.commit();
 //
 // The file holds the global array as one dataset, whatever the number of ranks: another number

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace stria {
 
@@ -27,48 +28,22 @@ int64_t element_bytes(ElementType type);
 /// The stable lower-case name, e.g. "float64".
 const char* element_type_name(ElementType type);
 
-/// The element type of a C++ arithmetic type.
+/// The numbers that files hold: integers, floating-point numbers and bool, of at most 8 bytes.
 template <typename T>
-constexpr ElementType element_type_of();
-template <>
-constexpr ElementType element_type_of<std::int8_t>() {
-  return ElementType::kInt8;
-}
-template <>
-constexpr ElementType element_type_of<std::uint8_t>() {
-  return ElementType::kUint8;
-}
-template <>
-constexpr ElementType element_type_of<std::int16_t>() {
-  return ElementType::kInt16;
-}
-template <>
-constexpr ElementType element_type_of<std::uint16_t>() {
-  return ElementType::kUint16;
-}
-template <>
-constexpr ElementType element_type_of<std::int32_t>() {
-  return ElementType::kInt32;
-}
-template <>
-constexpr ElementType element_type_of<std::uint32_t>() {
-  return ElementType::kUint32;
-}
-template <>
-constexpr ElementType element_type_of<std::int64_t>() {
-  return ElementType::kInt64;
-}
-template <>
-constexpr ElementType element_type_of<std::uint64_t>() {
-  return ElementType::kUint64;
-}
-template <>
-constexpr ElementType element_type_of<float>() {
-  return ElementType::kFloat32;
-}
-template <>
-constexpr ElementType element_type_of<double>() {
-  return ElementType::kFloat64;
+concept Number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
+
+/// The element type with the representation of a C++ number: long and long long are kInt64 alike,
+/// bool is kUint8.
+template <Number T>
+constexpr ElementType element_type_of() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return sizeof(T) == 4 ? ElementType::kFloat32 : ElementType::kFloat64;
+  } else {
+    constexpr ElementType kSigned[] = {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64};
+    constexpr ElementType kUnsigned[] = {ElementType::kUint8, ElementType::kUint16, ElementType::kUint32, ElementType::kUint64};
+    constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return std::is_signed_v<T> ? kSigned[kWidth] : kUnsigned[kWidth];
+  }
 }
 
 }  // namespace stria

@@ -11,6 +11,10 @@
 // stria::Error; those marked `Collective: yes` must be called by all ranks of the communicator in
 // the same order, and throw on all ranks or on none.
 //
+// Threads: different files may be used from different threads at the same time, where MPI was
+// initialised with MPI_THREAD_MULTIPLE or the files are of one process. A file and its datasets are
+// used by one thread at a time.
+//
 // With the library stria_serial, which needs no MPI, STRIA_NO_MPI is defined. A file then belongs
 // to one process.
 #pragma once
@@ -21,47 +25,19 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "stria/datatype.hpp"
-#include "stria/element_type.hpp"
+#include "stria/dataset.hpp"
 #include "stria/hints.hpp"
 #include "stria/phases.hpp"
-#include "stria/status.hpp"
 
 namespace stria {
-
-namespace file {
-class Session;
-}
-
-/// A regular region of a dataset. In each dimension, slowest first, it has `count` blocks of
-/// `block` elements, `stride` apart; the first begins at `start`.
-struct Hyperslab {
-  std::vector<int64_t> start;
-  std::vector<int64_t> count;
-  std::vector<int64_t> stride{};  ///< empty: `block`
-  std::vector<int64_t> block{};   ///< empty: ones
-};
-
-/// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()
-/// returns, and must not change while they are to be written.
-struct Memory {
-  Memory(const void* address, Datatype region, ElementType element_type)
-      : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
-  /// `count` consecutive numbers.
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Memory(const T* numbers, int64_t count)
-      : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<T>()) {}
-
-  void* data;
-  Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
-  ElementType element;
-};
 
 struct CreateOptions {
   Hints hints{};
@@ -127,45 +103,18 @@ struct Damage {
   int64_t last_row = 0;
 };
 
+/// How far a commit() or flush() has come on this rank.
+struct Progress {
+  int64_t done_bytes = 0;   ///< of what this rank has put or got, as it lies in the file
+  int64_t total_bytes = 0;  ///< of the whole call
+};
+
 /// Removes files that a killed program left in `directory` under their temporary names, where the
 /// name begins with `prefix`; never one that a live program still writes. Returns their paths.
 /// Collective: no; one rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
-class File;
 struct DistributedArray;
-
-/// A dataset of an open file. put() and get() throw kInvalidArgument or kAborted once the file is
-/// closed or abandoned, or a new file is committed.
-class Dataset {
- public:
-  const std::string& path() const;
-  ElementType element() const;  ///< of numbers
-  const std::vector<int64_t>& dims() const;
-  int64_t bytes() const;  ///< of all its elements
-  /// The raw data lie in one piece, which the engine reads by itself.
-  bool is_contiguous() const;
-  std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
-
-  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type, without a
-  /// warning. A floating-point number becomes an integer by rounding towards zero; out of range it
-  /// becomes the nearest end of the range, and NaN becomes 0. An integer that doesn't fit a
-  /// narrower integer type wraps around (modulo 2^n). A value too large for float32 becomes
-  /// infinite. Errors are local and thrown here; the file's next commit() then fails on every rank.
-  /// A rank may put a dataset in any number of parts, before and after a flush(). But each element
-  /// may be put only once in the life of the file: put twice, by one rank or by two, it holds
-  /// either value, and its checksum may be that of the other. Elements that are never put read as
-  /// zero. Collective: no.
-  void put(const Hyperslab& slab, const Memory& memory);
-  /// Records a read of `slab` into `memory`, which commit() does. Collective: no.
-  void get(const Hyperslab& slab, const Memory& memory);
-
- private:
-  friend class File;
-  Dataset(std::shared_ptr<file::Session> session, int index) : session_(std::move(session)), index_(index) {}
-  std::shared_ptr<file::Session> session_;
-  int index_;
-};
 
 class File {
  public:
@@ -204,8 +153,8 @@ class File {
   /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
   /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
   /// reads as zero. Needs stria/distributed_array.hpp. Collective: as create_dataset().
-  void write(const std::string& path, const DistributedArray& array);
-  void write(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
+  void put(const std::string& path, const DistributedArray& array);
+  void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
   /// other than 0 may pass null for `rows`; rows that they pass are compared with those of rank 0.
   /// Collective: as create_dataset().
@@ -215,16 +164,27 @@ class File {
   /// shape is {count, 1} when `as_column`. kInvalidArgument when a string is longer. Collective: as
   /// create_dataset().
   void create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column);
+  /// Likewise with the element type of T.
+  template <Number T>
+  Dataset create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {
+    return create_dataset(path, element_type_of<T>(), dims, options);
+  }
   /// Sets an attribute of a dataset or group ("/" is the root): a number, stored in its own type
   /// (bool as uint8), a string, or a list of either. Throws kInvalidArgument for a name that isn't
   /// possible. Collective: as create_dataset().
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  template <Number T>
   void set_attribute(const std::string& object, const std::string& name, T value) {
-    set_numbers(object, name, stored_type<T>(), &value, -1);
+    set_numbers(object, name, element_type_of<T>(), &value, -1);
   }
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
-  void set_attribute(const std::string& object, const std::string& name, const std::vector<T>& values) {
-    set_numbers(object, name, stored_type<T>(), values.data(), static_cast<int64_t>(values.size()));
+  template <typename T, size_t N>
+  requires Number<std::remove_const_t<T>>
+  void set_attribute(const std::string& object, const std::string& name, std::span<T, N> values) {
+    set_numbers(object, name, element_type_of<std::remove_const_t<T>>(), values.data(), static_cast<int64_t>(values.size()));
+  }
+  template <Number T>
+  requires(!std::is_same_v<T, bool>) void set_attribute(const std::string& object, const std::string& name,
+                                                        const std::vector<T>& values) {
+    set_attribute(object, name, std::span(values));
   }
   void set_attribute(const std::string& object, const std::string& name, std::string_view value);
   void set_attribute(const std::string& object, const std::string& name, const char* value) {
@@ -239,7 +199,12 @@ class File {
   /// Records a read of this rank's box of a dataset, which commit() does. Ghosts stay as they are.
   /// kInvalidArgument, here and at the next collective call of every rank, when the dataset has
   /// another shape. Needs stria/distributed_array.hpp. Collective: no.
-  void read(const std::string& path, const DistributedArray& array);
+  void get(const std::string& path, const DistributedArray& array);
+  /// Reads a dataset of numbers whole, at once, as Dataset::read(). Collective: yes.
+  template <Number T>
+  requires(!std::is_same_v<T, bool>) std::vector<T> read(const std::string& path) {
+    return dataset(path).template read<T>();
+  }
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
@@ -280,6 +245,16 @@ class File {
   std::vector<Damage> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 
   // Both.
+  /// The place of this rank's `count` rows among those of all ranks, which follow each other in
+  /// order of ranks: for Dataset::put_rows(). Collective: yes.
+  Rows place_rows(int64_t count);
+  /// This rank's share when all ranks share `total` rows evenly: for Dataset::get_rows(), on any
+  /// number of ranks. Collective: no.
+  Rows share_rows(int64_t total) const;
+  /// Calls `report` while a later commit() or flush() moves data: on this rank, in the calling
+  /// thread, at most about a hundred times a call, and at its end. `report` must not use the file.
+  /// What it throws is dropped. An empty function ends the reports. Collective: no.
+  void progress(std::function<void(const Progress&)> report);
   /// Moves everything put so far. Its memory may then be reused; the file stays unfinished.
   /// Collective: yes.
   void flush();
@@ -297,23 +272,9 @@ class File {
   const std::vector<std::string>& hint_warnings() const;
 
  private:
-  /// The element type with the representation of T.
-  template <typename T>
-  static constexpr ElementType stored_type() {
-    static_assert(sizeof(T) <= 8, "long double has no type of its own in the file");
-    if constexpr (std::is_floating_point_v<T>) {
-      return sizeof(T) == 4 ? ElementType::kFloat32 : ElementType::kFloat64;
-    } else {
-      constexpr ElementType kSigned[] = {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64};
-      constexpr ElementType kUnsigned[] = {ElementType::kUint8, ElementType::kUint16, ElementType::kUint32,
-                                           ElementType::kUint64};
-      constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-      return std::is_signed_v<T> ? kSigned[kWidth] : kUnsigned[kWidth];
-    }
-  }
   template <typename T>
   std::vector<T> numbers(const std::string& object, const std::string& name) {
-    std::vector<std::byte> bytes = number_values(object, name, stored_type<T>());
+    std::vector<std::byte> bytes = number_values(object, name, element_type_of<T>());
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!bytes.empty()) {
       std::memcpy(values.data(), bytes.data(), bytes.size());

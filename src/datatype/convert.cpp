@@ -39,6 +39,11 @@ To convert_one(From value) {
       return std::numeric_limits<To>::max();
     }
     return value <= kLowest ? std::numeric_limits<To>::min() : static_cast<To>(value);
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    if (std::cmp_greater(value, std::numeric_limits<To>::max())) {
+      return std::numeric_limits<To>::max();
+    }
+    return std::cmp_less(value, std::numeric_limits<To>::min()) ? std::numeric_limits<To>::min() : static_cast<To>(value);
   } else {
     return static_cast<To>(value);
   }

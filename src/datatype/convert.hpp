@@ -1,9 +1,9 @@
 // Converts arrays of numbers, swaps their bytes, and finds their range, at any alignment.
 //
-// Conversions follow C++. Integers wrap modulo 2^n. Floating point rounds to nearest; a double
-// beyond the range of float becomes an infinity. Integers round to the nearest floating value.
-// Where an integer can't hold a floating value, C++ leaves the outcome open; here it is the nearest
-// integer of the type, and 0 for NaN.
+// A number that the type wanted can't hold becomes the nearest that it can, as in HDF5: integers
+// the nearest end of the range, NaN becomes the integer 0, and a double beyond the range of float
+// becomes an infinity. Within the range conversions follow C++: floating point is cut to an
+// integer, and rounds to the nearest float; integers round to the nearest floating value.
 #pragma once
 
 #include <cstddef>

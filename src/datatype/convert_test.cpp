@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -27,8 +28,6 @@ To convert(From value) {
 }
 
 TEST(Convert, FollowsCxxWhereThatIsDefined) {
-  EXPECT_EQ((convert<uint8_t, int32_t>(-1)), 255);
-  EXPECT_EQ((convert<int8_t, int32_t>(200)), -56);
   EXPECT_EQ((convert<int64_t, int8_t>(-7)), -7);
   EXPECT_EQ((convert<int32_t, double>(-2.9)), -2);
   EXPECT_EQ((convert<float, double>(0.1)), 0.1f);
@@ -36,6 +35,43 @@ TEST(Convert, FollowsCxxWhereThatIsDefined) {
   EXPECT_EQ((convert<float, int64_t>((1ll << 53) + 1)), std::ldexp(1.f, 53));
   EXPECT_TRUE(std::isinf(convert<float, double>(1e300)));
   EXPECT_TRUE(std::isnan(convert<float, double>(std::nan(""))));
+}
+
+template <typename To, typename From>
+void expect_held_within() {
+  using Ends = std::numeric_limits<To>;
+  for (const From value : {std::numeric_limits<From>::min(), static_cast<From>(-1), From{0}, From{1}, From{100},
+                           std::numeric_limits<From>::max()}) {
+    // Exact: a long double has 64 bits of mantissa.
+    const auto nearest = std::clamp<long double>(value, Ends::min(), Ends::max());
+    EXPECT_EQ((convert<To, From>(value)), static_cast<To>(nearest)) << +value;
+  }
+}
+
+template <typename From>
+void expect_held_within_all() {
+  expect_held_within<int8_t, From>();
+  expect_held_within<uint8_t, From>();
+  expect_held_within<int16_t, From>();
+  expect_held_within<uint16_t, From>();
+  expect_held_within<int32_t, From>();
+  expect_held_within<uint32_t, From>();
+  expect_held_within<int64_t, From>();
+  expect_held_within<uint64_t, From>();
+}
+
+TEST(Convert, IntegersBecomeTheNearestThatFits) {
+  EXPECT_EQ((convert<uint8_t, int32_t>(-1)), 0);
+  EXPECT_EQ((convert<int8_t, int32_t>(200)), 127);
+  EXPECT_EQ((convert<int64_t, uint64_t>(UINT64_MAX)), INT64_MAX);
+  expect_held_within_all<int8_t>();
+  expect_held_within_all<uint8_t>();
+  expect_held_within_all<int16_t>();
+  expect_held_within_all<uint16_t>();
+  expect_held_within_all<int32_t>();
+  expect_held_within_all<uint32_t>();
+  expect_held_within_all<int64_t>();
+  expect_held_within_all<uint64_t>();
 }
 
 template <typename To, typename From>

@@ -111,18 +111,18 @@ Memory DistributedArray::memory() const {
   return Memory(data, interior(*this).value(), element);
 }
 
-void File::write(const std::string& path, const DistributedArray& array) {
-  write(path, array, array.element);
+void File::put(const std::string& path, const DistributedArray& array) {
+  put(path, array, array.element);
 }
 
-void File::write(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options) {
+void File::put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options) {
   if (const Status status = array.check(); !status.ok()) {
-    session().refuse(status.with_context(fmt::format("write('{}')", path))).throw_if_error();
+    session().refuse(status.with_context(fmt::format("put('{}')", path))).throw_if_error();
   }
   create_dataset(path, stored, array.dims(), options).put(array.slab(), array.memory());
 }
 
-void File::read(const std::string& path, const DistributedArray& array) {
+void File::get(const std::string& path, const DistributedArray& array) {
   Dataset stored = dataset(path);
   Status status = array.check();
   if (status.ok() && stored.dims() != array.dims()) {
@@ -130,7 +130,7 @@ void File::read(const std::string& path, const DistributedArray& array) {
                                fmt::join(array.dims(), " x ")));
   }
   if (!status.ok()) {
-    session().refuse(status.with_context(fmt::format("read('{}')", path))).throw_if_error();
+    session().refuse(status.with_context(fmt::format("get('{}')", path))).throw_if_error();
   }
   stored.get(array.slab(), array.memory());
 }

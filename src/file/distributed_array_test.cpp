@@ -112,9 +112,9 @@ TEST_F(DistributedArrayTest, AnyDivisionReadsWhatAnyOtherWrote) {
   density.fill();
   count.fill();
   File file = File::create(MPI_COMM_WORLD, path());
-  file.write("density", density.array());
-  file.write("small/density", density.array(), ElementType::kFloat32, {.value_range = true});
-  file.write("count", count.array());
+  file.put("density", density.array());
+  file.put("small/density", density.array(), ElementType::kFloat32, {.value_range = true});
+  file.put("count", count.array());
   file.commit();
 
   File reading = File::open(MPI_COMM_WORLD, path(), {.verify = true});
@@ -127,8 +127,8 @@ TEST_F(DistributedArrayTest, AnyDivisionReadsWhatAnyOtherWrote) {
   reading.dataset("count").get({{0, 0, 0}, {5, 6, 9}}, Memory(reversed.data(), 9 * 6 * 5));
   Box<float> other(part(2));
   Box<double> same_order(part(0, Order::kFortran));
-  reading.read("small/density", other.array());
-  reading.read("count", same_order.array());
+  reading.get("small/density", other.array());
+  reading.get("count", same_order.array());
   reading.commit();
   other.expect_filled();
   same_order.expect_filled();
@@ -146,12 +146,12 @@ TEST_F(DistributedArrayTest, ARankMayHaveNoElementsAndAnArrayNoDimensions) {
   const DistributedArray line(mine == 0 ? nullptr : numbers.data(), {.shape = {11}, .start = {first}, .count = {mine}});
   const int64_t one = rank_ == 0 ? 1 : 0;
   File file = File::create(MPI_COMM_WORLD, path());
-  file.write("line", line);
-  file.write("time", DistributedArray(&time, {.shape = {1}, .start = {0}, .count = {one}}));
+  file.put("line", line);
+  file.put("time", DistributedArray(&time, {.shape = {1}, .start = {0}, .count = {one}}));
   file.commit();
   File reading = File::open(MPI_COMM_WORLD, path());
   std::vector<double> all(11);
-  reading.read("line", {all.data(), {.shape = {11}, .start = {0}, .count = {11}}});
+  reading.get("line", {all.data(), {.shape = {11}, .start = {0}, .count = {11}}});
   reading.commit();
   for (size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i], static_cast<double>(i));
@@ -166,9 +166,9 @@ TEST_F(DistributedArrayTest, AnErrorOfOneRankIsToldToAll) {
     const ArrayPart good{.shape = {4, 8}, .start = {0, 0}, .count = {rank_ == 0 ? 4 : 0, 8}};
     const DistributedArray array(wrong ? memory : numbers.data(), ElementType::kFloat64, wrong ? bad : good);
     if (wrong) {
-      EXPECT_THROW(file.write("a", array), Error);
+      EXPECT_THROW(file.put("a", array), Error);
     } else {
-      file.write("a", array);
+      file.put("a", array);
     }
     return error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument);
   };
@@ -188,17 +188,17 @@ TEST_F(DistributedArrayTest, AnotherShapeIsRefusedOnEveryRank) {
   std::vector<double> numbers(32);
   const int64_t rows = rank_ == 0 ? 4 : 0;
   File file = File::create(MPI_COMM_WORLD, path());
-  file.write("a", {numbers.data(), {.shape = {4, 8}, .start = {0, 0}, .count = {rows, 8}}});
+  file.put("a", {numbers.data(), {.shape = {4, 8}, .start = {0, 0}, .count = {rows, 8}}});
   file.commit();
   File reading = File::open(MPI_COMM_WORLD, path());
   const ArrayPart reversed{.shape = {4, 8}, .start = {0, 0}, .count = {4, 8}, .order = Order::kFortran};
   if (rank_ == ranks_ - 1) {
-    EXPECT_THROW(reading.read("a", {numbers.data(), reversed}), Error);
+    EXPECT_THROW(reading.get("a", {numbers.data(), reversed}), Error);
   }
   const std::string text = error_of([&] { reading.commit(); }, ErrorCode::kInvalidArgument);
   EXPECT_NE(text.find("4 x 8, the array in its order 8 x 4"), std::string::npos) << text;
   File again = File::open(MPI_COMM_WORLD, path());
-  EXPECT_NE(error_of([&] { again.read("b", {numbers.data(), reversed}); }, ErrorCode::kNotFound), "");
+  EXPECT_NE(error_of([&] { again.get("b", {numbers.data(), reversed}); }, ErrorCode::kNotFound), "");
 }
 
 }  // namespace

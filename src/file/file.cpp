@@ -8,71 +8,26 @@
 
 #include "comm/self/self_comm.hpp"
 #include "comm/trace/traced_comm.hpp"
-#include "file/define/attribute_values.hpp"
+#include "file/calls.hpp"
 #include "file/open_files.hpp"
 #include "file/opening.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
 
 namespace stria {
 
+using file::call;
+using file::finish_call;
+using file::live;
+
 namespace {
 
-/// The span of a call on a file.
-trace::FileSpan call(const file::Session& session, trace::BuiltIn kind) {
-  return trace::FileSpan(trace::kind(kind), session.trace_id());
+file::WriteSession& writing(const std::shared_ptr<file::Session>& session, const char* name) {
+  return file::directed<file::WriteSession>(*live(session), name);
 }
 
-/// Counts a put or get of so many bytes, and tells its span.
-void note_transfer(file::Session& session, int index, const Memory& memory, bool put, trace::FileSpan& span) {
-  if (span->recorded()) {
-    span->set_bytes(memory.type.size());
-    span->set_detail(trace::Recorder::instance().dataset(session.dataset(index).spec.path));
-  }
-  session.count_transfer(put, memory.type.size());
-}
-
-/// A commit or flush; what was recorded so far then goes where a crash can't harm it.
-template <typename Move>
-Status finish_call(file::Session& session, trace::BuiltIn kind, const char* name, Move move) {
-  const CallNote noted = session.note(name);
-  Status status;
-  {
-    const trace::FileSpan span = call(session, kind);
-    status = move();
-  }
-  trace::Recorder::instance().flush_to_file();
-  return status;
-}
-
-const std::shared_ptr<file::Session>& live(const std::shared_ptr<file::Session>& session) {
-  if (session == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument, "this File or Dataset was moved from: it has no file any more");
-  }
-  return session;
-}
-
-Status wrong_direction(const file::Session& session, const char* call) {
-  return Status(ErrorCode::kInvalidArgument,
-                fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
-}
-
-file::WriteSession& writing(const std::shared_ptr<file::Session>& session, const char* call) {
-  auto* write = dynamic_cast<file::WriteSession*>(session.get());
-  if (write == nullptr) {
-    wrong_direction(*session, call).throw_if_error();
-  }
-  return *write;
-}
-
-file::ReadSession& reading(const std::shared_ptr<file::Session>& session, const char* call) {
-  auto* read = dynamic_cast<file::ReadSession*>(session.get());
-  if (read == nullptr) {
-    wrong_direction(*session, call).throw_if_error();
-  }
-  return *read;
+file::ReadSession& reading(const std::shared_ptr<file::Session>& session, const char* name) {
+  return file::directed<file::ReadSession>(*live(session), name);
 }
 
 // The others' next collective call says why.
@@ -100,41 +55,6 @@ std::vector<std::string> hint_problems(const Hints& hints) {
   std::vector<std::string> problems;
   access::resolve_hints(hints, problems);
   return problems;
-}
-
-const std::string& Dataset::path() const {
-  return live(session_)->dataset(index_).spec.path;
-}
-ElementType Dataset::element() const {
-  return live(session_)->dataset(index_).stored_element();
-}
-const std::vector<int64_t>& Dataset::dims() const {
-  return live(session_)->dataset(index_).spec.dims;
-}
-
-int64_t Dataset::bytes() const {
-  return live(session_)->dataset(index_).data_bytes();
-}
-bool Dataset::is_contiguous() const {
-  return live(session_)->dataset(index_).data_offset >= 0;
-}
-
-std::string Dataset::type_name() const {
-  return file::type_name_of(live(session_)->dataset(index_).spec.element);
-}
-
-void Dataset::put(const Hyperslab& slab, const Memory& memory) {
-  writing(live(session_), "put()");
-  trace::FileSpan span = call(*live(session_), trace::BuiltIn::kDatasetPut);
-  note_transfer(*session_, index_, memory, true, span);
-  session_->record(index_, slab, memory).throw_if_error();
-}
-
-void Dataset::get(const Hyperslab& slab, const Memory& memory) {
-  reading(live(session_), "get()");
-  trace::FileSpan span = call(*live(session_), trace::BuiltIn::kDatasetGet);
-  note_transfer(*session_, index_, memory, false, span);
-  session_->record(index_, slab, memory).throw_if_error();
 }
 
 // Datasets may keep the session for longer.
@@ -168,7 +88,7 @@ Dataset File::create_dataset(const std::string& path, ElementType element, const
   spec.path = path;
   spec.element = container::ElementSpec::of_number(element);
   spec.dims = dims;
-  return Dataset(session_, writing(live(session_), "create_dataset()").create_dataset(spec, options).value());
+  return Dataset(session_, writing(session_, "create_dataset()").create_dataset(spec, options).value());
 }
 
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
@@ -181,7 +101,7 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
   spec.path = path;
   spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
   spec.dims = {row_count};
-  file::WriteSession& session = writing(live(session_), "create_table()");
+  file::WriteSession& session = writing(session_, "create_table()");
   const auto content_bytes = container::dataset_bytes(spec);
   if (!content_bytes.ok()) {
     session.refuse(content_bytes.status()).throw_if_error();
@@ -193,7 +113,7 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
                           bool as_column) {
-  file::WriteSession& session = writing(live(session_), "create_strings()");
+  file::WriteSession& session = writing(session_, "create_strings()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
@@ -219,7 +139,7 @@ file::Session& File::session() const {
 }
 
 std::vector<std::string> File::datasets() const {
-  return reading(live(session_), "datasets()").dataset_paths();
+  return reading(session_, "datasets()").dataset_paths();
 }
 bool File::has_dataset(const std::string& path) const {
   return live(session_)->find(path).ok();
@@ -231,22 +151,40 @@ Dataset File::dataset(const std::string& path) const {
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
   const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileReadList);
   const CallNote noted = session_->note("read_table()");
-  return reading(live(session_), "read_table()").read_table(path, *columns, *row_bytes).value();
+  return reading(session_, "read_table()").read_table(path, *columns, *row_bytes).value();
 }
 
 std::vector<std::string> File::read_strings(const std::string& path) {
   const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileReadList);
   const CallNote noted = session_->note("read_strings()");
-  return reading(live(session_), "read_strings()").read_strings(path).value();
+  return reading(session_, "read_strings()").read_strings(path).value();
 }
 
 bool File::has_checksums() const {
-  return reading(live(session_), "has_checksums()").has_checksums();
+  return reading(session_, "has_checksums()").has_checksums();
 }
 std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
   const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileVerify);
   const CallNote noted = session_->note("verify()");
-  return reading(live(session_), "verify()").verify(remarks, except).value();
+  return reading(session_, "verify()").verify(remarks, except).value();
+}
+
+Rows File::place_rows(int64_t count) {
+  const CallNote noted = session().note("place_rows()");
+  return session().place_rows(count).value();
+}
+
+Rows File::share_rows(int64_t total) const {
+  if (total < 0) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("share_rows() of {} rows", total));
+  }
+  const Comm& comm = session().comm();
+  const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
+  return {.first = before(comm.rank()), .count = before(comm.rank() + 1) - before(comm.rank()), .total = total};
+}
+
+void File::progress(std::function<void(const Progress&)> report) {
+  session().set_progress(std::move(report));
 }
 
 void File::flush() {

@@ -1,26 +1,15 @@
 // The attributes of File: numbers and strings, one or a list.
-#include <fmt/format.h>
-
+#include "file/calls.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
 #include "stria/file.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
 
 namespace stria {
 
-namespace {
+using file::directed;
 
-template <typename Direction>
-Direction& directed(file::Session& session, const char* call) {
-  auto* directed = dynamic_cast<Direction*>(&session);
-  if (directed == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
-  }
-  return *directed;
-}
+namespace {
 
 container::AttributeSpec strings_attribute(const std::string& object, const std::string& name,
                                            const std::vector<std::string_view>& values) {
@@ -39,7 +28,7 @@ container::AttributeSpec strings_attribute(const std::string& object, const std:
   return attribute;
 }
 
-container::AttributeSpec read_attribute(file::Session& session, const std::string& object, const std::string& name) {
+container::AttributeSpec read_one(file::Session& session, const std::string& object, const std::string& name) {
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session.trace_id());
   const CallNote noted = session.note("attribute()");
   return directed<file::ReadSession>(session, "attribute()").read_attribute(object, name).value();
@@ -88,12 +77,12 @@ void File::require_one(const std::string& object, const std::string& name, size_
 }
 
 std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted) {
-  const container::AttributeSpec found = read_attribute(session(), object, name);
+  const container::AttributeSpec found = read_one(session(), object, name);
   return file::numbers_of(found, wanted).value();
 }
 
 std::vector<std::string> File::string_values(const std::string& object, const std::string& name) {
-  const container::AttributeSpec found = read_attribute(session(), object, name);
+  const container::AttributeSpec found = read_one(session(), object, name);
   if (found.element.kind != container::ElementSpec::Kind::kString) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, not a string", name, object, file::type_name_of(found.element)));

@@ -27,10 +27,10 @@ class LibraryOutput : public Output {
     file.set_attribute("/", "conductivity", layer.conductivity);
     file.set_attribute("/", "kick", layer.kick);
     const ArrayPart part = part_of(run.grid(), 2);
-    file.write("density", {run.gas().density.data(), part});
-    file.write("momentum_x", {run.gas().momentum_x.data(), part});
-    file.write("momentum_z", {run.gas().momentum_z.data(), part});
-    file.write("energy", {run.gas().energy.data(), part});
+    file.put("density", {run.gas().density.data(), part});
+    file.put("momentum_x", {run.gas().momentum_x.data(), part});
+    file.put("momentum_z", {run.gas().momentum_z.data(), part});
+    file.put("energy", {run.gas().energy.data(), part});
     file.commit();
   }
 
@@ -38,7 +38,7 @@ class LibraryOutput : public Output {
     const auto arrays = analysis_arrays(run);
     File file = begin(run, "data");
     for (const NamedField& array : arrays) {
-      file.write(array.name, {array.field.data(), part_of(run.grid(), 0)}, kSingle, {.value_range = true});
+      file.put(array.name, {array.field.data(), part_of(run.grid(), 0)}, kSingle, {.value_range = true});
     }
     file.commit();
   }
@@ -48,9 +48,9 @@ class LibraryOutput : public Output {
     const std::vector<uint8_t> bytes = options_.movie_floats ? std::vector<uint8_t>() : movie_bytes(run);
     File file = begin(run, "movie");
     if (options_.movie_floats) {
-      file.write("warmth", {floats.data(), part_of(run.grid(), 0)});
+      file.put("warmth", {floats.data(), part_of(run.grid(), 0)});
     } else {
-      file.write("warmth", {bytes.data(), part_of(run.grid(), 0)});
+      file.put("warmth", {bytes.data(), part_of(run.grid(), 0)});
     }
     file.commit();
   }
@@ -63,7 +63,7 @@ class LibraryOutput : public Output {
     File file = begin(run, "averages");
     file.set_attribute("/", "names", kAverages);
     const ArrayPart part{.shape = {grid.nz, kinds}, .start = {grid.z0, 0}, .count = {rows, kinds}};
-    file.write("averages", {means.data(), part}, kSingle);
+    file.put("averages", {means.data(), part}, kSingle);
     file.commit();
   }
 
@@ -106,10 +106,10 @@ std::unique_ptr<ConvectionRun> read_restart(MPI_Comm comm, const std::string& pa
   layer.kick = file.attribute("/", "kick");
   auto run = std::make_unique<ConvectionRun>(grid, layer, file.attribute("/", "courant"));
   const ArrayPart part = part_of(grid, 2);
-  file.read("density", {run->gas().density.data(), part});
-  file.read("momentum_x", {run->gas().momentum_x.data(), part});
-  file.read("momentum_z", {run->gas().momentum_z.data(), part});
-  file.read("energy", {run->gas().energy.data(), part});
+  file.get("density", {run->gas().density.data(), part});
+  file.get("momentum_x", {run->gas().momentum_x.data(), part});
+  file.get("momentum_z", {run->gas().momentum_z.data(), part});
+  file.get("energy", {run->gas().energy.data(), part});
   run->continue_at(file.attribute<int64_t>("/", "step"), file.attribute("/", "time"));
   file.commit();
   return run;

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import errors
-from ._file import Attributes, Dataset, File
+from ._file import Attributes, Dataset, Elements, File
 from ._library import library_for
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
 
-__all__ = ["Attributes", "Dataset", "File", "create", "open", "errors", "__version__"]
+__all__ = ["Attributes", "Dataset", "Elements", "File", "create", "open", "errors", "__version__"]
 __all__ += [name for name in dir(errors) if name.endswith("Error")]
 
 
@@ -42,7 +42,7 @@ def create(
     library, number = library_for(comm)
     options = {**(hints or {}), "sync": sync, "checksums": checksums}
     handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
-    return File(handle, os.fspath(path), writing=True)
+    return File(library, handle, os.fspath(path), writing=True)
 
 
 def open(  # noqa: A001 - as gzip, bz2 and h5py have it
@@ -53,7 +53,7 @@ def open(  # noqa: A001 - as gzip, bz2 and h5py have it
     library, number = library_for(comm)
     options = {**(hints or {}), "verify": verify}
     handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
-    return File(handle, os.fspath(path), writing=False)
+    return File(library, handle, os.fspath(path), writing=False)
 
 
 __version__ = library_for(None)[0].version()

@@ -1,17 +1,18 @@
 """Files, datasets and attributes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from ._selection import select
+from ._selection import box_of, select
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
 
 # enum stria_element, by NumPy's name
 _ELEMENTS = ["uint8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 _NUMBERS = {name: number for number, name in enumerate(_ELEMENTS) if number > 0}
+_AS_THEY_ARE = {np.dtype(name) for name in _NUMBERS}  # arrays that the library takes
 
 
 def _element_of(dtype: Any) -> int:
@@ -25,6 +26,8 @@ def _element_of(dtype: Any) -> int:
 def _array_of(value: Any) -> np.ndarray:
     """`value` as an array of the CPU, without a copy where it is one in this
     machine's byte order."""
+    if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE:
+        return value
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
         value = np.from_dlpack(value)
     array = np.asanyarray(value)
@@ -32,6 +35,29 @@ def _array_of(value: Any) -> np.ndarray:
         array = array.astype(array.dtype.newbyteorder("="))
     _element_of(array.dtype)
     return array.view(np.uint8) if array.dtype == bool else array
+
+
+class Elements:
+    """A map of single elements, for Dataset.put_elements() and get_elements() of any number of
+    datasets and files.
+
+    `offsets[i]` is the place of value i: the number of elements before it in the dataset, in C
+    order of its dimensions. Any order; -1 leaves a value out. A place that comes twice is refused
+    when the map is first used. Linear in the number of values.
+    """
+
+    def __init__(self, offsets: Any) -> None:
+        self.offsets = np.array(offsets, dtype=np.int64).reshape(-1)
+        self.offsets.flags.writeable = False
+        self._maps: dict[Any, Any] = {}  # by the library that made it
+
+    def __len__(self) -> int:
+        return self.offsets.size
+
+    def _of(self, library: Any) -> Any:
+        if library not in self._maps:
+            self._maps[library] = library.make_map(self.offsets)
+        return self._maps[library]
 
 
 class Dataset:
@@ -49,6 +75,7 @@ class Dataset:
         self._handle = handle
         self.name = path
         self.shape: tuple[int, ...] = tuple(handle.dims)
+        self._ones = [1] * len(self.shape)
 
     @property
     def dtype(self) -> np.dtype:
@@ -82,6 +109,11 @@ class Dataset:
         Local: any rank may put, any number of times, also none; each element at most once in the
         life of the file."""
         array = _array_of(value)
+        box = box_of(key, self.shape)
+        if box is not None and array.shape == box.shape:
+            self._file._handle.put(self._handle, box.start, box.count, self._ones, array)
+            self._file._kept.append(array)
+            return
         selection = select(key, self.shape, self.name)
         if array.shape != selection.shape:
             array = np.broadcast_to(array, selection.shape)
@@ -102,6 +134,26 @@ class Dataset:
         for start, count, stride, part in selection.parts(out):
             self._file._handle.get(self._handle, start, count, stride, part)
         self._file._kept.append(out)
+
+    def put_elements(self, elements: Elements, values: Any) -> None:
+        """Records a write of scattered elements, each value to its place. Local, as put()."""
+        array = np.ascontiguousarray(_array_of(values))
+        self._require_one_each(elements, array)
+        self._file._handle.put_elements(self._handle, elements._of(self._file._library), array)
+        self._file._kept.append(array)
+
+    def get_elements(self, elements: Elements, out: np.ndarray) -> None:
+        """Records a read of scattered elements into `out`, a contiguous array: filled by the file's
+        next flush() or commit(). Local."""
+        self._require_one_each(elements, out)
+        if not out.flags.c_contiguous:
+            raise InvalidArgumentError(f"'{self.name}': get_elements() fills contiguous arrays only")
+        self._file._handle.get_elements(self._handle, elements._of(self._file._library), out)
+        self._file._kept.append(out)
+
+    def _require_one_each(self, elements: Elements, array: np.ndarray) -> None:
+        if array.size != len(elements):
+            raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
     def __getitem__(self, key: Any) -> Any:
         if self._handle.type_name.startswith("string"):
@@ -205,7 +257,8 @@ class File:
     commits a file that is being written, an exception discards it. The other ranks hear of that in
     their next collective call, and never wait for it."""
 
-    def __init__(self, handle: Any, path: str, writing: bool) -> None:
+    def __init__(self, library: Any, handle: Any, path: str, writing: bool) -> None:
+        self._library = library
         self._handle = handle
         self._kept: list[Any] = []  # arrays that the library still reads or fills
         self._committed = False
@@ -300,6 +353,26 @@ class File:
             self._committed = True
         finally:
             self._kept.clear()
+
+    def place_rows(self, count: int) -> tuple[slice, int]:
+        """The place of this rank's `count` rows among those of all ranks, which follow each other
+        in order of ranks, and the number of all. Collective.
+
+            where, total = f.place_rows(len(mine))
+            f.create_dataset("position", (total, 3))[where] = mine
+        """
+        first, count, total = self._handle.place_rows(count)
+        return slice(first, first + count), total
+
+    def share_rows(self, total: int) -> slice:
+        """This rank's share when all ranks share `total` rows evenly. Local."""
+        first, count = self._handle.share_rows(total)
+        return slice(first, first + count)
+
+    def progress(self, report: "Callable[[int, int], object] | None") -> None:
+        """Calls report(bytes done, bytes in all) of this rank while a later commit() or flush()
+        moves data, at most about a hundred times. It must not use the file; None ends it."""
+        self._handle.progress(report)
 
     def discard(self) -> None:
         """Gives up a new file. Collective."""

@@ -1,13 +1,17 @@
-"""The compiled modules: one without MPI, and one for the MPI that the package was built with."""
+"""The compiled modules: one without MPI, and one for each MPI that the package was built for."""
 
+import ctypes
 import importlib
 import importlib.util
+import re
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from .errors import UnsupportedError, exception_of
 
 _loaded: dict[str, ModuleType] = {}
+_LIBRARY_OF_MPI = re.compile(r"/lib(?:mpi|mpich)\.so[.0-9]*$")
 
 
 def _load(name: str) -> ModuleType:
@@ -24,25 +28,35 @@ def library_for(comm: Any) -> tuple[ModuleType, "int | None"]:
     if comm is None:
         return _load("_serial"), None
     number = comm if isinstance(comm, int) else comm.py2f()
-    module = _load(_name_of_mpi())
-    library, runs = module.mpi_library()
-    if not runs:
+    return _module_for_mpi(), number
+
+
+def _module_for_mpi() -> ModuleType:
+    """The module for the MPI that this program has initialised. The modules name no library of MPI,
+    which have other names on other systems: they find the one that is made visible here."""
+    for name in ("_openmpi", "_mpich"):
+        if name in _loaded:
+            return _loaded[name]
+    path, version = _running_mpi()
+    name = "_openmpi" if "Open MPI" in version else "_mpich"
+    if importlib.util.find_spec("." + name, __package__) is None:
         raise UnsupportedError(
-            f"stria calls {library.strip()}, which this program has not initialised: mpi4py uses another MPI. Install stria "
-            "where the MPI of mpi4py is the default, or choose it by CMAKE_ARGS=-DSTRIA_MPI=openmpi|mpich"
+            f"this program uses {version}, for which stria was not built: leave out the communicator, or install stria anew "
+            "where the compiler of that MPI is found"
         )
-    return module, number
+    ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    return _load(name)
 
 
-def _name_of_mpi() -> str:
-    """The module for the MPI that mpi4py has loaded; else the one that there is."""
-    try:
-        from mpi4py import MPI
-
-        wanted = "_openmpi" if "Open MPI" in MPI.Get_library_version() else "_mpich"
-    except ImportError:
-        wanted = "_openmpi"
-    for name in (wanted, "_openmpi", "_mpich"):
-        if importlib.util.find_spec("." + name, __package__) is not None:
-            return name
-    raise UnsupportedError("this stria was built without MPI: leave out the communicator, or install it where MPI is")
+def _running_mpi() -> tuple[str, str]:
+    """The library of MPI that is loaded and initialised, and what it says of itself."""
+    for path in sorted({line.split(maxsplit=5)[-1].strip() for line in Path("/proc/self/maps").open()}):
+        if _LIBRARY_OF_MPI.search(path):
+            library = ctypes.CDLL(path)
+            initialised = ctypes.c_int(0)
+            library.MPI_Initialized(ctypes.byref(initialised))
+            if initialised.value:
+                text, length = ctypes.create_string_buffer(8192), ctypes.c_int(0)
+                library.MPI_Get_library_version(text, ctypes.byref(length))
+                return path, text.value.decode().split("\n")[0].strip()
+    raise UnsupportedError("a communicator needs MPI, which this program has not initialised: import mpi4py.MPI first")

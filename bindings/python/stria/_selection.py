@@ -4,7 +4,7 @@ library can take."""
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,6 +90,37 @@ def _of_list(index: Any, size: int, path: str) -> Axis:
     if numbers.size and not (0 <= numbers.min() and numbers.max() < size):
         raise InvalidArgumentError(f"'{path}': an index is outside a dimension of {size}")
     return Axis(0, numbers.size, 1, indices=numbers)
+
+
+class Box(NamedTuple):
+    """What an index of integers and slices without steps means."""
+
+    start: list[int]
+    count: list[int]
+    shape: tuple[int, ...]  # of the array: without the dimensions of integers
+
+
+def box_of(key: Any, dims: tuple[int, ...]) -> "Box | None":
+    """The same as select() in a fraction of the time, for the usual indices; None for others."""
+    keys = key if type(key) is tuple else (key,)
+    if len(keys) > len(dims):
+        return None
+    start, count, shape = [], [], []
+    for one, size in zip(keys, dims, strict=False):
+        if type(one) is int and -size <= one < size:
+            start.append(one % size)
+            count.append(1)
+        elif type(one) is slice:
+            first, last, step = one.indices(size)
+            if step != 1:
+                return None
+            start.append(first if last > first else 0)
+            count.append(max(last - first, 0))
+            shape.append(count[-1])
+        else:
+            return None
+    rest = dims[len(keys) :]
+    return Box(start + [0] * len(rest), count + list(rest), (*shape, *rest))
 
 
 def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:

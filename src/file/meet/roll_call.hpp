@@ -31,7 +31,18 @@
 namespace stria::file {
 
 /// The collective calls on a file, which all ranks make in the same order.
-enum class Call : int32_t { kCreate, kOpen, kFlush, kCommit, kAbandon, kReadTable, kReadStrings, kAttribute, kVerify };
+enum class Call : int32_t {
+  kCreate,
+  kOpen,
+  kFlush,
+  kCommit,
+  kAbandon,
+  kReadTable,
+  kReadStrings,
+  kAttribute,
+  kVerify,
+  kPlaceRows,
+};
 
 /// As the public interface names it, e.g. "commit()".
 const char* call_name(Call call);

@@ -120,4 +120,48 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
   return transfer;
 }
 
+namespace {
+
+// Whole rows, where a map means just those.
+void note_rows(const DatasetEntry& dataset, Transfer& transfer) {
+  const int64_t row_bytes = std::max<int64_t>(dataset.row_bytes(), 1);
+  const int64_t begin = transfer.region.true_lower_bound(), end = transfer.region.true_upper_bound();
+  transfer.whole_rows = transfer.region.piece_count() == 1 && begin % row_bytes == 0 && end % row_bytes == 0;
+  transfer.first_row = begin / row_bytes;
+  transfer.row_count = (end + row_bytes - 1) / row_bytes - transfer.first_row;
+  if (transfer.whole_rows && !dataset.spec.dims.empty()) {
+    transfer.start.assign(dataset.spec.dims.size(), 0);
+    transfer.count = dataset.spec.dims;
+    transfer.start[0] = transfer.first_row;
+    transfer.count[0] = transfer.row_count;
+  }
+}
+
+}  // namespace
+
+Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory) {
+  if (dataset.spec.element.kind != container::ElementSpec::Kind::kNumber) {
+    return invalid(dataset, "holds no numbers; use the calls for tables or strings");
+  }
+  const int64_t memory_bytes = element_bytes(memory.element);
+  if (memory.type.size() != elements.count() * memory_bytes || !memory.type.is_contiguous()) {
+    return invalid(dataset, fmt::format("a map of {} elements needs as many consecutive numbers, not {} bytes of {}",
+                                        elements.count(), memory.type.size(), element_type_name(memory.element)));
+  }
+  const int64_t size = dataset.data_bytes() / dataset.spec.element.bytes;
+  if (elements.end() > size) {
+    return invalid(dataset, fmt::format("the map has element {}, but there are only {}", elements.end() - 1, size));
+  }
+  if (memory.data == nullptr && elements.end() > 0) {
+    return invalid(dataset, "the memory address is null");
+  }
+  Transfer transfer;
+  transfer.dataset = index;
+  transfer.memory = memory;
+  STRIA_ASSIGN_OR_RETURN(transfer.region, elements.region(dataset.spec.element.bytes));
+  STRIA_ASSIGN_OR_RETURN(transfer.memory.type, elements.memory(memory_bytes));
+  note_rows(dataset, transfer);
+  return transfer;
+}
+
 }  // namespace stria::file

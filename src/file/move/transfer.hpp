@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "file/define/catalog.hpp"
+#include "file/move/element_map.hpp"
 #include "stria/datatype.hpp"
 #include "stria/file.hpp"
 #include "stria/status.hpp"
@@ -30,5 +31,8 @@ struct Transfer {
 /// Checks a hyperslab and memory against a dataset and describes the region. kInvalidArgument names
 /// dataset and dimension.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyperslab& slab, const Memory& memory);
+
+/// Likewise for scattered elements, of which the memory has one number each.
+Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory);
 
 }  // namespace stria::file

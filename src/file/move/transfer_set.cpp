@@ -50,7 +50,11 @@ Result<std::unique_ptr<TransferSet>> TransferSet::create(std::span<const Transfe
 
 TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options,
                          Packer packer)
-    : transfers_(transfers), packer_(std::move(packer)), hashers_(transfers.size()), directs_(transfers.size(), nullptr) {
+    : transfers_(transfers),
+      progress_(options.progress),
+      packer_(std::move(packer)),
+      hashers_(transfers.size()),
+      directs_(transfers.size(), nullptr) {
   bool wanted = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& transfer) {
     return datasets[static_cast<size_t>(transfer.dataset)].value_range;
   });
@@ -133,6 +137,17 @@ void TransferSet::observe(const access::StreamPart& part) {
   }
 }
 
+void TransferSet::advance(std::span<const access::StreamPart> parts) {
+  if (progress_ == nullptr) {
+    return;
+  }
+  int64_t bytes = 0;
+  for (const access::StreamPart& part : parts) {
+    bytes += part.end - part.begin;
+  }
+  progress_->advance(bytes);
+}
+
 // Packs and hashes a little at a time, so that the hash finds the bytes in the nearest cache.
 void TransferSet::pack(std::span<const access::StreamPart> parts) {
   int64_t longest = 0;
@@ -149,6 +164,7 @@ void TransferSet::pack(std::span<const access::StreamPart> parts) {
   for (int64_t at = 0; at < longest; at += step) {
     pack_slice(parts, {at, at + step});
   }
+  advance(parts);
 }
 
 // The same bytes of every part, counted from its begin.
@@ -174,6 +190,7 @@ void TransferSet::unpack(std::span<const access::StreamPart> parts) {
   }
   to_pack_parts(parts);
   packer_.unpack(pack_parts_);
+  advance(parts);
 }
 
 const std::byte* TransferSet::direct_source(int stream_id) {
@@ -184,7 +201,9 @@ std::byte* TransferSet::direct_target(int stream_id) {
 }
 
 void TransferSet::passed_direct(int stream_id, int64_t begin, int64_t end) {
-  observe({stream_id, begin, end, directs_[static_cast<size_t>(stream_id)] + begin});
+  const access::StreamPart part{stream_id, begin, end, directs_[static_cast<size_t>(stream_id)] + begin};
+  observe(part);
+  advance(std::span(&part, 1));
 }
 
 void TransferSet::finish_sums() {

@@ -13,6 +13,7 @@
 #include "access/request/request.hpp"
 #include "datatype/pack.hpp"
 #include "file/checksums/unit_hasher.hpp"
+#include "file/move/progress_meter.hpp"
 #include "file/move/transfer.hpp"
 
 namespace stria::file {
@@ -23,6 +24,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   struct Options {
     bool checksums = false;
     bool value_ranges = false;
+    ProgressMeter* progress = nullptr;  ///< hears of the bytes that pass by
   };
 
   /// `transfers` and `datasets` must outlive the set. All datasets have a data_offset.
@@ -54,9 +56,11 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void prepare_directs(std::span<const DatasetEntry> datasets);
   void pack_slice(std::span<const access::StreamPart> parts, ByteRange slice);
   void observe(const access::StreamPart& part);
+  void advance(std::span<const access::StreamPart> parts);
   void to_pack_parts(std::span<const access::StreamPart> parts);
 
   std::span<const Transfer> transfers_;
+  ProgressMeter* progress_;
   Packer packer_;
   std::vector<access::Lane> lanes_;
   std::vector<std::optional<UnitHasher>> hashers_;

@@ -202,6 +202,7 @@ Status ReadSession::move_all(const access::Plan& plan) {
   std::vector<Transfer> direct;
   std::vector<Transfer> through_library;
   const bool sums = checks();
+  ProgressMeter progress(progress_, pending_);
   auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
     STRIA_RETURN_IF_ERROR(reserve_.status());
     for (Transfer& transfer : pending_) {
@@ -209,7 +210,7 @@ Status ReadSession::move_all(const access::Plan& plan) {
       (raw ? direct : through_library).push_back(std::move(transfer));
     }
     STRIA_RETURN_IF_ERROR(open_handle());
-    return TransferSet::create(direct, catalog_.datasets(), {sums, false});
+    return TransferSet::create(direct, catalog_.datasets(), {.checksums = sums, .progress = &progress});
   });
   if (plan.as<access::ThroughAggregators>() != nullptr && !comm().agree(set.status()).ok() && set.ok()) {
     // The exchange needs all ranks.
@@ -221,17 +222,19 @@ Status ReadSession::move_all(const access::Plan& plan) {
     const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
     STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
     for (const Transfer& transfer : through_library) {
-      STRIA_RETURN_IF_ERROR(read_through_library(transfer));
+      STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
     }
+    progress.finish();
     return sums ? checker_.check_sums(direct, **set) : Status();
   });
 }
 
 // Chunked, filtered, compact: libhdf5 reads rows into a buffer, the packer converts from there.
-Status ReadSession::read_through_library(const Transfer& transfer) {
+Status ReadSession::read_through_library(const Transfer& transfer, ProgressMeter& progress) {
   if (transfer.start.empty() && !catalog_[transfer.dataset].spec.dims.empty()) {
-    return Status(ErrorCode::kUnsupported, fmt::format("dataset '{}' is chunked or filtered: read it without strides",
-                                                       catalog_[transfer.dataset].spec.path));
+    return Status(ErrorCode::kUnsupported,
+                  fmt::format("dataset '{}' is chunked or filtered: read it by boxes, without strides or maps",
+                              catalog_[transfer.dataset].spec.path));
   }
   if (reader_ == nullptr) {
     STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
@@ -241,7 +244,7 @@ Status ReadSession::read_through_library(const Transfer& transfer) {
   entry.data_offset = 0;
   std::vector<Transfer> one = {transfer};
   one[0].dataset = 0;
-  STRIA_ASSIGN_OR_RETURN(auto set, TransferSet::create(one, std::span(&entry, 1), {}));
+  STRIA_ASSIGN_OR_RETURN(auto set, TransferSet::create(one, std::span(&entry, 1), {.progress = &progress}));
   int64_t rows = transfer.count.empty() ? 1 : transfer.count[0];
   int64_t row_bytes = transfer.region.size() / std::max<int64_t>(rows, 1);
   int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);

@@ -62,7 +62,7 @@ class ReadSession : public Session {
   Status move(const access::RequestShape& shape);
   Status together(const std::function<Status()>& work);
   Status move_all(const access::Plan& plan);
-  Status read_through_library(const Transfer& transfer);
+  Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
 
   /// Whether data are checked on the way of a read.
   bool checks() const { return checksums_.present && options_.verify; }

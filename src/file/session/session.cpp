@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kReserveBytes = 64 << 10;
 constexpr size_t kReserveBytesARank = 64;
+constexpr int64_t kMostRows = int64_t{1} << 62;
 
 std::string without_leading_slash(const std::string& path) {
   return path.substr(std::min(path.find_first_not_of('/'), path.size()));
@@ -126,10 +127,17 @@ Status Session::meet_and_share(Call call, const Status& mine, std::vector<std::b
   return share_bytes(comm(), size[0], bytes);
 }
 
-Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
+Status Session::refuse(const Status& status) {
+  const Status why = status.with_context(fmt::format("'{}'", path_));
+  poison(why);
+  return why;
+}
+
+template <typename Make>
+Status Session::record_made(const Make& make) {
   STRIA_RETURN_IF_ERROR(check_open());
   Status status = or_out_of_memory([&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(Transfer transfer, make_transfer(dataset, catalog_[dataset], slab, memory));
+    STRIA_ASSIGN_OR_RETURN(Transfer transfer, make());
     if (transfer.region.size() > 0) {
       pending_.push_back(std::move(transfer));
     }
@@ -139,10 +147,24 @@ Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory)
   return status;
 }
 
-Status Session::refuse(const Status& status) {
-  const Status why = status.with_context(fmt::format("'{}'", path_));
-  poison(why);
-  return why;
+Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
+  return record_made([&] { return make_transfer(dataset, catalog_[dataset], slab, memory); });
+}
+
+Status Session::record(int dataset, const ElementMap& elements, const Memory& memory) {
+  return record_made([&] { return make_transfer(dataset, catalog_[dataset], elements, memory); });
+}
+
+Result<Rows> Session::place_rows(int64_t count) {
+  Status mine;
+  if (count < 0 || count > (kMostRows / comm().size())) {
+    mine = Status(ErrorCode::kInvalidArgument, fmt::format("'{}': place_rows() of {} rows", path_, count));
+  }
+  std::array<int64_t, 1> total = {count};
+  STRIA_RETURN_IF_ERROR(meet(Call::kPlaceRows, mine, total));
+  std::array<int64_t, 1> first = {count};
+  comm().exclusive_scan(first);
+  return Rows{.first = first[0], .count = count, .total = total[0]};
 }
 
 Result<int> Session::find(const std::string& dataset_path) const {

@@ -69,9 +69,14 @@ class Session {
 
   /// Records a transfer. After an error the next flush fails. Collective: no.
   Status record(int dataset, const Hyperslab& slab, const Memory& memory);
-  /// Says that a definition or a transfer can't be made on this rank: the next collective call
-  /// fails on all. Returns the status with the file's name; success stays success. Collective: no.
+  Status record(int dataset, const ElementMap& elements, const Memory& memory);
+  /// Says that a call can't be made on this rank: the next collective call fails on all. Returns
+  /// the status with the file's name; success stays success. Collective: no.
   Status refuse(const Status& status);
+  /// The place of this rank's rows behind those of lower ranks. Collective: yes.
+  Result<Rows> place_rows(int64_t count);
+  /// Calls `report` while data are moved.
+  void set_progress(std::function<void(const Progress&)> report) { progress_ = std::move(report); }
 
   const std::string& path() const { return path_; }
   bool is_open() const { return !finished_; }
@@ -110,6 +115,9 @@ class Session {
   DefinitionText describe_opening(const char* call) const;
   /// Sets memory aside for what a collective operation needs once the ranks have agreed to move.
   Status set_reserve_aside();
+  /// Keeps what `make` returns as pending.
+  template <typename Make>
+  Status record_made(const Make& make);
   /// Notes that a pending call failed on this rank.
   void poison(const Status& status);
   /// Begins every collective call. Returns the same error on all ranks when a rank has left, when
@@ -141,6 +149,7 @@ class Session {
   FileIdentity identity_;               // of the same
   Catalog catalog_;
   std::vector<Transfer> pending_;
+  std::function<void(const Progress&)> progress_;
   Status poisoned_;
   bool finished_ = true;  ///< not begun, ended on all ranks, or left by this one
   access::MemoryReserve reserve_;

@@ -54,24 +54,30 @@ Status DataMove::open(const access::StorageUse& use, bool has_data) {
 
 // Moves where this rank is `ready`.
 Status DataMove::transfer(const Status& ready, const What& what) {
+  ProgressMeter progress(means_.progress, what.pending);
   auto set = or_out_of_memory([&] {
     if (what.checksums) {
       place_row_sums(means_.datasets);
     }
-    return TransferSet::create(what.pending, means_.datasets, {.checksums = what.checksums, .value_ranges = true});
+    return TransferSet::create(what.pending, means_.datasets,
+                               {.checksums = what.checksums, .value_ranges = true, .progress = &progress});
   });
   const Status begun = ready.ok() ? set.status() : ready;
   if (!is_alone() && !means_.environment.comm->agree(begun).ok() && begun.ok()) {
     // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
-  if (!begun.ok() || (is_alone() && means_.file.cached() == nullptr)) {
-    return begun;  // without a file there is nothing to write here
+  if (!begun.ok()) {
+    return begun;
   }
-  return or_out_of_memory([&] { return move(**set, what); });
+  if (is_alone() && means_.file.cached() == nullptr) {  // there is nothing to write here
+    progress.finish();
+    return begun;
+  }
+  return or_out_of_memory([&] { return move(**set, what, progress); });
 }
 
-Status DataMove::move(TransferSet& set, const What& what) {
+Status DataMove::move(TransferSet& set, const What& what, ProgressMeter& progress) {
   std::optional<Status> kept;
   std::vector<storage::WriteSegment> sums;
   access::WriteAids aids{.direct_file = means_.file.direct(), .turn = means_.capabilities.parallel_writes ? nullptr : turn_};
@@ -94,6 +100,7 @@ Status DataMove::move(TransferSet& set, const What& what) {
   if (!moved.status.ok()) {
     return moved.status;
   }
+  progress.finish();
   return kept ? *kept : means_.gathering.keep(set, what.pending);
 }
 

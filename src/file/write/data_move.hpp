@@ -4,6 +4,7 @@
 // before its last bytes are written.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
 #include "base/out_of_memory.hpp"
+#include "file/move/progress_meter.hpp"
 #include "file/session/session.hpp"
 #include "file/write/gathering.hpp"
 #include "file/write/new_file.hpp"
@@ -29,6 +31,7 @@ class DataMove {
     Gathering& gathering;
     access::MemoryReserve& reserve;
     PhaseTimes& times;
+    const std::function<void(const Progress&)>& progress;
   };
   struct What {
     std::span<const Transfer> pending;
@@ -58,7 +61,7 @@ class DataMove {
   Status reserve_space(const access::StorageUse& use);
   Status open(const access::StorageUse& use, bool has_data);
   Status transfer(const Status& ready, const What& what);
-  Status move(TransferSet& set, const What& what);
+  Status move(TransferSet& set, const What& what, ProgressMeter& progress);
 
   Means means_;
   const access::Plan& plan_;

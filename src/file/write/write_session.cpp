@@ -122,7 +122,8 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
                  .file = file_,
                  .gathering = gathering_,
                  .reserve = reserve_,
-                 .times = report_.phases},
+                 .times = report_.phases,
+                 .progress = progress_},
                 plan, shape);
   // Rank 0 makes the metadata already, while the others pack.
   const auto make_metadata = [&] {

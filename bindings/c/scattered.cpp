@@ -1,0 +1,89 @@
+// Rows dealt to the ranks, and single elements.
+#include <span>
+
+#include "handles.hpp"
+
+using stria::Dataset;
+using stria::c::given;
+using stria::c::guarded;
+
+namespace {
+
+stria_rows rows_of(const stria::Rows& rows) {
+  return {rows.first, rows.count, rows.total};
+}
+
+/// Puts or gets whole rows.
+template <typename Call>
+int rows_transfer(stria_dataset* dataset, bool put, const stria_rows* rows, const Call& call) {
+  return guarded([&] {
+    stria::c::record(dataset, put, [&](Dataset& of) {
+      const stria_rows& which = given(rows, "rows");
+      int64_t elements = which.count;
+      for (size_t i = 1; i < of.dims().size(); ++i) {
+        if (elements < 0 || __builtin_mul_overflow(elements, of.dims()[i], &elements)) {
+          stria::c::refuse("the number of rows is negative or too large");
+        }
+      }
+      call(of, stria::Rows{which.first, which.count, which.total}, elements);
+    });
+  });
+}
+
+}  // namespace
+
+int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows) {
+  return guarded([&] {
+    const stria::Rows placed = given(file, "file").file.place_rows(count);
+    given(rows, "rows") = rows_of(placed);
+  });
+}
+
+int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows) {
+  return guarded([&] { given(rows, "rows") = rows_of(given(file, "file").file.share_rows(total)); });
+}
+
+int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element) {
+  return rows_transfer(dataset, true, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+    of.put_rows(which, stria::c::memory_of(data, type, element, elements));
+  });
+}
+
+int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element) {
+  return rows_transfer(dataset, false, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+    of.get_rows(which, stria::c::memory_of(data, type, element, elements));
+  });
+}
+
+int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements) {
+  return guarded([&] {
+    given(elements, "elements") = nullptr;
+    if (count < 0) {
+      stria::c::refuse("the number of elements is negative");
+    }
+    const int64_t* first = count == 0 ? nullptr : &given(offsets, "offsets");
+    *elements = new stria_elements{stria::Elements(std::span(first, static_cast<size_t>(count)))};
+  });
+}
+
+void stria_elements_free(stria_elements* elements) {
+  delete elements;
+}
+
+int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
+  return guarded([&] {
+    stria::c::record(dataset, true, [&](Dataset& of) {
+      const stria::Elements& map = given(elements, "elements").elements;
+      of.put_elements(map, stria::c::memory_of(data, nullptr, element, map.count()));
+    });
+  });
+}
+
+int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element) {
+  return guarded([&] {
+    stria::c::record(dataset, false, [&](Dataset& of) {
+      const stria::Elements& map = given(elements, "elements").elements;
+      of.get_elements(map, stria::c::memory_of(data, nullptr, element, map.count()));
+    });
+  });
+}

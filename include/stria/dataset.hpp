@@ -1,0 +1,110 @@
+// One dataset of a file: what is put into it and got from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "stria/memory.hpp"
+#include "stria/status.hpp"
+
+namespace stria {
+
+namespace file {
+class Session;
+}
+
+/// A dataset of an open file. put() and get() throw kInvalidArgument or kAborted once the file is
+/// closed or abandoned, or a new file is committed.
+class Dataset {
+ public:
+  const std::string& path() const;
+  ElementType element() const;  ///< of numbers
+  const std::vector<int64_t>& dims() const;
+  int64_t bytes() const;  ///< of all its elements
+  /// The raw data lie in one piece, which the engine reads by itself.
+  bool is_contiguous() const;
+  std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
+
+  /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while they
+  /// are packed, without a copy and without a warning. A number that the type can't hold becomes
+  /// the nearest that it can: an integer the nearest end of the range, a double too large for
+  /// float32 infinity. A floating-point number becomes an integer by rounding towards zero, and
+  /// NaN becomes 0. Errors are local and thrown here; the file's next commit() then fails on every
+  /// rank.
+  /// A rank may put a dataset in any number of parts, before and after a flush(). But each element
+  /// may be put only once in the life of the file: put twice, by one rank or by two, it holds
+  /// either value, and its checksum may be that of the other. Elements that are never put read as
+  /// zero. Collective: no.
+  void put(const Hyperslab& slab, const Memory& memory);
+  /// Records a read of `slab` into `memory`, which commit() does. Numbers are converted as by
+  /// put(). Collective: no.
+  void get(const Hyperslab& slab, const Memory& memory);
+
+  /// Puts or gets a box: `count` elements from `start`, which lie in memory as a box of an array of
+  /// shape `sizes`, from `memory_start`, with as many dimensions. As put() and get().
+  template <Number T>
+  void put_box(const std::vector<int64_t>& start, const std::vector<int64_t>& count, const T* array,
+               const std::vector<int64_t>& sizes, const std::vector<int64_t>& memory_start) {
+    put({start, count}, described([&] { return Memory::box(array, sizes, memory_start, count); }));
+  }
+  template <Number T>
+  void get_box(const std::vector<int64_t>& start, const std::vector<int64_t>& count, T* array,
+               const std::vector<int64_t>& sizes, const std::vector<int64_t>& memory_start) {
+    get({start, count}, described([&] { return Memory::box(array, sizes, memory_start, count); }));
+  }
+
+  /// Puts or gets rows.count whole rows from rows.first; see File::place_rows() and
+  /// File::share_rows(). kInvalidArgument when the dataset doesn't have rows.total rows. As put()
+  /// and get().
+  void put_rows(const Rows& rows, const Memory& memory);
+  void get_rows(const Rows& rows, const Memory& memory);
+
+  /// Puts or gets scattered elements: `memory` has elements.count() consecutive numbers, whose
+  /// places `elements` tells. kInvalidArgument when a place is not in the dataset. As put() and
+  /// get().
+  void put_elements(const Elements& elements, const Memory& memory);
+  void get_elements(const Elements& elements, const Memory& memory);
+
+  /// Reads at once: `slab` into `memory`, and whatever was got before. Collective: yes; `slab` may
+  /// differ between ranks, and be empty.
+  void read(const Hyperslab& slab, const Memory& memory);
+  /// The numbers of `slab`, or all. Collective: yes.
+  template <Number T>
+  requires(!std::is_same_v<T, bool>) std::vector<T> read(const Hyperslab& slab) {
+    std::vector<T> numbers;
+    read_at_once(slab, element_type_of<T>(), [&](int64_t count) -> void* {
+      numbers.resize(static_cast<size_t>(count));
+      return numbers.data();
+    });
+    return numbers;
+  }
+  template <Number T>
+  requires(!std::is_same_v<T, bool>) std::vector<T> read() { return read<T>({std::vector<int64_t>(dims().size(), 0), dims()}); }
+
+ private:
+  friend class File;
+  Dataset(std::shared_ptr<file::Session> session, int index) : session_(std::move(session)), index_(index) {}
+
+  /// What `describe` returns; where it throws, the next collective call fails on every rank.
+  template <typename Describe>
+  Memory described(Describe&& describe) {
+    try {
+      return describe();
+    } catch (const Error& error) {
+      refuse(error);
+    }
+  }
+  [[noreturn]] void refuse(const Error& error);
+  Hyperslab slab_of(const Rows& rows);
+  void move_elements(const Elements& elements, const Memory& memory, bool put);
+  void read_at_once(const Hyperslab& slab, ElementType element, const std::function<void*(int64_t count)>& make_room);
+
+  std::shared_ptr<file::Session> session_;
+  int index_;
+};
+
+}  // namespace stria

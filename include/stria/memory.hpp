@@ -1,0 +1,114 @@
+// Where data lie: regions of a dataset, and of the application's memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "stria/datatype.hpp"
+#include "stria/element_type.hpp"
+
+namespace stria {
+
+namespace file {
+class ElementMap;
+}
+
+/// A regular region of a dataset. In each dimension, slowest first, it has `count` blocks of
+/// `block` elements, `stride` apart; the first begins at `start`.
+struct Hyperslab {
+  std::vector<int64_t> start;
+  std::vector<int64_t> count;
+  std::vector<int64_t> stride{};  ///< empty: `block`
+  std::vector<int64_t> block{};   ///< empty: ones
+};
+
+/// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()
+/// returns, and must not change while they are to be written. Memory of an accelerator must be
+/// reachable by the CPU, as managed memory is; copy other memory to the host first.
+struct Memory {
+  Memory(const void* address, Datatype region, ElementType element_type)
+      : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
+  /// `count` consecutive numbers.
+  template <Number T>
+  Memory(const T* numbers, int64_t count)
+      : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<T>()) {}
+  /// All numbers of a span or a vector.
+  template <typename T, size_t N>
+  requires Number<std::remove_const_t<T>> Memory(std::span<T, N> numbers)  // NOLINT: a span is memory
+      : Memory(static_cast<const std::remove_const_t<T>*>(numbers.data()), static_cast<int64_t>(numbers.size())) {}
+  template <Number T>
+  requires(!std::is_same_v<T, bool>) Memory(const std::vector<T>& numbers)  // NOLINT: so is a vector
+      : Memory(numbers.data(), static_cast<int64_t>(numbers.size())) {}
+  template <Number T>
+  Memory(const std::vector<T>&&) = delete;  // it would be gone before the commit
+
+  /// A box of an array of shape `sizes`: `counts` numbers from `starts` in each dimension. Throws
+  /// kInvalidArgument for a box that is not in the array.
+  template <Number T>
+  static Memory box(const T* array, const std::vector<int64_t>& sizes, const std::vector<int64_t>& starts,
+                    const std::vector<int64_t>& counts, Order order = Order::kC) {
+    return {array, box_type(element_type_of<T>(), sizes, starts, counts, order), element_type_of<T>()};
+  }
+  /// An array of shape `sizes` without its ghost cells, of which dimension i has ghost_low[i] at
+  /// its beginning and ghost_high[i] at its end. Throws kInvalidArgument when nothing can be left.
+  template <Number T>
+  static Memory interior(const T* array, const std::vector<int64_t>& sizes, const std::vector<int64_t>& ghost_low,
+                         const std::vector<int64_t>& ghost_high, Order order = Order::kC) {
+    return {array, interior_type(element_type_of<T>(), sizes, ghost_low, ghost_high, order), element_type_of<T>()};
+  }
+  /// One member of an array of structs: Memory::member(particles, n, &Particle::mass).
+  template <typename Struct, Number T>
+  static Memory member(const Struct* structs, int64_t count, T Struct::*which) {
+    const void* first = count == 0 ? nullptr : &(structs->*which);
+    return {first, strided_type(element_type_of<T>(), count, static_cast<int64_t>(sizeof(Struct))), element_type_of<T>()};
+  }
+
+  void* data;
+  Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
+  ElementType element;
+
+ private:
+  static Datatype box_type(ElementType element, const std::vector<int64_t>& sizes, const std::vector<int64_t>& starts,
+                           const std::vector<int64_t>& counts, Order order);
+  static Datatype interior_type(ElementType element, const std::vector<int64_t>& sizes, const std::vector<int64_t>& ghost_low,
+                                const std::vector<int64_t>& ghost_high, Order order);
+  static Datatype strided_type(ElementType element, int64_t count, int64_t stride_bytes);
+};
+
+/// The rows (of the first dimension) of one rank, among those of all ranks.
+struct Rows {
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t total = 0;
+};
+
+/// A map of single elements: where each value of a rank's memory goes in a dataset, or comes from.
+///
+/// It is made once and used for any number of datasets of the same shape, of any element types. It
+/// may be copied cheaply, and outlives files.
+/// Cost: time and memory are linear in the number of values. A file with checksums keeps the map of
+/// each put, at one to three bytes for each run of neighbouring elements; for many short runs turn
+/// CreateOptions::checksums off.
+class Elements {
+ public:
+  /// The place of a value that is neither put nor got.
+  static constexpr int64_t kNone = -1;
+
+  /// offsets[i] is the place of value i: the number of elements before it in the dataset, in C
+  /// order of its dimensions. They may come in any order. Throws kInvalidArgument when a place
+  /// comes twice, or is negative and not kNone.
+  explicit Elements(std::span<const int64_t> offsets);
+
+  /// The number of values in memory, those with kNone included.
+  int64_t count() const;
+
+ private:
+  friend class Dataset;
+  std::shared_ptr<const file::ElementMap> map_;
+};
+
+}  // namespace stria

@@ -1,0 +1,143 @@
+// Dataset: turns Status into stria::Error.
+#include "stria/dataset.hpp"
+
+#include "base/checked.hpp"
+#include "base/out_of_memory.hpp"
+#include "file/calls.hpp"
+#include "file/define/attribute_values.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
+
+namespace stria {
+
+using file::call;
+using file::directed;
+using file::live;
+
+namespace {
+
+/// The session of a put or a get.
+file::Session& moving(const std::shared_ptr<file::Session>& session, bool put, const char* name) {
+  if (put) {
+    return directed<file::WriteSession>(*live(session), name);
+  }
+  return directed<file::ReadSession>(*live(session), name);
+}
+
+/// The number of elements of a region of a dataset; 0 when it can't be one.
+int64_t elements_of(const Hyperslab& slab, const std::vector<int64_t>& dims) {
+  int64_t count = 1;
+  for (size_t i = 0; i < slab.count.size(); ++i) {
+    const int64_t block = i < slab.block.size() ? slab.block[i] : 1;
+    int64_t here = 0;
+    const bool fits =
+        i < dims.size() && slab.count[i] >= 0 && block >= 0 && checked_multiply(slab.count[i], block, &here) && here <= dims[i];
+    count = fits ? count * here : 0;
+  }
+  return count;
+}
+
+/// Records by `record`, which is counted and has a span.
+template <typename Record>
+Status note_transfer(file::Session& session, int index, const Memory& memory, bool put, const Record& record) {
+  trace::FileSpan span = call(session, put ? trace::BuiltIn::kDatasetPut : trace::BuiltIn::kDatasetGet);
+  if (span->recorded()) {
+    span->set_bytes(memory.type.size());
+    span->set_detail(trace::Recorder::instance().dataset(session.dataset(index).spec.path));
+  }
+  session.count_transfer(put, memory.type.size());
+  return record();
+}
+
+}  // namespace
+
+const std::string& Dataset::path() const {
+  return live(session_)->dataset(index_).spec.path;
+}
+ElementType Dataset::element() const {
+  return live(session_)->dataset(index_).stored_element();
+}
+const std::vector<int64_t>& Dataset::dims() const {
+  return live(session_)->dataset(index_).spec.dims;
+}
+
+int64_t Dataset::bytes() const {
+  return live(session_)->dataset(index_).data_bytes();
+}
+bool Dataset::is_contiguous() const {
+  return live(session_)->dataset(index_).data_offset >= 0;
+}
+
+std::string Dataset::type_name() const {
+  return file::type_name_of(live(session_)->dataset(index_).spec.element);
+}
+
+void Dataset::put(const Hyperslab& slab, const Memory& memory) {
+  file::Session& session = moving(session_, true, "put()");
+  note_transfer(session, index_, memory, true, [&] { return session.record(index_, slab, memory); }).throw_if_error();
+}
+
+void Dataset::get(const Hyperslab& slab, const Memory& memory) {
+  file::Session& session = moving(session_, false, "get()");
+  note_transfer(session, index_, memory, false, [&] { return session.record(index_, slab, memory); }).throw_if_error();
+}
+
+void Dataset::refuse(const Error& error) {
+  live(session_)->refuse(Status(error.code(), fmt::format("dataset '{}': {}", path(), error.what()))).throw_if_error();
+  throw error;
+}
+
+Hyperslab Dataset::slab_of(const Rows& rows) {
+  Hyperslab slab{std::vector<int64_t>(dims().size(), 0), dims()};
+  if (dims().empty() || dims()[0] != rows.total) {
+    refuse(Error(ErrorCode::kInvalidArgument,
+                 fmt::format("it has {} rows, but those given are of {}", dims().empty() ? 0 : dims()[0], rows.total)));
+  }
+  slab.start[0] = rows.first;
+  slab.count[0] = rows.count;
+  return slab;
+}
+
+void Dataset::put_rows(const Rows& rows, const Memory& memory) {
+  put(slab_of(rows), memory);
+}
+
+void Dataset::get_rows(const Rows& rows, const Memory& memory) {
+  get(slab_of(rows), memory);
+}
+
+void Dataset::move_elements(const Elements& elements, const Memory& memory, bool put) {
+  file::Session& session = moving(session_, put, put ? "put_elements()" : "get_elements()");
+  note_transfer(session, index_, memory, put, [&] { return session.record(index_, *elements.map_, memory); }).throw_if_error();
+}
+
+void Dataset::put_elements(const Elements& elements, const Memory& memory) {
+  move_elements(elements, memory, true);
+}
+
+void Dataset::get_elements(const Elements& elements, const Memory& memory) {
+  move_elements(elements, memory, false);
+}
+
+// Whatever is wrong on this rank, the others are met, and hear of it.
+void Dataset::read(const Hyperslab& slab, const Memory& memory) {
+  file::Session& session = moving(session_, false, "read()");
+  static_cast<void>(note_transfer(session, index_, memory, false, [&] { return session.record(index_, slab, memory); }));
+  file::finish_call(session, trace::BuiltIn::kFileFlush, "read()", [&] { return session.flush(); }).throw_if_error();
+}
+
+void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std::function<void*(int64_t count)>& make_room) {
+  file::Session& session = moving(session_, false, "read()");
+  Memory memory(nullptr, Datatype(), element);
+  const Status room = or_out_of_memory([&] {
+    const int64_t count = elements_of(slab, session.dataset(index_).spec.dims);
+    memory = Memory(make_room(count), Datatype::bytes(count * element_bytes(element)), element);
+    return Status();
+  });
+  if (!room.ok()) {
+    static_cast<void>(session.refuse(room));
+  }
+  read(slab, memory);
+}
+
+}  // namespace stria
