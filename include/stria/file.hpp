@@ -29,6 +29,7 @@
 
 #include "stria/datatype.hpp"
 #include "stria/element_type.hpp"
+#include "stria/filters.hpp"
 #include "stria/hints.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
@@ -89,6 +90,14 @@ struct DatasetOptions {
   int64_t alignment_bytes = 0;
   /// Store numbers in big-endian order.
   bool big_endian = false;
+  /// The shape of the pieces in which the file has the dataset; it is not longer than the dataset in
+  /// any dimension, and has at most a gigabyte. Empty: one piece, unless there are filters; then
+  /// whole rows, about a megabyte of them. Puts needn't know of chunks. What they put is compressed
+  /// and leaves memory at the commit; a flush() copies it. A dataset of one value, or without
+  /// elements, has no chunks.
+  std::vector<int64_t> chunk{};
+  /// What each chunk passes. A chunk that doesn't get smaller by it is stored as it is.
+  Filters filters{};
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.
@@ -142,8 +151,13 @@ class Dataset {
   ElementType element() const;  ///< of numbers
   const std::vector<int64_t>& dims() const;
   int64_t bytes() const;  ///< of all its elements
-  /// The raw data lie in one piece, which the engine reads by itself.
+  /// The raw data lie in one piece.
   bool is_contiguous() const;
+  /// What chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are none.
+  std::string filters() const;
+  /// The bytes that the dataset takes in a file that is open for reading, by the index of its
+  /// chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
+  int64_t stored_bytes() const;
   std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
   /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type, without a

@@ -38,6 +38,7 @@ struct IoOptions {
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;
+  bool compress = false;  ///< the checkpoints
   bool verify = false;  ///< check every value of every file written
   bool keep = false;
   Hints hints;

@@ -82,11 +82,10 @@ void note_shape(const DatasetEntry& dataset, const std::vector<Span>& spans, Tra
   transfer.first_row = spans.empty() ? 0 : spans[0].start;
   bool no_rows = !spans.empty() && spans[0].count == 0;
   transfer.row_count = spans.empty() ? 1 : no_rows ? 0 : (spans[0].count - 1) * spans[0].stride + spans[0].block;
-  if (plain) {
-    for (const Span& span : spans) {
-      transfer.start.push_back(span.start);
-      transfer.count.push_back(span.count * span.block);
-    }
+  transfer.has_gaps = !plain;
+  for (const Span& span : spans) {
+    transfer.start.push_back(span.start);
+    transfer.count.push_back(span.count == 0 ? 0 : (span.count - 1) * span.stride + span.block);
   }
 }
 

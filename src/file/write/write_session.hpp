@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "access/move.hpp"
+#include "file/chunks/chunk_packer.hpp"
 #include "file/define/definitions.hpp"
 #include "file/meet/part_exchange.hpp"
 #include "file/move/transfer_set.hpp"
@@ -50,6 +51,14 @@ class WriteSession : public Session {
                std::shared_ptr<RollCall> roll_call);
 
   Result<access::RequestShape> agree_on_pending(Call call);
+  bool has_chunks() const;
+  /// Takes the puts of datasets in chunks out of those that are pending, with a copy of their memory
+  /// if that may change before the commit.
+  Status set_chunked_aside(bool memory_may_change);
+  /// Makes chunks of them, which are pending in their place. Collective: yes, the error
+  /// is agreed on.
+  Result<access::RequestShape> pack_chunks(const access::RequestShape& shape);
+  void put_chunks(int dataset, int64_t before);
   Status define_checksums();
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
   /// this rank's own.
@@ -75,6 +84,8 @@ class WriteSession : public Session {
   std::unique_ptr<container::Layout> layout_;
   Definitions definitions_;
   std::vector<RowTable> row_tables_;  // known at the commit
+  std::vector<Transfer> chunked_;  // puts that wait for the commit
+  std::vector<PackedChunks> packed_;
   Gathered gathered_;
   PartExchange parts_;                  // brings what all have gathered to rank 0
   std::unique_ptr<Metadata> metadata_;  // rank 0
