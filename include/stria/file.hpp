@@ -90,8 +90,8 @@ struct DatasetOptions {
   int64_t alignment_bytes = 0;
   /// Store numbers in big-endian order.
   bool big_endian = false;
-  /// The shape of the pieces in which the file has the dataset; it is not longer than the dataset in
-  /// any dimension, and has at most a gigabyte. Empty: one piece, unless there are filters; then
+  /// The shape of the pieces in which the file has the dataset; none of its lengths is greater than
+  /// the dataset's, and it has at most a gigabyte. Empty: one piece, unless there are filters; then
   /// whole rows, about a megabyte of them. Puts needn't know of chunks. What they put is compressed
   /// and leaves memory at the commit; a flush() copies it. A dataset of one value, or without
   /// elements, has no chunks.

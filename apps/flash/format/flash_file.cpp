@@ -141,8 +141,8 @@ void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells
   put_common(file, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
   if (standard) {
     for (size_t v = 0; v < cells.names.size(); ++v) {
-      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks,
-                   cells, static_cast<int>(v));
+      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks, cells,
+                   static_cast<int>(v));
     }
     return;
   }

@@ -26,7 +26,8 @@ Status check_chunking(const DatasetSpec& spec) {
   return Status();
 }
 
-ChunkGrid::ChunkGrid(const DatasetSpec& spec) : dims_(spec.dims), chunk_(spec.chunking->dims), inner_bytes_(spec.element.bytes) {
+ChunkGrid::ChunkGrid(const DatasetSpec& spec)
+    : dims_(spec.dims), chunk_(spec.chunking->dims), inner_bytes_(spec.element.bytes) {
   chunk_bytes_ = spec.element.bytes;
   for (size_t dim = 0; dim < dims_.size(); ++dim) {
     across_.push_back((dims_[dim] + chunk_[dim] - 1) / chunk_[dim]);

@@ -1,7 +1,7 @@
 // The sums of chunks as the file has them: the dataset ".stria/chunks".
 //
-// Problem: sums of rows tell whether data are right, not whether each stored byte is: deflate leaves
-// bits unused. And they take inflating.
+// Problem: sums of rows tell whether data are right, not whether each stored byte is. Deflate
+// leaves bits unused.
 // Method: one XXH3-64 of each stored chunk, in the order of the index. See docs/formats/hdf5.md.
 #pragma once
 

@@ -65,10 +65,9 @@ std::vector<int> ChunkPacker::shapes() const {
   std::vector<int> shapes;
   for (int i = 0; i < catalog_.size(); ++i) {
     const container::DatasetSpec& spec = catalog_[i].spec;
-    shapes.push_back(
-        catalog_[i].is_chunked()
-            ? known.emplace(std::tuple(spec.dims, spec.chunking->dims, spec.element.bytes), i).first->second
-            : i);
+    shapes.push_back(catalog_[i].is_chunked()
+                         ? known.emplace(std::tuple(spec.dims, spec.chunking->dims, spec.element.bytes), i).first->second
+                         : i);
   }
   return shapes;
 }
@@ -176,8 +175,9 @@ bool ChunkPacker::find_parts(const Work& work, std::byte* chunk) {
   const ChunkOfDataset here{work.dataset, work.number};
   parts_.find(here, found_);
   const int64_t id = parts_.id_of(here);
-  const auto [first, last] = std::equal_range(received_.begin(), received_.end(), ReceivedPart{id, 0, {}},
-                                              [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
+  const auto [first, last] =
+      std::equal_range(received_.begin(), received_.end(), ReceivedPart{id, 0, {}},
+                       [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
   int64_t covered = 0;  // from the beginning, without a gap
   for (const ChunkPart& part : found_) {
     covered += part.offset == covered ? part.bytes : 0;
@@ -200,11 +200,9 @@ void ChunkPacker::store(const Work& work, std::span<const std::byte> chunk, Pack
   const int64_t begin = packed.size();
   const auto skipped = pipeline_.encode(spec.chunking->filters, spec.element.bytes, chunk, packed.bytes);
   const std::span<const std::byte> stored = std::span(packed.bytes).subspan(static_cast<size_t>(begin));
-  packed.chunks.push_back({.place = {.number = work.number,
-                                     .offset = begin,
-                                     .bytes = static_cast<int64_t>(stored.size()),
-                                     .skipped = skipped},
-                           .sum = std::max<uint64_t>(hash_bytes(stored), 1)});
+  packed.chunks.push_back(
+      {.place = {.number = work.number, .offset = begin, .bytes = static_cast<int64_t>(stored.size()), .skipped = skipped},
+       .sum = std::max<uint64_t>(hash_bytes(stored), 1)});
 }
 
 }  // namespace stria::file

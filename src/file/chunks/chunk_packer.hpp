@@ -59,7 +59,7 @@ class ChunkPacker {
   container::FilterPipeline pipeline_;
   ChunkRanges touched_;
   std::vector<Work> works_;
-  std::vector<int64_t> others_;         // chunks that other ranks assemble, of which this one has parts
+  std::vector<int64_t> others_;         // chunks of which this rank has parts for others
   std::vector<ReceivedPart> received_;  // by chunk
 
   std::vector<ChunkPart> found_;  // of one chunk

@@ -61,8 +61,8 @@ class ChunkParts {
 
   std::span<const Transfer> transfers_;
   std::vector<std::optional<container::ChunkGrid>> grids_;  // of each dataset
-  std::vector<int64_t> first_ids_;                           // of each dataset
-  std::vector<std::vector<Put>> puts_;                       // of each dataset, by first row
+  std::vector<int64_t> first_ids_;                          // of each dataset
+  std::vector<std::vector<Put>> puts_;                      // of each dataset, by first row
   int64_t chunk_count_ = 0;
   std::vector<size_t> meeting_;
 };

@@ -70,8 +70,8 @@ Status ChunkReader::decode(int dataset, const Cut& cut, Decoded& decoded) {
   Status status;
   if (read_bytes < place->bytes) {
     status = Status(ErrorCode::kCorrupted, "the file is cut short");
-  } else if (cut.sums != nullptr && std::max<uint64_t>(hash_bytes(stored_), 1) !=
-                                        (*cut.sums)[static_cast<size_t>(place - cut.index.begin())]) {
+  } else if (cut.sums != nullptr &&
+             std::max<uint64_t>(hash_bytes(stored_), 1) != (*cut.sums)[static_cast<size_t>(place - cut.index.begin())]) {
     status = Status(ErrorCode::kCorrupted, "a chunk doesn't match its checksum");
   } else {
     const container::DatasetSpec& spec = source_.catalog[dataset].spec;

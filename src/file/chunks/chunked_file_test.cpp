@@ -18,7 +18,8 @@ namespace {
 using access::test::content_of;
 using access::test::set_content;
 
-/// A box of a dataset that one rank puts at one time, every `stride`-th index of the first dimension.
+/// A box of a dataset that one rank puts at one time; of the first dimension every `stride`-th
+/// index.
 struct Part {
   std::vector<int64_t> start, count;
   int64_t stride = 1;
@@ -99,7 +100,8 @@ Case random_case(uint64_t seed) {
   const ElementType types[] = {ElementType::kFloat64, ElementType::kFloat32, ElementType::kInt16, ElementType::kInt64};
   made.stored = types[pick(random, 0, 3)];
   made.noise = made.stored != ElementType::kInt16 && pick(random, 0, 3) == 0;
-  made.options.filters = {.shuffle = pick(random, 0, 3) > 0, .deflate = pick(random, 0, 3) > 0, .fletcher32 = pick(random, 0, 2) == 0};
+  made.options.filters = {
+      .shuffle = pick(random, 0, 3) > 0, .deflate = pick(random, 0, 3) > 0, .fletcher32 = pick(random, 0, 2) == 0};
   made.options.filters.deflate |= made.options.chunk.empty();
   made.options.big_endian = pick(random, 0, 4) == 0;
   made.options.value_range = pick(random, 0, 1) == 0;
@@ -176,7 +178,8 @@ Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
 std::string compare_part(ReadSession& session, const Case& made, const Part& part, const std::vector<double>& all) {
   const std::vector<int64_t> elements = elements_of(made, part);
   std::vector<double> values(elements.size(), -7);
-  Status status = session.record(*session.find("twin"), slab_of(part), Memory(values.data(), static_cast<int64_t>(values.size())));
+  Status status =
+      session.record(*session.find("twin"), slab_of(part), Memory(values.data(), static_cast<int64_t>(values.size())));
   status.update(session.commit());
   if (!status.ok()) {
     return status.message();

@@ -137,8 +137,8 @@ Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec)
   STRIA_RETURN_IF_ERROR(container::check_chunking(spec).with_context(fmt::format("dataset '{}'", spec.path)));
   for (size_t dim = 0; dim < spec.dims.size(); ++dim) {
     if (spec.chunking->dims[dim] > spec.dims[dim]) {
-      return refused(fmt::format("dimension {} of a chunk, {}, is longer than the dataset's, {}", dim,
-                                 spec.chunking->dims[dim], spec.dims[dim]));
+      return refused(fmt::format("dimension {} of a chunk, {}, is longer than the dataset's, {}", dim, spec.chunking->dims[dim],
+                                 spec.dims[dim]));
     }
   }
   return Status();

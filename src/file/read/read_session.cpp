@@ -231,7 +231,8 @@ Status ReadSession::move_all(const access::Plan& plan) {
   });
 }
 
-// Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a buffer, the packer converts from there.
+// Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a
+// buffer, the packer converts from there.
 Status ReadSession::read_through_library(const Transfer& transfer) {
   if (transfer.has_gaps) {
     return Status(ErrorCode::kUnsupported, fmt::format("dataset '{}' takes libhdf5 to be read: read it without strides",

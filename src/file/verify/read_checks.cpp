@@ -177,8 +177,7 @@ Status SumChecker::read_data(int number, ByteRange range, std::byte* out, std::v
   return Status();
 }
 
-Result<uint64_t> SumChecker::hash_region(int number, const Datatype& region, int64_t displacement,
-                                         std::vector<Damage>& found) {
+Result<uint64_t> SumChecker::hash_region(int number, const Datatype& region, int64_t displacement, std::vector<Damage>& found) {
   StreamingHash hash;
   if (!seen_.catalog[number].is_chunked()) {
     STRIA_RETURN_IF_ERROR(hash_into(region, seen_.catalog[number].data_offset + displacement, hash));

@@ -13,11 +13,10 @@ namespace {
 Status hold_memory(Transfer& transfer) {
   const ElementType element = transfer.memory.element;
   const int64_t bytes = transfer.memory.type.size();
-  STRIA_ASSIGN_OR_RETURN(const Packer packer,
-                         Packer::create({{.memory = static_cast<std::byte*>(transfer.memory.data),
-                                          .type = transfer.memory.type,
-                                          .memory_element = element,
-                                          .stored_element = element}}));
+  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(transfer.memory.data),
+                                                               .type = transfer.memory.type,
+                                                               .memory_element = element,
+                                                               .stored_element = element}}));
   transfer.kept.resize(static_cast<size_t>(bytes));
   const PackPart part{0, 0, bytes, transfer.kept.data()};
   packer.pack(std::span(&part, 1));
@@ -33,9 +32,8 @@ bool WriteSession::has_chunks() const {
 }
 
 Status WriteSession::set_chunked_aside(bool memory_may_change) {
-  const auto first = std::stable_partition(pending_.begin(), pending_.end(), [&](const Transfer& transfer) {
-    return !catalog_[transfer.dataset].is_chunked();
-  });
+  const auto first = std::stable_partition(pending_.begin(), pending_.end(),
+                                           [&](const Transfer& transfer) { return !catalog_[transfer.dataset].is_chunked(); });
   for (auto transfer = first; transfer != pending_.end(); ++transfer) {
     aside_bytes_ += transfer->region.size();
     if (memory_may_change) {

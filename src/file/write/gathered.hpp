@@ -39,7 +39,7 @@ class Gathered {
   // .table holds the dataset and .index the row until they are laid out.
   std::vector<RowSum> row_sums_;
   RowSumBytes row_sum_bytes_;
-  std::vector<std::byte> slab_records_;  // of what was not put by whole rows
+  std::vector<std::byte> slab_records_;           // of what was not put by whole rows
   std::vector<std::vector<SummedChunk>> chunks_;  // of each dataset
 };
 

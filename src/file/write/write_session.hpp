@@ -52,8 +52,8 @@ class WriteSession : public Session {
 
   Result<access::RequestShape> agree_on_pending(Call call);
   bool has_chunks() const;
-  /// Takes the puts of datasets in chunks out of those that are pending, with a copy of their memory
-  /// if that may change before the commit.
+  /// Takes the puts of datasets in chunks out of those that are pending; with a copy of their
+  /// memory if that may change before the commit.
   Status set_chunked_aside(bool memory_may_change);
   /// Makes chunks of them, which are pending in their place. Collective: yes, the error
   /// is agreed on.
@@ -84,7 +84,7 @@ class WriteSession : public Session {
   std::unique_ptr<container::Layout> layout_;
   Definitions definitions_;
   std::vector<RowTable> row_tables_;  // known at the commit
-  std::vector<Transfer> chunked_;  // puts that wait for the commit
+  std::vector<Transfer> chunked_;     // puts that wait for the commit
   std::vector<PackedChunks> packed_;
   Gathered gathered_;
   PartExchange parts_;                  // brings what all have gathered to rank 0

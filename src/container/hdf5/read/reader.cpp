@@ -58,7 +58,7 @@ struct Hdf5Reader::Impl {
   std::unique_ptr<h5::StorageFile> source_owner;
   h5::StorageFile& source;
   Id file;
-  int64_t base = 0;           // of addresses
+  int64_t base = 0;                 // of addresses
   bool has_wide_addresses = false;  // of 8 bytes, and lengths too
 };
 
@@ -82,8 +82,8 @@ Status Hdf5Reader::Impl::open() {
   size_t address_bytes = 0;
   size_t length_bytes = 0;
   has_wide_addresses = creation.valid() && H5Pget_userblock(creation.get(), &user_block) >= 0 &&
-                       H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) >= 0 &&
-                       address_bytes == sizeof(int64_t) && length_bytes == sizeof(int64_t);
+                       H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) >= 0 && address_bytes == sizeof(int64_t) &&
+                       length_bytes == sizeof(int64_t);
   base = static_cast<int64_t>(user_block);
   return Status();
 }

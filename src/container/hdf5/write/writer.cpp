@@ -160,7 +160,8 @@ Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& heade
 
 /// Adds what a dataset's header says of its chunks; gives their index its place.
 Status add_chunks(const Object& dataset, ImageSpace& space, h5::ObjectHeader& header) {
-  const DatasetSpec spec{.path = {}, .element = dataset.value->element, .dims = dataset.value->dims, .chunking = dataset.chunking};
+  const DatasetSpec spec{
+      .path = {}, .element = dataset.value->element, .dims = dataset.value->dims, .chunking = dataset.chunking};
   const ChunkGrid grid(spec);
   STRIA_ASSIGN_OR_RETURN(const int64_t tree, h5::make_chunk_tree(grid, dataset.chunks, space));
   h5::put_zero_fill_value(header.begin(Message::kFillValue));
