@@ -27,9 +27,19 @@ int64_t number(const std::string& name, const std::string& value) {
   int64_t parsed = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
   if (error != std::errc() || end != value.data() + value.size() || parsed < 0) {
-    refuse("option '" + name + "' is '" + value + "'; use a number of bytes");
+    refuse("option '" + name + "' is '" + value + "'; use a number");
   }
   return parsed;
+}
+
+std::vector<int64_t> numbers(const std::string& name, const std::string& value) {
+  std::vector<int64_t> list;
+  for (size_t begin = 0; begin <= value.size();) {
+    const size_t end = std::min(value.find(',', begin), value.size());
+    list.push_back(number(name, value.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return list;
 }
 
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
@@ -75,7 +85,7 @@ CreateOptions create_options(const stria_options* options) {
       result.sync = truth(name, value);
     } else if (name == "checksums") {
       result.checksums = truth(name, value);
-    } else if (!is_of_another_call(name, {"verify", "value_range", "big_endian", "alignment"})) {
+    } else if (!is_of_another_call(name, {"verify", "value_range", "big_endian", "alignment", "compress", "chunk"})) {
       result.hints[name] = value;
     }
   }
@@ -87,7 +97,8 @@ OpenOptions open_options(const stria_options* options) {
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
     if (name == "verify") {
       result.verify = truth(name, value);
-    } else if (!is_of_another_call(name, {"sync", "checksums", "value_range", "big_endian", "alignment"})) {
+    } else if (!is_of_another_call(name,
+                                   {"sync", "checksums", "value_range", "big_endian", "alignment", "compress", "chunk"})) {
       result.hints[name] = value;
     }
   }
@@ -103,6 +114,10 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.big_endian = truth(name, value);
     } else if (name == "alignment") {
       result.alignment_bytes = number(name, value);
+    } else if (name == "compress") {
+      result.filters = truth(name, value) ? Filters::compress() : Filters();
+    } else if (name == "chunk") {
+      result.chunk = numbers(name, value);
     }
   }
   return result;

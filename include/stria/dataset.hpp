@@ -25,8 +25,13 @@ class Dataset {
   ElementType element() const;  ///< of numbers
   const std::vector<int64_t>& dims() const;
   int64_t bytes() const;  ///< of all its elements
-  /// The raw data lie in one piece, which the engine reads by itself.
+  /// The raw data lie in one piece.
   bool is_contiguous() const;
+  /// What chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are none.
+  std::string filters() const;
+  /// The bytes that the dataset takes in a file that is open for reading, by the index of its
+  /// chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
+  int64_t stored_bytes() const;
   std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
 
   /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while they

@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "stria/dataset.hpp"
+#include "stria/filters.hpp"
 #include "stria/hints.hpp"
 #include "stria/phases.hpp"
 
@@ -65,6 +66,14 @@ struct DatasetOptions {
   int64_t alignment_bytes = 0;
   /// Store numbers in big-endian order.
   bool big_endian = false;
+  /// The shape of the pieces in which the file has the dataset; none of its lengths is greater than
+  /// the dataset's, and it has at most a gigabyte. Empty: one piece, unless there are filters; then
+  /// whole rows, about a megabyte of them. Puts needn't know of chunks. What they put is compressed
+  /// and leaves memory at the commit; a flush() copies it. A dataset of one value, or without
+  /// elements, has no chunks.
+  std::vector<int64_t> chunk{};
+  /// What each chunk passes. A chunk that doesn't get smaller by it is stored as it is.
+  Filters filters{};
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.

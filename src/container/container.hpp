@@ -6,9 +6,12 @@
 // tells it all objects, and writes the image of the metadata that the Writer makes. An existing
 // file has one Reader on each rank that needs it.
 //
-// Future formats add to this and change none of it (docs/design.md, "Containers"). Compressed
-// chunks have no place before ranks have agreed on their sizes. Records of classic netCDF have a
-// stride. A file that grows has an image whose last extent makes the others valid.
+// Compressed chunks have no place before ranks have agreed on their sizes: the Layout gives a
+// dataset room for all of them, the Writer hears of each chunk.
+//
+// Future formats add to this and change none of it (docs/design.md, "Containers"). Records of
+// classic netCDF have a stride. A file that grows has an image whose last extent makes the others
+// valid.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "container/chunks/chunking.hpp"
 #include "container/image.hpp"
 #include "container/spec.hpp"
 #include "storage/driver.hpp"
@@ -31,9 +35,11 @@ namespace stria::container {
 class Layout {
  public:
   virtual ~Layout() = default;
-  /// Returns the file offset of a dataset's raw data; -1 when it has none. A place once given
-  /// stays. kInvalidArgument when the file would be too large.
+  /// Returns the file offset of a dataset's raw data; -1 when it has none, or is in chunks. A place
+  /// once given stays. kInvalidArgument when the file would be too large.
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
+  /// Likewise of `bytes` bytes that hold all chunks of a dataset.
+  virtual Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) = 0;
   /// The end of all raw data so far.
   virtual int64_t end() const = 0;
 };
@@ -47,6 +53,9 @@ class Writer {
   /// Layout has given; returns this offset. Errors (kAlreadyExists, kInvalidArgument, kUnsupported)
   /// have the dataset's name.
   virtual Result<int64_t> create_dataset(const DatasetSpec& spec) = 0;
+  /// Says where the chunks of a dataset are that was made with `chunking`; those that
+  /// aren't named read as zeros. Once, before finish(). \pre numbers increase
+  virtual Status place_chunks(const std::string& path, std::vector<StoredChunk> chunks) = 0;
   /// Makes a dataset whose whole content is given here, in the machine's byte order. The content
   /// becomes part of the image.
   virtual Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) = 0;
@@ -80,6 +89,9 @@ class Reader {
   /// The sorted names of the attributes of a dataset or group; "" or "/" is the root group.
   virtual Result<std::vector<std::string>> attribute_names(const std::string& object_path) const = 0;
   virtual Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const = 0;
+  /// The chunks of a dataset whose spec has a `chunking`, by increasing number. kCorrupted when the
+  /// list makes no sense, or a chunk would lie past the end of the file.
+  virtual Result<std::vector<StoredChunk>> chunks(const std::string& path) const = 0;
   /// Reads the hyperslab [start, start + count) of a dataset of any layout into `out`: elements in
   /// C order, in the machine's byte order; numbers keep their type. kUnsupported when the elements
   /// can't be read. \pre out.size() == product(count) * dataset(path).spec.element.bytes

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "container/chunks/chunking.hpp"
 #include "stria/element_type.hpp"
 #include "stria/status.hpp"
 
@@ -54,6 +56,8 @@ struct DatasetSpec {
   std::vector<int64_t> dims;
   int64_t alignment_bytes = 1;  ///< the raw data begin at a multiple of this
   int64_t data_offset = -1;     ///< where the raw data go (Layout::place)
+  /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
+  std::optional<Chunking> chunking{};
 };
 
 /// A value attached to a dataset or group. The buffer holds the elements in the
@@ -74,6 +78,9 @@ struct DatasetInfo {
   /// File offset of the raw data when it can be read directly (contiguous, allocated, no filters,
   /// not external), else -1.
   int64_t data_offset = -1;
+  /// What chunks pass, in the words of users: "shuffle deflate(1)". spec.chunking has a value only
+  /// where Reader::chunks() can list the chunks, and decoding takes nothing but Filters.
+  std::string filters{};
 };
 
 /// The size in bytes of a dataset with these dims and this element. kInvalidArgument on negative

@@ -65,7 +65,16 @@ int64_t Dataset::bytes() const {
   return live(session_)->dataset(index_).data_bytes();
 }
 bool Dataset::is_contiguous() const {
-  return live(session_)->dataset(index_).data_offset >= 0;
+  const file::DatasetEntry& entry = live(session_)->dataset(index_);
+  return entry.data_offset >= 0 && !entry.is_chunked();
+}
+
+std::string Dataset::filters() const {
+  return live(session_)->dataset(index_).filters;
+}
+
+int64_t Dataset::stored_bytes() const {
+  return directed<file::ReadSession>(*live(session_), "stored_bytes()").stored_bytes(index_).value();
 }
 
 std::string Dataset::type_name() const {

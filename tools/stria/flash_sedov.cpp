@@ -231,7 +231,8 @@ int run(MPI_Comm comm, Arguments& a) {
   if (a.command->count("--tend") > 0 && a.command->count("--steps") == 0) {
     a.sedov.max_steps = std::numeric_limits<int32_t>::max();  // only the time decides
   }
-  a.output.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
+  a.output.form.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
+  a.output.form.filters = a.compress ? Filters::compress() : Filters();
   a.output.sync = !a.no_sync;
   a.output.hints = parse_hints(comm, a.hints);
   prepare_directory(comm, a.output.directory, a.writes_checkpoints() || a.writes_plots());
@@ -299,6 +300,7 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_flag("--corners", a.output.corners, "also plot files of values at the cells' corners");
   command.add_option("--keep", a.output.keep, "checkpoints to keep; 0: all")->check(CLI::NonNegativeNumber);
   command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
+  command.add_flag("--compress", a.compress, "checkpoints: shuffled and deflated");
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
   command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)

@@ -56,6 +56,16 @@ json attributes_json(File& file, const std::string& object) {
   return list;
 }
 
+// Null where only libhdf5 can tell, or nobody because of damage.
+json stored_bytes(const Dataset& dataset) {
+  try {
+    const int64_t bytes = dataset.stored_bytes();
+    return bytes >= 0 ? json(bytes) : json(nullptr);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 json dataset_json(File& file, const std::string& path) {
   Dataset dataset = file.dataset(path);
   return {{"path", path},
@@ -63,6 +73,8 @@ json dataset_json(File& file, const std::string& path) {
           {"shape", dataset.dims()},
           {"bytes", dataset.bytes()},
           {"contiguous", dataset.is_contiguous() || dataset.bytes() == 0},
+          {"filters", dataset.filters()},
+          {"stored_bytes", stored_bytes(dataset)},
           {"attributes", attributes_json(file, path)}};
 }
 
@@ -169,8 +181,20 @@ std::string attributes_text(const json& attributes) {
 }
 
 // How the raw data are stored, where that is unusual.
-const char* storage_text(const json& dataset) {
-  return dataset["bytes"] == 0 ? "  empty" : dataset["contiguous"].get<bool>() ? "" : "  not contiguous";
+std::string storage_text(const json& dataset) {
+  if (dataset["bytes"] == 0) {
+    return "  empty";
+  }
+  if (dataset["contiguous"].get<bool>()) {
+    return "";
+  }
+  const auto filters = dataset["filters"].get<std::string>();
+  std::string text = filters.empty() ? "  not contiguous" : "  " + filters;
+  if (const json& stored = dataset["stored_bytes"]; !stored.is_null()) {
+    const auto ratio = dataset["bytes"].get<double>() / std::max(stored.get<double>(), 1.0);
+    text += fmt::format(", {:.3f} MB in the file, 1 : {:.1f}", stored.get<double>() / 1e6, ratio);
+  }
+  return text;
 }
 
 std::string datasets_text(const json& datasets) {

@@ -58,9 +58,10 @@ std::string padded_label(const std::string& name) {
 }
 
 Dataset make_variable(File& file, const BlockTable& blocks, const std::string& name, const int64_t (&points)[3],
-                      ElementType stored) {
+                      ElementType stored, const Filters& filters = {}) {
   DatasetOptions options;
   options.value_range = true;
+  options.filters = filters;
   return file.create_dataset(padded_label(name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
 }
 
@@ -135,19 +136,21 @@ Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
 }
 
 void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
-                    FileLayout layout) {
-  bool standard = layout == FileLayout::kStandard;
+                    const CheckpointForm& form) {
+  bool standard = form.layout == FileLayout::kStandard;
   put_common(file, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
   if (standard) {
     for (size_t v = 0; v < cells.names.size(); ++v) {
-      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64), blocks, cells,
+      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks, cells,
                    static_cast<int>(v));
     }
     return;
   }
   std::vector<int64_t> dims = {blocks.global_count, cells.cells[2], cells.cells[1], cells.cells[0],
                                static_cast<int64_t>(cells.names.size())};
-  Dataset dataset = file.create_dataset(kExperimentalName, ElementType::kFloat64, dims);
+  DatasetOptions options;
+  options.filters = form.filters;
+  Dataset dataset = file.create_dataset(kExperimentalName, ElementType::kFloat64, dims, options);
   if (blocks.local_count > 0) {
     Hyperslab slab{{blocks.first_block, 0, 0, 0, 0}, dims};
     slab.count[0] = blocks.local_count;

@@ -49,6 +49,12 @@ struct ScalarLists {
 
 enum class FileLayout { kStandard, kExperimental };
 
+/// How a checkpoint keeps its variables.
+struct CheckpointForm {
+  FileLayout layout = FileLayout::kStandard;
+  Filters filters{};
+};
+
 /// The names of simulation output, numbered as FLASH numbers them.
 std::string checkpoint_name(const std::string& base, int number);
 std::string plot_name(const std::string& base, int number);
@@ -57,7 +63,7 @@ std::string corner_plot_name(const std::string& base, int number);
 /// Records a checkpoint: every variable as double, and all lists. The caller keeps `blocks` and
 /// `cells` until the commit, and makes the commit. Collective: as File::create_dataset.
 void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
-                    FileLayout layout);
+                    const CheckpointForm& form);
 
 /// Records a plot file: the chosen variables at cell centres, single precision. Collective: as
 /// put_checkpoint.

@@ -38,7 +38,8 @@ struct IoOptions {
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;
-  bool verify = false;  ///< check every value of every file written
+  bool compress = false;  ///< the checkpoints
+  bool verify = false;    ///< check every value of every file written
   bool keep = false;
   Hints hints;
 };

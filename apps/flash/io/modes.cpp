@@ -89,6 +89,10 @@ class StriaMode : public IoMode {
     return File::create(arrays_.comm, path_, options);
   }
 
+  CheckpointForm form(FileLayout layout) const {
+    return {.layout = layout, .filters = arrays_.options.compress ? Filters::compress() : Filters()};
+  }
+
   void finish(File& file, std::map<std::string, double>& phases) {
     file.commit();
     note(file, phases);
@@ -150,7 +154,7 @@ class CheckpointMode : public StriaMode {
 
   void run(std::map<std::string, double>& phases) override {
     File file = create();
-    put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), layout_);
+    put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), form(layout_));
     finish(file, phases);
   }
 
@@ -274,7 +278,7 @@ class ReadMode : public StriaMode {
     CreateOptions options;
     options.sync = false;
     File file = File::create(arrays_.comm, path_, options);
-    put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), FileLayout::kStandard);
+    put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), form(FileLayout::kStandard));
     file.commit();
   }
 

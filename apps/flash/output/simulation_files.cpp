@@ -194,7 +194,7 @@ void SimulationFiles::write_checkpoint(SedovRun& run) {
   BlockTable table = mesh.block_table();
   std::string path = checkpoint_name(options_.directory + "/" + options_.base, next_checkpoint_);
   write(path, "checkpoint", run,
-        [&](File& file) { put_checkpoint(file, table, cells_of(mesh), scalars(run, false), options_.layout); });
+        [&](File& file) { put_checkpoint(file, table, cells_of(mesh), scalars(run, false), options_.form); });
   ++next_checkpoint_;
   checkpoints_.push_back(path);
   remove_old();

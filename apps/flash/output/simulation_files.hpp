@@ -19,7 +19,7 @@ struct OutputOptions {
   bool corners = false;  ///< also plot files of corner values
   bool sync = true;
   int keep = 0;  ///< checkpoints to keep; 0: all
-  FileLayout layout = FileLayout::kStandard;
+  CheckpointForm form;
   Hints hints;
 };
 

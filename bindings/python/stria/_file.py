@@ -295,15 +295,21 @@ class File:
         *,
         value_range: bool = False,
         alignment: int = 0,
+        compress: bool = False,
+        chunks: "tuple[int, ...] | None" = None,
     ) -> Dataset:
-        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. With `data`, an
-        array that this process puts whole. Collective: all ranks pass the same."""
+        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
+        shuffles and deflates its chunks. With `data`, an array that this process puts whole.
+        Collective: all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
             shape = array.shape if shape is None else shape
             dtype = array.dtype if dtype == "f8" else dtype
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
+        options["compress"] = "true" if compress else "false"
+        if chunks is not None:
+            options["chunk"] = ",".join(str(int(length)) for length in chunks)
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
         made = self._handle.create_dataset(path, _element_of(dtype), [int(size) for size in dims], options)
         dataset = Dataset(self, made, path)

@@ -13,6 +13,13 @@ class InOrder : public Layout {
  public:
   Result<int64_t> place(const DatasetSpec& spec) override {
     STRIA_ASSIGN_OR_RETURN(const int64_t bytes, dataset_bytes(spec));
+    return place_bytes(spec, spec.chunking ? 0 : bytes);
+  }
+  Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) override { return place_bytes(spec, bytes); }
+  int64_t end() const override { return end_; }
+
+ private:
+  Result<int64_t> place_bytes(const DatasetSpec& spec, int64_t bytes) {
     if (bytes == 0) {
       return int64_t{-1};
     }
@@ -25,9 +32,7 @@ class InOrder : public Layout {
     end_ = end;
     return align_down(begin, spec.alignment_bytes);
   }
-  int64_t end() const override { return end_; }
 
- private:
   int64_t end_ = Hdf5Writer::first_raw_offset();
 };
 

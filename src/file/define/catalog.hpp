@@ -16,7 +16,11 @@ namespace stria::file {
 
 struct DatasetEntry {
   container::DatasetSpec spec;
-  int64_t data_offset = -1;  ///< of the raw data; -1: none yet, or only libhdf5 can read it
+  /// Of the raw data; -1: none yet, or not in one piece. Of a new dataset in chunks: of all of
+  /// them, once they are packed.
+  int64_t data_offset = -1;
+  int64_t stored_bytes = 0;  ///< of all chunks of a new dataset
+  std::string filters;       ///< what chunks pass, in words
   bool value_range = false;
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
@@ -25,7 +29,11 @@ struct DatasetEntry {
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
   int64_t row_bytes() const;  ///< of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
-  ByteRange extent() const { return {data_offset, data_offset + data_bytes()}; }
+  bool is_chunked() const { return spec.chunking.has_value(); }
+  /// The engine can read it, else only libhdf5 can.
+  bool is_readable() const { return data_offset >= 0 || is_chunked(); }
+  /// Where a dataset with a data_offset lies in the file.
+  ByteRange extent() const { return {data_offset, data_offset + (is_chunked() ? stored_bytes : data_bytes())}; }
 };
 
 /// The datasets of a file by number, in the order in which they came, and by path.

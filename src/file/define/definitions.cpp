@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "container/chunks/chunk_grid.hpp"
 #include "container/object_path.hpp"
 #include "datatype/convert.hpp"
 #include "file/define/attribute_values.hpp"
@@ -16,6 +17,11 @@ namespace {
 
 uint64_t hash_text(const std::string& text) {
   return hash_bytes(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+std::string text_of(const Filters& filters) {
+  return fmt::format("{}{}{}", filters.shuffle ? "shuffle " : "", filters.deflate ? "deflate " : "",
+                     filters.fletcher32 ? "fletcher32" : "");
 }
 
 uint64_t hash_of(const container::ElementSpec& element) {
@@ -33,6 +39,12 @@ uint64_t hash_of(const container::DatasetSpec& spec) {
   hash = combine_hashes(hash, static_cast<uint64_t>(spec.alignment_bytes));
   for (const int64_t size : spec.dims) {
     hash = combine_hashes(hash, static_cast<uint64_t>(size));
+  }
+  if (spec.chunking) {
+    for (const int64_t size : spec.chunking->dims) {
+      hash = combine_hashes(hash, static_cast<uint64_t>(size));
+    }
+    hash = combine_hashes(hash, hash_text(text_of(spec.chunking->filters)));
   }
   return hash;
 }
@@ -74,7 +86,9 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
           {{"the element type", text_of(spec.element)},
            {"the shape", text_of(spec.dims)},
            {"value_range", entry.value_range ? "true" : "false"},
-           {"the alignment", std::to_string(spec.alignment_bytes)}}};
+           {"the alignment", std::to_string(spec.alignment_bytes)},
+           {"the chunks", spec.chunking ? text_of(spec.chunking->dims) : "none"},
+           {"the filters", spec.chunking ? text_of(spec.chunking->filters) : "none"}}};
 }
 
 DefinitionText describe_table(const container::DatasetSpec& spec, uint64_t content) {
@@ -95,6 +109,41 @@ DefinitionText describe_attribute(const container::AttributeSpec& attribute) {
            {"the value", text_of(attribute.element, attribute.value)}}};
 }
 
+// Whole rows, or as much of a row, until a chunk has about a megabyte.
+std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
+  constexpr int64_t kUsualBytes = 1 << 20;
+  std::vector<int64_t> chunk(spec.dims.size(), 1);
+  int64_t bytes = spec.element.bytes;
+  for (size_t dim = spec.dims.size(); dim-- > 0;) {
+    chunk[dim] = std::clamp<int64_t>(kUsualBytes / bytes, 1, spec.dims[dim]);
+    bytes *= chunk[dim];
+  }
+  return chunk;
+}
+
+// How a dataset is to be cut. One without elements, and one value alone, stay in one piece.
+Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec) {
+  const bool has_several = !spec.dims.empty() && std::find(spec.dims.begin(), spec.dims.end(), 0) == spec.dims.end();
+  if ((options.chunk.empty() && !options.filters.any()) || (options.chunk.empty() && !has_several)) {
+    return Status();
+  }
+  const auto refused = [&](const std::string& why) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': {}", spec.path, why));
+  };
+  if (!has_several) {
+    return refused("it has no elements, or is one value, and can't have chunks");
+  }
+  spec.chunking = container::Chunking{options.chunk.empty() ? usual_chunk(spec) : options.chunk, options.filters};
+  STRIA_RETURN_IF_ERROR(container::check_chunking(spec).with_context(fmt::format("dataset '{}'", spec.path)));
+  for (size_t dim = 0; dim < spec.dims.size(); ++dim) {
+    if (spec.chunking->dims[dim] > spec.dims[dim]) {
+      return refused(fmt::format("dimension {} of a chunk, {}, is longer than the dataset's, {}", dim, spec.chunking->dims[dim],
+                                 spec.dims[dim]));
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
@@ -105,6 +154,7 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   entry.value_range = options.value_range;
   STRIA_ASSIGN_OR_RETURN(entry.spec.path, container::normal_path(given.path));
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
+  STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
   if (target_.catalog.find(entry.spec.path)) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
   }

@@ -82,11 +82,10 @@ void note_shape(const DatasetEntry& dataset, const std::vector<Span>& spans, Tra
   transfer.first_row = spans.empty() ? 0 : spans[0].start;
   bool no_rows = !spans.empty() && spans[0].count == 0;
   transfer.row_count = spans.empty() ? 1 : no_rows ? 0 : (spans[0].count - 1) * spans[0].stride + spans[0].block;
-  if (plain) {
-    for (const Span& span : spans) {
-      transfer.start.push_back(span.start);
-      transfer.count.push_back(span.count * span.block);
-    }
+  transfer.has_gaps = !plain;
+  for (const Span& span : spans) {
+    transfer.start.push_back(span.start);
+    transfer.count.push_back(span.count == 0 ? 0 : (span.count - 1) * span.stride + span.block);
   }
 }
 
@@ -122,14 +121,15 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
 
 namespace {
 
-// Whole rows, where a map means just those.
+// The rows that a map touches, and whether it means all of them.
 void note_rows(const DatasetEntry& dataset, Transfer& transfer) {
   const int64_t row_bytes = std::max<int64_t>(dataset.row_bytes(), 1);
   const int64_t begin = transfer.region.true_lower_bound(), end = transfer.region.true_upper_bound();
   transfer.whole_rows = transfer.region.piece_count() == 1 && begin % row_bytes == 0 && end % row_bytes == 0;
   transfer.first_row = begin / row_bytes;
   transfer.row_count = (end + row_bytes - 1) / row_bytes - transfer.first_row;
-  if (transfer.whole_rows && !dataset.spec.dims.empty()) {
+  transfer.has_gaps = !transfer.whole_rows;
+  if (!dataset.spec.dims.empty()) {
     transfer.start.assign(dataset.spec.dims.size(), 0);
     transfer.count = dataset.spec.dims;
     transfer.start[0] = transfer.first_row;

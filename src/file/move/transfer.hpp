@@ -23,8 +23,12 @@ struct Transfer {
   bool whole_rows = false;
   int64_t first_row = 0;
   int64_t row_count = 0;
-  std::vector<int64_t> start, count;  ///< the hyperslab where it is without strides, else empty
-  std::vector<std::byte> kept;        ///< small data that the session itself holds
+  std::vector<int64_t> start, count;  ///< the box around the hyperslab
+  bool has_gaps = false;              ///< there is more in the box
+  /// Chunks as the file is to have them. `memory` has them in one piece; their elements have been
+  /// looked at before.
+  bool stored = false;
+  std::vector<std::byte> kept;  ///< data that the session itself holds
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };
 

@@ -22,8 +22,8 @@ PackOperand operand_of(const Transfer& transfer, const DatasetEntry& dataset) {
   operand.memory = static_cast<std::byte*>(transfer.memory.data);
   operand.type = transfer.memory.type;
   operand.memory_element = transfer.memory.element;
-  operand.stored_element = dataset.stored_element();
-  operand.swap_bytes = needs_swap(dataset);
+  operand.stored_element = transfer.stored ? transfer.memory.element : dataset.stored_element();
+  operand.swap_bytes = !transfer.stored && needs_swap(dataset);
   return operand;
 }
 
@@ -64,7 +64,9 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
   if (options.checksums) {
     for (size_t i = 0; i < transfers.size(); ++i) {
       const DatasetEntry& dataset = datasets[static_cast<size_t>(transfers[i].dataset)];
-      hashers_[i].emplace(transfers[i].region.size(), hash_unit_bytes(transfers[i], dataset));
+      if (!transfers[i].stored) {
+        hashers_[i].emplace(transfers[i].region.size(), hash_unit_bytes(transfers[i], dataset));
+      }
     }
   }
   make_lanes(datasets);
@@ -78,7 +80,7 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
     access::Lane lane;
     if (dataset.data_offset >= 0) {
       lane.extent = dataset.extent();
-      auto key = std::pair(dataset.row_count(), dataset.data_bytes());
+      auto key = std::pair(dataset.is_chunked() ? int64_t{-1} : dataset.row_count(), dataset.extent().size());
       lane.group = groups.emplace(key, static_cast<int>(groups.size())).first->second;
     } else {
       lane.group = -1;
@@ -89,7 +91,7 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
     const Transfer& transfer = transfers_[i];
     const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
     if (transfer.region.size() > 0) {
-      int64_t granule = transfer.whole_rows ? dataset.row_bytes() : dataset.spec.element.bytes;
+      int64_t granule = transfer.stored ? 1 : transfer.whole_rows ? dataset.row_bytes() : dataset.spec.element.bytes;
       lanes_[static_cast<size_t>(transfer.dataset)].streams.push_back(
           {static_cast<int>(i), transfer.region, dataset.data_offset + transfer.displacement, granule});
     }
@@ -109,7 +111,7 @@ void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
     const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
     bool as_it_is = transfer.memory.type.is_contiguous() && transfer.memory.element == dataset.stored_element() &&
                     !needs_swap(dataset) && (ranges_.empty() || !dataset.value_range);
-    if (as_it_is) {
+    if (as_it_is || transfer.stored) {
       directs_[i] = static_cast<std::byte*>(transfer.memory.data);
     }
   }

@@ -37,6 +37,13 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   encode_element(entry.spec.element, fields);
   fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
   fields.number(entry.data_offset);
+  fields.text(entry.filters);
+  fields.number(entry.is_chunked() ? 1 : 0);
+  if (entry.is_chunked()) {
+    const Filters& filters = entry.spec.chunking->filters;
+    fields.bytes(std::as_bytes(std::span(entry.spec.chunking->dims)));
+    fields.number((filters.shuffle ? 1 : 0) + (filters.deflate ? 2 : 0) + (filters.fletcher32 ? 4 : 0));
+  }
 }
 
 DatasetEntry decode_dataset(FieldReader& fields) {
@@ -45,6 +52,13 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   decode_element(fields, entry.spec.element);
   entry.spec.dims = decode_dims(fields);
   entry.data_offset = fields.number();
+  entry.filters = fields.text();
+  if (fields.number() != 0) {
+    container::Chunking& chunking = entry.spec.chunking.emplace();
+    chunking.dims = decode_dims(fields);
+    const int64_t filters = fields.number();
+    chunking.filters = {.shuffle = (filters & 1) != 0, .deflate = (filters & 2) != 0, .fletcher32 = (filters & 4) != 0};
+  }
   return entry;
 }
 

@@ -98,6 +98,7 @@ Status ReadSession::open_root() {
     entry.spec = info.spec;
     entry.spec.path = path;
     entry.data_offset = info.data_offset;
+    entry.filters = info.filters;
     STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
     catalog_.add(std::move(entry));
   }
@@ -200,14 +201,16 @@ Status ReadSession::together(const std::function<Status()>& work) {
 // The outcome is this rank's own.
 Status ReadSession::move_all(const access::Plan& plan) {
   std::vector<Transfer> direct;
+  std::vector<Transfer> in_chunks;
   std::vector<Transfer> through_library;
   const bool sums = checks();
   ProgressMeter progress(progress_, pending_);
   auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
     STRIA_RETURN_IF_ERROR(reserve_.status());
     for (Transfer& transfer : pending_) {
-      const bool raw = catalog_[transfer.dataset].data_offset >= 0;
-      (raw ? direct : through_library).push_back(std::move(transfer));
+      const DatasetEntry& entry = catalog_[transfer.dataset];
+      auto& way = entry.data_offset >= 0 ? direct : entry.is_chunked() ? in_chunks : through_library;
+      way.push_back(std::move(transfer));
     }
     STRIA_RETURN_IF_ERROR(open_handle());
     return TransferSet::create(direct, catalog_.datasets(), {.checksums = sums, .progress = &progress});
@@ -221,6 +224,7 @@ Status ReadSession::move_all(const access::Plan& plan) {
   return or_out_of_memory([&]() -> Status {
     const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
     STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
+    STRIA_RETURN_IF_ERROR(read_chunks(in_chunks, progress));
     for (const Transfer& transfer : through_library) {
       STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
     }
@@ -229,11 +233,12 @@ Status ReadSession::move_all(const access::Plan& plan) {
   });
 }
 
-// Chunked, filtered, compact: libhdf5 reads rows into a buffer, the packer converts from there.
+// Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a
+// buffer, the packer converts from there.
 Status ReadSession::read_through_library(const Transfer& transfer, ProgressMeter& progress) {
-  if (transfer.start.empty() && !catalog_[transfer.dataset].spec.dims.empty()) {
+  if (transfer.has_gaps) {
     return Status(ErrorCode::kUnsupported,
-                  fmt::format("dataset '{}' is chunked or filtered: read it by boxes, without strides or maps",
+                  fmt::format("dataset '{}' takes libhdf5 to be read: read it by boxes, without strides or maps",
                               catalog_[transfer.dataset].spec.path));
   }
   if (reader_ == nullptr) {

@@ -10,6 +10,7 @@
 
 #include "access/failure/abort_signal.hpp"
 #include "file/checksums/checksum_index.hpp"
+#include "file/chunks/chunk_reader.hpp"
 #include "file/move/transfer_set.hpp"
 #include "file/session/session.hpp"
 #include "file/verify/sum_checker.hpp"
@@ -39,6 +40,9 @@ class ReadSession : public Session {
   Result<container::AttributeSpec> read_attribute(const std::string& object, const std::string& name);
   Result<std::vector<AttributeInfo>> list_attributes(const std::string& object);
 
+  /// The bytes that a dataset takes in the file; -1 when only libhdf5 can tell. Collective: no.
+  Result<int64_t> stored_bytes(int number);
+
   /// Compares the whole file with its sums, except the datasets named in `except`. The ranks share
   /// the work, and all get the result. `remarks` gets what is no damage but can't be checked or
   /// should be known. Collective: yes.
@@ -62,6 +66,9 @@ class ReadSession : public Session {
   Status move(const access::RequestShape& shape);
   Status together(const std::function<Status()>& work);
   Status move_all(const access::Plan& plan);
+  Status read_chunks(const std::vector<Transfer>& transfers, ProgressMeter& progress);
+  Status read_chunks_of(const Transfer& transfer, int stream_id, TransferSet& set);
+  Status load_chunk_sums();
   Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
 
   /// Whether data are checked on the way of a read.
@@ -79,7 +86,9 @@ class ReadSession : public Session {
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;
   access::AbortSignal* signal_ = nullptr;  // of the operation under way, where failures are told
-  SumChecker checker_{{path_, catalog_, checksums_, file_, signal_}};
+  ChunkReader chunks_{{path_, catalog_, file_, reader_}};
+  bool chunk_sums_loaded_ = false;
+  SumChecker checker_{{path_, catalog_, checksums_, file_, chunks_, signal_}};
 };
 
 }  // namespace stria::file

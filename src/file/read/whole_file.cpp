@@ -73,7 +73,7 @@ void ReadSession::remark_on_datasets(Findings& findings) {
     }
     if (!checker_.has_slabs(*number) && summed.count(*number) == 0) {
       findings.remarks.push_back(
-          dataset(*number).data_offset >= 0
+          dataset(*number).is_readable()
               ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must be zero throughout", path)
               : fmt::format("dataset '{}' has no checksum: nobody put it", path));
     }
@@ -126,6 +126,13 @@ Status ReadSession::verify_share(const std::vector<std::string>& except, Finding
   const std::set<std::string> left_out(except.begin(), except.end());
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kRead);
+  if (const Status loaded = load_chunk_sums(); loaded.code() == ErrorCode::kCorrupted || loaded.code() == ErrorCode::kFormat) {
+    if (is_root()) {
+      add_damage(findings.damages, kChunkSumsPath, 0, dataset(*catalog_.find(kChunkSumsPath)).row_count());
+    }
+  } else if (!loaded.ok()) {
+    return loaded;
+  }
   for (const std::string& path : checksums_.paths) {
     const auto number = find(path);
     if (number.ok() && path != kSealPath && left_out.count(path) == 0) {

@@ -151,7 +151,8 @@ class Session {
   std::vector<Transfer> pending_;
   std::function<void(const Progress&)> progress_;
   Status poisoned_;
-  bool finished_ = true;  ///< not begun, ended on all ranks, or left by this one
+  bool finished_ = true;     ///< not begun, ended on all ranks, or left by this one
+  int64_t aside_bytes_ = 0;  ///< recorded since the last agreement and not pending, but useful
   access::MemoryReserve reserve_;
   std::shared_ptr<RollCall> roll_call_;
   DefinitionLog log_;

@@ -70,7 +70,7 @@ Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher
       expected = sum_of_zeros(entry.row_bytes());
     }
     if (seen == 0) {
-      STRIA_ASSIGN_OR_RETURN(const auto again, hash_rows(entry, row, 1));
+      STRIA_ASSIGN_OR_RETURN(const auto again, hash_rows(transfer.dataset, row, 1, found));
       seen = again[0];
     }
     if (seen != expected) {

@@ -139,14 +139,75 @@ Status SumChecker::hash_into(const Datatype& region, int64_t displacement, Strea
   return Status();
 }
 
-Result<uint64_t> SumChecker::hash_region(const Datatype& region, int64_t displacement) {
+Result<uint64_t> SumChecker::hash_range(ByteRange range) {
   StreamingHash hash;
-  STRIA_RETURN_IF_ERROR(hash_into(region, displacement, hash));
+  STRIA_RETURN_IF_ERROR(hash_into(Datatype::bytes(range.size()), range.begin, hash));
   return known(hash.digest());
 }
 
-Result<uint64_t> SumChecker::hash_range(ByteRange range) {
-  return hash_region(Datatype::bytes(range.size()), range.begin);
+// The beginning of a range of raw data, as far as it lies in one piece in a chunk. What can't be
+// inflated is damage, and reads as zeros.
+Result<std::span<const std::byte>> SumChecker::chunk_data(int number, ByteRange range, std::vector<Damage>& found) {
+  const auto data = seen_.chunks.from(number, range.begin);
+  if (data.ok()) {
+    return std::span<const std::byte>(*data).first(std::min(data->size(), static_cast<size_t>(range.size())));
+  }
+  if (data.status().code() != ErrorCode::kCorrupted) {
+    return data.status();
+  }
+  const ByteRange rows = seen_.chunks.damaged_rows();
+  add_damage(found, seen_.catalog[number].spec.path, rows.begin, rows.end);
+  zeros_.resize(kWindowBytes);
+  return std::span<const std::byte>(zeros_).first(std::min(zeros_.size(), static_cast<size_t>(range.size())));
+}
+
+// Raw data of a dataset, wherever they lie.
+Status SumChecker::read_data(int number, ByteRange range, std::byte* out, std::vector<Damage>& found) {
+  const DatasetEntry& entry = seen_.catalog[number];
+  if (!entry.is_chunked()) {
+    storage::ReadSegment segment{entry.data_offset + range.begin, out, range.size()};
+    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
+    return read_bytes < range.size() ? cut_short("data") : Status();
+  }
+  while (!range.empty()) {
+    STRIA_ASSIGN_OR_RETURN(const auto data, chunk_data(number, range, found));
+    out = std::copy(data.begin(), data.end(), out);
+    range.begin += static_cast<int64_t>(data.size());
+  }
+  return Status();
+}
+
+Result<uint64_t> SumChecker::hash_region(int number, const Datatype& region, int64_t displacement, std::vector<Damage>& found) {
+  StreamingHash hash;
+  if (!seen_.catalog[number].is_chunked()) {
+    STRIA_RETURN_IF_ERROR(hash_into(region, seen_.catalog[number].data_offset + displacement, hash));
+    return known(hash.digest());
+  }
+  for (Cursor cursor(region, displacement); !cursor.done();) {
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
+    STRIA_ASSIGN_OR_RETURN(const auto data, chunk_data(number, cursor.piece(), found));
+    hash.update(data);
+    cursor.advance(static_cast<int64_t>(data.size()));
+  }
+  return known(hash.digest());
+}
+
+// Another program that has changed the metadata may have moved chunks.
+Status SumChecker::load_chunk_sums(ByteRange superblock) {
+  const auto number = seen_.catalog.find(kChunkSumsPath);
+  if (!number || !seen_.checksums.is_sealed || seen_.catalog[*number].data_offset < 0) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const uint64_t now, hash_range(superblock));
+  if (now != seen_.checksums.seal.superblock_sum) {
+    return Status();
+  }
+  std::vector<std::byte> content(static_cast<size_t>(seen_.catalog[*number].data_bytes()));
+  std::vector<Damage> none;
+  STRIA_RETURN_IF_ERROR(read_data(*number, {0, static_cast<int64_t>(content.size())}, content.data(), none));
+  STRIA_ASSIGN_OR_RETURN(ChunkSums sums, decode_chunk_sums(content));
+  seen_.chunks.compare_with(std::move(sums));
+  return Status();
 }
 
 Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
@@ -155,7 +216,7 @@ Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
     return Status();  // ReadSession::verify_names() has it
   }
   const int number = *entry_number;
-  if (seen_.catalog[number].data_offset < 0) {
+  if (!seen_.catalog[number].is_readable()) {
     return not_raw(number);
   }
   const DatasetEntry& entry = seen_.catalog[number];
@@ -164,7 +225,7 @@ Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
     return Status(ErrorCode::kFormat,
                   fmt::format("'{}': a checksum record lies outside of dataset '{}'", seen_.path, entry.spec.path));
   }
-  STRIA_ASSIGN_OR_RETURN(const uint64_t seen, hash_region(slab.region, entry.data_offset + slab.displacement));
+  STRIA_ASSIGN_OR_RETURN(const uint64_t seen, hash_region(number, slab.region, slab.displacement, found));
   if (seen != slab.sum) {
     int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
     add_damage(found, entry.spec.path, hull.begin / row_bytes, (hull.end + row_bytes - 1) / row_bytes);
@@ -180,7 +241,7 @@ Status SumChecker::check_stored_rows(int number, ByteRange rows, std::vector<Dam
   for (int64_t begin = rows.begin; begin < rows.end; begin += step) {
     int64_t count = std::min(step, rows.end - begin);
     STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(number, begin, count));
-    STRIA_ASSIGN_OR_RETURN(const auto seen, hash_rows(entry, begin, count));
+    STRIA_ASSIGN_OR_RETURN(const auto seen, hash_rows(number, begin, count, found));
     for (int64_t row = 0; row < count; ++row) {
       const uint64_t expected = stored[static_cast<size_t>(row)];
       any_sum = any_sum || expected != 0;
@@ -192,20 +253,17 @@ Status SumChecker::check_stored_rows(int number, ByteRange rows, std::vector<Dam
   return Status();
 }
 
-Result<std::vector<uint64_t>> SumChecker::hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count) {
-  int64_t row_bytes = entry.row_bytes();
-  int64_t offset = entry.data_offset + first_row * row_bytes;
+Result<std::vector<uint64_t>> SumChecker::hash_rows(int number, int64_t first_row, int64_t row_count,
+                                                    std::vector<Damage>& found) {
+  const int64_t row_bytes = seen_.catalog[number].row_bytes();
+  const int64_t begin = first_row * row_bytes;
   if (row_count == 1) {
-    STRIA_ASSIGN_OR_RETURN(uint64_t sum, hash_range({offset, offset + row_bytes}));
+    STRIA_ASSIGN_OR_RETURN(const uint64_t sum, hash_region(number, Datatype::bytes(row_bytes), begin, found));
     return std::vector<uint64_t>{sum};
   }
   STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
   std::vector<std::byte> rows(static_cast<size_t>(row_count * row_bytes));
-  storage::ReadSegment segment{offset, rows.data(), static_cast<int64_t>(rows.size())};
-  STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
-  if (read_bytes < segment.bytes) {
-    return cut_short("data");
-  }
+  STRIA_RETURN_IF_ERROR(read_data(number, {begin, begin + row_count * row_bytes}, rows.data(), found));
   std::vector<uint64_t> sums;
   for (int64_t row = 0; row < row_count; ++row) {
     sums.push_back(sum_of({rows.data() + row * row_bytes, static_cast<size_t>(row_bytes)}));
@@ -261,11 +319,7 @@ Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Dama
       continue;
     }
     data.resize(marks.size());
-    storage::ReadSegment segment{entry.data_offset + begin, data.data(), window.size()};
-    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
-    if (read_bytes < window.size()) {
-      return cut_short("data");
-    }
+    STRIA_RETURN_IF_ERROR(read_data(number, window, data.data(), found));
     for (size_t i = 0; i < data.size(); ++i) {
       if (marks[i] == 0 && data[i] != std::byte{0}) {
         const int64_t row = (begin + static_cast<int64_t>(i)) / row_bytes;
@@ -280,7 +334,7 @@ Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Dama
 Status SumChecker::check_dataset(int number, const Comm& comm, Findings& findings) {
   const DatasetEntry& entry = seen_.catalog[number];
   const bool by_rows = entry.checksum_group >= 0;
-  if (entry.data_offset < 0) {
+  if (!entry.is_readable()) {
     return by_rows ? not_raw(number) : Status();
   }
   if (by_rows) {

@@ -18,6 +18,7 @@
 #include "base/hash.hpp"
 #include "comm/comm.hpp"
 #include "file/checksums/checksum_index.hpp"
+#include "file/chunks/chunk_reader.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer_set.hpp"
 #include "file/verify/findings.hpp"
@@ -35,6 +36,7 @@ class SumChecker {
     const Catalog& catalog;
     const ChecksumIndex& checksums;
     const std::unique_ptr<storage::File>& file;
+    ChunkReader& chunks;
     /// Of the operation under way; null: nobody tells of failures.
     access::AbortSignal* const& signal;
   };
@@ -53,6 +55,9 @@ class SumChecker {
   /// This rank's share of a dataset: its rows where they are summed, and what nobody put.
   Status check_dataset(int dataset, const Comm& comm, Findings& findings);
   Status check_slab(const SlabSum& slab, std::vector<Damage>& found);
+  /// From now on chunks are compared with the sums of their bytes, if the file has some that
+  /// hold for it.
+  Status load_chunk_sums(ByteRange superblock);
   /// This rank's share of the tables of sums.
   Status check_tables(const Comm& comm, std::vector<Damage>& found);
   Status hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash);
@@ -72,8 +77,10 @@ class SumChecker {
   Status read_table_rows(int table, int64_t first_row, int64_t row_count);
   Result<std::vector<uint64_t>> read_row_sums(int dataset, int64_t first_row, int64_t row_count);
   Result<bool> table_is_right(int table);
-  Result<uint64_t> hash_region(const Datatype& region, int64_t displacement);
-  Result<std::vector<uint64_t>> hash_rows(const DatasetEntry& entry, int64_t first_row, int64_t row_count);
+  Status read_data(int dataset, ByteRange range, std::byte* out, std::vector<Damage>& found);
+  Result<std::span<const std::byte>> chunk_data(int dataset, ByteRange range, std::vector<Damage>& found);
+  Result<uint64_t> hash_region(int dataset, const Datatype& region, int64_t displacement, std::vector<Damage>& found);
+  Result<std::vector<uint64_t>> hash_rows(int dataset, int64_t first_row, int64_t row_count, std::vector<Damage>& found);
   Status check_stored_rows(int dataset, ByteRange rows, std::vector<Damage>& found, bool& any_sum);
   Status mark_summed(int dataset, ByteRange window, std::vector<char>& marks);
   Status check_unwritten(int dataset, ByteRange range, std::vector<Damage>& found);
@@ -87,6 +94,7 @@ class SumChecker {
   };
 
   Subject seen_;
+  std::vector<std::byte> zeros_;            // for chunks that can't be read
   std::vector<std::vector<int>> slabs_of_;  // of each dataset: the numbers of its records
   TableRows table_rows_;
   std::set<int> trusted_tables_;  // whose own sums were looked at

@@ -27,6 +27,9 @@ void Gathered::keep(TransferSet& set, std::span<const Transfer> transfers, const
 
 void Gathered::keep_value_ranges(const TransferSet& set, std::span<const Transfer> transfers) {
   for (size_t i = 0; i < set.value_ranges().size(); ++i) {
+    if (transfers[i].stored) {
+      continue;
+    }
     unite_with(value_ranges_[static_cast<size_t>(transfers[i].dataset)], set.value_ranges()[i]);
   }
 }
@@ -51,6 +54,11 @@ void Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> trans
                       slab_records_);
     }
   }
+}
+
+void Gathered::keep_chunks(int dataset, std::vector<SummedChunk> chunks) {
+  chunks_.resize(std::max(chunks_.size(), static_cast<size_t>(dataset) + 1));
+  chunks_[static_cast<size_t>(dataset)] = std::move(chunks);
 }
 
 void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog) {
@@ -78,6 +86,11 @@ std::vector<std::byte> Gathered::encode(const Catalog& catalog) const {
     fields.number(static_cast<int64_t>(share.sum));
   }
   fields.bytes(slab_records_);
+  for (size_t i = 0; i < value_ranges_.size(); ++i) {
+    if (catalog[static_cast<int>(i)].is_chunked()) {
+      encode_chunks(i < chunks_.size() ? std::span<const SummedChunk>(chunks_[i]) : std::span<const SummedChunk>(), fields);
+    }
+  }
   return fields.take();
 }
 
@@ -105,6 +118,11 @@ Status GatheredByAll::add(std::span<const std::byte> message, const Catalog& cat
   }
   const auto records = fields.bytes();
   slab_records.insert(slab_records.end(), records.begin(), records.end());
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (catalog[static_cast<int>(i)].is_chunked()) {
+      decode_chunks(fields, chunks[i]);
+    }
+  }
   return fields.well() ? Status() : Status(ErrorCode::kInternal, "what a rank gathered was garbled on its way");
 }
 

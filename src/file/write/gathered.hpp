@@ -11,6 +11,7 @@
 
 #include "datatype/pack.hpp"
 #include "file/checksums/row_tables.hpp"
+#include "file/chunks/packed_chunks.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer_set.hpp"
 
@@ -21,6 +22,8 @@ class Gathered {
   /// Adds what a set has gathered of its transfers, and hashes again what could not be
   /// hashed on the way.
   void keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+  /// Adds chunks that this rank has placed.
+  void keep_chunks(int dataset, std::vector<SummedChunk> chunks);
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
   /// The message for rank 0. \pre lay_out()
@@ -36,7 +39,8 @@ class Gathered {
   // .table holds the dataset and .index the row until they are laid out.
   std::vector<RowSum> row_sums_;
   RowSumBytes row_sum_bytes_;
-  std::vector<std::byte> slab_records_;  // of what was not put by whole rows
+  std::vector<std::byte> slab_records_;           // of what was not put by whole rows
+  std::vector<std::vector<SummedChunk>> chunks_;  // of each dataset
 };
 
 /// On rank 0.
@@ -44,9 +48,12 @@ struct GatheredByAll {
   std::vector<ValueRange> value_ranges;               ///< of each dataset
   std::vector<std::vector<TableShare>> table_shares;  ///< what all ranks put into each row table
   std::vector<std::byte> slab_records;
+  std::vector<std::vector<SummedChunk>> chunks;  ///< of each dataset, in no order
 
   GatheredByAll(const Catalog& catalog, size_t table_count)
-      : value_ranges(static_cast<size_t>(catalog.size())), table_shares(table_count) {}
+      : value_ranges(static_cast<size_t>(catalog.size())),
+        table_shares(table_count),
+        chunks(static_cast<size_t>(catalog.size())) {}
   /// Adds a rank's message.
   Status add(std::span<const std::byte> message, const Catalog& catalog);
 };

@@ -31,6 +31,8 @@ class Gathering {
 
   /// Keeps what was gathered while packing. Local.
   Status keep(TransferSet& set, std::span<const Transfer> transfers);
+  /// Keeps where this rank's chunks of a dataset will lie. Local.
+  void keep_chunks(int dataset, std::vector<SummedChunk> chunks) { gathered_.keep_chunks(dataset, std::move(chunks)); }
   /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
   /// rank's outcome is now. Never waits.
   Status hand_in(const Status& mine);

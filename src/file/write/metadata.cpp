@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "datatype/convert.hpp"
+#include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/define/names.hpp"
 #include "file/write/checksum_tables.hpp"
@@ -79,6 +80,7 @@ Status Metadata::fill_value_ranges(std::span<const ValueRange> ranges) {
 
 Status Metadata::finish(GatheredByAll gathered, bool checksums) {
   STRIA_RETURN_IF_ERROR(fill_value_ranges(gathered.value_ranges));
+  STRIA_RETURN_IF_ERROR(place_chunks(std::move(gathered.chunks), checksums));
   if (checksums) {
     STRIA_RETURN_IF_ERROR(create_slabs(std::move(gathered.slab_records)));
     STRIA_RETURN_IF_ERROR(create_room_for_seal());
@@ -88,6 +90,35 @@ Status Metadata::finish(GatheredByAll gathered, bool checksums) {
     seal(std::move(gathered.table_shares));
   }
   return Status();
+}
+
+// Tells the writer of all chunks, and keeps the sums of their bytes.
+Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool checksums) {
+  ChunkSums sums;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const DatasetEntry& dataset = content_.catalog[static_cast<int>(i)];
+    if (!dataset.is_chunked()) {
+      continue;
+    }
+    std::vector<SummedChunk>& own = chunks[i];
+    std::sort(own.begin(), own.end(),
+              [](const SummedChunk& a, const SummedChunk& b) { return a.place.number < b.place.number; });
+    std::vector<container::StoredChunk> places;
+    for (const SummedChunk& chunk : own) {
+      places.push_back(chunk.place);
+      sums[dataset.spec.path].push_back(chunk.sum);
+    }
+    STRIA_RETURN_IF_ERROR(writer_->place_chunks(dataset.spec.path, std::move(places)));
+  }
+  if (!checksums || sums.empty()) {
+    return Status();
+  }
+  const std::vector<std::byte> content = encode_chunk_sums(sums);
+  container::DatasetSpec spec;
+  spec.path = kChunkSumsPath;
+  spec.element = container::ElementSpec::of_number(ElementType::kUint8);
+  spec.dims = {static_cast<int64_t>(content.size())};
+  return writer_->create_table(spec, content);
 }
 
 Status Metadata::create_slabs(std::vector<std::byte> records) {

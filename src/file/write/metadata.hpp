@@ -37,6 +37,7 @@ class Metadata {
   Status build_all();
   Status reserve_value_range(const DatasetEntry& dataset);
   Status fill_value_ranges(std::span<const ValueRange> ranges);
+  Status place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool checksums);
   Status create_slabs(std::vector<std::byte> records);
   Status create_room_for_seal();
   void seal(std::vector<std::vector<TableShare>> table_shares);

@@ -78,6 +78,7 @@ Status WriteSession::set_attribute(container::AttributeSpec attribute) {
 
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
+  poison(or_out_of_memory([&] { return set_chunked_aside(true); }));
   auto shape = agree_on_pending(Call::kFlush);
   const Status status = shape.ok() ? comm().agree(move(*shape, false)) : shape.status();
   note_time();
@@ -86,14 +87,19 @@ Status WriteSession::flush() {
 
 Status WriteSession::commit() {
   STRIA_RETURN_IF_ERROR(check_open());
+  poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
   poison(or_out_of_memory([&] { return define_checksums(); }));
   auto shape = agree_on_pending(Call::kCommit);
+  if (shape.ok() && has_chunks()) {
+    shape = pack_chunks(*shape);
+  }
   const Status status = shape.ok() ? publication_.complete(move(*shape, true)) : shape.status();
   note_time();
   if (!status.ok()) {
     return fail(status);
   }
   finished_ = true;
+  packed_.clear();
   return Status();
 }
 

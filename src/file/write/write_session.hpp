@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "file/chunks/chunk_packer.hpp"
 #include "file/define/definitions.hpp"
 #include "file/session/session.hpp"
 #include "file/write/gathering.hpp"
@@ -42,6 +43,14 @@ class WriteSession : public Session {
   WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                std::shared_ptr<RollCall> roll_call);
 
+  bool has_chunks() const;
+  /// Takes the puts of datasets in chunks out of those that are pending; with a copy of their
+  /// memory if that may change before the commit.
+  Status set_chunked_aside(bool memory_may_change);
+  /// Makes chunks of them, which are pending in their place. Collective: yes, the error
+  /// is agreed on.
+  Result<access::RequestShape> pack_chunks(const access::RequestShape& shape);
+  void put_chunks(int dataset, int64_t before);
   Status define_checksums();
   /// Agrees with all ranks on what there is to move. Collective: yes.
   Result<access::RequestShape> agree_on_pending(Call call);
@@ -54,6 +63,8 @@ class WriteSession : public Session {
   CreateOptions options_;
   std::unique_ptr<container::Layout> layout_;
   Definitions definitions_;
+  std::vector<Transfer> chunked_;  // puts that wait for the commit
+  std::vector<PackedChunks> packed_;
   NewFile file_;
   Gathering gathering_;
   Publication publication_;

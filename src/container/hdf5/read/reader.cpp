@@ -1,7 +1,10 @@
 #include "container/hdf5/read/reader.hpp"
 
+#include <optional>
 #include <utility>
 
+#include "container/hdf5/read/chunk_index.hpp"
+#include "container/hdf5/read/chunk_layout.hpp"
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/library.hpp"
@@ -46,12 +49,17 @@ struct Hdf5Reader::Impl {
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
   Status locate(hid_t dataset, DatasetInfo* info);
+  /// What chunks pass, and how the dataset is cut where that is all that must be known to
+  /// read it without libhdf5.
+  Status describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info);
 
   std::string name;
   int64_t file_bytes;
   std::unique_ptr<h5::StorageFile> source_owner;
   h5::StorageFile& source;
   Id file;
+  int64_t base = 0;                 // of addresses
+  bool has_wide_addresses = false;  // of 8 bytes, and lengths too
 };
 
 Status Hdf5Reader::Impl::failure(ErrorCode code, const std::string& what) {
@@ -66,7 +74,38 @@ Status Hdf5Reader::Impl::open() {
   }
   STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(source));
   file = Id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()));
-  return file.valid() ? Status() : failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
+  if (!file.valid()) {
+    return failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
+  }
+  const Id creation(H5Fget_create_plist(file.get()));
+  hsize_t user_block = 0;
+  size_t address_bytes = 0;
+  size_t length_bytes = 0;
+  has_wide_addresses = creation.valid() && H5Pget_userblock(creation.get(), &user_block) >= 0 &&
+                       H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) >= 0 && address_bytes == sizeof(int64_t) &&
+                       length_bytes == sizeof(int64_t);
+  base = static_cast<int64_t>(user_block);
+  return Status();
+}
+
+Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info) {
+  bool decodable = false;
+  STRIA_ASSIGN_OR_RETURN(Chunking chunking, h5::chunking_of(creation, info->spec, &info->filters, &decodable));
+  DatasetSpec cut = info->spec;
+  cut.chunking = std::move(chunking);
+  H5O_info_t object;
+  int64_t bytes = 0;
+  STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
+  if (!decodable || !has_wide_addresses || bytes == 0 || !check_chunking(cut).ok() || H5Oget_info(dataset, &object) < 0) {
+    return Status();
+  }
+  const auto tree = h5::find_chunk_tree({source, base}, static_cast<int64_t>(object.addr));
+  const Status cause = source.take_error();
+  STRIA_RETURN_IF_ERROR(cause);
+  if (tree.ok() && *tree) {
+    info->spec.chunking = std::move(cut.chunking);
+  }
+  return Status();
 }
 
 Result<Id> Hdf5Reader::Impl::open_object(const std::string& path) {
@@ -94,7 +133,7 @@ Status Hdf5Reader::Impl::locate(hid_t dataset, DatasetInfo* info) {
     info->layout = layout == H5D_CHUNKED   ? DatasetInfo::Layout::kChunked
                    : layout == H5D_COMPACT ? DatasetInfo::Layout::kCompact
                                            : DatasetInfo::Layout::kVirtual;
-    return Status();
+    return layout == H5D_CHUNKED ? describe_chunks(dataset, creation.get(), info) : Status();
   }
   if (layout != H5D_CONTIGUOUS) {
     return last_error(ErrorCode::kCorrupted, "its layout can't be read");
@@ -211,6 +250,27 @@ Result<AttributeSpec> Hdf5Reader::attribute(const std::string& object_path, cons
   value->object_path = object_path;
   value->name = name;
   return value;
+}
+
+Result<std::vector<StoredChunk>> Hdf5Reader::chunks(const std::string& path) const {
+  const std::string what = impl_->name + ": dataset '" + path + "'";
+  STRIA_ASSIGN_OR_RETURN(const DatasetInfo info, dataset(path));
+  if (!info.spec.chunking) {
+    return Status(ErrorCode::kUnsupported, what + " has no chunks that can be listed");
+  }
+  const LibraryScope scope;
+  const h5::MetadataSource source{impl_->source, impl_->base};
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_dataset(path));
+  H5O_info_t place;
+  if (H5Oget_info(object.get(), &place) < 0) {
+    return impl_->failure(ErrorCode::kCorrupted, what);
+  }
+  const auto tree = h5::find_chunk_tree(source, static_cast<int64_t>(place.addr));
+  if (!tree.ok()) {
+    return tree.status().with_context(what);
+  }
+  auto chunks = h5::read_chunk_tree(source, tree->value_or(-1), ChunkGrid(info.spec));
+  return chunks.ok() ? std::move(chunks) : chunks.status().with_context(what);
 }
 
 Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,

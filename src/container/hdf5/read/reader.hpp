@@ -30,6 +30,7 @@ class Hdf5Reader : public Reader {
   Result<DatasetInfo> dataset(const std::string& path) const override;
   Result<std::vector<std::string>> attribute_names(const std::string& object_path) const override;
   Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const override;
+  Result<std::vector<StoredChunk>> chunks(const std::string& path) const override;
   /// Reads through libhdf5. kUnsupported names the missing filter, the other file of a virtual
   /// dataset, or elements of variable length.
   Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,

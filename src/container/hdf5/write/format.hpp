@@ -61,6 +61,7 @@ enum class Message : uint8_t {
   kLink = 0x06,
   kLayout = 0x08,
   kGroupInfo = 0x0a,
+  kFilterPipeline = 0x0b,
   kAttribute = 0x0c,
   kSymbolTable = 0x11,
   kAttributeInfo = 0x15,

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "container/chunks/chunk_grid.hpp"
 #include "container/hdf5/sizes.hpp"
+#include "container/hdf5/write/chunk_format.hpp"
 #include "container/hdf5/write/element_format.hpp"
 #include "container/hdf5/write/format.hpp"
 #include "container/hdf5/write/image_space.hpp"
@@ -54,6 +56,8 @@ struct Object {
   std::optional<Value> value;  // of a dataset
   int64_t alignment_bytes = 1;
   int64_t data_offset = h5::kNowhere;
+  std::optional<Chunking> chunking;
+  std::vector<StoredChunk> chunks;
   std::vector<Object*> links;  // of a group
   std::deque<Attribute> attributes;
   int64_t address = 0;  // address of its header, once that has a place
@@ -154,6 +158,23 @@ Status add_links(const Object& group, ImageSpace& space, h5::ObjectHeader& heade
   return Status();
 }
 
+/// Adds what a dataset's header says of its chunks; gives their index its place.
+Status add_chunks(const Object& dataset, ImageSpace& space, h5::ObjectHeader& header) {
+  const DatasetSpec spec{
+      .path = {}, .element = dataset.value->element, .dims = dataset.value->dims, .chunking = dataset.chunking};
+  const ChunkGrid grid(spec);
+  STRIA_ASSIGN_OR_RETURN(const int64_t tree, h5::make_chunk_tree(grid, dataset.chunks, space));
+  h5::put_zero_fill_value(header.begin(Message::kFillValue));
+  header.end();
+  h5::put_chunked_layout(header.begin(Message::kLayout), tree, grid.chunk_dims(), spec.element.bytes);
+  header.end();
+  if (dataset.chunking->filters.any()) {
+    h5::put_filter_pipeline(header.begin(Message::kFilterPipeline), dataset.chunking->filters, spec.element.bytes);
+    header.end();
+  }
+  return Status();
+}
+
 /// Adds what a dataset's header says of its elements; gives a table's content its place.
 Status add_elements(Object& dataset, ImageSpace& space, h5::ObjectHeader& header) {
   const Value& value = *dataset.value;
@@ -164,6 +185,9 @@ Status add_elements(Object& dataset, ImageSpace& space, h5::ObjectHeader& header
   header.end();
   h5::put_datatype(header.begin(Message::kDatatype), value.element);
   header.end();
+  if (dataset.chunking) {
+    return add_chunks(dataset, space, header);
+  }
   h5::put_no_fill_value(header.begin(Message::kFillValue));
   header.end();
   h5::put_contiguous_layout(header.begin(Message::kLayout), dataset.data_offset, value.bytes);
@@ -275,6 +299,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset.value = std::move(value);
   dataset.alignment_bytes = spec.alignment_bytes;
   dataset.data_offset = data_offset;
+  dataset.chunking = spec.chunking;
   return Status();
 }
 
@@ -327,12 +352,26 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
       return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
     }
     STRIA_ASSIGN_OR_RETURN(Value value, make_value(spec.element, spec.dims));
-    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, value.bytes));
+    if (spec.chunking) {
+      STRIA_RETURN_IF_ERROR(check_chunking(spec));
+    }
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, spec.chunking ? 0 : value.bytes));
     STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
     return offset;
   };
   auto made = make();
   return made.ok() ? made : made.status().with_context(naming(spec));
+}
+
+Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk> chunks) {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
+  Object* const dataset = impl_->find(name);
+  if (dataset == nullptr || !dataset->chunking) {
+    return Status(ErrorCode::kInternal, "'" + path + "' is no dataset in chunks");
+  }
+  dataset->chunks = std::move(chunks);
+  return Status();
 }
 
 Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {

@@ -32,9 +32,11 @@ class Hdf5Writer : public Writer {
   Status plan(int64_t end);
   /// Makes a group, and those above it that are missing.
   Status create_group(const std::string& path);
-  /// Makes a contiguous dataset, allocated and not filled. Returns the file offset of its raw data,
-  /// -1 if it has no bytes; the writer chooses the offset where `spec` gives none.
+  /// Makes a dataset: contiguous, allocated and not filled, or in chunks, whose places
+  /// place_chunks() brings. Returns the file offset of its raw data,
+  /// -1 if it has no bytes or is in chunks; the writer chooses the offset where `spec` gives none.
   Result<int64_t> create_dataset(const DatasetSpec& spec) override;
+  Status place_chunks(const std::string& path, std::vector<StoredChunk> chunks) override;
   Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) override;
   /// kUnsupported over 60,000 bytes.
   Status write_attribute(const AttributeSpec& attribute) override;

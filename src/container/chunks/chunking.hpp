@@ -1,0 +1,32 @@
+// A dataset that is cut into chunks: the cut, and what is known of each chunk in the file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stria/filters.hpp"
+
+namespace stria::container {
+
+/// How a dataset is cut, and what each chunk passes through.
+struct Chunking {
+  std::vector<int64_t> dims;  ///< of a chunk; as many as the dataset has
+  Filters filters;
+};
+
+/// A filter that a chunk did not pass has its bit set, in the order in which the dataset
+/// has its filters.
+using FilterMask = uint32_t;
+
+/// One chunk as the file has it. A chunk that the file doesn't have reads as zeros.
+struct StoredChunk {
+  int64_t number = 0;  ///< in C order of the chunks
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  FilterMask skipped = 0;
+};
+
+/// The format stores the size of a chunk in 4 bytes; larger chunks would need as much memory.
+inline constexpr int64_t kChunkBytesMax = int64_t{1} << 30;
+
+}  // namespace stria::container

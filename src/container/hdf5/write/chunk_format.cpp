@@ -1,0 +1,112 @@
+#include "container/hdf5/write/chunk_format.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "container/hdf5/chunk_tree.hpp"
+
+namespace stria::container::h5 {
+
+namespace {
+
+constexpr int64_t kAlignment = 8;
+
+/// A chunk, or a node of the tree, with the key before it.
+struct Child {
+  StoredChunk first;  ///< the first chunk below
+  int64_t address = 0;
+};
+
+void put_key(Encoder& node, const ChunkGrid& grid, const StoredChunk& chunk) {
+  node.number(chunk.bytes, 4).number(chunk.skipped, 4);
+  for (const int64_t index : grid.first_index(chunk.number)) {
+    node.number(index, 8);
+  }
+  node.zeros(8);
+}
+
+// Behind the last chunk: greater than any chunk in each dimension.
+void put_last_key(Encoder& node, const ChunkGrid& grid) {
+  node.zeros(8);
+  for (size_t dim = 0; dim < grid.chunk_dims().size(); ++dim) {
+    node.number(grid.chunks_along(dim) * grid.chunk_dims()[dim], 8);
+  }
+  node.zeros(8);
+}
+
+// Makes one level of nodes over those `below`.
+Result<std::vector<Child>> make_nodes(const ChunkGrid& grid, std::span<const Child> below, int level, ImageSpace& space) {
+  std::vector<Child> nodes;
+  for (size_t first = 0; first < below.size(); first += kChunkTreeChildren) {
+    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(chunk_node_bytes(grid.chunk_dims().size()), kAlignment));
+    nodes.push_back({below[first].first, address});
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const size_t first = i * kChunkTreeChildren;
+    const auto children = below.subspan(first, std::min(kChunkTreeChildren, below.size() - first));
+    Encoder node(static_cast<size_t>(chunk_node_bytes(grid.chunk_dims().size())));
+    node.text("TREE").number(1, 1).number(level, 1).number(static_cast<int64_t>(children.size()), 2);
+    node.number(i > 0 ? nodes[i - 1].address : kNowhere, 8).number(i + 1 < nodes.size() ? nodes[i + 1].address : kNowhere, 8);
+    for (const Child& child : children) {
+      put_key(node, grid, child.first);
+      node.number(child.address, 8);
+    }
+    if (first + children.size() < below.size()) {
+      put_key(node, grid, below[first + children.size()].first);
+    } else {
+      put_last_key(node, grid);
+    }
+    space.write(nodes[i].address, node.view());
+  }
+  return nodes;
+}
+
+}  // namespace
+
+void put_zero_fill_value(Encoder& to) {
+  constexpr int64_t kAllocatedByChunk = 3;
+  constexpr int64_t kFilledIfSet = 2 << 2;
+  to.number(3, 1).number(kAllocatedByChunk | kFilledIfSet, 1);
+}
+
+void put_chunked_layout(Encoder& to, int64_t tree_address, std::span<const int64_t> chunk_dims, int64_t element_bytes) {
+  constexpr int64_t kChunked = 2;
+  to.number(3, 1).number(kChunked, 1).number(static_cast<int64_t>(chunk_dims.size()) + 1, 1).number(tree_address, 8);
+  for (const int64_t size : chunk_dims) {
+    to.number(size, 4);
+  }
+  to.number(element_bytes, 4);
+}
+
+void put_filter_pipeline(Encoder& to, const Filters& filters, int64_t element_bytes) {
+  constexpr int64_t kVersion = 2;
+  constexpr int64_t kMayBeSkipped = 1;
+  constexpr int64_t kDeflateLevel = 1;
+  to.number(kVersion, 1).number((filters.shuffle ? 1 : 0) + (filters.deflate ? 1 : 0) + (filters.fletcher32 ? 1 : 0), 1);
+  if (filters.shuffle) {
+    to.number(kShuffleFilter, 2).number(kMayBeSkipped, 2).number(1, 2).number(element_bytes, 4);
+  }
+  if (filters.deflate) {
+    to.number(kDeflateFilter, 2).number(kMayBeSkipped, 2).number(1, 2).number(kDeflateLevel, 4);
+  }
+  if (filters.fletcher32) {
+    to.number(kFletcher32Filter, 2).number(0, 2).number(0, 2);
+  }
+}
+
+Result<int64_t> make_chunk_tree(const ChunkGrid& grid, std::span<const StoredChunk> chunks, ImageSpace& space) {
+  if (chunks.empty()) {
+    return kNowhere;
+  }
+  std::vector<Child> row;
+  for (const StoredChunk& chunk : chunks) {
+    row.push_back({chunk, chunk.offset});
+  }
+  int level = 0;
+  do {
+    STRIA_ASSIGN_OR_RETURN(row, make_nodes(grid, row, level++, space));
+  } while (row.size() > 1);
+  return row[0].address;
+}
+
+}  // namespace stria::container::h5

@@ -1,0 +1,70 @@
+// Makes chunks of the puts of all ranks, on the ranks that have their data.
+//
+// Problem: HDF5's parallel filters take a collective write of each dataset, in which every rank
+// hears of every chunk.
+// Method: whoever alone has parts of a chunk assembles it. Of a chunk that several ranks have parts
+// of, one of these gets the others' parts. Variables that lie interleaved in memory are packed
+// together, chunk by chunk; shuffling, deflating and summing find a chunk in the cache.
+// Cost: the memory that the packed chunks take, and that of parts that travel.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "container/chunks/filter_pipeline.hpp"
+#include "file/chunks/chunk_parts.hpp"
+#include "file/chunks/packed_chunks.hpp"
+#include "file/move/transfer_set.hpp"
+
+namespace stria::file {
+
+class ChunkPacker {
+ public:
+  /// `transfers` are this rank's puts of datasets in chunks. `set` is made of them.
+  ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set);
+
+  /// Packs all chunks; `packed` gets, of each dataset of the catalog, those of this rank by
+  /// increasing number. Collective: yes, the error is agreed on; a rank that has no packer calls
+  /// Comm::agree() instead.
+  Status pack(std::vector<PackedChunks>& packed);
+
+ private:
+  /// A chunk that this rank assembles. Those of datasets that are cut alike come together.
+  struct Work {
+    int shape = 0;  ///< the first dataset that is cut so
+    int64_t number = 0;
+    int dataset = 0;
+  };
+  /// A part that another rank has sent.
+  struct ReceivedPart {
+    int64_t chunk_id = 0;
+    int64_t offset = 0;
+    std::span<const std::byte> bytes;
+  };
+  std::vector<int> shapes() const;
+  void divide(const std::vector<SharedChunks>& shared);
+  Comm::Messages pack_for_others(const std::vector<SharedChunks>& shared);
+  void receive(const Comm::Messages& incoming);
+  void pack_own(std::vector<PackedChunks>& packed);
+  void assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  bool find_parts(const Work& work, std::byte* chunk);
+  void store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed);
+
+  Comm& comm_;
+  const Catalog& catalog_;
+  TransferSet& set_;
+  ChunkParts parts_;
+  container::FilterPipeline pipeline_;
+  ChunkRanges touched_;
+  std::vector<Work> works_;
+  std::vector<int64_t> others_;         // chunks of which this rank has parts for others
+  std::vector<ReceivedPart> received_;  // by chunk
+
+  std::vector<ChunkPart> found_;  // of one chunk
+  std::vector<access::StreamPart> streams_;
+  std::vector<std::byte> batch_;
+};
+
+}  // namespace stria::file

@@ -1,0 +1,120 @@
+#include "file/chunks/chunk_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "container/formats.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kKeptBytes = 64 << 20;
+
+}  // namespace
+
+Status ChunkReader::corrupted(int dataset, ByteRange rows, const Status& why) {
+  damaged_rows_ = rows;
+  return Status(why.code(), fmt::format("'{}': dataset '{}', rows {} to {}: {}", source_.path,
+                                        source_.catalog[dataset].spec.path, rows.begin, rows.end - 1, why.message()));
+}
+
+Result<ChunkReader::Cut> ChunkReader::read_cut(int dataset) {
+  const container::DatasetSpec& spec = source_.catalog[dataset].spec;
+  if (source_.reader == nullptr) {
+    STRIA_ASSIGN_OR_RETURN(source_.reader, container::open_file(*source_.file));
+  }
+  STRIA_ASSIGN_OR_RETURN(auto index, source_.reader->chunks(spec.path));
+  return Cut{container::ChunkGrid(spec), std::move(index)};
+}
+
+Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
+  damaged_rows_ = {0, source_.catalog[dataset].row_count()};
+  if (const auto why = unreadable_.find(dataset); why != unreadable_.end()) {
+    return why->second;
+  }
+  auto found = cuts_.find(dataset);
+  if (found == cuts_.end()) {
+    auto made = read_cut(dataset);
+    if (!made.ok()) {
+      return unreadable_.emplace(dataset, made.status()).first->second;
+    }
+    found = cuts_.emplace(dataset, std::move(*made)).first;
+  }
+  Cut& known = found->second;
+  const auto sums = sums_ ? sums_->find(source_.catalog[dataset].spec.path) : ChunkSums::const_iterator();
+  if (known.sums == nullptr && sums_ && sums != sums_->end()) {
+    if (sums->second.size() != known.index.size()) {
+      return corrupted(dataset, damaged_rows_,
+                       Status(ErrorCode::kCorrupted, "there are more or fewer chunks than were written"));
+    }
+    known.sums = &sums->second;
+  }
+  return &known;
+}
+
+// What isn't in the file reads as zeros.
+Status ChunkReader::decode(int dataset, const Cut& cut, Decoded& decoded) {
+  decoded.bytes.resize(static_cast<size_t>(cut.grid.chunk_bytes()));
+  const auto place = std::lower_bound(cut.index.begin(), cut.index.end(), decoded.chunk,
+                                      [](const container::StoredChunk& a, int64_t number) { return a.number < number; });
+  if (place == cut.index.end() || place->number != decoded.chunk) {
+    std::fill(decoded.bytes.begin(), decoded.bytes.end(), std::byte{0});
+    return Status();
+  }
+  stored_.resize(static_cast<size_t>(place->bytes));
+  const storage::ReadSegment segment{place->offset, stored_.data(), place->bytes};
+  STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, source_.file->read(std::span(&segment, 1)));
+  Status status;
+  if (read_bytes < place->bytes) {
+    status = Status(ErrorCode::kCorrupted, "the file is cut short");
+  } else if (cut.sums != nullptr &&
+             std::max<uint64_t>(hash_bytes(stored_), 1) != (*cut.sums)[static_cast<size_t>(place - cut.index.begin())]) {
+    status = Status(ErrorCode::kCorrupted, "a chunk doesn't match its checksum");
+  } else {
+    const container::DatasetSpec& spec = source_.catalog[dataset].spec;
+    status = pipeline_.decode(spec.chunking->filters, spec.element.bytes, stored_, place->skipped, decoded.bytes)
+                 .with_context("a chunk is damaged");
+  }
+  return status.ok() ? status : corrupted(dataset, cut.grid.rows(decoded.chunk), status);
+}
+
+Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {
+  STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
+  if (kept_dataset_ != dataset) {
+    kept_.clear();
+    kept_by_number_.clear();
+    kept_dataset_ = dataset;
+  }
+  const container::ChunkGrid::Run run = known->grid.run_at(byte);
+  const auto found = kept_by_number_.find(run.chunk);
+  if (found != kept_by_number_.end()) {
+    kept_.splice(kept_.begin(), kept_, found->second);
+  } else {
+    Kept fresh;  // takes the memory of the one that was used longest ago
+    if (static_cast<int64_t>(kept_.size() + 1) * known->grid.chunk_bytes() > kKeptBytes && !kept_.empty()) {
+      kept_by_number_.erase(kept_.back().chunk);
+      fresh.splice(fresh.begin(), kept_, std::prev(kept_.end()));
+    } else {
+      fresh.emplace_back();
+    }
+    fresh.front().chunk = run.chunk;
+    STRIA_RETURN_IF_ERROR(decode(dataset, *known, fresh.front()));
+    kept_.splice(kept_.begin(), fresh);
+    kept_by_number_[run.chunk] = kept_.begin();
+  }
+  return std::span(kept_.front().bytes).subspan(static_cast<size_t>(run.offset), static_cast<size_t>(run.bytes));
+}
+
+Result<int64_t> ChunkReader::stored_bytes(int dataset) {
+  STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
+  int64_t bytes = 0;
+  for (const container::StoredChunk& chunk : known->index) {
+    bytes += chunk.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,80 @@
+// The raw data of datasets in chunks, for readers of raw data.
+//
+// Problem: libhdf5 inflates with zlib, one chunk at a time under one lock.
+// Method: the index of a dataset's chunks is read once. A chunk is read and inflated when bytes of
+// it are wanted, and kept for a while, because the runs of a wide dataset come back to it.
+// Cost: 24 bytes a chunk; decoded chunks of one dataset, 64 MB or one chunk of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "container/chunks/chunk_grid.hpp"
+#include "container/chunks/filter_pipeline.hpp"
+#include "container/container.hpp"
+#include "file/checksums/chunk_sums.hpp"
+#include "file/define/catalog.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+/// Everything here is local.
+class ChunkReader {
+ public:
+  /// What is read; it belongs to the session. The container's reader is opened when it is
+  /// first wanted.
+  struct Source {
+    const std::string& path;
+    const Catalog& catalog;
+    const std::unique_ptr<storage::File>& file;
+    std::unique_ptr<container::Reader>& reader;
+  };
+  explicit ChunkReader(const Source& source) : source_(source) {}
+
+  /// From now on the bytes of each chunk are compared with these sums.
+  void compare_with(ChunkSums sums) { sums_ = std::move(sums); }
+  /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
+  /// dataset and rows, which are then those of damaged_rows().
+  Result<std::span<std::byte>> from(int dataset, int64_t byte);
+  /// Of the last error kCorrupted.
+  ByteRange damaged_rows() const { return damaged_rows_; }
+  /// The bytes of all chunks in the file.
+  Result<int64_t> stored_bytes(int dataset);
+
+ private:
+  struct Cut {
+    container::ChunkGrid grid;
+    std::vector<container::StoredChunk> index;
+    const std::vector<uint64_t>* sums = nullptr;  // where there are some
+  };
+  struct Decoded {
+    int64_t chunk = 0;
+    std::vector<std::byte> bytes;
+  };
+  using Kept = std::list<Decoded>;  // used last first
+
+  Result<const Cut*> cut(int dataset);
+  Result<Cut> read_cut(int dataset);
+  Status decode(int dataset, const Cut& cut, Decoded& decoded);
+  Status corrupted(int dataset, ByteRange rows, const Status& why);
+
+  Source source_;
+  container::FilterPipeline pipeline_;
+  std::optional<ChunkSums> sums_;
+  std::map<int, Cut> cuts_;
+  std::map<int, Status> unreadable_;  // why a dataset has no cut
+  int kept_dataset_ = -1;
+  Kept kept_;
+  std::unordered_map<int64_t, Kept::iterator> kept_by_number_;
+  std::vector<std::byte> stored_;
+  ByteRange damaged_rows_;
+};
+
+}  // namespace stria::file

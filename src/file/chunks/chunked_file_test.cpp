@@ -1,0 +1,310 @@
+// Datasets in chunks against a vector of their elements: random shapes, chunks and puts on
+// simulated ranks; libhdf5 as a second reader; damage anywhere in a chunk.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "access/random_case_test.hpp"
+#include "comm/self/self_comm.hpp"
+#include "container/formats.hpp"
+#include "file/session/session_case_test.hpp"
+
+namespace stria::file::test {
+namespace {
+
+using access::test::content_of;
+using access::test::set_content;
+
+/// A box of a dataset that one rank puts at one time; of the first dimension every `stride`-th
+/// index.
+struct Part {
+  std::vector<int64_t> start, count;
+  int64_t stride = 1;
+  int rank = 0;
+  int step = 0;
+};
+
+struct Case {
+  Setting setting;
+  std::vector<int64_t> dims;
+  DatasetOptions options;
+  ElementType stored = ElementType::kFloat64;
+  bool noise = false;  // values that don't shrink
+  std::vector<Part> parts;
+
+  int64_t count() const { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
+  double value(int64_t element) const {
+    const auto n = static_cast<uint64_t>(element + 1);
+    return static_cast<double>(noise ? n * 0x9e3779b97f4a7c15 >> 40 : n % 100);
+  }
+};
+
+using Random = std::mt19937_64;
+
+int64_t pick(Random& random, int64_t least, int64_t most) {
+  return std::uniform_int_distribution<int64_t>(least, most)(random);
+}
+
+// Cuts a box into parts; some of it stays without.
+void cut(Random& random, const Part& box, int depth, Case& made) {
+  const auto dim = static_cast<size_t>(pick(random, 0, static_cast<int64_t>(box.start.size()) - 1));
+  if (depth == 0 || box.count[dim] < 2) {
+    Part part = box;
+    part.rank = static_cast<int>(pick(random, 0, made.setting.ranks - 1));
+    part.step = static_cast<int>(pick(random, 0, made.setting.flushes));
+    if (pick(random, 0, 5) == 0) {
+      return;
+    }
+    if (pick(random, 0, 3) == 0 && part.count[0] > 2) {  // two that interleave
+      Part other = part;
+      part.stride = other.stride = 2;
+      other.start[0] += 1;
+      other.count[0] = part.count[0] / 2;
+      part.count[0] -= other.count[0];
+      other.rank = static_cast<int>(pick(random, 0, made.setting.ranks - 1));
+      made.parts.push_back(other);
+    }
+    made.parts.push_back(part);
+    return;
+  }
+  const int64_t at = pick(random, 1, box.count[dim] - 1);
+  Part first = box;
+  Part second = box;
+  first.count[dim] = at;
+  second.start[dim] += at;
+  second.count[dim] -= at;
+  cut(random, first, depth - 1, made);
+  cut(random, second, depth - 1, made);
+}
+
+Case random_case(uint64_t seed) {
+  Random random(seed);
+  Case made;
+  const int ranks[] = {1, 2, 3, 4, 7};
+  made.setting.ranks = ranks[pick(random, 0, 4)];
+  made.setting.ranks_per_node = static_cast<int>(pick(random, 1, made.setting.ranks));
+  made.setting.seed = seed;
+  made.setting.flushes = static_cast<int>(pick(random, 0, 1));
+  const auto dimensions = static_cast<size_t>(pick(random, 1, 4));
+  const int64_t longest[] = {5000, 90, 24, 11};
+  for (size_t dim = 0; dim < dimensions; ++dim) {
+    made.dims.push_back(pick(random, 1, longest[dimensions - 1]));
+    made.options.chunk.push_back(pick(random, 0, 2) == 0 ? made.dims[dim] : pick(random, 1, made.dims[dim]));
+  }
+  if (pick(random, 0, 4) == 0) {
+    made.options.chunk.clear();
+  }
+  const ElementType types[] = {ElementType::kFloat64, ElementType::kFloat32, ElementType::kInt16, ElementType::kInt64};
+  made.stored = types[pick(random, 0, 3)];
+  made.noise = made.stored != ElementType::kInt16 && pick(random, 0, 3) == 0;
+  made.options.filters = {
+      .shuffle = pick(random, 0, 3) > 0, .deflate = pick(random, 0, 3) > 0, .fletcher32 = pick(random, 0, 2) == 0};
+  made.options.filters.deflate |= made.options.chunk.empty();
+  made.options.big_endian = pick(random, 0, 4) == 0;
+  made.options.value_range = pick(random, 0, 1) == 0;
+  cut(random, {.start = std::vector<int64_t>(dimensions, 0), .count = made.dims}, static_cast<int>(pick(random, 0, 5)), made);
+  return made;
+}
+
+// The elements of a part, in order.
+std::vector<int64_t> elements_of(const Case& made, const Part& part) {
+  std::vector<int64_t> elements = {0};
+  for (size_t dim = 0; dim < made.dims.size(); ++dim) {
+    std::vector<int64_t> next;
+    for (const int64_t outer : elements) {
+      for (int64_t i = 0; i < part.count[dim]; ++i) {
+        next.push_back(outer * made.dims[dim] + part.start[dim] + i * (dim == 0 ? part.stride : 1));
+      }
+    }
+    elements = std::move(next);
+  }
+  return elements;
+}
+
+Hyperslab slab_of(const Part& part) {
+  Hyperslab slab{part.start, part.count};
+  if (part.stride > 1) {
+    slab.stride.assign(part.start.size(), 1);
+    slab.stride[0] = part.stride;
+  }
+  return slab;
+}
+
+std::vector<double> oracle(const Case& made) {
+  std::vector<double> all(static_cast<size_t>(made.count()), 0);
+  for (const Part& part : made.parts) {
+    for (const int64_t element : elements_of(made, part)) {
+      all[static_cast<size_t>(element)] = made.value(element);
+    }
+  }
+  return all;
+}
+
+Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
+  STRIA_ASSIGN_OR_RETURN(auto session,
+                         WriteSession::create(environment_of(comm, borrow(memory), made.setting.hints), made.setting.path, {}));
+  for (const char* path : {"data", "twin"}) {  // packed together
+    container::DatasetSpec spec;
+    spec.path = path;
+    spec.element = container::ElementSpec::of_number(made.stored);
+    spec.dims = made.dims;
+    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, made.options).status());
+  }
+  for (int step = 0; step <= made.setting.flushes; ++step) {
+    std::vector<std::vector<double>> kept;
+    for (const Part& part : made.parts) {
+      if (part.rank == comm.rank() && part.step == step) {
+        std::vector<double>& values = kept.emplace_back();
+        for (const int64_t element : elements_of(made, part)) {
+          values.push_back(made.value(element));
+        }
+        const Memory of_values(values.data(), static_cast<int64_t>(values.size()));
+        STRIA_RETURN_IF_ERROR(session->record(0, slab_of(part), of_values));
+        STRIA_RETURN_IF_ERROR(session->record(1, slab_of(part), of_values));
+      }
+    }
+    STRIA_RETURN_IF_ERROR(step < made.setting.flushes ? session->flush() : session->commit());
+    for (auto& values : kept) {
+      std::fill(values.begin(), values.end(), -1);  // the file must not see it any more
+    }
+  }
+  return Status();
+}
+
+// What is wrong with `part` of a dataset as this rank gets it; empty when nothing is.
+std::string compare_part(ReadSession& session, const Case& made, const Part& part, const std::vector<double>& all) {
+  const std::vector<int64_t> elements = elements_of(made, part);
+  std::vector<double> values(elements.size(), -7);
+  Status status =
+      session.record(*session.find("twin"), slab_of(part), Memory(values.data(), static_cast<int64_t>(values.size())));
+  status.update(session.commit());
+  if (!status.ok()) {
+    return status.message();
+  }
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (values[i] != all[static_cast<size_t>(elements[i])]) {
+      return "element " + std::to_string(elements[i]) + " is " + std::to_string(values[i]);
+    }
+  }
+  return "";
+}
+
+// A random box, with strides now and then.
+Part random_part(Random& random, const Case& made) {
+  Part part;
+  for (const int64_t size : made.dims) {
+    part.start.push_back(pick(random, 0, size - 1));
+    part.count.push_back(pick(random, 1, size - part.start.back()));
+  }
+  part.stride = pick(random, 1, 3);
+  part.count[0] = (part.count[0] + part.stride - 1) / part.stride;
+  return part;
+}
+
+void read_case(const Case& made, Comm& comm, storage::MemoryDriver& memory, bool verify) {
+  const std::vector<double> all = oracle(made);
+  auto session = ReadSession::open(environment_of(comm, borrow(memory), {}), made.setting.path, {.verify = verify});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  Random random(made.setting.seed + static_cast<uint64_t>(comm.rank()));
+  EXPECT_EQ(compare_part(**session, made, {std::vector<int64_t>(made.dims.size(), 0), made.dims}, all), "");
+  EXPECT_EQ(compare_part(**session, made, random_part(random, made), all), "");
+  const auto damages = (*session)->verify();
+  ASSERT_TRUE(damages.ok()) << damages.status().message();
+  EXPECT_TRUE(damages->empty());
+}
+
+// The same by libhdf5.
+void read_by_library(const Case& made, storage::MemoryDriver& memory) {
+  auto file = memory.open(made.setting.path, {}).value();
+  auto reader = container::open_file(*file).value();
+  const auto info = reader->dataset("data").value();
+  EXPECT_EQ(info.layout, container::DatasetInfo::Layout::kChunked);
+  std::vector<std::byte> bytes(static_cast<size_t>(made.count() * info.spec.element.bytes));
+  const Status status = reader->read_hyperslab("data", std::vector<int64_t>(made.dims.size(), 0), made.dims, bytes);
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::vector<double> values(static_cast<size_t>(made.count()));
+  convert_elements(made.stored, bytes.data(), ElementType::kFloat64, reinterpret_cast<std::byte*>(values.data()), made.count());
+  EXPECT_EQ(values, oracle(made));
+}
+
+TEST(ChunkedFile, RandomPutsComeBack) {
+  for (uint64_t seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Case made = random_case(seed);
+    storage::MemoryDriver memory;
+    on_ranks(made.setting, [&](Comm& comm) {
+      const Status status = write_case(made, comm, memory);
+      ASSERT_TRUE(status.ok()) << status.message();
+    });
+    Setting readers = made.setting;
+    readers.ranks = static_cast<int>(seed % 4) + 1;
+    readers.ranks_per_node = 1;
+    on_ranks(readers, [&](Comm& comm) { read_case(made, comm, memory, seed % 2 == 0); });
+    read_by_library(made, memory);
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
+// Every bit of a stored chunk is covered: verify() names dataset and rows.
+TEST(ChunkedFile, AnyFlippedBitOfAChunkIsFound) {
+  auto comm = make_self_comm();
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Case made = random_case(seed);
+    made.setting.ranks = made.setting.ranks_per_node = 1;
+    for (Part& part : made.parts) {
+      part.rank = 0;
+    }
+    storage::MemoryDriver memory;
+    const Status written = write_case(made, *comm, memory);
+    ASSERT_TRUE(written.ok()) << written.message();
+    auto file = memory.open(made.setting.path, {}).value();
+    const auto reader = container::open_file(*file).value();
+    const auto chunks = reader->chunks("twin").value();
+    const container::ChunkGrid grid(reader->dataset("twin").value().spec);
+    Random random(seed);
+    for (int flip = 0; flip < 8 && !chunks.empty(); ++flip) {
+      const auto& chunk = chunks[static_cast<size_t>(pick(random, 0, static_cast<int64_t>(chunks.size()) - 1))];
+      Bytes content = content_of(memory, made.setting.path);
+      const Bytes whole = content;
+      content[static_cast<size_t>(chunk.offset + pick(random, 0, chunk.bytes - 1))] ^= std::byte{1} << pick(random, 0, 7);
+      set_content(memory, made.setting.path, content);
+      auto session = ReadSession::open(environment_of(*comm, borrow(memory), {}), made.setting.path, {}).value();
+      const auto damages = session->verify();
+      ASSERT_TRUE(damages.ok()) << damages.status().message();
+      ASSERT_FALSE(damages->empty());
+      const ByteRange rows = grid.rows(chunk.number);
+      EXPECT_EQ((*damages)[0].dataset, "twin");
+      EXPECT_EQ((ByteRange{(*damages)[0].first_row, (*damages)[0].last_row}), rows);
+      set_content(memory, made.setting.path, whole);
+    }
+  }
+}
+
+TEST(ChunkedFile, WrongChunksAreRefused) {
+  auto comm = make_self_comm();
+  storage::MemoryDriver memory;
+  const auto create = [&](std::vector<int64_t> dims, const DatasetOptions& options) {
+    auto session = WriteSession::create(environment_of(*comm, borrow(memory), {}), "run.h5", {}).value();
+    container::DatasetSpec spec;
+    spec.path = "data";
+    spec.dims = std::move(dims);
+    return session->create_dataset(spec, options).status();
+  };
+  EXPECT_EQ(create({4, 4}, {.chunk = {4}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(create({4, 4}, {.chunk = {4, 5}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(create({4, 4}, {.chunk = {0, 4}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(create({1 << 20, 1 << 20}, {.chunk = {1 << 20, 1 << 20}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(create({0, 4}, {.chunk = {1, 4}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(create({}, {.chunk = {1}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(create({0, 4}, {.filters = Filters::compress()}).ok());
+  EXPECT_TRUE(create({}, {.filters = Filters::compress()}).ok());
+}
+
+}  // namespace
+}  // namespace stria::file::test

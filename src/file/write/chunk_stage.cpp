@@ -1,0 +1,114 @@
+// The part of a commit that makes chunks of puts, before anything is moved.
+#include <algorithm>
+
+#include "file/chunks/chunk_packer.hpp"
+#include "file/write/write_session.hpp"
+#include "trace/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+// A copy of what a put has in memory, in the memory's own type.
+Status hold_memory(Transfer& transfer) {
+  const ElementType element = transfer.memory.element;
+  const int64_t bytes = transfer.memory.type.size();
+  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(transfer.memory.data),
+                                                               .type = transfer.memory.type,
+                                                               .memory_element = element,
+                                                               .stored_element = element}}));
+  transfer.kept.resize(static_cast<size_t>(bytes));
+  const PackPart part{0, 0, bytes, transfer.kept.data()};
+  packer.pack(std::span(&part, 1));
+  transfer.memory = Memory(transfer.kept.data(), Datatype::bytes(bytes), element);
+  return Status();
+}
+
+}  // namespace
+
+bool WriteSession::has_chunks() const {
+  const auto datasets = catalog_.datasets();
+  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_chunked(); });
+}
+
+Status WriteSession::set_chunked_aside(bool memory_may_change) {
+  const auto first = std::stable_partition(pending_.begin(), pending_.end(),
+                                           [&](const Transfer& transfer) { return !catalog_[transfer.dataset].is_chunked(); });
+  for (auto transfer = first; transfer != pending_.end(); ++transfer) {
+    aside_bytes_ += transfer->region.size();
+    if (memory_may_change) {
+      STRIA_RETURN_IF_ERROR(hold_memory(*transfer));
+    }
+    chunked_.push_back(std::move(*transfer));
+  }
+  pending_.erase(first, pending_.end());
+  return Status();
+}
+
+Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShape& shape) {
+  PhaseTimer timer(report_.phases, Phase::kPack);
+  auto set = or_out_of_memory([&] {
+    return TransferSet::create(chunked_, catalog_.datasets(), {.checksums = options_.checksums, .value_ranges = true});
+  });
+  std::unique_ptr<ChunkPacker> packer;
+  const Status ready = set.ok() ? or_out_of_memory([&] {
+    packer = std::make_unique<ChunkPacker>(comm(), catalog_, chunked_, **set);
+    return Status();
+  })
+                                : set.status();
+  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(packed_) : comm().agree(ready));
+  // Of each dataset: the bytes of the ranks before this one, and those of all ranks, and
+  // last the pieces.
+  std::vector<int64_t> before, totals;
+  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(gathering_.keep(**set, chunked_));
+    int64_t pieces = 0;
+    for (const PackedChunks& packed : packed_) {
+      before.push_back(packed.size());
+      pieces += packed.bytes.empty() ? 0 : 1;
+    }
+    totals = before;
+    totals.push_back(pieces);
+    return Status();
+  })));
+  comm().exclusive_scan(before);
+  comm().all_reduce(totals, ReduceOp::kSum);
+  access::RequestShape all = shape;
+  all.piece_count += totals.back();
+  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&]() -> Status {
+    for (int i = 0; i < catalog_.size(); ++i) {
+      if (catalog_[i].is_chunked()) {
+        const int64_t total = totals[static_cast<size_t>(i)];
+        STRIA_ASSIGN_OR_RETURN(catalog_[i].data_offset, layout_->place_chunks(catalog_[i].spec, total));
+        catalog_[i].stored_bytes = total;
+        all.total_bytes += total;
+        put_chunks(i, before[static_cast<size_t>(i)]);
+      }
+    }
+    return Status();
+  })));
+  chunked_.clear();
+  return all;
+}
+
+// The packed chunks of a dataset, behind `before` bytes of other ranks, to be moved like
+// any other bytes.
+void WriteSession::put_chunks(int dataset, int64_t before) {
+  PackedChunks& packed = packed_[static_cast<size_t>(dataset)];
+  if (packed.bytes.empty()) {
+    return;
+  }
+  Transfer transfer;
+  transfer.dataset = dataset;
+  transfer.region = Datatype::bytes(packed.size());
+  transfer.displacement = before;
+  transfer.stored = true;
+  transfer.memory = Memory(packed.bytes.data(), transfer.region, ElementType::kByte);
+  pending_.push_back(std::move(transfer));
+  for (SummedChunk& chunk : packed.chunks) {
+    chunk.place.offset += catalog_[dataset].data_offset + before;
+  }
+  gathering_.keep_chunks(dataset, std::move(packed.chunks));
+}
+
+}  // namespace stria::file

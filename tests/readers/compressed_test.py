@@ -1,0 +1,96 @@
+"""Compressed checkpoints in the hands of other programs: h5py, HDF5's tools, and pyfive, which is
+no libhdf5."""
+
+import json
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pyfive
+import pytest
+from stria_program import has_sedov, run
+
+
+@pytest.fixture(scope="module")
+def checkpoints(session_directory):
+    """The same checkpoint, plain and compressed, and compressed by one rank."""
+    made = {}
+    for name, more, ranks in [("plain", [], 3), ("compressed", ["--compress"], 3), ("alone", ["--compress"], 1)]:
+        directory = session_directory / f"compressed_{name}"
+        directory.mkdir()
+        blocks = 40 * 3 // ranks
+        shape = ["--nxb", 8, "--nvar", 5, "--blocks", blocks, "--layout", "standard"]
+        outcome = run("flash", "io", *shape, "--rounds", 1, "--dir", directory, "--keep", "--verify", *more, ranks=ranks)
+        outcome.succeeded()
+        made[name] = directory / "flash_io_hdf5_chk_0000"
+    return made
+
+
+def variables(file):
+    return [name for name in file if file[name].ndim == 4]
+
+
+def test_every_reader_sees_the_same_values(checkpoints):
+    with h5py.File(checkpoints["plain"]) as plain:
+        assert len(variables(plain)) == 5
+        for name in ["compressed", "alone"]:
+            with h5py.File(checkpoints[name]) as packed, pyfive.File(str(checkpoints[name])) as seen:
+                for path in variables(plain):
+                    assert packed[path].compression == "gzip" and packed[path].shuffle
+                    assert np.array_equal(packed[path], plain[path])
+                    assert np.array_equal(seen[path][...], plain[path][...])
+                    assert dict(packed[path].attrs) == dict(plain[path].attrs)
+
+
+def test_tools_find_nothing_unusual(checkpoints, work):
+    packed = checkpoints["compressed"]
+    dump = subprocess.run(["h5dump", "-p", "-H", packed], capture_output=True, text=True, check=True)
+    assert "COMPRESSION DEFLATE { LEVEL 1 }" in dump.stdout
+    subprocess.run(["h5dump", packed], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["h5stat", packed], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["h5diff", "--exclude-path", "/.stria", packed, checkpoints["alone"]], check=True)
+    for filters in ["GZIP=6", "NONE"]:
+        again = work / "again.h5"
+        subprocess.run(["h5repack", "-f", filters, packed, again], check=True)
+        run("verify", again).succeeded()
+        again.unlink()
+
+
+def test_inspect_says_filters_and_ratio(checkpoints):
+    inspected = json.loads(run("inspect", "--json", checkpoints["compressed"], ranks=2).succeeded().stdout)
+    of_path = {dataset["path"]: dataset for dataset in inspected["datasets"]}
+    with h5py.File(checkpoints["compressed"]) as file:
+        for path in variables(file):
+            assert of_path[path]["filters"] == "shuffle deflate(1)"
+            assert of_path[path]["stored_bytes"] == file[path].id.get_storage_size() < of_path[path]["bytes"]
+    assert "shuffle deflate(1)" in run("inspect", checkpoints["compressed"]).succeeded().stdout
+
+
+def test_damage_is_named(checkpoints, work):
+    path = work / "damaged"
+    shutil.copy(checkpoints["compressed"], path)
+    with h5py.File(path) as file:
+        name = variables(file)[2]
+        place = file[name].id.get_chunk_info(0)
+    with path.open("r+b") as file:
+        file.seek(place.byte_offset + place.size // 2)
+        byte = file.read(1)[0]
+        file.seek(-1, 1)
+        file.write(bytes([byte ^ 16]))
+    result = run("verify", path, ranks=2)
+    assert result.returncode == 1 and name.strip() in result.stdout
+
+
+@pytest.mark.skipif(not has_sedov(), reason="no Sedov application")
+def test_a_run_goes_on_from_a_compressed_checkpoint(work):
+    common = ["flash", "sedov", "--dim", 2, "--max-level", 3, "--no-sync", "--checkpoint-every", 4]
+    ends = []
+    for more in [[], ["--compress"]]:
+        directory = work / ("compressed" if more else "plain")
+        directory.mkdir()
+        run(*common, "--steps", 4, "--out", directory, *more, ranks=3).succeeded()
+        run(*common, "--steps", 8, "--out", directory, "--restart", "latest", *more, ranks=2).succeeded()
+        with h5py.File(sorted(directory.glob("*chk*"))[-1]) as file:
+            ends.append({name: file[name][...] for name in variables(file)})
+    assert ends[0] and all(np.array_equal(ends[0][name], ends[1][name]) for name in ends[0])
