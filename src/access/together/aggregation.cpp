@@ -65,6 +65,7 @@ Aggregation::Aggregation(Context& context, const ThroughAggregators& plan, std::
     : context_(context),
       plan_(plan),
       kept_(options.kept),
+      gathered_(options.gathered),
       lanes_(lanes),
       delegates_(context.comm, memory_, {.reads = options.reads, .kept = options.kept}) {
   auto mine = std::find(plan.aggregators.begin(), plan.aggregators.end(), context.comm.rank());
@@ -86,7 +87,7 @@ Status Aggregation::prepare() {
     choose_description();
   });
   Status allocated = allocate_buffers();
-  Status exchanged = exchange_descriptions();
+  Status exchanged = gathered_ == nullptr ? exchange_descriptions() : take_gathered();
   Status incoming = allocate_incoming();
   for (const Status& status : {memory_.status(), allocated, exchanged}) {
     if (!status.ok()) {
@@ -180,6 +181,24 @@ Status Aggregation::exchange_descriptions() {
     }
   });
   status.update(delegates_.allocate(domains_ ? &*domains_ : nullptr));
+  return status;
+}
+
+// No message: each rank speaks for itself.
+Status Aggregation::take_gathered() {
+  Status status;
+  memory_.attempt([&] {
+    find_met();
+    const int me = context_.comm.rank();
+    for (int rank = 0; domains_ && is_aggregator() && status.ok() && rank < gathered_->size(); ++rank) {
+      auto lanes = rank == me ? Result<std::vector<LaneDescription>>(mine_)
+                              : decode_description(gathered_->description(rank), static_cast<int>(lanes_.size()));
+      status.update(lanes.status());
+      if (lanes.ok() && !met_lanes(my_index_, *lanes).empty()) {
+        others_.push_back({.rank = rank, .speaker = rank, .lanes = std::move(*lanes)});
+      }
+    }
+  });
   return status;
 }
 

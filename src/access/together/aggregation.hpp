@@ -15,6 +15,7 @@
 #include "access/together/delegates.hpp"
 #include "access/together/description.hpp"
 #include "access/together/file_domain.hpp"
+#include "access/together/gathered_requests.hpp"
 #include "access/together/mailbox.hpp"
 #include "access/together/two_phase.hpp"
 #include "comm/private_memory.hpp"
@@ -31,6 +32,8 @@ class Aggregation {
   struct Options {
     bool reads = false;
     KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
+    /// Everybody's description, known already; null: to be exchanged.
+    const GatheredRequests* gathered = nullptr;
   };
   Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options);
 
@@ -116,9 +119,9 @@ class Aggregation {
     bool repeats = false;  ///< has what the one before has
     /// `lanes` only says where the streams begin and end; pieces come with each round.
     bool by_round = false;
-    std::vector<LaneDescription> lanes;   ///< else all that the rank has sent
-    std::vector<LaneDescription> pieces;  ///< by_round: of the present round
-    int64_t bytes = 0;                    ///< by_round: of the present round
+    std::vector<LaneDescription> lanes = {};   ///< else all that the rank has sent
+    std::vector<LaneDescription> pieces = {};  ///< by_round: of the present round
+    int64_t bytes = 0;                         ///< by_round: of the present round
   };
   // The first number of a description, or else the pieces to come in all rounds.
   static constexpr int64_t kWhole = -1;
@@ -134,10 +137,12 @@ class Aggregation {
   std::vector<std::byte> encode_pieces(const Share& share) const;
   void collect(std::span<const LaneDescription> description, int other_rank, Share& share);
   Status exchange_descriptions();
+  Status take_gathered();
 
   Context& context_;
   const ThroughAggregators& plan_;
   KeptBuffers* kept_;
+  const GatheredRequests* gathered_;
   std::span<const Lane> lanes_;
   MemoryReserve memory_;
   Mailbox mailbox_{context_.comm, memory_};

@@ -23,20 +23,20 @@ constexpr int64_t kFailed = -1;
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-               KeptBuffers* kept)
+               KeptBuffers* kept, const GatheredRequests* gathered)
       : context_(context),
         plan_(plan),
         lanes_(lanes),
         sink_(sink),
         copy_(Endpoint::of_read(sink), kAggregatorCopy),
-        aggregation_(context, plan, lanes, {.reads = true, .kept = kept}) {}
+        aggregation_(context, plan, lanes, {.reads = true, .kept = kept, .gathered = gathered}) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();
     if (!moved_.status.ok()) {
       return moved_;
     }
-    if (aggregation_.is_aggregator()) {
+    if (aggregation_.is_aggregator() && aggregation_.round_count() > 1) {
       signal_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
     for (; round_ < aggregation_.round_count() && !is_over(); ++round_) {
@@ -393,7 +393,7 @@ class TwoPhaseRead {
   WindowCopy copy_;
   Aggregation aggregation_;
   Mailbox& mailbox_ = aggregation_.mailbox();
-  std::optional<MessageSignal> signal_;  // of an aggregator
+  std::optional<MessageSignal> signal_;  // of an aggregator, where a failure can spare rounds
   std::set<int> failed_;                 // aggregators that this rank met and that could not read
   // Speakers of contributors whom this aggregator has told so.
   std::set<int> dismissed_;
@@ -415,8 +415,8 @@ class TwoPhaseRead {
 }  // namespace
 
 Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-                     KeptBuffers* kept) {
-  return TwoPhaseRead(context, plan, lanes, sink, kept).run();
+                     KeptBuffers* kept, const GatheredRequests* gathered) {
+  return TwoPhaseRead(context, plan, lanes, sink, kept, gathered).run();
 }
 
 }  // namespace stria::access

@@ -11,6 +11,9 @@ namespace stria::access {
 // Long lists of single streams are sent by rounds. Where a lane has several streams, which is where
 // tiles of a view interleave, they are sent whole.
 void Aggregation::choose_description() {
+  if (gathered_ != nullptr) {
+    return;
+  }
   int64_t entries = 0;
   bool single = true;
   for (const LaneDescription& lane : mine_) {
