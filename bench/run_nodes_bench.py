@@ -107,6 +107,10 @@ def flash_cases():
     return [*through, LibraryCase("library beside hdf5-collective", RANKS, 8, 10, COLLECTIVE)]
 
 
+def visible_on_nodes(directory):
+    return subprocess.run([CLUSTER, "on", "n1", "test", "-d", directory], capture_output=True, check=False).returncode == 0
+
+
 def measure_all(bench, rate, options):
     """All cases on nodes with that link."""
     where = f"{options.fs}, {rate or 'links of any speed'}"
@@ -116,6 +120,12 @@ def measure_all(bench, rate, options):
         return
     cluster("up", str(NODES), "--fs", options.fs, *(["--rate", rate] if rate else []))
     say(f"\n{RANKS} ranks on {NODES} nodes, {where}")
+    if not visible_on_nodes(options.out):
+        cluster("down")
+        raise SystemExit(
+            f"run_nodes_bench.py: --out {options.out} can't be seen on the nodes, which have temporary directories of their own; "
+            "choose another directory"
+        )
     bench.record["where"] = where
     first = len(bench.record["cases"])
     try:
@@ -144,6 +154,7 @@ def main(arguments):
     parser.add_argument("--list", action="store_true", help="print the cases and leave")
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
     options = parser.parse_args(arguments)
+    options.out = os.path.abspath(options.out)
     os.makedirs(options.out, exist_ok=True)
     natives = {"ompio": ["--mca", "io", "ompio"], "romio321": ["--mca", "io", "romio321"]}
     options.openmpi = ClusterMpi(os.path.join(ROOT, "build", "release"), natives)

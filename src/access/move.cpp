@@ -167,8 +167,9 @@ Outcome move_through_windows(Context& context, Endpoint endpoint, NodeWindows& w
 Outcome move_through_aggregators(Context& context, Endpoint endpoint, NodeWindows* windows, const Agreed& agreed,
                                  KeptBuffers* kept) {
   const auto& through = *agreed.plan.as<ThroughAggregators>();
-  Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept)
-                                  : read_two_phase(context, through, agreed.lanes, endpoint.sink(), kept);
+  const GatheredRequests* gathered = agreed.gathered && agreed.gathered->are_described() ? &*agreed.gathered : nullptr;
+  Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept, gathered)
+                                  : read_two_phase(context, through, agreed.lanes, endpoint.sink(), kept, gathered);
   if (!endpoint.writes()) {
     moved.status = agree_on_outcome(context, windows, moved.status);
   }

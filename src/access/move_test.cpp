@@ -36,10 +36,11 @@ Scenario make_scenario(uint64_t seed) {
   hints.method = scenario.method;
   // 0: as many as the planner thinks.
   hints.aggregator_count = static_cast<int>(seed % 5);
-  // What windows of a node may serve.
+  // What windows of a node may serve, or what several nodes gather.
   if (scenario.collective && scenario.c.ranks[0].lanes.size() == 1) {
-    hints.aggregator_count = 0;
-    scenario.c.simulation.ranks_per_node = scenario.c.simulation.ranks;
+    const bool one_node = seed / 13 % 2 == 0;
+    hints.aggregator_count = one_node ? 0 : hints.aggregator_count;
+    scenario.c.simulation.ranks_per_node = one_node ? scenario.c.simulation.ranks : 1 + static_cast<int>(seed % 2);
     scenario.method = hints.method = seed % 3 == 0 ? scenario.method : Method::kTwoPhase;
   } else if (seed % 3 == 0) {
     hints.mimic_stripe_count = scenario.c.plan.stripe_count;
@@ -57,8 +58,10 @@ std::string describe(const Scenario& scenario) {
          " ranks, " + scenario.driver;
 }
 
-// Operations that went through the windows of a node: they must not be left out by chance.
+// Operations that went through the windows of a node, and those for which all requests were
+// gathered: they must not be left out by chance.
 int windows_used = 0;
+int gathered_used = 0;
 
 /// What all ranks saw.
 struct Results {
@@ -142,7 +145,9 @@ void run(const Scenario& scenario, TestPlace& place, const std::string& faults, 
     results.agreed[rank] = comm.agree(results.outcomes[rank].status);
   });
   results.run = report.status();
-  windows_used += results.outcomes[0].reason.ends_with("windows that the node shares") ? 1 : 0;
+  const std::string& reason = results.outcomes[0].reason;
+  windows_used += reason.ends_with("windows that the node shares") ? 1 : 0;
+  gathered_used += reason.ends_with("every rank knows all requests") ? 1 : 0;
 }
 
 int64_t packed_bytes(const RankCase& rank) {
@@ -246,10 +251,11 @@ TEST(Transfer, WritesEqualTheOracle) {
     ASSERT_NO_FATAL_FAILURE(check_write(make_scenario(first_seed() + static_cast<uint64_t>(i))));
   }
   EXPECT_GT(windows_used, case_count(900) / 50);
+  EXPECT_GT(gathered_used, case_count(900) / 50);
 }
 
 TEST(Transfer, ReadsEndWhereTheFileEnds) {
-  windows_used = 0;
+  windows_used = gathered_used = 0;
   for (int i = 0; i < case_count(900); ++i) {
     Scenario scenario = make_scenario(first_seed() + 10'000'000 + static_cast<uint64_t>(i));
     size_t whole = scenario.c.after.size();
@@ -257,6 +263,7 @@ TEST(Transfer, ReadsEndWhereTheFileEnds) {
     ASSERT_NO_FATAL_FAILURE(check_read(scenario, file_bytes));
   }
   EXPECT_GT(windows_used, case_count(900) / 50);
+  EXPECT_GT(gathered_used, case_count(900) / 50);
 }
 
 TEST(Transfer, RealFiles) {

@@ -56,12 +56,15 @@ bool gathering_pays(const Comm& comm) {
 }
 
 // Whether ranks of a node speak through one of them, and why; nothing of one node.
-std::string gathering_reason(const ThroughAggregators& plan, const Comm& comm) {
+std::string gathering_reason(const ThroughAggregators& plan, const RequestShape& shape, const Comm& comm) {
   if (node_count(comm) == 1) {
     return "";
   }
   if (plan.gather_on_nodes) {
     return "; ranks of a node speak through one of them to each aggregator elsewhere";
+  }
+  if (shape.described) {
+    return "; ranks speak for themselves: every rank knows all requests";
   }
   return std::string("; ranks speak for themselves: ") + (plan.shared_memory ? "one a node" : "hint stria_shared_memory");
 }
@@ -307,7 +310,8 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
     return plan;
   }
   ThroughAggregators through = plan_aggregators(of_storage, hints, comm);
-  plan.reason += gathering_reason(through, comm);
+  through.gather_on_nodes = through.gather_on_nodes && !shape.described;
+  plan.reason += gathering_reason(through, shape, comm);
   if (windows_serve(shape, capabilities, hints, through, comm)) {
     plan.way = ThroughWindows();
   } else {

@@ -29,6 +29,7 @@ struct RequestShape {
   int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
   bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
   bool apart = false;      ///< no rank has bytes between those of another
+  bool described = false;  ///< every rank has the file descriptions of all
   /// Many lanes that are packed together: lists go in batches (batches.hpp).
   bool in_lockstep = false;
 };

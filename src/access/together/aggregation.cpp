@@ -32,6 +32,7 @@ int64_t most_bytes(std::span<const LaneDescription> description, int64_t buffer_
 Aggregation::Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options)
     : context_(context),
       plan_(plan),
+      gathered_(options.gathered),
       lanes_(lanes),
       delegates_(context.comm, memory_, {.reads = options.reads, .kept = options.kept}),
       contacts_(context, plan, lanes, memory_, delegates_),
@@ -44,11 +45,12 @@ Status Aggregation::prepare() {
     domains_.emplace(lanes_, static_cast<int>(plan_.aggregators.size()), buffers_.asked_bytes(), plan_.unit_bytes,
                      plan_.stripe_count);
     buffers_.number_node_ranks();
-    contacts_.describe_own();
+    contacts_.describe_own(gathered_ != nullptr);
   });
   const bool serves = is_aggregator() && !memory_.ran_out();
   const Status allocated = buffers_.allocate(memory_, serves, serves ? domains_->buffer_bytes() : 0);
-  const Status exchanged = contacts_.exchange(domains_ ? &*domains_ : nullptr);
+  const FileDomains* domains = domains_ ? &*domains_ : nullptr;
+  const Status exchanged = gathered_ == nullptr ? contacts_.exchange(domains) : contacts_.take(domains, *gathered_);
   Status incoming = allocate_incoming();
   for (const Status& status : {memory_.status(), allocated, exchanged}) {
     if (!status.ok()) {

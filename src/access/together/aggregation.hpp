@@ -15,6 +15,7 @@
 #include "access/together/contacts.hpp"
 #include "access/together/delegates.hpp"
 #include "access/together/file_domain.hpp"
+#include "access/together/gathered_requests.hpp"
 #include "access/together/mailbox.hpp"
 #include "access/together/parted.hpp"
 #include "access/together/round_lists.hpp"
@@ -32,6 +33,8 @@ class Aggregation {
   struct Options {
     bool reads = false;
     KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
+    /// Everybody's description, known already; null: to be exchanged.
+    const GatheredRequests* gathered = nullptr;
   };
   Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options);
 
@@ -86,6 +89,7 @@ class Aggregation {
 
   Context& context_;
   const ThroughAggregators& plan_;
+  const GatheredRequests* gathered_;
   std::span<const Lane> lanes_;
   MemoryReserve memory_;
   Mailbox mailbox_{context_.comm, memory_};

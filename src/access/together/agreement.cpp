@@ -18,8 +18,26 @@ namespace {
 // Small enough to stay in a processor's cache while ranks fill it and one of them writes it.
 constexpr int64_t kMostWindowBytes = 1 << 20;
 
+Agreed agree_by_gathering(Context& context, const Lane& lane, bool write) {
+  Agreed agreed{.lanes = {lane}};
+  agreed.gathered.emplace(context.comm, lane, context.file->capabilities());
+  const GatheredRequests::Summary& all = agreed.gathered->all();
+  agreed.lanes[0].extent = all.hull;
+  agreed.total_bytes = all.bytes;
+  const RequestShape shape{.total_bytes = all.bytes,
+                           .piece_count = all.pieces,
+                           .write = write,
+                           .hull_bytes = all.hull.size(),
+                           .described = agreed.gathered->are_described()};
+  agreed.plan = make_plan(shape, all.capabilities, context.hints, context.comm);
+  return agreed;
+}
+
 // Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
 Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
+  if (GatheredRequests::are_few(context.comm.size(), lanes.size())) {
+    return agree_by_gathering(context, lanes.front(), write);
+  }
   Agreed agreed{.lanes = {lanes.begin(), lanes.end()}};
   std::vector<int64_t> most;  // of each lane: minus its begin, its end
   for (const Lane& lane : lanes) {

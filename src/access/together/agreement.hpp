@@ -3,16 +3,19 @@
 //
 // Problem: the agreement is the fixed cost of a small call.
 // Method: ranks of one node meet once in memory that they share, and bring what they have left to
-// do. Otherwise it takes two reductions and a broadcast.
-// Cost: no message on one node, otherwise some 3 log2(ranks) short ones per rank.
+// do. Otherwise few ranks gather their requests in one step (gathered_requests.hpp), and many need
+// two reductions and a broadcast.
+// Cost: no message on one node, otherwise log2(ranks) short ones per rank, or three times as many.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "access/plan/plan.hpp"
 #include "access/request/request.hpp"
+#include "access/together/gathered_requests.hpp"
 #include "access/together/node_windows.hpp"
 
 namespace stria::access {
@@ -35,6 +38,8 @@ struct Agreed {
   bool all_moved = false;   ///< nothing is left to move
   bool failed = false;      ///< a rank that tried to move its bytes before the meeting has failed
   bool is_off = false;      ///< a rank does without the others: each moves what it has, alone
+  /// All ranks' requests, where they were gathered.
+  std::optional<GatheredRequests> gathered = {};
 };
 
 /// Agrees on what is left to move, by `windows` or, where they are null, by messages.

@@ -45,11 +45,14 @@ Contacts::Contacts(Context& context, const ThroughAggregators& plan, std::span<c
 
 // Long lists of single streams are sent by rounds. Where a lane has several streams, because tiles
 // of a view interleave, lists are sent whole.
-void Contacts::describe_own() {
+void Contacts::describe_own(bool already) {
   for (size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i].streams.empty()) {
       mine_.emplace_back(static_cast<int>(i), lanes_[i].streams);
     }
+  }
+  if (already) {
+    return;
   }
   int64_t entries = 0;
   bool single = true;
@@ -90,6 +93,27 @@ Status Contacts::exchange(const FileDomains* domains) {
     add_own();
   });
   status.update(delegates_.allocate(domains));
+  return status;
+}
+
+Status Contacts::take(const FileDomains* domains, const GatheredRequests& gathered) {
+  Status status;
+  if (domains == nullptr) {
+    return status;
+  }
+  domains_ = domains;
+  memory_.attempt([&] {
+    find_met(*domains);
+    const int me = context_.comm.rank();
+    for (int rank = 0; my_index_ >= 0 && status.ok() && rank < gathered.size(); ++rank) {
+      auto lanes = rank == me ? Result<std::vector<LaneDescription>>(mine_)
+                              : decode_description(gathered.description(rank), static_cast<int>(lanes_.size()));
+      status.update(lanes.status());
+      if (lanes.ok() && !met_lanes(my_index_, *lanes).empty()) {
+        contributors_.push_back({.rank = rank, .speaker = rank, .lanes = std::move(*lanes)});
+      }
+    }
+  });
   return status;
 }
 

@@ -13,6 +13,7 @@
 #include "access/together/delegates.hpp"
 #include "access/together/description.hpp"
 #include "access/together/file_domain.hpp"
+#include "access/together/gathered_requests.hpp"
 
 namespace stria::access {
 
@@ -34,13 +35,15 @@ class Contacts {
   Contacts(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, MemoryReserve& memory,
            NodeDelegates& delegates);
 
-  /// Finds out what this rank has, and whether its pieces are sent with each round. May throw
-  /// std::bad_alloc.
-  void describe_own();
+  /// Finds out what this rank has, and whether its pieces are sent with each round: never where
+  /// all know them `already`. May throw std::bad_alloc.
+  void describe_own(bool already);
   /// Finds the aggregators that this rank meets, and tells them what it has; where ranks of a node
   /// speak for others, finds out which. `domains` is null on a rank that has run out of memory.
   /// Collective: yes; the error is local.
   Status exchange(const FileDomains* domains);
+  /// The same without a message, out of what all ranks know; every rank speaks for itself. Local.
+  Status take(const FileDomains* domains, const GatheredRequests& gathered);
 
   /// This aggregator's index among those of the plan; negative on other ranks.
   int my_index() const { return my_index_; }

@@ -20,20 +20,20 @@ constexpr int64_t kFailed = -1;
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-               KeptBuffers* kept)
+               KeptBuffers* kept, const GatheredRequests* gathered)
       : context_(context),
         plan_(plan),
         lanes_(lanes),
         sink_(sink),
         copy_(Endpoint::of_read(sink), kAggregatorCopy),
-        aggregation_(context, plan, lanes, {.reads = true, .kept = kept}) {}
+        aggregation_(context, plan, lanes, {.reads = true, .kept = kept, .gathered = gathered}) {}
 
   Moved run() {
     moved_.status = aggregation_.prepare();
     if (!moved_.status.ok()) {
       return moved_;
     }
-    if (aggregation_.is_aggregator()) {
+    if (aggregation_.is_aggregator() && aggregation_.round_count() > 1) {
       signal_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
     for (; round_ < aggregation_.round_count() && !is_over(); ++round_) {
@@ -384,7 +384,7 @@ class TwoPhaseRead {
   WindowCopy copy_;
   Aggregation aggregation_;
   Mailbox& mailbox_ = aggregation_.mailbox();
-  std::optional<MessageSignal> signal_;  // of an aggregator
+  std::optional<MessageSignal> signal_;  // of an aggregator, where a failure can spare rounds
   Parted parted_;
   std::vector<int> members_;  // ranks that still have to take bytes out of the staging buffer
   int round_ = 0;
@@ -402,8 +402,8 @@ class TwoPhaseRead {
 }  // namespace
 
 Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-                     KeptBuffers* kept) {
-  return TwoPhaseRead(context, plan, lanes, sink, kept).run();
+                     KeptBuffers* kept, const GatheredRequests* gathered) {
+  return TwoPhaseRead(context, plan, lanes, sink, kept, gathered).run();
 }
 
 }  // namespace stria::access

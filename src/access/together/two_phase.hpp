@@ -15,6 +15,7 @@
 
 #include "access/plan/plan.hpp"
 #include "access/request/request.hpp"
+#include "access/together/gathered_requests.hpp"
 
 namespace stria::access {
 
@@ -28,12 +29,14 @@ Status write_two_phase(Context& context, const ThroughAggregators& plan, std::sp
 /// its number. The bytes are each rank's own: those of its request before the first that is not
 /// known to be in the file. Costs a small reduction, and after a failure a message to each
 /// contributor of each aggregator. `kept`: what stays from one operation to the next, or null.
-/// Collective: yes.
+/// `gathered`: every rank's request, which spares the exchange of descriptions, or null; null on
+/// every rank or on none. Collective: yes.
 Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,
-                             StreamSource& source, KeptBuffers* kept = nullptr);
+                             StreamSource& source, KeptBuffers* kept = nullptr, const GatheredRequests* gathered = nullptr);
 
-/// Reads all ranks' streams as far as the file goes. Collective: yes; errors as in write_two_phase.
+/// Reads all ranks' streams as far as the file goes. `kept`, `gathered`: as above. Collective: yes;
+/// errors as in write_two_phase.
 Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-                     KeptBuffers* kept = nullptr);
+                     KeptBuffers* kept = nullptr, const GatheredRequests* gathered = nullptr);
 
 }  // namespace stria::access

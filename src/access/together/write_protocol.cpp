@@ -20,18 +20,18 @@ constexpr int64_t kClosed = -1;
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
-                storage::File* direct_file, KeptBuffers* kept)
+                storage::File* direct_file, KeptBuffers* kept, const GatheredRequests* gathered)
       : context_(context),
         plan_(plan),
         source_(source),
         copy_(Endpoint::of_write(source), kAggregatorCopy),
-        aggregation_(context, plan, lanes, {.reads = false, .kept = kept}),
+        aggregation_(context, plan, lanes, {.reads = false, .kept = kept, .gathered = gathered}),
         flights_{Flight(context, direct_file), Flight(context, direct_file)} {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
     prepared_ = true;
-    if (aggregation_.is_aggregator()) {
+    if (aggregation_.is_aggregator() && aggregation_.round_count() > 1) {
       signal_.emplace(context_.comm, aggregation_.memory(), plan_.aggregators);
     }
     for (int round = 0; round < aggregation_.round_count() && !is_over(); ++round) {
@@ -362,7 +362,7 @@ class TwoPhaseWrite {
   WindowCopy copy_;
   Aggregation aggregation_;
   Mailbox& mailbox_ = aggregation_.mailbox();
-  std::optional<MessageSignal> signal_;  // of an aggregator
+  std::optional<MessageSignal> signal_;  // of an aggregator, where a failure can spare rounds
   bool prepared_ = false;
   Status status_;  // of this aggregator's writing
   Parted parted_;
@@ -378,12 +378,12 @@ class TwoPhaseWrite {
 
 Status write_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
                        storage::File* direct_file) {
-  return TwoPhaseWrite(context, plan, lanes, source, direct_file, nullptr).run();
+  return TwoPhaseWrite(context, plan, lanes, source, direct_file, nullptr, nullptr).run();
 }
 
 Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,
-                             StreamSource& source, KeptBuffers* kept) {
-  TwoPhaseWrite write(context, plan, lanes, source, nullptr, kept);
+                             StreamSource& source, KeptBuffers* kept, const GatheredRequests* gathered) {
+  TwoPhaseWrite write(context, plan, lanes, source, nullptr, kept, gathered);
   Moved moved;
   moved.status = context.comm.agree(write.run());
   moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle(lanes);
