@@ -16,10 +16,10 @@ constexpr int kBadUsage = 2;
 void describe(CLI::App* app, Options* o) {
   app->add_option("--nxb", o->workload.nxb, "cells of a block along each side")->capture_default_str();
   app->add_option("--nvar", o->workload.nvar, "variables a cell")->capture_default_str();
-  app->add_option("--blocks", o->workload.blocks_per_rank, "blocks a rank; 0: 80 + mod(rank, 3)")->capture_default_str();
+  app->add_option("--blocks", o->workload.blocks_per_rank, "blocks per rank; 0: 80 + mod(rank, 3)")->capture_default_str();
   app->add_option("--guard", o->workload.guard_cells, "layers of guard cells")->capture_default_str();
-  app->add_option("--max-blocks", o->workload.max_blocks, "blocks to allocate a rank; 0: as many as used");
-  app->add_option("--slow-blocks", o->slow_blocks, "blocks a rank for the slow modes; 0: about 4 MB a rank");
+  app->add_option("--max-blocks", o->workload.max_blocks, "blocks to allocate per rank; 0: as many as used");
+  app->add_option("--slow-blocks", o->slow_blocks, "blocks per rank for the slow modes; 0: about 4 MB per rank");
   app->add_option("--rounds", o->rounds, "measured rounds; one more is run first and discarded")->capture_default_str();
   app->add_option("--plot-variables", o->plot_variables, "variables in a plot file, 1 to 4")->capture_default_str();
   app->add_option("--staging-bytes", o->staging_bytes, "buffer of the packed limit")->capture_default_str();

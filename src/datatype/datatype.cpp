@@ -137,7 +137,7 @@ Status check_subarray(std::span<const int64_t> sizes, std::span<const int64_t> s
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] < 0 || subsizes[d] < 0 || starts[d] < 0 || subsizes[d] > sizes[d] || starts[d] > sizes[d] - subsizes[d]) {
       return invalid("dimension " + std::to_string(d) + " of the subarray, start " + std::to_string(starts[d]) + " and size " +
-                     std::to_string(subsizes[d]) + ", lies outside of the array's " + std::to_string(sizes[d]));
+                     std::to_string(subsizes[d]) + ", lies outside the array's " + std::to_string(sizes[d]));
     }
   }
   return Status();

@@ -54,7 +54,8 @@ Result<bool> File::is_locked_elsewhere(ByteRange range) {
 }
 
 Result<std::unique_ptr<RangeLock>> File::own() {
-  return Status(ErrorCode::kUnsupported, describe("own", path()) + ": this storage doesn't tell who has a file open");
+  return Status(ErrorCode::kUnsupported,
+                describe("own", path()) + ": this storage doesn't tell which programs have a file open");
 }
 
 }  // namespace stria::storage

@@ -18,7 +18,7 @@ constexpr size_t kMaxDepth = 64;
 
 Status bad_address(std::string_view text) {
   return Status(ErrorCode::kInvalidArgument,
-                "'" + std::string(text) + "' is no server's address: use host:port, [v6]:port or unix:/path");
+                "'" + std::string(text) + "' is not a server's address: use host:port, [v6]:port or unix:/path");
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ Result<std::vector<std::string>> split_path(std::string_view path) {
       continue;
     }
     if (part == ".." || part.size() > kMaxNameBytes || part.find('\0') != std::string_view::npos || parts.size() == kMaxDepth) {
-      return Status(ErrorCode::kInvalidArgument, "'" + std::string(path) + "' is no path of a store");
+      return Status(ErrorCode::kInvalidArgument, "'" + std::string(path) + "' is not a path of a store");
     }
     parts.emplace_back(part);
   }

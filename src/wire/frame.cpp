@@ -46,7 +46,7 @@ std::vector<std::byte> encode_head(Header header, std::span<const std::byte> bod
 Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes) {
   Reader reader(bytes);
   if (reader.fixed<uint32_t>() != kMagic) {
-    return Status(ErrorCode::kFormat, "what came is no message of this protocol");
+    return Status(ErrorCode::kFormat, "what arrived is not a message of this protocol");
   }
   if (const auto version = reader.fixed<uint16_t>(); version != kVersion) {
     return Status(ErrorCode::kUnsupported, "the other side speaks version " + std::to_string(version) +

@@ -98,7 +98,7 @@ Status Region::decode_type(Reader& reader) {
   const bool displaced_well = displacement_ < kOffsetLimit && displacement_ > -kOffsetLimit;
   if (!displaced_well || range_.end > type_.size() || displacement_ + type_.true_lower_bound() < 0 ||
       displacement_ + type_.true_upper_bound() >= kOffsetLimit) {
-    return Status(ErrorCode::kFormat, "a datatype's bytes lie outside of every file");
+    return Status(ErrorCode::kFormat, "a datatype's bytes lie outside every file");
   }
   return {};
 }

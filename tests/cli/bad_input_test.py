@@ -68,7 +68,7 @@ SEDOV_TABLE = {
     "out_empty": (["--out", ""], "--out: a name is missing"),
     "json_empty": (["--json", ""], "--json: a name is missing"),
     "plot_variable_empty": (["--plot-variables", ""], "variable ''"),
-    "number_in_another_form": (["--steps", "1e3"], "1e3 is no value"),
+    "number_in_another_form": (["--steps", "1e3"], "1e3 is not a value"),
 }  # fmt: skip
 
 IO_TABLE = {
@@ -217,7 +217,7 @@ def test_pictures_show_a_plane_within_the_mesh(sedov_3d, work):
     said = run("flash", "picture", path, "-o", work / "x.png", "--normal", "x", "--plane", 0.25).succeeded().stdout
     assert "dens and pres in the plane x = 0.25" in said and (work / "x.png").read_bytes().startswith(b"\x89PNG")
     refused = run("flash", "picture", path, "-o", work / "y.png", "--plane", 1.5)
-    refused.refused("the plane at 1.5 lies outside of the mesh, which reaches from 0 to 1")
+    refused.refused("the plane at 1.5 lies outside the mesh, which reaches from 0 to 1")
     run("flash", "picture", path, "-o", work / "y.png", "--variable", "dens", "nope").refused("no variable 'nope'")
     assert not (work / "y.png").exists()
 

@@ -45,7 +45,7 @@ def problems_of(mpiexec, program, ranks, odd, way):
 def problems_of_uncaught(run, speaker):
     lines = [line for line in run.stderr.splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("stria: ") or "terminate called" in line]
-    begin = f"stria: rank {speaker} ends the job, because nobody caught this error: "
+    begin = f"stria: rank {speaker} ends the job, because this error was not caught: "
     right = run.returncode != 0 and len(ours) == 1 and ours[0].startswith(begin) and len(lines) <= MOST_LINES
     return [] if right else [f"exit {run.returncode}, {run.stderr}"]
 

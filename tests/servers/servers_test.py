@@ -162,7 +162,7 @@ def test_tools(store, work):
     assert all(server["free_bytes"] > 0 and 0 <= server["silent_ms"] < 10000 for server in servers)
     run("ls", url).refused(url, "No such file or directory")
     run("cp", f"{url}/none", work / "none").refused("none")
-    run("ls", "stria://127.0.0.1").refused("no server's address")
+    run("ls", "stria://127.0.0.1").refused("not a server's address")
     run("ls", "stria://127.0.0.1:1/x").refused("127.0.0.1:1", "doesn't answer")
 
 

@@ -105,7 +105,7 @@ MaybeFinding random_order(const RunDigest& run, const StorageLimit&) {
   }
   Finding finding;
   finding.text =
-      fmt::format("Only {} of the pieces lie behind the one before: files are visited in no order.", percent_text(share));
+      fmt::format("Only {} of the pieces lie behind the one before: files are accessed in no order.", percent_text(share));
   finding.evidence =
       fmt::format("{} of {} pieces in ascending order",
                   count_text(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites)), count_text(all));

@@ -38,7 +38,7 @@ MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
                 "and uses one: put all of them, then commit once.",
                 puts)
           : "Look at the layout of the arrays (long contiguous runs pack fastest) and at conversions: write the "
-            "type that is in memory where the file allows it, and use more ranks a node while cores are idle.";
+            "type that is in memory where the file allows it, and use more ranks per node while cores are idle.";
   finding.weight = share;
   return finding;
 }

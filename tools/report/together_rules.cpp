@@ -119,7 +119,7 @@ MaybeFinding sharing_memory(const RunDigest& run, const StorageLimit&) {
   Finding finding;
   finding.text = fmt::format("{} of the time in I/O is getting the memory that ranks of a node share.", percent_text(share));
   finding.evidence = fmt::format(
-      "{} of {}; {} a commit and rank; {} commits move {} each", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
+      "{} of {}; {} per commit and rank; {} commits move {} each", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
       seconds_text(share_of(seconds, static_cast<double>(commits))), count_text(commits / std::max(1, run.ranks())),
       bytes_text(share_of(static_cast<double>(run.useful_bytes()) * run.ranks(), static_cast<double>(commits))));
   finding.advice =

@@ -103,7 +103,7 @@ std::string phase_text(const ModeResult& mode) {
 
 std::string table(const std::vector<ModeResult>& modes) {
   std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "extra MB",
-                                 "ms a rank and phase");
+                                 "ms per rank and phase");
   for (const ModeResult& mode : modes) {
     json j = mode_json(mode, false);
     text += fmt::format(

@@ -47,7 +47,7 @@ std::vector<flash::StoredVariable> find_variables(const File& file, const flash:
     if (shape.size() != (header.experimental ? 5u : 4u) || shape[0] != header.global_count ||
         (header.dim != 2 && header.dim != 3) || shape != found.front().cells.count) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}': '{}' is no variable of the blocks of a 2-D or 3-D mesh", file.path(), name));
+                  fmt::format("'{}': '{}' is not a variable of the blocks of a 2-D or 3-D mesh", file.path(), name));
     }
   }
   return found;
@@ -145,7 +145,7 @@ void add_flash_picture(CLI::App& flash, Action& action) {
   command->add_option("-o,--output", arguments->output, "the picture")->check(not_empty())->capture_default_str();
   command->add_option("--variable", arguments->variables, "what to draw, side by side (default: dens and pres)")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--normal", arguments->normal, "the axis that the plane through a 3-D mesh stands on")
+  command->add_option("--normal", arguments->normal, "the axis at right angles to the plane through a 3-D mesh")
       ->check(CLI::IsMember({"x", "y", "z"}))
       ->capture_default_str();
   command->add_option("--plane", arguments->plane, "where the plane cuts that axis (default: in the middle)");

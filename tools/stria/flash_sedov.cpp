@@ -273,7 +273,7 @@ int run(MPI_Comm comm, Arguments& a) {
 void add_physics_options(CLI::App& command, SedovOptions& sedov, std::string& boundary) {
   command.add_option("--dim", sedov.dim, "space dimensions, 2 or 3");
   command.add_option("--nxb", sedov.nxb, "cells of a block along each axis");
-  command.add_option("--min-level", sedov.min_level, "coarsest level of the mesh; 1: one block a tree");
+  command.add_option("--min-level", sedov.min_level, "coarsest level of the mesh; 1: one block per tree");
   command.add_option("--max-level", sedov.max_level, "finest level of the mesh");
   command.add_option("--root-blocks", sedov.root_blocks, "trees along x, y and z")->expected(3);
   command.add_option("--boundary", boundary, "what lies outside")->check(CLI::IsMember({"outflow", "reflect", "periodic"}));
@@ -282,7 +282,7 @@ void add_physics_options(CLI::App& command, SedovOptions& sedov, std::string& bo
   command.add_option("--cfl", sedov.cfl, "Courant number");
   command.add_option("--gamma", sedov.problem.gamma, "ratio of specific heats");
   command.add_option("--energy", sedov.problem.energy, "of the explosion");
-  command.add_option("--refine-every", sedov.refine_every, "steps between two looks at the mesh");
+  command.add_option("--refine-every", sedov.refine_every, "steps between two adaptations of the mesh");
 }
 
 void add_output_options(CLI::App& command, Arguments& a) {

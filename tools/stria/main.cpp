@@ -45,7 +45,7 @@ int parse_error(MPI_Comm comm, const CLI::App& app, const CLI::ParseError& error
   }
   const std::string conversion = "Could not convert: ";
   if (what.compare(0, conversion.size(), conversion) == 0) {
-    what = what.substr(conversion.size()) + " is no value that this option takes";
+    what = what.substr(conversion.size()) + " is not a value that this option takes";
   }
   return refuse(comm, what + " (try --help)");
 }

@@ -79,9 +79,9 @@ WorkloadKind block3d_kind() {
 
 WorkloadKind s3d_kind() {
   return {"s3d",
-          "S3D's checkpoint: four arrays, 128 bytes a cell, in blocks along all three dimensions",
+          "S3D's checkpoint: four arrays, 128 bytes per cell, in blocks along all three dimensions",
           {{"cells", 64, 1, 4096, "along a side of the arrays"}},
-          {{"files", {"shared", "separate"}, "one file, or one a rank"}},
+          {{"files", {"shared", "separate"}, "one file, or one per rank"}},
           make_s3d};
 }
 

@@ -122,7 +122,7 @@ WorkloadKind btio_kind() {
   return {"btio",
           "NAS BT-IO on a square number of ranks: a grid in diagonal cells, dumped several times",
           {{"points", 24, 1, 2048, "along a side of the grid"}, {"dumps", 4, 1, 1000, "one after the other"}},
-          {{"kind", {"full", "simple", "epio"}, "a call a dump, a call a row of points, or a file a rank"}},
+          {{"kind", {"full", "simple", "epio"}, "one call per dump, one per row of points, or one file per rank"}},
           make_btio};
 }
 

@@ -47,7 +47,7 @@ WorkloadKind ior_kind() {
           {{"block-kib", 32768, 1, 1 << 30, "of a rank, KiB"},
            {"transfer-kib", 1024, 1, 1 << 30, "of a call, KiB"},
            {"segments", 1, 1, 1'000'000, "blocks of each rank, the ranks' in turn"}},
-          {{"files", {"shared", "separate"}, "one file, or one a rank"}},
+          {{"files", {"shared", "separate"}, "one file, or one per rank"}},
           make_ior};
 }
 
@@ -55,7 +55,7 @@ WorkloadKind open_kind() {
   return {"open",
           "files made and opened, without data",
           {{"count", 10, 1, 1'000'000, "files, one after the other"}},
-          {{"files", {"shared", "separate"}, "opened by all ranks, or one a rank"}},
+          {{"files", {"shared", "separate"}, "opened by all ranks, or one per rank"}},
           make_open};
 }
 

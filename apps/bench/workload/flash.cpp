@@ -70,8 +70,8 @@ WorkloadKind flash_kind() {
            {"blocks", 80, 1, 1'000'000, "on every rank"},
            {"guard-cells", 4, 0, 16, "layers of guard cells"}},
           {{"blocks-of", {"ranks", "turns"}, "in the file: a rank's blocks together, or the ranks' in turn"},
-           {"layout", {"standard", "experimental"}, "a dataset a variable, or one for all"},
-           {"calls", {"all", "variable"}, "one call, or one a variable"}},
+           {"layout", {"standard", "experimental"}, "one dataset per variable, or one for all"},
+           {"calls", {"all", "variable"}, "one call, or one per variable"}},
           make_flash};
 }
 

@@ -114,7 +114,7 @@ WorkloadKind cyclic_kind() {
 
 WorkloadKind block_block_kind() {
   return {"blockblock",
-          "a square of blocks, one a rank, by so many accesses of each",
+          "a square of blocks, one per rank, by so many accesses of each",
           {{"mib", 16, 1, 1 << 20, "of all ranks together"}, {"accesses", 1000, 1, 100'000'000, "of a rank"}},
           {},
           make_block_block};

@@ -54,7 +54,7 @@ Workload make_display(const Chosen& chosen, const Ranks& ranks) {
 
 WorkloadKind tile_kind() {
   return {"tile",
-          "a plane of tiles, one a rank (MPI-Tile-IO)",
+          "a plane of tiles, one per rank (MPI-Tile-IO)",
           {{"width", 1024, 1, 65536, "elements of a tile's row"},
            {"height", 768, 1, 65536, "rows of a tile"},
            {"element-bytes", 32, 1, 4096, "of an element"}},

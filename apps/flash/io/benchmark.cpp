@@ -110,7 +110,7 @@ void take_shape(MPI_Comm comm, IoOptions& options) {
   if (!ours) {
     throw Error(
         ErrorCode::kInvalidArgument,
-        fmt::format("'{}' is no checkpoint of the FLASH I/O benchmark: its blocks or variables are others", file.path()));
+        fmt::format("'{}' is not a checkpoint of the FLASH I/O benchmark: it has other blocks or variables", file.path()));
   }
   options.workload.nxb = header.cells[0];
   options.workload.nvar = static_cast<int64_t>(header.names.size());

@@ -12,7 +12,7 @@ namespace {
 Status check(const MeshOptions& options) {
   if (options.nxb < 2 * kGuardCells || options.nxb > 64 || options.nxb % 2 != 0) {
     return {ErrorCode::kInvalidArgument,
-            "blocks have an even number of cells from 8 to 64 a side, not " + std::to_string(options.nxb)};
+            "blocks have an even number of cells from 8 to 64 per side, not " + std::to_string(options.nxb)};
   }
   if (options.min_level < 0 || options.max_level < options.min_level || options.max_level > kMaxLevel) {
     return {ErrorCode::kInvalidArgument, "refinement levels " + std::to_string(options.min_level + 1) + " to " +

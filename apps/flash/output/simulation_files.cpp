@@ -289,7 +289,7 @@ void check_levels(MPI_Comm comm, const std::string& path, const std::vector<int3
 // Collective: yes.
 void check_rest(File& file, const FlashHeader& header, Restored& restored) {
   if (!file.has_checksums()) {
-    restored.unchecked.emplace_back("it has no checksums: nothing of it was checked");
+    restored.unchecked.emplace_back("it has no checksums: none of it was checked");
     return;
   }
   std::vector<std::string> loaded = {"refine level", "bounding box"};
@@ -321,8 +321,8 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
   FlashHeader header = read_header(file).value();
   if (header.dim != options.dim || header.cells[0] != options.nxb) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' holds a {}-D run with blocks of {} cells a side; this run is {}-D with {}", path, header.dim,
-                            header.cells[0], options.dim, options.nxb));
+                fmt::format("'{}' holds a {}-D run with blocks of {} cells per side; this run is {}-D with {}", path,
+                            header.dim, header.cells[0], options.dim, options.nxb));
   }
   if (euler_variables().names != header.names) {
     throw Error(ErrorCode::kFormat, fmt::format("'{}' holds other variables than this application's", path));

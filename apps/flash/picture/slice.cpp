@@ -249,7 +249,7 @@ Status check_mesh(const SliceInput& input, const SliceStyle& style) {
   const bool cells = std::all_of(input.cells.begin(), input.cells.end(), [](int n) { return n > 0 && n <= 4096; }) &&
                      (input.dim == 3 || input.cells[2] == 1);
   if ((input.dim != 2 && input.dim != 3) || !cells) {
-    return {ErrorCode::kInvalidArgument, "a slice shows blocks of 1 to 4096 cells a side in 2 or 3 dimensions"};
+    return {ErrorCode::kInvalidArgument, "a slice shows blocks of 1 to 4096 cells per side in 2 or 3 dimensions"};
   }
   if (style.plot_pixels < 16 || style.plot_pixels > 16384) {
     return {ErrorCode::kInvalidArgument, "a plot is 16 to 16384 pixels long"};
@@ -262,7 +262,7 @@ Status check_mesh(const SliceInput& input, const SliceStyle& style) {
   if (input.dim == 3 && (input.normal < 0 || input.normal > 2 || !(input.plane >= input.domain_lo[input.normal]) ||
                          !(input.plane <= input.domain_hi[input.normal]))) {
     return {ErrorCode::kInvalidArgument,
-            fmt::format("the plane at {} lies outside of the mesh, which reaches from {} to {}", input.plane,
+            fmt::format("the plane at {} lies outside the mesh, which reaches from {} to {}", input.plane,
                         input.domain_lo[std::clamp(input.normal, 0, 2)], input.domain_hi[std::clamp(input.normal, 0, 2)])};
   }
   return {};

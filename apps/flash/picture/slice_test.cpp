@@ -161,7 +161,7 @@ TEST(Slice, RefusesWhatDoesNotFit) {
   FourBlocks flat;
   flat.input.dim = 3;
   flat.input.plane = 1.5;
-  EXPECT_NE(flat.draw().status().message().find("outside of the mesh, which reaches from 0 to 1"), std::string::npos);
+  EXPECT_NE(flat.draw().status().message().find("outside the mesh, which reaches from 0 to 1"), std::string::npos);
 }
 
 TEST(Slice, PngReadsBackPixelByPixel) {

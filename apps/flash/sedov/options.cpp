@@ -26,13 +26,13 @@ Status validate(const SedovOptions& o) {
   const SedovProblem& p = o.problem;
   STRIA_RETURN_IF_ERROR(unless(o.dim == 2 || o.dim == 3, "the dimension is 2 or 3, not " + std::to_string(o.dim)));
   STRIA_RETURN_IF_ERROR(unless(o.nxb >= 8 && o.nxb <= 64 && o.nxb % 2 == 0,
-                               "a block has an even number of cells from 8 to 64 a side, not " + std::to_string(o.nxb)));
+                               "a block has an even number of cells from 8 to 64 per side, not " + std::to_string(o.nxb)));
   STRIA_RETURN_IF_ERROR(unless(1 <= o.min_level && o.min_level <= o.max_level && o.max_level <= kMaxLevel + 1,
                                "refinement levels " + std::to_string(o.min_level) + " to " + std::to_string(o.max_level) +
                                    " are not a range within 1 to " + std::to_string(kMaxLevel + 1)));
   for (int d = 0; d < o.dim; ++d) {
     STRIA_RETURN_IF_ERROR(unless(o.root_blocks[d] >= 1 && o.root_blocks[d] <= 1024,
-                                 "root blocks a dimension are 1 to 1024, not " + std::to_string(o.root_blocks[d])));
+                                 "root blocks per dimension are 1 to 1024, not " + std::to_string(o.root_blocks[d])));
   }
   STRIA_RETURN_IF_ERROR(
       unless(p.gamma > 1 && p.gamma < 2, "gamma lies between 1 and 2, both excluded; it is " + number(p.gamma)));

@@ -95,7 +95,7 @@ MPI_File file_from_fortran(MPI_Fint number) {
 }
 
 Outcome not_open() {
-  return {MPI_ERR_FILE, "the handle is no open file's"};
+  return {MPI_ERR_FILE, "the handle is not that of an open file"};
 }
 
 Handler handler_of(const File* file) {

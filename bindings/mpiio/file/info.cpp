@@ -51,7 +51,7 @@ std::string read_hint_file(const char* path, std::string& text) {
     return std::strerror(errno);
   }
   if (!S_ISREG(details.st_mode)) {
-    return "it is no regular file";
+    return "it is not a regular file";
   }
   std::array<char, 4096> buffer;
   ssize_t now = 0;

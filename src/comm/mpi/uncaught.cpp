@@ -29,7 +29,7 @@ std::terminate_handler handler_before = nullptr;
   if (rank > 0) {
     std::this_thread::sleep_for(kPatience + std::min(rank, kMostRanksApart) * kMorePerRank);
   }
-  say_line(fmt::format("rank {} ends the job, because nobody caught this error: {}", rank, error.what()));
+  say_line(fmt::format("rank {} ends the job, because this error was not caught: {}", rank, error.what()));
   give_up_job();
 }
 

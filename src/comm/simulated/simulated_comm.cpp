@@ -193,7 +193,7 @@ std::vector<int> lay_out_nodes(const SimulationOptions& options) {
 Result<SimulationReport> run_simulated(const SimulationOptions& options, const std::function<void(Comm&)>& body) {
   if (options.ranks < 1 || options.ranks > kMostRanks || options.ranks_per_node < 1 || options.stack_bytes < 16384) {
     return Status(ErrorCode::kInvalidArgument, "a simulation wants 1 to " + std::to_string(kMostRanks) +
-                                                   " ranks, at least one a node, and stacks of 16 KiB or more");
+                                                   " ranks, at least one per node, and stacks of 16 KiB or more");
   }
   STRIA_ASSIGN_OR_RETURN(const FiberStacks stacks,
                          FiberStacks::allocate(options.ranks, options.stack_bytes, options.guard_pages));

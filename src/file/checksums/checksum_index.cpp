@@ -125,7 +125,7 @@ Status read_tables(const Source& source, ChecksumIndex& index) {
   }
   for (const auto& [table, column] : index.placement) {
     if (table >= table_count || (table >= 0 && (column < 0 || column >= index.tables[static_cast<size_t>(table)][2]))) {
-      return nonsense("a dataset's column is outside of its row table");
+      return nonsense("a dataset's column is outside its row table");
     }
   }
   return Status();

@@ -103,7 +103,7 @@ void add_workload(CLI::App& bench, const WorkloadKind& kind, Action& action) {
   command->add_option("--dir", options.directory, "where the files go, also stria://SERVER/PATH")->check(not_empty());
   command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(in_range(1, 10000));
   command->add_flag("--read", options.read, "also read back");
-  command->add_option("--reads-from", options.reads_from, "each rank reads what the one so many further wrote")
+  command->add_option("--reads-from", options.reads_from, "each rank reads what the rank so many further on wrote")
       ->check(in_range(0, 1 << 20));
   command->add_flag("--verify", options.verify, "check every byte in the file, and every byte read");
   command->add_flag("--sync", options.layer.sync, "make every file survive a power loss");

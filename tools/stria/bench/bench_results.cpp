@@ -73,7 +73,7 @@ json chosen_json(const bench::Chosen& chosen) {
 std::string bench_text(const BenchRun& run, const BenchResult& result) {
   const bool moves = result.useful_bytes > 0;
   std::string text = fmt::format("{:<8}{:>10}{:>10}{:>10}{:>10}{:>12}   {}\n", "", moves ? "MB" : "files",
-                                 moves ? "MB/s" : "files/s", "min", "max", "requests", "ms a rank and phase");
+                                 moves ? "MB/s" : "files/s", "min", "max", "requests", "ms per rank and phase");
   for_each_direction(result, [&](const char* name, const Direction& direction) {
     int64_t files = run.options.chosen.numbers.count("count") != 0 ? run.options.chosen.numbers.at("count") : 1;
     files *= moves || run.options.chosen.words.at("files") == "shared" ? 1 : run.ranks;

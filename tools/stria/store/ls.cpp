@@ -48,7 +48,7 @@ int run(const Arguments& arguments) {
 
 void add_ls(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("ls", "what is in a directory of a store");
+  CLI::App* command = app.add_subcommand("ls", "list a directory of a store");
   command->add_option("path", arguments->path, "stria://SERVER/PATH")->required();
   command->add_flag("-l,--long", arguments->details, "also bytes, servers and stripes, and when they were made");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });

@@ -49,7 +49,7 @@ void check(const Arguments& arguments) {
   }
   struct stat place = {};
   if (stat(arguments.directory.c_str(), &place) != 0 || !S_ISDIR(place.st_mode)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no directory to mount on", arguments.directory));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a directory on which to mount", arguments.directory));
   }
 }
 

@@ -53,7 +53,7 @@ int run(const std::string& url, bool as_json) {
 void add_stat(CLI::App& app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("stat", "what a store knows of a file: size, stripes, servers");
+  CLI::App* command = app.add_subcommand("stat", "what a store knows about a file: size, stripes, servers");
   command->add_option("path", *path, "stria://SERVER/PATH")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*path, *as_json); }; });

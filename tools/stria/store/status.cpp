@@ -177,7 +177,7 @@ int run(const Arguments& arguments) {
 
 void add_status(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("status", "how a store's servers are; exits 1 if one doesn't answer");
+  CLI::App* command = app.add_subcommand("status", "the state of a store's servers; exits 1 if one doesn't answer");
   command->add_option("store", arguments->url, "stria://SERVER")->required();
   command->add_flag("--json", arguments->as_json, "answer in JSON");
   command->add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")

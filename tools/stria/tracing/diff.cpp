@@ -131,8 +131,8 @@ void compare(const std::string& path_a, const std::string& path_b, bool as_json)
     print(MPI_COMM_SELF, answer.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
     return;
   }
-  print(MPI_COMM_SELF, fmt::format("A: {}, {} ranks\nB: {}, {} ranks\nTimes are means a rank.\n", trace_a.command, a.rank_count,
-                                   trace_b.command, b.rank_count) +
+  print(MPI_COMM_SELF, fmt::format("A: {}, {} ranks\nB: {}, {} ranks\nTimes are means per rank.\n", trace_a.command,
+                                   a.rank_count, trace_b.command, b.rank_count) +
                            times_text("Program", {program}) + times_text("Phase", phases_of(a, b)) +
                            times_text("Operation, by what changed most", operations_of(a, b)) +
                            counters_text(counters_of(a, b)));
