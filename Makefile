@@ -32,7 +32,7 @@ bench: ## FLASH I/O through Stria and its peers, side by side; results in out/be
 bench-mpiio: ## MPI-IO patterns through the native implementations and the drop-in, side by side
 	@scripts/bench_mpiio.sh
 
-bench-nodes: ## HDF5, PnetCDF, MPI-IO and the library on four pretended nodes, side by side; needs root
+bench-nodes: ## HDF5, PnetCDF, MPI-IO and the library on four virtual nodes, side by side; needs root
 	@scripts/bench_nodes.sh
 
 bench-servers: ## a store of eight servers by every method, and beside plain sockets; figures drawn in out/bench

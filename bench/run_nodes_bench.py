@@ -35,7 +35,7 @@ def cluster(*words):
 
 
 class ClusterMpi(Mpi):
-    """Open MPI on the pretended nodes."""
+    """Open MPI on the virtual nodes."""
 
     def __init__(self, build, natives):
         super().__init__("openmpi", build, natives)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# MPI-IO, HDF5, PnetCDF and the library on four simulated nodes on this machine, side by side with
+# MPI-IO, HDF5, PnetCDF and the library on four virtual nodes on this machine, side by side with
 # the native implementations. Figures in out/bench/nodes.json. Needs root. usage:
 # scripts/bench_nodes.sh [OPTION of bench/run_nodes_bench.py ...]
 set -euo pipefail

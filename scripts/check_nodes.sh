@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests on four nodes with networks, page caches and processes of their own, pretended on this
-# machine (tests/nodes/cluster.sh). Where namespaces are not allowed, it says so and leaves them
-# out. STRIA_NODES_LONG=1: also tests that take minutes. STRIA_MPI=mpich: the tests that depend on
-# the MPI, on that of scripts/mpich_wheel.sh. STRIA_NODES=nfs, or ceph: those on real NFS, or
-# CephFS; they take minutes. usage: scripts/check_nodes.sh [PYTEST_OPTION...]
+# Tests on four virtual nodes on this machine, with networks, page caches and processes of their own
+# (tests/nodes/cluster.sh). Where namespaces are not allowed, it says so and leaves them out.
+# STRIA_NODES_LONG=1: also tests that take minutes. STRIA_MPI=mpich: the tests that depend on the
+# MPI, on that of scripts/mpich_wheel.sh. STRIA_NODES=nfs, or ceph: those on real NFS, or CephFS;
+# they take minutes. usage: scripts/check_nodes.sh [PYTEST_OPTION...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/mpiexec_env.sh

@@ -113,7 +113,7 @@ class PiecesCase:
         return f"{self.pattern}, {self.size:.0e} pieces of 8 bytes, {self.method}, {self.ranks} ranks"
 
     def goal_bytes(self):
-        """64 MiB; an irregular view holds its own list besides, 16 bytes a piece."""
+        """64 MiB; an irregular view also holds its own list, 16 bytes per piece."""
         return (64 << 20) + (16 * self.size if "irregular" in self.pattern else 0)
 
 

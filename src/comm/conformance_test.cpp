@@ -180,8 +180,8 @@ void check_messages(Check& check, int count) {
   }
 }
 
-/// Every rank knows here who sends to whom, so that it can tell what must arrive. Exchanges follow
-/// each other without a pause.
+/// Every rank knows here which ranks send to which, so that it can tell what must arrive. Exchanges
+/// follow each other without a pause.
 void check_sparse_exchange(Check& check) {
   Comm& comm = check.comm;
   ++check.topic;

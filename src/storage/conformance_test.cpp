@@ -239,7 +239,7 @@ TEST_P(DriverTest, SeveralWritesUnderWay) {
     STRIA_EXPECT_OK(pending[static_cast<size_t>(i)]->wait());
     EXPECT_TRUE(pending[static_cast<size_t>(i)]->done());
   }
-  pending.clear();  // the first is dropped without wait(), and must be over all the same
+  pending.clear();  // the first is dropped without wait(), and must be over nevertheless
   AlignedBytes back(static_cast<size_t>(bytes));
   for (int i = 0; i < kWrites; ++i) {
     EXPECT_EQ(*file->read(std::vector<ReadSegment>{{i * bytes, back.data(), bytes}}), bytes);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A cluster in a box: pretended nodes n1..nN on one Linux machine, on which MPI programs run as
+# A cluster in a box: virtual nodes n1..nN on one Linux machine, on which MPI programs run as
 # ranks of several nodes. Needs root, util-linux and iproute2; no sshd, no kernel module.
 #
 #   cluster.sh enter COMMAND...    runs COMMAND in namespaces of its own, where alone the others
@@ -20,9 +20,9 @@
 # login node (10.77.0.254). All nodes see the machine's other files, this repository, and a shared
 # directory /mnt/share:
 #   --fs local   a directory itself: one page cache, coherent
-#   --fs cache   the same through a FUSE mount for each node: page caches that nobody invalidates,
-#                coherent from close to open, names and sizes kept for a second as NFS may; fcntl
-#                locks are the node's alone, flock is everybody's
+#   --fs cache   the same through a FUSE mount for each node: page caches that are never
+#                invalidated, coherent from close to open, names and sizes kept for a second as NFS
+#                may; fcntl locks hold on one node only, flock on all nodes
 #   --fs ceph    a CephFS of ceph.sh's; coherent
 #   --fs cmd:X   runs X with the node's number and /mnt/share as arguments on each node
 # --rate 1gbit limits each node's link both ways.
@@ -227,7 +227,7 @@ down() {
 }
 
 # Until packets pass: the kernel takes a second to believe in the link, and remembers for a while
-# that nobody answered. A port on which nobody listens refuses as soon as it can be reached.
+# that there was no answer. A port without a listener refuses as soon as it can be reached.
 heal() {
   local attempt answer
   ip link set "node${1#n}" up

@@ -97,7 +97,7 @@ def test_the_page_for_prometheus(page, work):
     url, host, port = page
     (work / "file").write_bytes(b"x" * 5000)
     run("cp", work / "file", f"{url}/file").succeeded()
-    silent = socket.create_connection((host, port))  # who says nothing is cut off
+    silent = socket.create_connection((host, port))  # a silent client is cut off
     with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=20) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         lines = answer.read().decode().splitlines()

@@ -68,7 +68,7 @@ storage::File* OpenStorage::background() {
     options.sole_writer = sole_writer_;
     auto opened = driver_->open_again(*handle_, options);
     if (!opened.ok()) {
-      // The system may have no /proc, or the file's owner may have closed it to everybody.
+      // The system may have no /proc, or the file's owner may have withdrawn every right.
       return nullptr;
     }
     background_ = for_all_nodes(std::move(*opened));

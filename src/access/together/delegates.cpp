@@ -80,7 +80,7 @@ Status NodeDelegates::meet(std::span<const int> met, int aggregators, std::span<
   Board::write_header(text.size() > sizeof(uint64_t) ? met : std::span<const int>(), text);
   STRIA_ASSIGN_OR_RETURN(board.memory, share(kept_ == nullptr ? nullptr : &kept_->board, text.size()));
   std::copy(text.begin(), text.end(), board.whole_part(static_cast<size_t>(comm_.node_rank())).begin());
-  node_maximum(0);  // everybody has written
+  node_maximum(0);  // all ranks have written
   for (int aggregator = 0; aggregator < aggregators && !gathers_; aggregator += static_cast<int>(kBitsOfWord)) {
     uint64_t once = 0;
     for (size_t node_rank = 0; node_rank < node_ranks_.size(); ++node_rank) {

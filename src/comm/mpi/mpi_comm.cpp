@@ -22,7 +22,7 @@ constexpr int kGatherTag = 0;
 constexpr int kSparseTag = 1;              // data of a sparse exchange
 constexpr int kSparseSizeTags[] = {2, 3};  // their sizes, in even and in odd exchanges
 constexpr int kProgressTag = 4;            // never sent
-constexpr int kWaitTag = 5;                // questions of whom the ranks wait for
+constexpr int kWaitTag = 5;                // questions for which ranks others wait
 constexpr int kFirstUserTag = 6;
 // The most values in one reduction call: keeps counts within `int`, and MPI's temporary
 // buffers small.

@@ -1,4 +1,4 @@
-// When ranks wait for long, one line says for whom.
+// When ranks wait for long, one line says for which ranks.
 #include "comm/mpi/wait_watch.hpp"
 
 #include <gtest/gtest.h>

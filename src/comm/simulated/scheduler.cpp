@@ -40,7 +40,7 @@ Status Scheduler::run() {
   return failure_;
 }
 
-/// Lets one rank run up to its next call, or the clock up to the next event when nobody can.
+/// Lets one rank run up to its next call, or the clock up to the next event when no rank can.
 void Scheduler::turn() {
   if (ready_.empty()) {
     if (events_.empty()) {

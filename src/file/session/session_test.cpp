@@ -1,5 +1,5 @@
-// Sessions on simulated ranks over a driver in memory: what is written comes back, whoever writes
-// it, and failures end the same everywhere.
+// Sessions on simulated ranks over a driver in memory: what is written comes back, whichever ranks
+// write it, and failures end the same everywhere.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -79,7 +79,7 @@ TEST(Session, TheBytesDependNeitherOnTheRanksNorOnTheMethod) {
     storage::MemoryDriver memory;
     Setting reference;
     reference.flushes = variant / 2;        // an object's place depends on the flush that made it
-    reference.only_whole_rows = checksums;  // sums of slabs tell who put what
+    reference.only_whole_rows = checksums;  // sums of slabs depend on which rank put what
     reference.checksums = checksums;
     write_whole(reference, memory);
     Bytes expected = content_of(memory, reference.path);

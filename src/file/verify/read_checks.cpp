@@ -95,7 +95,7 @@ Result<std::vector<uint64_t>> SumChecker::read_row_sums(int number, int64_t firs
   return sums;
 }
 
-// Local. A table without a seal counts as right.
+// Local. A table whose seal is missing or unknown counts as right.
 Result<bool> SumChecker::table_is_right(int table) {
   if (!seen_.checksums.is_sealed || seen_.checksums.seal.tables[static_cast<size_t>(table)].count == TableSeal::kUnknown) {
     return true;

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 using wire::Kind;
 
 constexpr milliseconds kForEver{0};
-constexpr milliseconds kWaitSlice{250};  // a server that ends waits no longer for those who wait
+constexpr milliseconds kWaitSlice{250};  // a server that ends waits no longer for clients that wait
 // The time to send a message is divided by this while others wait for the memory that it takes.
 constexpr int kHurry = 10;
 // Each connection always has memory for a message of this size.

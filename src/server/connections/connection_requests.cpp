@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using wire::Kind;
 
 constexpr milliseconds kLongestLockWait{10000};
-constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for those who wait
+constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for clients that wait
 
 bool is_of_manager(Kind kind) {
   return kind >= Kind::kOpen && kind <= Kind::kSetOwnership;

@@ -68,7 +68,7 @@ int FaultCalls::close(int descriptor) {
     const std::lock_guard lock(mutex_);
     paths_.erase(descriptor);
   }
-  // As on Linux, a close that fails has closed the descriptor all the same.
+  // As on Linux, a close that fails has closed the descriptor nevertheless.
   const bool good = passes(Operation::kSysClose, path);
   const int error_number = errno;
   const int result = SystemCalls::close(descriptor);

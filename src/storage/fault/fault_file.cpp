@@ -131,7 +131,7 @@ Status FaultFile::sync() {
 
 Status FaultFile::close() {
   const Status fault = decide(Operation::kClose);
-  const Status closed = file_->close();  // a close that fails has closed the file all the same
+  const Status closed = file_->close();  // a close that fails has closed the file nevertheless
   return fault.ok() ? closed : fault;
 }
 

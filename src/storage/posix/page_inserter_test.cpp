@@ -1,5 +1,5 @@
-// Whole pages inserted into files on tmpfs: the bytes are those of write(), whoever else writes;
-// and what happens when pages don't fit.
+// Whole pages inserted into files on tmpfs: the bytes are those of write(), whatever other ranks
+// write; and what happens when pages don't fit.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -13,7 +13,7 @@ namespace stria::storage {
 
 namespace {
 
-// What those who write hold together, behind the end of any file, before what
+// What all writers hold together, behind the end of any file, before what
 // access/locks/writers.cpp locks.
 constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};
 
