@@ -19,7 +19,8 @@ namespace {
 constexpr int64_t kMostWindowBytes = 1 << 20;
 
 Agreed agree_by_gathering(Context& context, const Lane& lane, bool write) {
-  Agreed agreed{.lanes = {lane}};
+  Agreed agreed;
+  agreed.lanes.push_back(lane);
   agreed.gathered.emplace(context.comm, lane, context.file->capabilities());
   const GatheredRequests::Summary& all = agreed.gathered->all();
   agreed.lanes[0].extent = all.hull;
@@ -108,7 +109,10 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
       sum.capabilities = one.capabilities;
     }
   }
-  Agreed agreed{.lanes = {lane}, .granule_bytes = granule_of(sum.granule_bits), .total_bytes = sum.bytes};
+  Agreed agreed;
+  agreed.lanes.push_back(lane);
+  agreed.granule_bytes = granule_of(sum.granule_bits);
+  agreed.total_bytes = sum.bytes;
   const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
   agreed.lanes[0].extent = extent;
   agreed.failed = sum.arrival.stage == Stage::kFailed;
