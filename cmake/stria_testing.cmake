@@ -36,10 +36,10 @@ set(STRIA_ASAN_OPTIONS "ASAN_OPTIONS=abort_on_error=0:verify_asan_link_order=0:s
 set(STRIA_MPI_TEST_ENV ${STRIA_TEST_ENV} "${STRIA_ASAN_OPTIONS}:detect_leaks=0")
 list(APPEND STRIA_TEST_ENV "${STRIA_ASAN_OPTIONS}:detect_leaks=1")
 
-# stria_processors(VARIABLE RANKS|programs): the cores that a test of so many ranks wants for itself,
-# or one that starts programs. That one mostly waits for them to start, so that another test may run
-# beside it; but MPICH's ranks never sleep while they wait. More than 2 would be too many for some
-# machines.
+# stria_processors(VARIABLE RANKS|programs): the cores that a test of so many ranks wants for
+# itself, or one that starts programs. That one mostly waits for them to start, so that another
+# test may run beside it; but MPICH's ranks never sleep while they wait. More than 2 would be too
+# many for some machines.
 function(stria_processors variable ranks)
   set(${variable} 2 PARENT_SCOPE)
   if(ranks STREQUAL "1" OR (ranks STREQUAL "programs" AND STRIA_MPI STREQUAL "openmpi"))
@@ -57,6 +57,7 @@ function(stria_test name)
   endif()
   stria_timeout(T_TIMEOUT 300)
   add_executable(${name} ${T_SOURCES})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # tests compile longer than they run
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
   if(T_RANKS OR T_MPI)
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/mpi_main.cpp)
