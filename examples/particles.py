@@ -11,7 +11,8 @@ import stria
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
-particles = np.zeros(1000 + 10 * comm.rank, [("x", "f8"), ("y", "f8"), ("mass", "f4"), ("id", "i8")])
+particle = np.dtype([("x", "f8"), ("y", "f8"), ("mass", "f4"), ("id", "i8")], align=True)
+particles = np.zeros(1000 + 10 * comm.rank, particle)
 particles["x"] = 0.5 * np.arange(len(particles))
 particles["y"] = -1.0 * comm.rank
 particles["mass"] = 2
@@ -19,8 +20,8 @@ particles["id"] = 100000 * comm.rank + np.arange(len(particles))
 
 with stria.create(sys.argv[1] if len(sys.argv) > 1 else "particles.h5", comm) as f:
     where, total = f.place_rows(len(particles))  # where this rank's go, and how many all have
-    for name in particles.dtype.names:
-        f.create_dataset(name, (total,), particles.dtype[name])[where] = particles[name]
+    for name in particle.names:
+        f.create_dataset(name, (total,), particle[name])[where] = particles[name]
     f.attrs["time"] = 0.25
 if comm.rank == 0:
     print(total, "particles")

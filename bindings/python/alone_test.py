@@ -124,6 +124,25 @@ def test_indices_mean_what_numpy_says(path, index):
         assert np.array_equal(f["part"][...], written)
 
 
+@pytest.mark.parametrize("align", [True, False])
+def test_members_of_records(path, align):
+    records = np.zeros(20, np.dtype([("x", "f8"), ("mass", "f4"), ("id", "i8")], align=align))
+    records["x"], records["id"] = np.arange(20) / 2, np.arange(20)
+    with create(path) as f:
+        f.create_dataset("x", (20,))[:] = records["x"]
+        f.create_dataset("id", (20,), "i8")[2:12] = records["id"][::-2]
+    with stria.open(path) as f:
+        assert np.array_equal(f["x"][...], records["x"])
+        assert np.array_equal(f["id"][2:12], records["id"][::-2])
+        if align:
+            f["x"].get(slice(None), records["mass"])
+            f.flush()
+            assert np.array_equal(records["mass"], records["x"])
+        else:
+            with pytest.raises(ValueError, match="packed"):
+                f["x"].get(slice(None), records["x"])
+
+
 def test_lists_with_repeated_indices(path):
     values = np.arange(30.0).reshape(10, 3)
     with create(path) as f:

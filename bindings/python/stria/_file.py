@@ -23,10 +23,20 @@ def _element_of(dtype: Any) -> int:
     return _NUMBERS[name]
 
 
+def _has_strides_of_elements(array: np.ndarray) -> bool:
+    """Whether the distances of elements are multiples of their size, as in all but members of
+    packed records."""
+    size = array.itemsize
+    for stride in array.strides:  # a loop: this is asked of every array that is put
+        if stride % size:
+            return False
+    return True
+
+
 def _array_of(value: Any) -> np.ndarray:
     """`value` as an array of the CPU, without a copy where it is one in this
     machine's byte order."""
-    if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE:
+    if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE and _has_strides_of_elements(value):
         return value
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
         value = np.from_dlpack(value)
@@ -34,6 +44,8 @@ def _array_of(value: Any) -> np.ndarray:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     _element_of(array.dtype)
+    if not _has_strides_of_elements(array):
+        array = array.copy()
     return array.view(np.uint8) if array.dtype == bool else array
 
 
@@ -127,6 +139,8 @@ class Dataset:
         """Records a read into `out`, an array of the index's shape with any strides and number
         type: filled by the file's next flush() or commit(). Local."""
         selection = select(key, self.shape, self.name)
+        if not _has_strides_of_elements(out):
+            raise InvalidArgumentError(f"'{self.name}': get() can't fill members of packed records; align them")
         if out.shape != selection.shape:
             raise InvalidArgumentError(f"'{self.name}': an array of shape {out.shape} for a selection of {selection.shape}")
         if any(axis.indices is not None and np.any(np.diff(axis.indices) <= 0) for axis in selection.axes):
