@@ -40,7 +40,7 @@ struct Content {
   double value(int64_t element) const;  ///< one that every element type of the case holds exactly
 };
 
-std::vector<Content> contents(bool only_whole_rows);
+std::vector<Content> contents(bool only_whole_rows, bool compressed = false);
 
 /// A session's surroundings for a simulated rank. The comm must outlive it.
 Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, const access::ResolvedHints& hints);
