@@ -25,6 +25,7 @@ struct Setting {
   bool checksums = true;
   int flushes = 0;               ///< before the commit; each moves another part of the data
   bool only_whole_rows = false;  ///< leaves out what is not put in whole, long rows
+  bool compressed = false;       ///< whatever may be in chunks is, some of them across ranks
   std::string path = "run.h5";
 };
 
