@@ -227,7 +227,7 @@ TEST(Session, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
   Bytes old(1000, std::byte{42});
   using access::Method;
   for (const auto& [method, compressed] :
-       {std::pair(Method::kListIo, false), {Method::kTwoPhase, false}, {Method::kListIo, true}}) {
+       {std::pair(Method::kListIo, false), std::pair(Method::kTwoPhase, false), std::pair(Method::kListIo, true)}) {
     setting.hints.method = method;
     setting.compressed = compressed;
     for (int rank = 0; rank < setting.ranks; ++rank) {
