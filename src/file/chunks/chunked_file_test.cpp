@@ -280,7 +280,8 @@ TEST(ChunkedFile, AnyFlippedBitOfAChunkIsFound) {
       ASSERT_FALSE(damages->empty());
       const ByteRange rows = grid.rows(chunk.number);
       EXPECT_EQ((*damages)[0].dataset, "twin");
-      EXPECT_EQ((ByteRange{(*damages)[0].first_row, (*damages)[0].last_row}), rows);
+      EXPECT_LE((*damages)[0].first_row, rows.begin);  // puts of parts of rows are damaged whole
+      EXPECT_GE((*damages)[0].last_row, rows.end);
       set_content(memory, made.setting.path, whole);
     }
   }

@@ -15,7 +15,7 @@ Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver
   OpenOptions options;
   options.verify = true;
   Environment environment = environment_of(comm, borrow(memory), setting.hints);
-  const std::vector<Content> all = contents(setting.only_whole_rows);
+  const std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
   std::vector<std::vector<double>> values;
   for (const Content& content : all) {
     values.emplace_back(static_cast<size_t>(content.element_count()));
@@ -52,6 +52,12 @@ void check_every_moment(const Setting& setting) {
 
 TEST(ScarceRead, EndsListReadsEverywhere) {
   check_every_moment(lists_on_one_node());
+}
+
+TEST(ScarceRead, EndsReadsOfChunksEverywhere) {
+  Setting setting = lists_on_one_node();
+  setting.compressed = true;
+  check_every_moment(setting);
 }
 
 TEST(ScarceRead, EndsTwoPhaseReadsEverywhere) {

@@ -158,7 +158,7 @@ double Content::value(int64_t element) const {
          (stored == ElementType::kInt8 ? 50 : 5000);
 }
 
-std::vector<Content> contents(bool only_whole_rows) {
+std::vector<Content> contents(bool only_whole_rows, bool compressed) {
   using Split = Content::Split;
   std::vector<Content> all = {
       {"dens", ElementType::kFloat64, {kBlocks, 4, 4, 4}, {.value_range = true}},
@@ -176,6 +176,14 @@ std::vector<Content> contents(bool only_whole_rows) {
     all.push_back({"strided", ElementType::kInt32, {kBlocks, 130}, {}, Split::kStrided});
     all.push_back({"nothing", ElementType::kFloat64, {0, 5}});
     all.push_back({"scalar", ElementType::kFloat64, {}, {.value_range = true}, Split::kRoot});
+  }
+  for (size_t i = 0; compressed && i < all.size(); ++i) {
+    all[i].options.filters = Filters::compress();
+    if (i % 2 == 0 && all[i].element_count() > 1) {
+      for (const int64_t size : all[i].dims) {
+        all[i].options.chunk.push_back((size * 2 + 2) / 3);
+      }
+    }
   }
   return all;
 }
@@ -198,7 +206,7 @@ Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::D
   options.checksums = setting.checksums;
   STRIA_ASSIGN_OR_RETURN(auto session,
                          WriteSession::create(environment_of(comm, std::move(driver), setting.hints), setting.path, options));
-  std::vector<Content> all = contents(setting.only_whole_rows);
+  std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
   for (const Content& content : all) {
     container::DatasetSpec spec;
     spec.path = content.path;
@@ -222,7 +230,7 @@ std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<sto
   if (!session.ok()) {
     return session.status().message();
   }
-  std::vector<Content> all = contents(setting.only_whole_rows);
+  std::vector<Content> all = contents(setting.only_whole_rows, setting.compressed);
   std::vector<std::pair<const Content*, Piece>> wanted;
   std::vector<std::unique_ptr<Buffer>> kept;
   for (const Content& content : all) {

@@ -25,6 +25,7 @@ struct Setting {
   bool checksums = true;
   int flushes = 0;               ///< before the commit; each moves another part of the data
   bool only_whole_rows = false;  ///< leaves out what is not put in whole, long rows
+  bool compressed = false;       ///< whatever may be in chunks is, some of them across ranks
   std::string path = "run.h5";
 };
 
@@ -40,7 +41,7 @@ struct Content {
   double value(int64_t element) const;  ///< one that every element type of the case holds exactly
 };
 
-std::vector<Content> contents(bool only_whole_rows);
+std::vector<Content> contents(bool only_whole_rows, bool compressed = false);
 
 /// A session's surroundings for a simulated rank. The comm must outlive it.
 Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, const access::ResolvedHints& hints);

@@ -50,6 +50,7 @@ TEST(Session, WhatIsWrittenComesBack) {
   for (uint64_t seed = access::test::first_seed(), end = seed + static_cast<uint64_t>(access::test::case_count(60)); seed < end;
        ++seed) {
     Setting setting = random_setting(seed);
+    setting.compressed = seed % 3 == 0;
     SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(seed) + ": " + std::to_string(setting.ranks) + " ranks, " +
                  access::method_name(setting.hints.method));
     storage::MemoryDriver memory;
@@ -224,8 +225,11 @@ TEST(Session, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
   setting.ranks_per_node = 2;
   setting.flushes = 1;
   Bytes old(1000, std::byte{42});
-  for (access::Method method : {access::Method::kListIo, access::Method::kTwoPhase}) {
+  using access::Method;
+  for (const auto& [method, compressed] :
+       {std::pair(Method::kListIo, false), std::pair(Method::kTwoPhase, false), std::pair(Method::kListIo, true)}) {
     setting.hints.method = method;
+    setting.compressed = compressed;
     for (int rank = 0; rank < setting.ranks; ++rank) {
       int failures = 0;
       bool failed = true;

@@ -75,7 +75,7 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
   comm().all_reduce(totals, ReduceOp::kSum);
   access::RequestShape all = shape;
   all.piece_count += totals.back();
-  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&]() -> Status {
+  const Status placed = or_out_of_memory([&]() -> Status {
     for (int i = 0; i < catalog_.size(); ++i) {
       if (catalog_[i].is_chunked()) {
         const int64_t total = totals[static_cast<size_t>(i)];
@@ -86,7 +86,8 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
       }
     }
     return Status();
-  })));
+  });
+  STRIA_RETURN_IF_ERROR(comm().agree(placed));
   chunked_.clear();
   return all;
 }

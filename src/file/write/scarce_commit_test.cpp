@@ -57,6 +57,12 @@ TEST(ScarceCommit, EndsAListWriteEverywhere) {
   check_every_moment(lists_on_one_node());
 }
 
+TEST(ScarceCommit, EndsAWriteOfChunksEverywhere) {
+  Setting setting = lists_on_one_node();
+  setting.compressed = true;
+  check_every_moment(setting);
+}
+
 TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
   check_every_moment(two_phase_on_two_nodes());
 }
