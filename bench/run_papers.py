@@ -14,11 +14,14 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
-from papers import ching, page, thakur, yu  # noqa: E402
-from papers.runs import DROP_IN, STRIA, Failed, Runs  # noqa: E402
+from papers import ching, flash, page, sweeps, thakur, yu  # noqa: E402
+from papers.runs import DROP_IN, PEERS, STRIA, WRAPPERS, Failed, Runs  # noqa: E402
 from run_servers_bench import Store, say  # noqa: E402
 
-EXPERIMENTS = sorted([*ching.EXPERIMENTS, *thakur.EXPERIMENTS, *yu.EXPERIMENTS], key=lambda experiment: experiment.key)
+EXPERIMENTS = sorted(
+    (experiment for paper in (ching, flash, sweeps, thakur, yu) for experiment in paper.EXPERIMENTS),
+    key=lambda experiment: experiment.key,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +71,7 @@ def main(arguments):
     if options.action == "list":
         say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))
         return 0
-    for program in (STRIA, DROP_IN):
+    for program in (STRIA, DROP_IN, PEERS, WRAPPERS):
         if not os.path.exists(program):
             print(f"run_papers.py: no {program}; build it first (make papers)", file=sys.stderr)
             return 2

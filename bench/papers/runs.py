@@ -1,5 +1,5 @@
-"""Runs of `stria bench` and `stria convection` for the papers' experiments: variants take turns,
-and times become ratios within a turn."""
+"""Runs of programs for the papers' experiments: variants take turns, and times become ratios
+within a turn."""
 
 import glob
 import json
@@ -14,6 +14,8 @@ from mpiexec_env import mpiexec_environment
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STRIA = os.path.join(ROOT, "build", "release", "bin", "stria")
 DROP_IN = os.path.join(ROOT, "build", "release", "lib", "libstria_mpiio.so")
+WRAPPERS = os.path.join(ROOT, "build", "release", "lib", "libstria_trace.so")
+PEERS = os.path.join(ROOT, "build", "release", "bin", "bench_flash_peers")
 TIMEOUT_S = 600
 
 
@@ -58,28 +60,56 @@ class Runs:
         options = ["--read", "--verify", "--rounds", "1", "--dir", directory]
         return self._stria(ranks, ["bench", *map(str, words), *options], {"LD_PRELOAD": DROP_IN} if preload else {})
 
+    def traced_bench(self, ranks, words, directory):
+        """The tables of the trace of one run of `stria bench` on the drop-in (docs/tracing.md)."""
+        with tempfile.TemporaryDirectory(prefix="traces-", dir=directory) as traces:
+            setting = {"LD_PRELOAD": DROP_IN, "STRIA_TRACE": "full", "STRIA_TRACE_DIR": traces}
+            self._stria(ranks, ["bench", *map(str, words), "--rounds", "1", "--dir", directory], setting)
+            return self._stats(traces)
+
     def convection(self, ranks, words, directory, traced=False):
         """What one run of `stria convection` tells, and where it is traced, the tables of its
-        trace (docs/tracing.md); else None."""
+        trace; else None."""
         with tempfile.TemporaryDirectory(prefix="convection-", dir=directory) as out:
             setting = {"STRIA_TRACE": "app", "STRIA_TRACE_DIR": out} if traced else {}
             report = self._stria(ranks, ["convection", *map(str, words), "--out", out], setting)
-            stats = self._stats(glob.glob(os.path.join(out, "*.stria-trace"))) if traced else None
-        return report, stats
+            return report, self._stats(out) if traced else None
 
-    def _stats(self, traces):
-        if len(traces) != 1:
-            raise Failed(f"the run left {len(traces)} traces")
-        return json.loads(run([STRIA, "trace", "stats", "--json", *traces], "stria trace stats").stdout)
+    def peers(self, ranks, words, modes, directory):
+        """{mode: what bench_flash_peers tells of it}."""
+        options = ["--verify", "--rounds", str(max(self.cycles, 2))]
+        document = self._measured(ranks, PEERS, self._peers_words(words, modes, directory, options), {})
+        return {mode["name"]: mode for mode in document["modes"]}
+
+    def traced_peers(self, ranks, words, modes, directory):
+        """The tables of the trace of one run of bench_flash_peers, all calls of HDF5 and MPI-IO."""
+        with tempfile.TemporaryDirectory(prefix="traces-", dir=directory) as traces:
+            setting = {"LD_PRELOAD": WRAPPERS, "STRIA_TRACE": "library", "STRIA_TRACE_DIR": traces}
+            self._measured(ranks, PEERS, self._peers_words(words, modes, directory, ["--rounds", "1"]), setting)
+            return self._stats(traces)
+
+    @staticmethod
+    def _peers_words(words, modes, directory, options):
+        return [*map(str, words), "--modes", ",".join(modes), *options, "--dir", directory]
+
+    def _stats(self, directory):
+        """Of the largest trace in a directory: a program and what it preloads may leave one each."""
+        traces = sorted(glob.glob(os.path.join(directory, "*.stria-trace")), key=os.path.getsize)
+        if not traces:
+            raise Failed("the run left no trace")
+        return json.loads(run([STRIA, "trace", "stats", "--json", traces[-1]], "stria trace stats").stdout)
 
     def _stria(self, ranks, words, setting):
-        """The JSON that a run of stria on so many ranks writes."""
+        return self._measured(ranks, STRIA, words, setting)
+
+    def _measured(self, ranks, program, words, setting):
+        """The JSON that a program writes on so many ranks."""
         result = os.path.join(self.out, "papers_result.json")
         settings = ["env", *(f"{name}={value}" for name, value in setting.items())] if setting else []
-        told = shlex.join(["mpiexec", "-n", str(ranks), *map(shown, settings), "stria", *map(shown, words)])
+        told = shlex.join(["mpiexec", "-n", str(ranks), *map(shown, settings), os.path.basename(program), *map(shown, words)])
         if told not in self.commands:
             self.commands.append(told)
-        run(["mpiexec.openmpi", "-n", str(ranks), *settings, STRIA, *words, "--json", result], told)
+        run(["mpiexec.openmpi", "-n", str(ranks), *settings, program, *words, "--json", result], told)
         with open(result, encoding="utf-8") as file:
             document = json.load(file)
         os.remove(result)

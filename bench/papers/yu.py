@@ -1,11 +1,9 @@
-"""Yu, Vetter, Oral 2008: I/O of the Cray XT; and what Ross and others 2001 ask of
-contiguous writes."""
+"""Yu, Vetter, Oral 2008: I/O of the Cray XT."""
 
 from papers.outcome import Experiment, Figure, Outcome, Row
 from papers.runs import median_seconds, ratio
 
 PAPER = "Yu, Vetter, Oral 2008: Performance Characterization and Optimization of Parallel I/O on the Cray XT"
-ROSS = "Ross, Nurmi, Cheng, Zingale 2001: A Case Study in Application I/O on Linux Clusters"
 
 
 def bars_of(documents, direction, title):
@@ -82,40 +80,7 @@ def checkpoint(runs, places, quick):
     return Outcome(rows, [bars_of(documents, "write", "S3D checkpoint, 4 ranks")], remarks)
 
 
-def contiguous(runs, places, quick):
-    words = ["ior", "--block-kib", 7 * 1024, "--transfer-kib", 7 * 1024]
-    documents = runs.in_turn(
-        {
-            name: lambda through=through, more=more: runs.bench(
-                4, [*words, "--through", through, *more], places.directory, through == "mpiio"
-            )
-            for name, through, more in (
-                ("file system", "posix", ["--method", "contiguous"]),
-                ("MPI-IO", "mpiio", []),
-                ("library", "library", ["--no-checksums"]),
-            )
-        }
-    )
-    rows = [
-        Row("speed of MPI-IO, of the file system's", 1.0, 1 / ratio(documents, "MPI-IO", "file system", "write")),
-        Row(
-            "speed of the file format's library, of the file system's",
-            0.6,
-            1 / ratio(documents, "library", "file system", "write"),
-        ),
-    ]
-    remarks = [
-        "The paper's library is HDF5, whose data began off the blocks of the file system. Ours aligns them, and here takes no "
-        "checksums. A file of 28 MiB in memory takes milliseconds, of which opening and the commit are a part."
-    ]
-    return Outcome(rows, [bars_of(documents, "write", "7 MiB a process, contiguous")], remarks)
-
-
 EXPERIMENTS = [
-    Experiment(
-        "R01-1", ROSS, "Contiguous writes through each interface", "What does each layer take of the file system's speed?",
-        "4 processes on one machine, MPI-IO by the drop-in.", contiguous,
-    ),
     Experiment(
         "Y08-2", PAPER, "3-D block array", "When does data sieving pay, and with which buffer?",
         "128 cells a side with --quick, 8 ranks, a store of eight servers.", block_array,
