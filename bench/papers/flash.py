@@ -4,7 +4,7 @@ are combined."""
 
 import statistics
 
-from papers.outcome import Experiment, Figure, Outcome, Row
+from papers.outcome import Experiment, Figure, Outcome, Row, compared
 from papers.runs import median_seconds, ratio
 
 ROSS = "Ross, Nurmi, Cheng, Zingale 2001: A Case Study in Application I/O on Linux Clusters"
@@ -13,7 +13,8 @@ SEDOV = ["--nxb", 16, "--nvar", 10]
 
 
 def speed_ratio(modes, above, below):
-    """How many times the speed of `below` the mode `above` has: the median over rounds in which the modes took turns."""
+    """How many times the speed of `below` the mode `above` has: the median over rounds in which
+    the modes took turns."""
     pairs = zip(modes[above]["rounds_seconds"], modes[below]["rounds_seconds"], strict=True)
     size = modes[above]["useful_bytes"] / modes[below]["useful_bytes"]
     return statistics.median(size * b / a for a, b in pairs)
@@ -26,14 +27,6 @@ def seconds_for(modes, name):
 
 def bars(modes, names, title):
     return Figure(title, "", {shown: [(shown, seconds_for(modes, mode))] for mode, shown in names.items()})
-
-
-def compared(ours, paper, what):
-    """A sentence on how far ours is from the paper's."""
-    if ours >= paper:
-        return f"{what}: {ours / paper:.2g} times the paper's ratio."
-    direction = "as in the paper, but less" if ours > 1 else "the other way round than in the paper"
-    return f"{what}: {direction} ({ours:.2g} against {paper:.2g})."
 
 
 def contiguous(runs, places, quick):
@@ -147,7 +140,7 @@ def collective(runs, places, quick):
 
 
 def bench_ways(runs, places, blocks, preload):
-    """A variable a call, one dataset for all, and one call for all variables in their own datasets; two-phase."""
+    """A variable a call; one dataset for all; one call for all variables in their own datasets."""
     words = ["flash", *SEDOV, "--blocks", blocks, "--through", "mpiio"]
     ways = {
         "standard": ["--layout", "standard", "--calls", "variable"],

@@ -17,6 +17,14 @@ class Row:
         return self.ours == self.paper if self.exact else None
 
 
+def compared(ours, paper, what):
+    """A sentence on how far a ratio of ours is from the paper's."""
+    if ours >= paper:
+        return f"{what}: {ours:.2g} here, {paper:.2g} in the paper."
+    direction = "as in the paper, but less" if ours > 1 else "the other way round than in the paper"
+    return f"{what}: {direction} ({ours:.2g} against {paper:.2g})."
+
+
 @dataclasses.dataclass(frozen=True)
 class Figure:
     """Times as lines over an axis, or as bars where the axis has no name. `series`: {name: [(x,

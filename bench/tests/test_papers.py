@@ -8,8 +8,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run_papers  # noqa: E402
-from papers import draw, page, runs  # noqa: E402
-from papers.outcome import Figure, Outcome, Row  # noqa: E402
+from papers import draw, page, runs, thakur  # noqa: E402
+from papers.outcome import Figure, Outcome, Row, compared  # noqa: E402
 
 
 def document(seconds):
@@ -26,6 +26,44 @@ class Ratios(unittest.TestCase):
         turns = runs.Runs("", 2).in_turn({name: lambda name=name: order.append(name) for name in "ab"})
         self.assertEqual(order, ["a", "b", "a", "b"])
         self.assertEqual({name: len(many) for name, many in turns.items()}, {"a": 2, "b": 2})
+
+
+class Thakur(unittest.TestCase):
+    REPORT = {"ranks": 32, "blocks": [8, 4], "write_sizes": {"24": 2, "10240": 5, "65536": 10, "1048576": 10}}
+    COUNTS = {"open": 11, "close": 10, "write": 27, thakur.CALL: 1756, thakur.COMMUNICATION: 5640}
+
+    def stats(self, **counts):
+        counts = {**self.COUNTS, **counts}
+        return {"operations": [{"operation": name, "count": n, "percent_of_program": 1} for name, n in counts.items()]}
+
+    def test_the_tables_are_the_papers(self):
+        rows = thakur.table(self.REPORT, self.stats(), thakur.PAPERS[32])
+        self.assertEqual([row.agrees() for row in rows].count(False), 0)
+        rows = thakur.table(self.REPORT, self.stats(write=28), thakur.PAPERS[32])
+        self.assertEqual([row.what for row in rows if row.agrees() is False], ["32 processes: writes"])
+
+    def test_the_missing_calls_are_told(self):
+        self.assertIn(
+            "3 an output and process are missing, 60 in all", thakur.calls_remark(self.REPORT, self.stats(), thakur.PAPERS[32])
+        )
+
+    def test_the_formula_fits_both_numbers_of_processes(self):
+        for ranks, rows in ((32, 4), (128, 8)):
+            self.assertEqual(thakur.PAPERS[ranks]["calls"], 48 * ranks + 5 * 14 * rows)
+            self.assertEqual(thakur.PAPERS[ranks]["communications"], 170 * ranks + 5 * 10 * rows)
+
+
+class Words(unittest.TestCase):
+    def test_a_sentence_says_which_way_a_ratio_goes(self):
+        self.assertIn("the other way round", compared(0.5, 2, "x"))
+        self.assertIn("but less", compared(1.5, 2, "x"))
+        self.assertEqual(compared(3, 2, "x"), "x: 3 here, 2 in the paper.")
+
+    def test_commands_show_no_place_of_this_machine(self):
+        words = ["stria://127.0.0.1:7/x", "/dev/shm/a", "LD_PRELOAD=/a/b.so", "--rounds", "hint=3"]
+        self.assertEqual(
+            [runs.shown(word) for word in words], ["stria://SERVER", "DIR", "LD_PRELOAD=b.so", "--rounds", "hint=3"]
+        )
 
 
 class Page(unittest.TestCase):
