@@ -39,7 +39,19 @@ ROOMS = {
 HIDDEN = ["src/container/hdf5"]
 PUBLIC = "include/stria"
 TEST_SUPPORT = "tests/support"
-SEARCH_FOLDERS = ["src", "include", "tests", "apps/flash", "apps/bench", "apps/convection", "bench", "tools/stria", "tools", "bindings", ""]
+SEARCH_FOLDERS = [
+    "src",
+    "include",
+    "tests",
+    "apps/flash",
+    "apps/bench",
+    "apps/convection",
+    "bench",
+    "tools/stria",
+    "tools",
+    "bindings",
+    "",
+]
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
