@@ -14,8 +14,8 @@ Status ReadSession::read_chunks(const std::vector<Transfer>& transfers, Progress
   if (checks()) {
     STRIA_RETURN_IF_ERROR(load_chunk_sums());
   }
-  STRIA_ASSIGN_OR_RETURN(const auto set, TransferSet::create(transfers, catalog_.datasets(),
-                                                           {.checksums = checks(), .progress = &progress}));
+  STRIA_ASSIGN_OR_RETURN(const auto set,
+                         TransferSet::create(transfers, catalog_.datasets(), {.checksums = checks(), .progress = &progress}));
   for (size_t i = 0; i < transfers.size(); ++i) {
     STRIA_RETURN_IF_ERROR(read_chunks_of(transfers[i], static_cast<int>(i), *set));
   }
