@@ -123,8 +123,8 @@ def measure_all(bench, rate, options):
     if not visible_on_nodes(options.out):
         cluster("down")
         raise SystemExit(
-            f"run_nodes_bench.py: --out {options.out} can't be seen on the nodes, which have temporary directories of their own; "
-            "choose another directory"
+            f"run_nodes_bench.py: --out {options.out} can't be seen on the nodes, whose temporary directories "
+            "are their own; choose another directory"
         )
     bench.record["where"] = where
     first = len(bench.record["cases"])

@@ -1,4 +1,4 @@
-// Distributed arrays: a global array of which every rank holds a box, written or read in one call.
+// Distributed arrays: a global array of which every rank holds a box, put or got in one call.
 //
 //   const stria::ArrayPart mine{.shape = {512, 256}, .start = {y, x}, .count = {ny, nx},
 //                               .ghosts_before = {2, 2}, .ghosts_after = {2, 2}};

@@ -60,8 +60,8 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
   // Of each dataset: the bytes of the ranks before this one, and those of all ranks, and
   // last the pieces.
   std::vector<int64_t> before, totals;
-  STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(gathering_.keep(**set, chunked_));
+  const Status kept = gathering_.keep(**set, chunked_);
+  const Status counted = or_out_of_memory([&] {
     int64_t pieces = 0;
     for (const PackedChunks& packed : packed_) {
       before.push_back(packed.size());
@@ -70,7 +70,8 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
     totals = before;
     totals.push_back(pieces);
     return Status();
-  })));
+  });
+  STRIA_RETURN_IF_ERROR(comm().agree(kept.ok() ? counted : kept));
   comm().exclusive_scan(before);
   comm().all_reduce(totals, ReduceOp::kSum);
   access::RequestShape all = shape;
