@@ -28,7 +28,7 @@ def checkpoints(session_directory):
 
 
 def variables(file):
-    return [name for name in file if file[name].ndim == 4]
+    return [name for name in file if isinstance(file[name], h5py.Dataset) and file[name].ndim == 4]
 
 
 def test_every_reader_sees_the_same_values(checkpoints):
@@ -49,7 +49,8 @@ def test_tools_find_nothing_unusual(checkpoints, work):
     assert "COMPRESSION DEFLATE { LEVEL 1 }" in dump.stdout
     subprocess.run(["h5dump", packed], stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["h5stat", packed], stdout=subprocess.DEVNULL, check=True)
-    subprocess.run(["h5diff", "--exclude-path", "/.stria", packed, checkpoints["alone"]], check=True)
+    of_the_run = [option for path in ("/.stria", "/processor number", "/sim info") for option in ("--exclude-path", path)]
+    subprocess.run(["h5diff", *of_the_run, packed, checkpoints["alone"]], check=True)
     for filters in ["GZIP=6", "NONE"]:
         again = work / "again.h5"
         subprocess.run(["h5repack", "-f", filters, packed, again], check=True)
@@ -79,7 +80,7 @@ def test_damage_is_named(checkpoints, work):
         file.seek(-1, 1)
         file.write(bytes([byte ^ 16]))
     result = run("verify", path, ranks=2)
-    assert result.returncode == 1 and name.strip() in result.stdout
+    assert result.code == 1 and name.strip() in result.stdout
 
 
 @pytest.mark.skipif(not has_sedov(), reason="no Sedov application")

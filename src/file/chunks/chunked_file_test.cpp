@@ -231,7 +231,7 @@ void read_by_library(const Case& made, storage::MemoryDriver& memory) {
 }
 
 TEST(ChunkedFile, RandomPutsComeBack) {
-  for (uint64_t seed = 1; seed <= 120; ++seed) {
+  for (uint64_t seed = 1; seed <= static_cast<uint64_t>(access::test::case_count(30)); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Case made = random_case(seed);
     storage::MemoryDriver memory;

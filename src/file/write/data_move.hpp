@@ -51,7 +51,8 @@ class DataMove {
     const Status ready = or_out_of_memory([&]() -> Status {
       STRIA_RETURN_IF_ERROR(reserve_space(use));
       STRIA_RETURN_IF_ERROR(prepare());
-      return open(use, !what.pending.empty());
+      // A rank whose chunks all lie with others still has the sums of its rows.
+      return open(use, !what.pending.empty() || means_.gathering.has_row_sums());
     });
     return signal_->end(transfer(ready, what));
   }

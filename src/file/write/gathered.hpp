@@ -24,6 +24,8 @@ class Gathered {
   void keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
   /// Adds chunks that this rank has placed.
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks);
+  /// Whether this rank has sums of rows to write.
+  bool has_row_sums() const { return !row_sums_.empty(); }
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
   /// The message for rank 0. \pre lay_out()

@@ -31,6 +31,8 @@ class Gathering {
 
   /// Keeps what was gathered while packing. Local.
   Status keep(TransferSet& set, std::span<const Transfer> transfers);
+  /// Whether this rank will have sums of rows to write. \pre before hand_in()
+  bool has_row_sums() const { return gathered_.has_row_sums(); }
   /// Keeps where this rank's chunks of a dataset will lie. Local.
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks) { gathered_.keep_chunks(dataset, std::move(chunks)); }
   /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
