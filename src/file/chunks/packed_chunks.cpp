@@ -13,6 +13,9 @@ void encode_chunks(std::span<const SummedChunk> chunks, FieldWriter& fields) {
 
 void decode_chunks(FieldReader& fields, std::vector<SummedChunk>& chunks) {
   const auto bytes = fields.bytes();
+  if (bytes.empty()) {
+    return;
+  }
   const size_t before = chunks.size();
   chunks.resize(before + bytes.size() / sizeof(SummedChunk));
   std::memcpy(static_cast<void*>(chunks.data() + before), bytes.data(), (chunks.size() - before) * sizeof(SummedChunk));
