@@ -23,7 +23,7 @@
 
 #include "io/modes.hpp"
 #include "stria/trace.hpp"
-#include "trace/span.hpp"
+#include "trace/record/span.hpp"
 
 namespace {
 

@@ -14,8 +14,8 @@
 #include <unordered_map>
 
 #include "comm/mpi/trace_link.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::wrap {
 

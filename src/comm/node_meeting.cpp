@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "comm/comm.hpp"
-#include "trace/span.hpp"
-#include "trace/wait_timer.hpp"
+#include "trace/record/span.hpp"
+#include "trace/record/wait_timer.hpp"
 
 namespace stria {
 

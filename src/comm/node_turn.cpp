@@ -12,7 +12,7 @@
 
 #include "comm/comm.hpp"
 #include "comm/waiting.hpp"
-#include "trace/wait_timer.hpp"
+#include "trace/record/wait_timer.hpp"
 
 namespace stria {
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "file/session/session.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::file {
 

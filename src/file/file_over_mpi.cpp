@@ -4,8 +4,8 @@
 #include "comm/mpi/uncaught.hpp"
 #include "file/opening.hpp"
 #include "stria/file.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria {
 

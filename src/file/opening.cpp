@@ -10,8 +10,8 @@
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/registry.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::file {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "trace/part_reader.hpp"
-#include "trace/trace_file.hpp"
+#include "trace/format/part_reader.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace {
 

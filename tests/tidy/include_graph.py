@@ -31,6 +31,7 @@ LAYERS = [
 # Rooms within a layer, lower first. Files that lie in the layer's folder itself stand above
 # all of its rooms.
 ROOMS = {
+    "src/trace": ["events", "counters", "format", "record"],
     "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
     "src/file": ["meet", "define", "checksums", "move", "chunks", "session", "verify", "write", "read"],
     "src/server": ["objects", "manager", "connections"],

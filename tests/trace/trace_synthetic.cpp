@@ -25,9 +25,9 @@
 #include <random>
 #include <string>
 
-#include "trace/counters.hpp"
-#include "trace/kinds.hpp"
-#include "trace/part.hpp"
+#include "trace/counters/counters.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/format/part.hpp"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "report/storage_limit.hpp"
-#include "trace/kinds.hpp"
-#include "trace/part.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/format/part.hpp"
 
 namespace stria::tool {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "report/time_parts.hpp"
 #include "stria/phases.hpp"
-#include "trace/counters.hpp"
-#include "trace/trace_file.hpp"
+#include "trace/counters/counters.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/counters.hpp"
+#include "trace/counters/counters.hpp"
 #include "viewer/moving_kinds.hpp"
 
 namespace stria::tool {

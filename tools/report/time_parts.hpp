@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
 

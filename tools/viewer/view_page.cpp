@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/counters.hpp"
+#include "trace/counters/counters.hpp"
 #include "viewer/base64.hpp"
 #include "viewer/moving_kinds.hpp"
 #include "viewer/parents.hpp"

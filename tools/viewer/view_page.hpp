@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
 

@@ -3,7 +3,7 @@
 #include "layer/layer.hpp"
 #include "storage/registry.hpp"
 #include "stria/file.hpp"
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria::bench {
 

@@ -14,9 +14,9 @@
 #include "comm/pause.hpp"
 #include "mpiio/background/agreements.hpp"
 #include "mpiio/background/job_requests.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
-#include "trace/wait_timer.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
+#include "trace/record/wait_timer.hpp"
 
 namespace stria::mpiio {
 

@@ -9,7 +9,7 @@
 #include "mpiio/file/info.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/types/committed.hpp"
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria::mpiio {
 

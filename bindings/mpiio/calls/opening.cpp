@@ -19,7 +19,7 @@
 #include "mpiio/trace/call_span.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria::mpiio {
 

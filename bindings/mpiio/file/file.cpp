@@ -10,7 +10,7 @@
 #include "access/together/short_calls.hpp"
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria::mpiio {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "access/request/hints.hpp"
-#include "trace/file_counters.hpp"
-#include "trace/recorder.hpp"
+#include "trace/counters/file_counters.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria::mpiio {
 

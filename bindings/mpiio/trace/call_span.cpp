@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria::mpiio {
 

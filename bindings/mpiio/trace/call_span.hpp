@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "trace/file_counters.hpp"
-#include "trace/span.hpp"
+#include "trace/counters/file_counters.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::mpiio {
 

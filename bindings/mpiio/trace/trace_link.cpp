@@ -2,7 +2,7 @@
 
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/trace_join.hpp"
-#include "trace/levels.hpp"
+#include "trace/record/levels.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include "mpiio/trace/call_span.hpp"
 #include "mpiio/transfer/memory_stream.hpp"
 #include "mpiio/types/kept_types.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::mpiio {
 

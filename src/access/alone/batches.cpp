@@ -11,9 +11,9 @@
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
 #include "datatype/cursor.hpp"
-#include "trace/phase_timer.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/phase_timer.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::access {
 

@@ -8,7 +8,7 @@
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
 

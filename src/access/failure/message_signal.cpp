@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "access/request/message_tags.hpp"
-#include "trace/span.hpp"
-#include "trace/wait_timer.hpp"
+#include "trace/record/span.hpp"
+#include "trace/record/wait_timer.hpp"
 
 namespace stria::access {
 

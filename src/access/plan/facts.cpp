@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::access {
 

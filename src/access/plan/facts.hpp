@@ -6,7 +6,7 @@
 #include <string>
 
 #include "access/request/hints.hpp"
-#include "trace/file_counters.hpp"
+#include "trace/counters/file_counters.hpp"
 
 namespace stria::access {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
 

@@ -9,7 +9,7 @@
 #include "access/plan/planner.hpp"
 #include "access/request/granule.hpp"
 #include "access/request/overlap.hpp"
-#include "trace/span.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::access {
 

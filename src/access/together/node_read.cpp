@@ -6,7 +6,7 @@
 #include "access/request/overlap.hpp"
 #include "access/together/node_windows.hpp"
 #include "access/together/window_copy.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
 

@@ -10,7 +10,7 @@
 #include "access/together/node_windows.hpp"
 #include "access/together/window_copy.hpp"
 #include "access/together/window_writer.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
 

@@ -7,7 +7,7 @@
 #include "access/plan/planner.hpp"
 #include "access/together/wanted_stretches.hpp"
 #include "base/buffer.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
 

@@ -8,7 +8,7 @@
 #include "access/together/two_phase.hpp"
 #include "access/together/window_copy.hpp"
 #include "access/together/window_writer.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
 

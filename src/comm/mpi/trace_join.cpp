@@ -10,7 +10,7 @@
 #include "comm/mpi/end_of_mpi.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/trace/trace_run.hpp"
-#include "trace/levels.hpp"
+#include "trace/record/levels.hpp"
 
 namespace stria {
 

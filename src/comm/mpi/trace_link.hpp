@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "stria/status.hpp"
-#include "trace/recorder_link.hpp"
+#include "trace/record/recorder_link.hpp"
 
 namespace stria {
 

@@ -4,7 +4,8 @@
 // Method: along a binomial tree, each rank exchanges a few small messages with its parent. The
 // parent reads its clock between the sending and the arrival of each, which bounds the offset from
 // both sides. The middle of the interval that all bounds leave is at least as good as that of the
-// shortest round trip. The reader of a trace adds the offsets along the tree (trace/clocks.hpp).
+// shortest round trip. The reader of a trace adds the offsets along the tree
+// (trace/format/clocks.hpp).
 // Cost: log2(ranks) steps of 40 round trips.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "trace/part.hpp"
+#include "trace/format/part.hpp"
 
 namespace stria {
 

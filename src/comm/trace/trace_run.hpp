@@ -13,7 +13,7 @@
 
 #include "comm/comm.hpp"
 #include "stria/trace.hpp"
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 namespace stria {
 

@@ -11,8 +11,8 @@
 
 #include "comm/simulated/simulated_comm.hpp"
 #include "comm/trace/clock_sync.hpp"
-#include "trace/kinds.hpp"
-#include "trace/trace_file.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria {
 namespace {

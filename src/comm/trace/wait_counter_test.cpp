@@ -12,10 +12,10 @@
 #include "comm/node_turn.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/trace/traced_comm.hpp"
-#include "trace/levels.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
-#include "trace/wait_timer.hpp"
+#include "trace/record/levels.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
+#include "trace/record/wait_timer.hpp"
 
 namespace stria {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "datatype/cursor.hpp"
 #include "file/read/read_session.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 

@@ -10,7 +10,7 @@
 #include "file/define/names.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/read/catalog_message.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 

@@ -8,7 +8,7 @@
 #include "file/meet/outcome_message.hpp"
 #include "file/meet/part_exchange.hpp"
 #include "file/read/read_session.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 

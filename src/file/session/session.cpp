@@ -11,8 +11,8 @@
 #include "base/hash.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "storage/path.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::file {
 

@@ -30,7 +30,7 @@
 #include "file/session/file_identity.hpp"
 #include "storage/driver.hpp"
 #include "stria/file.hpp"
-#include "trace/file_counters.hpp"
+#include "trace/counters/file_counters.hpp"
 
 namespace stria::file {
 

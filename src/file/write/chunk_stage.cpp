@@ -3,7 +3,7 @@
 
 #include "file/chunks/chunk_packer.hpp"
 #include "file/write/write_session.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "access/plan/planner.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 

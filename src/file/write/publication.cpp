@@ -2,7 +2,7 @@
 
 #include "base/out_of_memory.hpp"
 #include "file/meet/outcome_message.hpp"
-#include "trace/phase_timer.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "storage/traced/traced_file.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::storage {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "storage/driver.hpp"
-#include "trace/file_counters.hpp"
+#include "trace/counters/file_counters.hpp"
 
 namespace stria::storage {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
 

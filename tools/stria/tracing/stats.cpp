@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/trace.hpp"
-#include "trace/levels.hpp"
+#include "trace/record/levels.hpp"
 #include "tracing/exporters.hpp"
 #include "tracing/summary.hpp"
 #include "tracing/trace_command.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/counters.hpp"
-#include "trace/trace_file.hpp"
+#include "trace/counters/counters.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
 

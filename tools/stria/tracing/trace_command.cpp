@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "stria/status.hpp"
-#include "trace/part_reader.hpp"
+#include "trace/format/part_reader.hpp"
 
 namespace stria::tool {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command.hpp"
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
 

@@ -1,5 +1,5 @@
 // The counters of random requests are those of a naive count over the list of all pieces.
-#include "trace/file_counters.hpp"
+#include "trace/counters/file_counters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "trace/ticks.hpp"
+#include "trace/events/ticks.hpp"
 
 namespace stria::trace {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "trace/span.hpp"
-#include "trace/ticks.hpp"
+#include "trace/record/span.hpp"
+#include "trace/events/ticks.hpp"
 
 namespace stria::trace {
 

@@ -17,8 +17,8 @@
 
 #include "base/checked.hpp"
 #include "stria/phases.hpp"
-#include "trace/counters.hpp"
-#include "trace/short_lock.hpp"
+#include "trace/counters/counters.hpp"
+#include "trace/counters/short_lock.hpp"
 
 namespace stria::trace {
 

@@ -10,9 +10,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "trace/kinds.hpp"
-#include "trace/ring.hpp"
-#include "trace/ticks.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/record/ring.hpp"
+#include "trace/events/ticks.hpp"
 
 namespace stria::trace {
 

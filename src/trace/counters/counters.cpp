@@ -1,4 +1,4 @@
-#include "trace/counters.hpp"
+#include "trace/counters/counters.hpp"
 
 #include <algorithm>
 #include <iterator>

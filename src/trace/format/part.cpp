@@ -1,4 +1,4 @@
-#include "trace/part.hpp"
+#include "trace/format/part.hpp"
 
 #include <bit>
 #include <cstring>

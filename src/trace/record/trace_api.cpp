@@ -2,9 +2,9 @@
 #include <new>
 
 #include "stria/trace.hpp"
-#include "trace/levels.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/record/levels.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/part_reader.hpp"
+#include "trace/format/part_reader.hpp"
 
 #include "base/hash.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/clocks.hpp"
+#include "trace/format/clocks.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "trace/file_counters.hpp"
-#include "trace/part.hpp"
-#include "trace/ring.hpp"
-#include "trace/ticks.hpp"
+#include "trace/counters/file_counters.hpp"
+#include "trace/format/part.hpp"
+#include "trace/record/ring.hpp"
+#include "trace/events/ticks.hpp"
 
 namespace stria::trace {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "stria/phases.hpp"
-#include "trace/event.hpp"
+#include "trace/events/event.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/kinds.hpp"
+#include "trace/events/kinds.hpp"
 
 #include <vector>
 

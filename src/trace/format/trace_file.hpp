@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "trace/event.hpp"
+#include "trace/events/event.hpp"
 
 namespace stria::trace {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "trace/event.hpp"
+#include "trace/events/event.hpp"
 
 namespace stria::trace {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/event.hpp"
+#include "trace/events/event.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/kinds.hpp"
-#include "trace/recorder_link.hpp"
-#include "trace/span.hpp"
-#include "trace/wait_timer.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/record/recorder_link.hpp"
+#include "trace/record/span.hpp"
+#include "trace/record/wait_timer.hpp"
 
 namespace stria::trace {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "stria/phases.hpp"
-#include "trace/span.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/part.hpp"
+#include "trace/format/part.hpp"
 
 namespace stria::trace {
 

@@ -1,10 +1,10 @@
-#include "trace/recorder_link.hpp"
+#include "trace/record/recorder_link.hpp"
 
-#include "trace/counters.hpp"
-#include "trace/kinds.hpp"
-#include "trace/levels.hpp"
-#include "trace/recorder.hpp"
-#include "trace/span.hpp"
+#include "trace/counters/counters.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/record/levels.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/ticks.hpp"
+#include "trace/events/ticks.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,11 +1,11 @@
-#include "trace/levels.hpp"
+#include "trace/record/levels.hpp"
 
 #include <array>
 #include <cstdlib>
 
-#include "trace/recorder.hpp"
-#include "trace/recorder_link.hpp"
-#include "trace/span.hpp"
+#include "trace/record/recorder.hpp"
+#include "trace/record/recorder_link.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::trace {
 

@@ -1,12 +1,12 @@
 // What a recorder without a file keeps in memory, and how it reports the rest.
-#include "trace/recorder.hpp"
+#include "trace/record/recorder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "trace/kinds.hpp"
-#include "trace/trace_file.hpp"
+#include "trace/events/kinds.hpp"
+#include "trace/format/trace_file.hpp"
 
 namespace stria::trace {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/part.hpp"
+#include "trace/format/part.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,9 +8,9 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "trace/clocks.hpp"
-#include "trace/message_order.hpp"
-#include "trace/part_reader.hpp"
+#include "trace/format/clocks.hpp"
+#include "trace/format/message_order.hpp"
+#include "trace/format/part_reader.hpp"
 
 namespace stria::trace {
 

@@ -1,12 +1,12 @@
-#include "trace/trace_file.hpp"
+#include "trace/format/trace_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 
-#include "trace/counters.hpp"
-#include "trace/part.hpp"
+#include "trace/counters/counters.hpp"
+#include "trace/format/part.hpp"
 
 namespace stria::trace {
 namespace {

@@ -1,8 +1,8 @@
-#include "trace/file_counters.hpp"
+#include "trace/counters/file_counters.hpp"
 
 #include <algorithm>
 
-#include "trace/ticks.hpp"
+#include "trace/events/ticks.hpp"
 
 namespace stria::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/event.hpp"
+#include "trace/events/event.hpp"
 
 namespace stria::trace {
 

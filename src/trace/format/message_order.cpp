@@ -1,4 +1,4 @@
-#include "trace/message_order.hpp"
+#include "trace/format/message_order.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/kinds.hpp"
+#include "trace/events/kinds.hpp"
 
 namespace stria::trace {
 
