@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "stria/datatype.hpp"
+#include "trace/events/ticks.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
-#include "trace/events/ticks.hpp"
 
 namespace stria::storage {
 

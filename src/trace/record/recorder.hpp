@@ -21,9 +21,9 @@
 
 #include "stria/status.hpp"
 #include "trace/counters/file_counters.hpp"
+#include "trace/events/ticks.hpp"
 #include "trace/format/part.hpp"
 #include "trace/record/ring.hpp"
-#include "trace/events/ticks.hpp"
 
 namespace stria::trace {
 

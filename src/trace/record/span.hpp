@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "trace/events/kinds.hpp"
-#include "trace/record/ring.hpp"
 #include "trace/events/ticks.hpp"
+#include "trace/record/ring.hpp"
 
 namespace stria::trace {
 

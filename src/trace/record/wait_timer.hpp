@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "trace/record/span.hpp"
 #include "trace/events/ticks.hpp"
+#include "trace/record/span.hpp"
 
 namespace stria::trace {
 
