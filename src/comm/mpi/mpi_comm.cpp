@@ -10,6 +10,7 @@
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
 #include "comm/mpi/parking.hpp"
+#include "comm/mpi/small_gather.hpp"
 #include "comm/mpi/wait_watch.hpp"
 #include "comm/pause.hpp"
 
@@ -23,11 +24,14 @@ constexpr int kSparseTag = 1;              // data of a sparse exchange
 constexpr int kSparseSizeTags[] = {2, 3};  // their sizes, in even and in odd exchanges
 constexpr int kProgressTag = 4;            // never sent
 constexpr int kWaitTag = 5;                // questions for which ranks others wait
-constexpr int kFirstUserTag = 6;
+constexpr int kSmallTag = 6;               // small gatherings, between the first ranks of nodes
+constexpr int kFirstUserTag = 7;
 // The most values in one reduction call: keeps counts within `int`, and MPI's temporary
 // buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
 constexpr size_t kHostBytes = 64;
+// A communicator that lives for a few operations doesn't pay for a small gathering.
+constexpr int kOperationsBeforeSmallGather = 8;
 
 MPI_Op mpi_op(ReduceOp op) {
   switch (op) {
@@ -77,6 +81,7 @@ class MpiComm : public Comm {
   bool receive_size(int tag, Messages& incoming);
   template <typename T>
   void reduce(std::span<T> values, MPI_Datatype type, ReduceOp op);
+  SmallGather* small_gather(size_t bytes);
   void find_nodes();
   void find_hosts(const std::vector<int>& leaders);
   void wait_for(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);
@@ -92,6 +97,8 @@ class MpiComm : public Comm {
   std::vector<int> node_of_rank_;
   std::vector<std::string> hosts_;  // by node
   WaitWatch watch_;
+  int operations_ = 0;  // those that a small gathering could have served
+  std::unique_ptr<SmallGather> small_gather_;
 };
 
 MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), watch_(world, kWaitTag) {
@@ -164,7 +171,25 @@ void MpiComm::wait_for(MPI_Request& request, MPI_Status* status) {
   }
 }
 
+/// Serves an operation with so many bytes per rank; none on one node, and none for more bytes.
+SmallGather* MpiComm::small_gather(size_t bytes) {
+  if (node_size_ == size_ || bytes * static_cast<size_t>(size_) > SmallGather::kMostBytes) {
+    return nullptr;
+  }
+  // The operations of its making come here too.
+  if (++operations_ == kOperationsBeforeSmallGather) {
+    auto made = SmallGather::create(*this, world_, kSmallTag);
+    small_gather_ = made.ok() ? std::move(*made) : nullptr;
+  }
+  return small_gather_.get();
+}
+
 void MpiComm::barrier() {
+  const std::byte nothing{};
+  if (SmallGather* small = small_gather(1)) {
+    small->gather(*this, std::span(&nothing, 1));
+    return;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(world_, &request);
   wait_for(request);
@@ -179,7 +204,41 @@ void MpiComm::broadcast(std::span<std::byte> data, int root) {
 }
 
 template <typename T>
+T reduced(T a, T b, ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return a + b;
+    case ReduceOp::kMin:
+      return std::min(a, b);
+    case ReduceOp::kMax:
+      return std::max(a, b);
+  }
+  return a;
+}
+
+/// Reduces the values of all ranks, which lie behind one another, in rank order.
+template <typename T>
+void reduce_gathered(std::span<const std::byte> all, std::span<T> values, ReduceOp op) {
+  const size_t bytes = values.size_bytes();
+  std::memcpy(values.data(), all.data(), bytes);
+  for (size_t first = bytes; first < all.size(); first += bytes) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      T other;
+      std::memcpy(&other, all.data() + first + i * sizeof(T), sizeof other);
+      values[i] = reduced(values[i], other, op);
+    }
+  }
+}
+
+template <typename T>
 void MpiComm::reduce(std::span<T> values, MPI_Datatype type, ReduceOp op) {
+  if (values.empty()) {
+    return;
+  }
+  if (SmallGather* small = small_gather(values.size_bytes())) {
+    reduce_gathered(small->gather(*this, std::as_bytes(values)), values, op);
+    return;
+  }
   for (size_t first = 0; first < values.size(); first += kReduceValues) {
     const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
     MPI_Request request = MPI_REQUEST_NULL;
@@ -203,6 +262,12 @@ void MpiComm::exclusive_scan(std::span<int64_t> values) {
 
 void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   const size_t bytes = mine.size();
+  SmallGather* const small = bytes > 0 ? small_gather(bytes) : nullptr;
+  if (small != nullptr) {
+    const auto gathered = small->gather(*this, mine);
+    std::memcpy(all.data(), gathered.data(), gathered.size());
+    return;
+  }
   if (bytes <= kMpiPieceBytes / static_cast<size_t>(size_)) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgather(mine.data(), static_cast<int>(bytes), MPI_BYTE, all.data(), static_cast<int>(bytes), MPI_BYTE, world_,
