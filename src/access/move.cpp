@@ -120,26 +120,33 @@ struct Early {
   }
 };
 
-// Ranks of a node that have one piece, or long ones, don't wait for the others: no other method
-// would serve them better, whatever the others have.
+// Ranks that have one piece, or long ones, don't wait for the others: no other method would serve
+// them better, whatever the others have. Between nodes nothing tells a rank of failures meanwhile,
+// so that it moves no more than it can without hearing of them.
 Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows) {
   Early early;
-  if (windows == nullptr || !windows->short_calls().in_step()) {
+  const int64_t bytes = total_bytes(lanes);
+  const bool one_node = context.comm.node_size() == context.comm.size();
+  if (windows != nullptr ? !windows->short_calls().in_step() : one_node || lanes.size() != 1 || bytes >= kWorthTellingBytes) {
     return early;
   }
-  WordSignal signal(windows->begin_early());
-  const int64_t bytes = total_bytes(lanes);
+  std::optional<WordSignal> signal;
+  if (windows != nullptr) {
+    signal.emplace(windows->begin_early());
+  }
   const RequestShape own{.total_bytes = bytes,
                          .piece_count = piece_count(lanes),
                          .write = endpoint.writes(),
-                         .windows = true,
+                         .windows = windows != nullptr,
                          .apart = hull_of(lanes.front()).size() == bytes};
   if (!goes_at_once(own, context.file->capabilities(), context.hints)) {
     return early;
   }
-  Context alone = with_signal(context, &signal);
+  Context alone = with_signal(context, signal ? &*signal : nullptr);
   Outcome moved = or_out_of_memory([&] { return carry_out(alone, lanes, endpoint, Independently()); });
-  moved.status = signal.end(moved.status);
+  if (signal) {
+    moved.status = signal->end(moved.status);
+  }
   early.arrival = {.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed,
                    .was_short = own.apart && bytes <= ShortCalls::kMostBytes};
   moved.reason = early.outcome.reason + "; " + moved.reason;

@@ -230,14 +230,15 @@ bool windows_serve(const RequestShape& shape, const storage::Capabilities& capab
          through.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
 }
 
-// Rules 2 to 4.
+// Rules 2 to 5.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
                          std::string& reason) {
   if (comm.size() == 1) {
     reason = "one rank";
     return Method::kListIo;
   }
-  const bool local = on_one_node(comm) && capabilities.node_local_cache;
+  // What several nodes reach without a server between them are containers on one machine.
+  const bool local = capabilities.node_local_cache;
   if (local && shape.apart && !is_dense(shape)) {
     reason = "each rank has a region of its own, far from the others";
     return Method::kListIo;
@@ -247,7 +248,7 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
     return Method::kTwoPhase;
   }
   if (local) {
-    reason = "one node with storage of its own takes long pieces as they are";
+    reason = "storage of the node's own takes long pieces as they are";
     return Method::kListIo;
   }
   const bool one_stretch = are_single_stretches(shape, capabilities, comm.size());
@@ -257,11 +258,16 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
 
 }  // namespace
 
-bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints) {
+bool goes_at_once(const RequestShape& own, const storage::Capabilities& of_storage, const ResolvedHints& hints) {
+  const storage::Capabilities capabilities = with_hints(of_storage, hints);
   std::string reason;
   const Method hinted = hinted_method(own, hints, reason);
   if (own.total_bytes == 0 || hinted != Method::kAutomatic) {
     return own.total_bytes > 0 && hinted != Method::kTwoPhase;
+  }
+  if (!own.windows) {
+    return own.apart && (capabilities.node_local_cache ||
+                         (has_long_pieces(own, capabilities) && are_single_stretches(own, capabilities, 1)));
   }
   return capabilities.node_local_cache && (own.apart || has_long_pieces(own, capabilities));
 }

@@ -4,11 +4,14 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. all ranks on one node with storage of its own, long pieces or regions that lie far apart:
-//      list I/O, since exchanging would only add a copy; where they share memory, each rank that
-//      has one piece, or long ones, does so at once, before it hears of the others;
-//   4. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
+//   3. storage of the node's own, long pieces or regions that lie far apart: list I/O, since
+//      exchanging would only add a copy;
+//   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
+//   5. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
 //      for aggregators.
+// Where rule 3 or 4 would serve a rank's own request whatever the others have, it moves its bytes
+// at once, before it hears of them: one piece on storage of the node's own, one long stretch
+// elsewhere, and on one node also long pieces.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +68,8 @@ storage::Striping striping_of(const ResolvedHints& hints);
 storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
 
 /// Tells whether a rank should move its part of a collective operation by itself, whatever the
-/// others have. `own` is this rank's shape. \pre own.windows. Local.
+/// others have. `own` is this rank's shape: `windows` where all ranks are on one node, `apart`
+/// where it is one stretch. Local.
 bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 /// Makes the plan. The same inputs give the same plan on every rank; `capabilities` must be those

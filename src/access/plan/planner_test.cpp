@@ -36,24 +36,26 @@ TEST(Planner, TheShapeAndTheMachineDecide) {
   EXPECT_EQ(plan_on(1, 1, kShortPieces).method(), Method::kListIo);
   EXPECT_EQ(plan_on(4, 4, kLongPieces).method(), Method::kListIo);
   EXPECT_EQ(plan_on(4, 4, kShortPieces).method(), Method::kTwoPhase);
-  EXPECT_EQ(plan_on(4, 2, kLongPieces).method(), Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, kLongPieces).method(), Method::kListIo) << "containers on one machine";
+  EXPECT_EQ(plan_on(4, 2, kShortPieces).method(), Method::kTwoPhase);
   EXPECT_EQ(plan_on(4, 4, {}).method(), Method::kListIo);
   storage::Capabilities servers;
   servers.node_local_cache = false;
   EXPECT_EQ(plan_on(4, 4, kLongPieces, servers).method(), Method::kTwoPhase);
+  EXPECT_EQ(plan_on(4, 2, kLongPieces, servers).method(), Method::kTwoPhase);
 }
 
 TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   const RequestShape stretches{4 * (int64_t{64} << 10), 4, true, false};
-  EXPECT_EQ(plan_on(4, 2, stretches).method(), Method::kListIo);
-  EXPECT_EQ(plan_on(4, 1, stretches).method(), Method::kListIo);
-  RequestShape more = stretches;
-  more.piece_count = 5;
-  EXPECT_EQ(plan_on(4, 2, more).method(), Method::kTwoPhase) << "they may be interleaved";
-  const RequestShape short_ones{4 * (int64_t{1} << 10), 4, true, false};
-  EXPECT_EQ(plan_on(4, 2, short_ones).method(), Method::kTwoPhase);
   storage::Capabilities servers;
   servers.node_local_cache = false;
+  EXPECT_EQ(plan_on(4, 2, stretches, servers).method(), Method::kListIo);
+  EXPECT_EQ(plan_on(4, 1, stretches, servers).method(), Method::kListIo);
+  RequestShape more = stretches;
+  more.piece_count = 5;
+  EXPECT_EQ(plan_on(4, 2, more, servers).method(), Method::kTwoPhase) << "they may be interleaved";
+  const RequestShape short_ones{4 * (int64_t{1} << 10), 4, true, false};
+  EXPECT_EQ(plan_on(4, 2, short_ones, servers).method(), Method::kTwoPhase);
   servers.lock_unit_bytes = 1 << 20;
   EXPECT_EQ(plan_on(4, 2, stretches, servers).method(), Method::kTwoPhase) << "nodes would take each other's locks";
   RequestShape reading = stretches;
@@ -61,6 +63,24 @@ TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kListIo);
   servers.caches_apart = true;
   EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kTwoPhase);
+}
+
+TEST(Planner, RanksOfSeveralNodesGoAtOnceWhereNoExchangeCouldHelp) {
+  RequestShape own{.total_bytes = 64 << 10, .piece_count = 1, .write = true, .apart = true};
+  storage::Capabilities servers;
+  servers.node_local_cache = false;
+  EXPECT_TRUE(goes_at_once(own, servers, {}));
+  servers.lock_unit_bytes = 1 << 20;
+  EXPECT_FALSE(goes_at_once(own, servers, {})) << "others may lie in the same unit";
+  own.write = false;
+  EXPECT_TRUE(goes_at_once(own, servers, {})) << "readers share units";
+  servers.caches_apart = true;
+  EXPECT_FALSE(goes_at_once(own, servers, {}));
+  own.total_bytes = 8;
+  EXPECT_FALSE(goes_at_once(own, {.node_local_cache = false}, {})) << "short";
+  EXPECT_TRUE(goes_at_once(own, {}, {})) << "no server is asked";
+  own.apart = false;
+  EXPECT_FALSE(goes_at_once(own, {}, {})) << "pieces that an exchange could join";
 }
 
 // The lengths are those of the table in docs/performance.md.

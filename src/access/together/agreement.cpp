@@ -18,13 +18,14 @@ namespace {
 // Small enough to stay in a processor's cache while ranks fill it and one of them writes it.
 constexpr int64_t kMostWindowBytes = 1 << 20;
 
-Agreed agree_by_gathering(Context& context, const Lane& lane, bool write) {
+Agreed agree_by_gathering(Context& context, const Lane& lane, Arrival arrival, bool write) {
   Agreed agreed;
   agreed.lanes.push_back(lane);
-  agreed.gathered.emplace(context.comm, lane, context.file->capabilities());
+  agreed.gathered.emplace(context.comm, lane, context.file->capabilities(), static_cast<int64_t>(arrival.stage));
   const GatheredRequests::Summary& all = agreed.gathered->all();
   agreed.lanes[0].extent = all.hull;
   agreed.total_bytes = all.bytes;
+  agreed.set_stage(static_cast<Stage>(all.stage));
   const RequestShape shape{.total_bytes = all.bytes,
                            .piece_count = all.pieces,
                            .write = write,
@@ -34,17 +35,18 @@ Agreed agree_by_gathering(Context& context, const Lane& lane, bool write) {
   return agreed;
 }
 
-// Two reductions: the extents of the lanes with the capabilities' highest values, and the sums.
-Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool write) {
+// Two reductions, of the extents of the lanes and of the sums, and what rank 0 says of the storage.
+Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival arrival, bool write) {
   if (GatheredRequests::are_few(context.comm.size(), lanes.size())) {
-    return agree_by_gathering(context, lanes.front(), write);
+    return agree_by_gathering(context, lanes.front(), arrival, write);
   }
   Agreed agreed{.lanes = {lanes.begin(), lanes.end()}};
-  std::vector<int64_t> most;  // of each lane: minus its begin, its end
+  std::vector<int64_t> most;  // of each lane: minus its begin, its end; then the stage
   for (const Lane& lane : lanes) {
     const ByteRange hull = hull_of(lane);
     most.insert(most.end(), {-hull.begin, hull.end});
   }
+  most.push_back(static_cast<int64_t>(arrival.stage));
   context.comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
   int64_t hull_bytes = 0;
   for (size_t i = 0; i < agreed.lanes.size(); ++i) {
@@ -54,6 +56,7 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, bool wri
   int64_t sums[] = {total_bytes(lanes), piece_count(lanes)};
   context.comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
   agreed.total_bytes = sums[0];
+  agreed.set_stage(static_cast<Stage>(most.back()));
   storage::Capabilities capabilities = context.file->capabilities();
   context.comm.broadcast(std::as_writable_bytes(std::span(&capabilities, 1)), 0);
   const RequestShape shape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .hull_bytes = hull_bytes};
@@ -115,8 +118,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   agreed.total_bytes = sum.bytes;
   const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
   agreed.lanes[0].extent = extent;
-  agreed.failed = sum.arrival.stage == Stage::kFailed;
-  agreed.all_moved = sum.arrival.stage == Stage::kMoved && sum.bytes == 0;
+  agreed.set_stage(sum.arrival.stage);
   windows.short_calls().note_meeting(agreed.all_moved && sum.arrival.was_short, write);
   if (!agreed.failed && !agreed.all_moved) {
     const RequestShape shape{.total_bytes = sum.bytes,
@@ -150,7 +152,7 @@ NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lan
 
 Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Arrival arrival, bool write) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
-  return windows == nullptr ? agree_by_messages(context, lanes, write)
+  return windows == nullptr ? agree_by_messages(context, lanes, arrival, write)
                             : agree_in_memory(context, *windows, lanes.front(), arrival, write);
 }
 

@@ -40,6 +40,12 @@ struct Agreed {
   bool is_off = false;      ///< a rank does without the others: each moves what it has, alone
   /// All ranks' requests, where they were gathered.
   std::optional<GatheredRequests> gathered = {};
+
+  /// Says what the last stage of all ranks means. \pre total_bytes is known
+  void set_stage(Stage last) {
+    failed = last == Stage::kFailed;
+    all_moved = last == Stage::kMoved && total_bytes == 0;
+  }
 };
 
 /// Agrees on what is left to move, by `windows` or, where they are null, by messages.

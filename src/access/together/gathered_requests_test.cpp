@@ -28,7 +28,7 @@ void gather(int ranks, const std::function<Lane(int)>& lane_of_rank, const std::
   const auto report = run_simulated(options, [&](Comm& comm) {
     storage::Capabilities capabilities;
     capabilities.stripe_bytes = comm.rank() == 0 ? 4096 : 77;  // what rank 0 found counts
-    GatheredRequests all(comm, lane_of_rank(comm.rank()), capabilities);
+    GatheredRequests all(comm, lane_of_rank(comm.rank()), capabilities, comm.rank());
     look(all);
   });
   ASSERT_TRUE(report.ok()) << report.status().message();
@@ -44,6 +44,7 @@ TEST(GatheredRequests, EveryRankHasAllShortDescriptions) {
       EXPECT_EQ(all.all().hull, (ByteRange{0, ranks == 2 ? 10 : 1'000'000 * int64_t{ranks - 1} + 10 + ranks - 1}));
       EXPECT_EQ(all.all().bytes, ranks * 10 + ranks * (ranks - 1) / 2 - 11);
       EXPECT_EQ(all.all().pieces, ranks - 1);
+      EXPECT_EQ(all.all().stage, ranks - 1);
       for (int rank = 0; rank < ranks; ++rank) {
         const auto lanes = decode_description(all.description(rank), 1);
         ASSERT_TRUE(lanes.ok()) << lanes.status().message();
