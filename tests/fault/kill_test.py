@@ -35,13 +35,12 @@ SLOW_STORAGE = "any:delay_ms=6:count=all"
 
 @pytest.fixture(scope="module")
 def undisturbed(session_directory, sedov):
-    """The final state, and when a run begins to step and ends, in seconds after its start."""
+    """The final state, and how many seconds a run takes once MPI has started."""
     directory = session_directory / "undisturbed"
     json = directory.with_suffix(".json")
-    outcome = stria_program.run(*OPTIONS, "--out", directory, "--json", json, ranks=RANKS, fault=SLOW_STORAGE).succeeded()
+    stria_program.run(*OPTIONS, "--out", directory, "--json", json, ranks=RANKS, fault=SLOW_STORAGE).succeeded()
     result = stria_program.read_json(json)
-    # The run proper comes last; before it MPI starts.
-    return result["result"]["state_hash"], (outcome.seconds - result["run_seconds"], outcome.seconds)
+    return result["result"]["state_hash"], result["run_seconds"]
 
 
 def checkpoints(directory):
@@ -70,14 +69,16 @@ def read_all(stream, into):
         into.append(line)
 
 
-def run_with_kill(random_source, directory, window_seconds):
-    """Kills a rank, or the whole job with its mpiexec, after a random time."""
-    wait_seconds = random_source.uniform(*window_seconds)
+def run_with_kill(random_source, directory, run_seconds):
+    """Kills a rank, or the whole job with its mpiexec, a random time after the program's first
+    word. Before it MPI starts; Open MPI 4.1 sometimes hangs when a rank is killed then, whatever
+    the program."""
+    wait_seconds = random_source.uniform(0, run_seconds)
     whole_job = random_source.random() < 0.5
     process = stria_program.start(
         [*OPTIONS, "--out", directory], RANKS, SLOW_STORAGE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
-    lines = []
+    lines = [process.stdout.readline()]
     reader = threading.Thread(target=read_all, args=(process.stdout, lines))
     reader.start()
     time.sleep(wait_seconds)
@@ -120,11 +121,11 @@ def check_restart(random_source, directory, expected_hash):
 
 
 def check_one(random_source, directory, undisturbed, by_fault):
-    expected_hash, window_seconds = undisturbed
+    expected_hash, run_seconds = undisturbed
     if by_fault:
         printed, struck, description = run_with_fault(random_source, directory)
     else:
-        printed, struck, description = run_with_kill(random_source, directory, window_seconds)
+        printed, struck, description = run_with_kill(random_source, directory, run_seconds)
     try:
         files = check_files(directory, printed)
         if files:
