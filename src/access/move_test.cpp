@@ -197,8 +197,8 @@ class WatchfulSink : public StreamSink {
                 received.at(static_cast<size_t>(part.stream_id)).begin() + part.begin);
     }
   }
-  std::byte* direct_target(int stream_id) override {
-    return rank_.direct[static_cast<size_t>(stream_id)] ? received[static_cast<size_t>(stream_id)].data() : nullptr;
+  std::byte* straight_target(int stream_id) override {
+    return rank_.straight[static_cast<size_t>(stream_id)] ? received[static_cast<size_t>(stream_id)].data() : nullptr;
   }
   static constexpr std::byte kUntouched{0xEE};
   std::vector<Bytes> received;
@@ -364,7 +364,7 @@ TEST(Transfer, OverlappingWritersLeaveHolesAlone) {
       for (int64_t i = 0; i < 4000; ++i) {
         rank.offsets[0].push_back(i / 4 * 8 + i % 4);
       }
-      rank.direct.push_back(false);
+      rank.straight.push_back(false);
       scenario.c.ranks = {rank, rank};
       scenario.c.before.assign(9000, std::byte{1});
       scenario.c.after = scenario.c.before;
@@ -400,7 +400,7 @@ Scenario scenario_of_mixed_lengths() {
             ? Stream{0, Datatype::bytes(kLong), 0}
             : Stream{0, Datatype::hvector(kCount, 1, 2 * kShort, Datatype::bytes(kShort)).value(), kLong + (r - 1) * kShort});
     const int64_t bytes = r == 0 ? kLong : kCount * kShort;
-    rank.direct.push_back(r != 1);
+    rank.straight.push_back(r != 1);
     rank.offsets.emplace_back();
     for (int64_t i = 0; i < bytes; ++i) {
       rank.offsets[0].push_back(r == 0 ? i : kLong + (i / kShort * 2 + r - 1) * kShort + i % kShort);

@@ -195,7 +195,7 @@ class CaseMaker {
     }
     rank.packed.push_back(std::move(packed));
     rank.offsets.push_back(std::move(region.offsets));
-    rank.direct.push_back(pick(0, 3) == 0);
+    rank.straight.push_back(pick(0, 3) == 0);
   }
 
   void finish(int64_t file_bytes) {
@@ -256,9 +256,9 @@ void CaseSource::pack(std::span<const StreamPart> parts) {
   }
 }
 
-const std::byte* CaseSource::direct_source(int stream_id) {
+const std::byte* CaseSource::straight_source(int stream_id) {
   auto id = static_cast<size_t>(stream_id);
-  return rank_.direct[id] ? rank_.packed[id].data() : nullptr;
+  return rank_.straight[id] ? rank_.packed[id].data() : nullptr;
 }
 
 CaseSink::CaseSink(const RankCase& rank) : rank_(rank) {
@@ -274,9 +274,9 @@ void CaseSink::unpack(std::span<const StreamPart> parts) {
   }
 }
 
-std::byte* CaseSink::direct_target(int stream_id) {
+std::byte* CaseSink::straight_target(int stream_id) {
   auto id = static_cast<size_t>(stream_id);
-  return rank_.direct[id] ? received_[id].data() : nullptr;
+  return rank_.straight[id] ? received_[id].data() : nullptr;
 }
 
 StrictFile::StrictFile(std::unique_ptr<storage::File> file, bool direct, bool native_list)

@@ -24,7 +24,7 @@ struct RankCase {
   std::vector<Lane> lanes;
   std::vector<Bytes> packed;
   std::vector<std::vector<int64_t>> offsets;
-  std::vector<bool> direct;  ///< memory is already as the file wants it
+  std::vector<bool> straight;  ///< memory is already as the file wants it
 };
 
 /// One collective operation with all its parameters.
@@ -54,7 +54,7 @@ class CaseSource : public StreamSource {
  public:
   explicit CaseSource(const RankCase& rank) : rank_(rank) {}
   void pack(std::span<const StreamPart> parts) override;
-  const std::byte* direct_source(int stream_id) override;
+  const std::byte* straight_source(int stream_id) override;
 
  private:
   const RankCase& rank_;
@@ -65,7 +65,7 @@ class CaseSink : public StreamSink {
  public:
   explicit CaseSink(const RankCase& rank);
   void unpack(std::span<const StreamPart> parts) override;
-  std::byte* direct_target(int stream_id) override;
+  std::byte* straight_target(int stream_id) override;
   const std::vector<Bytes>& received() const { return received_; }
 
  private:

@@ -21,8 +21,8 @@ class MemoryStream : public access::StreamSource, public access::StreamSink {
 
   void pack(std::span<const access::StreamPart> parts) override;
   void unpack(std::span<const access::StreamPart> parts) override;
-  const std::byte* direct_source(int stream_id) override { return direct_target(stream_id); }
-  std::byte* direct_target(int stream_id) override {
+  const std::byte* straight_source(int stream_id) override { return straight_target(stream_id); }
+  std::byte* straight_target(int stream_id) override {
     return one_piece_ == nullptr ? nullptr : one_piece_ + firsts_[static_cast<size_t>(stream_id)];
   }
 

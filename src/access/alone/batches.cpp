@@ -28,8 +28,8 @@ constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 // A batch laid out in the staging buffer, without the streams that memory already holds as the
 // file wants them.
 struct Layout {
-  std::vector<StreamPart> packed;  // parts with a place in the staging buffer
-  std::vector<StreamPart> direct;  // parts with a place in the application's memory
+  std::vector<StreamPart> packed;    // parts with a place in the staging buffer
+  std::vector<StreamPart> straight;  // parts with a place in the application's memory
 };
 
 // Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit
@@ -41,7 +41,7 @@ Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t uni
   for (const BatchPart& part : batch) {
     int id = part.stream->stream_id;
     if (auto* memory = direct_of(id)) {
-      layout.direct.push_back({id, part.begin, part.end, const_cast<std::byte*>(memory) + part.begin});
+      layout.straight.push_back({id, part.begin, part.end, const_cast<std::byte*>(memory) + part.begin});
       continue;
     }
     if (unit_bytes > 1) {
@@ -78,11 +78,11 @@ template <typename Segment>
 void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::vector<Segment>& segments) {
   segments.clear();
   size_t next_packed = 0;
-  size_t next_direct = 0;
+  size_t next_straight = 0;
   for (const BatchPart& part : batch) {
     bool is_packed = next_packed < layout.packed.size() && layout.packed[next_packed].stream_id == part.stream->stream_id &&
                      layout.packed[next_packed].begin == part.begin;
-    const StreamPart& place = is_packed ? layout.packed[next_packed++] : layout.direct[next_direct++];
+    const StreamPart& place = is_packed ? layout.packed[next_packed++] : layout.straight[next_straight++];
     append_segments(part, place.packed, segments);
   }
 }
@@ -236,9 +236,9 @@ class ListWriter {
 
   void pack(std::span<const BatchPart> batch, Slot& slot) {
     PhaseTimer timer(context_.times, Phase::kPack);
-    Layout layout = lay_out(batch, slot.staging->data(), unit_bytes_, [&](int id) { return source_.direct_source(id); });
+    Layout layout = lay_out(batch, slot.staging->data(), unit_bytes_, [&](int id) { return source_.straight_source(id); });
     source_.pack(layout.packed);
-    for (const StreamPart& part : layout.direct) {
+    for (const StreamPart& part : layout.straight) {
       source_.passed_direct(part.stream_id, part.begin, part.end);
     }
     list_segments(batch, layout, slot.cached);
@@ -314,8 +314,8 @@ namespace {
 // Unpacks what lies before the end of the file.
 void take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, StreamSink& sink, MovedPrefix& taken) {
   std::vector<StreamPart> packed = layout.packed;
-  std::vector<StreamPart> direct = layout.direct;
-  for (auto* parts : {&packed, &direct}) {
+  std::vector<StreamPart> straight = layout.straight;
+  for (auto* parts : {&packed, &straight}) {
     for (StreamPart& part : *parts) {
       if (end != kNoEnd) {
         auto whole = std::find_if(batch.begin(), batch.end(), [&](const BatchPart& entry) {
@@ -331,7 +331,7 @@ void take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, S
     std::erase_if(*parts, [](const StreamPart& part) { return part.begin == part.end; });
   }
   sink.unpack(packed);
-  for (const StreamPart& part : direct) {
+  for (const StreamPart& part : straight) {
     sink.passed_direct(part.stream_id, part.begin, part.end);
   }
 }
@@ -362,7 +362,7 @@ Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& si
   int64_t batches_done = 0;
   moved.status = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) -> Status {
     STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
-    Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.direct_target(id); });
+    Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.straight_target(id); });
     list_segments(batch, layout, segments);
     int64_t end = kNoEnd;
     {

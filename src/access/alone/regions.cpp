@@ -66,7 +66,7 @@ class RegionReader {
 
   /// Reads one stream up to the file's end; `done` becomes the end of what was read.
   Status read(const Stream& stream, int64_t& done) {
-    std::byte* target = sink_.direct_target(stream.stream_id);
+    std::byte* target = sink_.straight_target(stream.stream_id);
     int64_t packed_bytes = target != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
     RegionWalker walker(stream, 0, stream.size(), method_.rule, {packed_bytes, buffers_.window_bytes()});
     while (walker.next(regions_)) {
@@ -152,14 +152,14 @@ class RegionWriter {
 
   /// Writes one stream. Everything before `done` was surely written.
   Status write(const Stream& stream, int64_t& done) {
-    const std::byte* direct = source_.direct_source(stream.stream_id);
-    int64_t packed_bytes = direct != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
+    const std::byte* straight = source_.straight_source(stream.stream_id);
+    int64_t packed_bytes = straight != nullptr ? kLargestBatchBytes : buffers_.staging_bytes();
     RegionWalker walker(stream, 0, stream.size(), method_.rule, {packed_bytes, buffers_.window_bytes()});
     std::vector<Region> regions;
     while (walker.next(regions)) {
       STRIA_RETURN_IF_ERROR(failure_elsewhere(context_));
       int64_t begin = regions.front().begin;
-      const std::byte* packed = pack(stream.stream_id, begin, regions.back().end, direct);
+      const std::byte* packed = pack(stream.stream_id, begin, regions.back().end, straight);
       PhaseTimer timer(context_.times, Phase::kWrite);
       STRIA_RETURN_IF_ERROR(write_batch(stream, regions, packed, done));
     }
@@ -167,11 +167,11 @@ class RegionWriter {
   }
 
  private:
-  const std::byte* pack(int stream_id, int64_t begin, int64_t end, const std::byte* direct) {
+  const std::byte* pack(int stream_id, int64_t begin, int64_t end, const std::byte* straight) {
     PhaseTimer timer(context_.times, Phase::kPack);
-    if (direct != nullptr) {
+    if (straight != nullptr) {
       source_.passed_direct(stream_id, begin, end);
-      return direct + begin;
+      return straight + begin;
     }
     StreamPart part{stream_id, begin, end, buffers_.staging()};
     source_.pack(std::span(&part, 1));

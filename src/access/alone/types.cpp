@@ -38,11 +38,11 @@ storage::TypeWindow region_of(const Stream& stream, int64_t begin, int64_t end) 
   return {stream.file_type, stream.displacement, {stream.skip_bytes + begin, stream.skip_bytes + end}};
 }
 
-const std::byte* pack(Context& context, const StreamPart& part, StreamSource& source, const std::byte* direct) {
+const std::byte* pack(Context& context, const StreamPart& part, StreamSource& source, const std::byte* straight) {
   PhaseTimer timer(context.times, Phase::kPack);
-  if (direct != nullptr) {
+  if (straight != nullptr) {
     source.passed_direct(part.stream_id, part.begin, part.end);
-    return direct + part.begin;
+    return straight + part.begin;
   }
   source.pack(std::span(&part, 1));
   return part.packed;
@@ -50,13 +50,13 @@ const std::byte* pack(Context& context, const StreamPart& part, StreamSource& so
 
 /// Everything before `done` was surely written.
 Status write_stream(Context& context, const Stream& stream, StreamSource& source, Staging& staging, int64_t& done) {
-  const std::byte* direct = source.direct_source(stream.stream_id);
-  const int64_t most = direct != nullptr ? kLargestWindowBytes : staging.bytes();
+  const std::byte* straight = source.straight_source(stream.stream_id);
+  const int64_t most = straight != nullptr ? kLargestWindowBytes : staging.bytes();
   while (done < stream.size()) {
     STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
     const int64_t end = std::min(stream.size(), done + most);
-    const StreamPart part{stream.stream_id, done, end, direct != nullptr ? nullptr : staging.data()};
-    const std::byte* packed = pack(context, part, source, direct);
+    const StreamPart part{stream.stream_id, done, end, straight != nullptr ? nullptr : staging.data()};
+    const std::byte* packed = pack(context, part, source, straight);
     PhaseTimer timer(context.times, Phase::kWrite);
     STRIA_ASSIGN_OR_RETURN(WriteLock lock, WriteLock::plain(context, hull_of(stream)));
     STRIA_RETURN_IF_ERROR(context.file->write_type(region_of(stream, done, end), packed));
@@ -67,12 +67,12 @@ Status write_stream(Context& context, const Stream& stream, StreamSource& source
 
 /// Reads up to the file's end, which becomes `done`.
 Status read_stream(Context& context, const Stream& stream, StreamSink& sink, Staging& staging, int64_t& done) {
-  std::byte* direct = sink.direct_target(stream.stream_id);
-  const int64_t most = direct != nullptr ? kLargestWindowBytes : staging.bytes();
+  std::byte* straight = sink.straight_target(stream.stream_id);
+  const int64_t most = straight != nullptr ? kLargestWindowBytes : staging.bytes();
   while (done < stream.size()) {
     STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
     const int64_t end = std::min(stream.size(), done + most);
-    std::byte* packed = direct != nullptr ? direct + done : staging.data();
+    std::byte* packed = straight != nullptr ? straight + done : staging.data();
     int64_t read_bytes = 0;
     {
       PhaseTimer timer(context.times, Phase::kRead);
@@ -81,7 +81,7 @@ Status read_stream(Context& context, const Stream& stream, StreamSink& sink, Sta
     // Pieces are in the order of the file, so only the end can be missing.
     const StreamPart part{stream.stream_id, done, done + read_bytes, packed};
     PhaseTimer timer(context.times, Phase::kUnpack);
-    if (read_bytes > 0 && direct != nullptr) {
+    if (read_bytes > 0 && straight != nullptr) {
       sink.passed_direct(part.stream_id, part.begin, part.end);
     } else if (read_bytes > 0) {
       sink.unpack(std::span(&part, 1));

@@ -91,8 +91,8 @@ bool MessageSignal::look() {
 }
 
 bool MessageSignal::is_over() const {
-  const auto settled = [](const Neighbor& one) { return one.has_spoken && (one.rank < 0 || one.telling != nullptr); };
-  return settled(parent_) && std::all_of(children_.begin(), children_.end(), settled);
+  const auto has_finished = [](const Neighbor& one) { return one.has_spoken && (one.rank < 0 || one.telling != nullptr); };
+  return has_finished(parent_) && std::all_of(children_.begin(), children_.end(), has_finished);
 }
 
 void MessageSignal::wait_for_the_end() {

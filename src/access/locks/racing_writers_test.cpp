@@ -27,7 +27,7 @@ class PackedSource : public StreamSource {
       std::copy(packed_.begin() + part.begin, packed_.begin() + part.end, part.packed);
     }
   }
-  const std::byte* direct_source(int) override { return packed_.data(); }
+  const std::byte* straight_source(int) override { return packed_.data(); }
 
  private:
   const Bytes& packed_;

@@ -59,7 +59,7 @@ bool Writers::announce(storage::File& file, Standing wish) {
 }
 
 // No rank of this node writes meanwhile.
-void Writers::settle(storage::File& file, Standing wish) {
+void Writers::take_standing(storage::File& file, Standing wish) {
   const auto all = locks_.lock({0, INT64_MAX});
   const Standing now = standing();
   if (now == wish || sieves(now)) {
@@ -81,7 +81,7 @@ NodeLocks::Guard Writers::enter_plain(storage::File& file, ByteRange range, Stan
   Standing now = standing();
   if (now == Standing::kNone || (now == Standing::kLocking && is_due(refused_free_, kPlainWritesBetween))) {
     guard = NodeLocks::Guard();
-    settle(file, wish);
+    take_standing(file, wish);
     guard = locks_.enter_plain(range);
     now = standing();
   }
@@ -102,7 +102,7 @@ bool Writers::enter_window(storage::File& file, ByteRange range, Standing wish, 
   guard = locks_.lock(range);
   if (!sieves(standing()) && is_due(refused_sieving_, kWindowsBetween)) {
     guard = NodeLocks::Guard();
-    settle(file, wish);
+    take_standing(file, wish);
     guard = locks_.lock(range);
   }
   if (!sieves(standing())) {

@@ -66,7 +66,7 @@ class Writers {
  private:
   Standing standing() const { return static_cast<Standing>(locks_.note()); }
   bool is_due(std::atomic<int>& refused, int every);
-  void settle(storage::File& file, Standing wish);
+  void take_standing(storage::File& file, Standing wish);
   bool announce(storage::File& file, Standing wish);
 
   NodeLocks& locks_;

@@ -66,8 +66,8 @@ class StreamSource {
   /// Fills the parts. Parts of different streams with equal [begin, end) in one call are cheapest.
   virtual void pack(std::span<const StreamPart> parts) = 0;
   /// The whole stream, when memory holds it just as the file wants it, else null; spares the copy.
-  virtual const std::byte* direct_source(int /*stream_id*/) { return nullptr; }
-  /// Tells that [begin, end) of a stream was written straight from direct_source().
+  virtual const std::byte* straight_source(int /*stream_id*/) { return nullptr; }
+  /// Tells that [begin, end) of a stream was written straight from straight_source().
   virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
@@ -78,8 +78,8 @@ class StreamSink {
   /// Takes the bytes of the parts.
   virtual void unpack(std::span<const StreamPart> parts) = 0;
   /// Where the whole stream may be read straight into memory, or null.
-  virtual std::byte* direct_target(int /*stream_id*/) { return nullptr; }
-  /// Tells that [begin, end) of a stream was read straight into direct_target().
+  virtual std::byte* straight_target(int /*stream_id*/) { return nullptr; }
+  /// Tells that [begin, end) of a stream was read straight into straight_target().
   virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 

@@ -24,14 +24,14 @@ void WindowCopy::copy(const Overlap& overlap, std::byte* window, int64_t window_
 bool WindowCopy::copy_straight(const Overlap& overlap, std::byte* window, int64_t window_begin) {
   const Stream& stream = *overlap.stream;
   if (endpoint_.writes()) {
-    const std::byte* memory = endpoint_.source().direct_source(stream.stream_id);
+    const std::byte* memory = endpoint_.source().straight_source(stream.stream_id);
     if (memory != nullptr) {
       scatter_pieces(stream, overlap.begin, overlap.end, memory + overlap.begin, window, window_begin);
       endpoint_.source().passed_direct(stream.stream_id, overlap.begin, overlap.end);
     }
     return memory != nullptr;
   }
-  std::byte* memory = endpoint_.sink().direct_target(stream.stream_id);
+  std::byte* memory = endpoint_.sink().straight_target(stream.stream_id);
   if (memory != nullptr) {
     gather_pieces(stream, overlap.begin, overlap.end, window, window_begin, memory + overlap.begin);
     endpoint_.sink().passed_direct(stream.stream_id, overlap.begin, overlap.end);

@@ -195,10 +195,10 @@ void TransferSet::unpack(std::span<const access::StreamPart> parts) {
   advance(parts);
 }
 
-const std::byte* TransferSet::direct_source(int stream_id) {
+const std::byte* TransferSet::straight_source(int stream_id) {
   return directs_[static_cast<size_t>(stream_id)];
 }
-std::byte* TransferSet::direct_target(int stream_id) {
+std::byte* TransferSet::straight_target(int stream_id) {
   return directs_[static_cast<size_t>(stream_id)];
 }
 

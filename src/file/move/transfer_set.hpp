@@ -37,8 +37,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
 
   void pack(std::span<const access::StreamPart> parts) override;
   void unpack(std::span<const access::StreamPart> parts) override;
-  const std::byte* direct_source(int stream_id) override;
-  std::byte* direct_target(int stream_id) override;
+  const std::byte* straight_source(int stream_id) override;
+  std::byte* straight_target(int stream_id) override;
   void passed_direct(int stream_id, int64_t begin, int64_t end) override;
 
   /// Hashes from memory what was moved in an order that could not be hashed on the way
