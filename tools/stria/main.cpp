@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "bench/bench_command.hpp"
 #include "command.hpp"
+#include "describe.hpp"
 #include "store/store_command.hpp"
 #include "stria/status.hpp"
 #include "suggestion.hpp"
@@ -83,6 +85,10 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_scrub(app, action);
   add_status(app, action);
   add_mount(app, action);
+  if (argc == 2 && argv[1] == std::string_view(kDescribe)) {
+    fmt::print("{}\n", described(app).dump(1));
+    return kDone;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -94,6 +100,9 @@ int run(MPI_Comm comm, int argc, char** argv) {
     return refuse(comm, error.what());
   }
 }
+
+// Needs neither ranks nor MPI's threads and signals.
+bool is_alone(const std::string& word) { return word == kDescribe || runs_alone(word); }
 
 // Servers and commands on stores have no ranks, and run without MPI's threads and signals.
 int run_alone(int argc, char** argv) {
@@ -109,7 +118,7 @@ int run_alone(int argc, char** argv) {
 }  // namespace stria::tool
 
 int main(int argc, char** argv) {
-  if (argc > 1 && stria::tool::runs_alone(argv[1])) {
+  if (argc > 1 && stria::tool::is_alone(argv[1])) {
     return stria::tool::run_alone(argc, argv);
   }
   int provided = 0;
