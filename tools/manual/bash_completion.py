@@ -62,4 +62,4 @@ def _words(option):
 
 def _table(name, comment, rows, otherwise):
     lines = "".join(f'    "{key}") echo "{value}" ;;\n' for key, value in rows)
-    return f'\n# {comment}\n{name}() {{\n  case $1 in\n{lines}    *) {otherwise or ":"} ;;\n  esac\n}}\n'
+    return f"\n# {comment}\n{name}() {{\n  case $1 in\n{lines}    *) {otherwise or ':'} ;;\n  esac\n}}\n"

@@ -61,7 +61,9 @@ def _structs(header, group):
 def _overview(header, release):
     text = roff.header(_OVERVIEW, 3, release)
     what, _, rest = header.introduction[0].partition(": ")
-    text += roff.heading("NAME") + f"{_OVERVIEW} \\- {what[:1].lower() + what[1:]}: {' '.join(rest.split())}\n".replace("..", ".")
+    text += roff.heading("NAME") + f"{_OVERVIEW} \\- {what[:1].lower() + what[1:]}: {' '.join(rest.split())}\n".replace(
+        "..", "."
+    )
     text += roff.heading("SYNOPSIS") + roff.verbatim(["#include <stria.h>", "", "cc program.c -lstria_c"])
     text += roff.heading("DESCRIPTION")
     for paragraph in header.introduction[1:]:

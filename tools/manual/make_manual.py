@@ -3,7 +3,7 @@
 calls of C from stria.h.
 
 usage: make_manual.py --header stria.h --document command_line.md --version V --date D
-                      [--description FILE] OUT
+                      [--program STRIA] OUT
   OUT  a folder, made anew: man1/, man3/, and completion/ with stria, _stria and stria.fish
 """
 
@@ -11,6 +11,7 @@ import argparse
 import json
 import pathlib
 import shutil
+import subprocess
 
 import bash_completion
 import c_header
@@ -28,7 +29,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--header", type=pathlib.Path, required=True)
     parser.add_argument("--document", type=pathlib.Path, required=True)
-    parser.add_argument("--description", type=pathlib.Path, help="what stria --describe printed; without it only C's pages")
+    parser.add_argument("--program", help="stria, which describes its commands; without it only C's pages")
     parser.add_argument("--version", required=True)
     parser.add_argument("--date", required=True)
     parser.add_argument("out", type=pathlib.Path)
@@ -36,8 +37,9 @@ def main():
     release = (arguments.version, arguments.date)
     shutil.rmtree(arguments.out, ignore_errors=True)
     _write(arguments.out / "man3", c_pages.pages(c_header.parse(arguments.header.read_text()), release))
-    if arguments.description:
-        root = command_tree.from_json(json.loads(arguments.description.read_text()))
+    if arguments.program:
+        described = subprocess.run([arguments.program, "--describe"], stdout=subprocess.PIPE, check=True)
+        root = command_tree.from_json(json.loads(described.stdout))
         document = command_prose.Document(arguments.document.read_text())
         _write(arguments.out / "man1", command_pages.pages(root, document, release))
         _write(arguments.out / "completion", ((name, shell.script(root)) for name, shell in _COMPLETION.items()))

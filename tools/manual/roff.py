@@ -8,6 +8,8 @@ _SPAN = re.compile(r"`([^`]+)`|\[([^\]]+)\]\([^)]*\)|\*\*([^*]+)\*\*|(?<![\w*])\
 def text(words):
     """Words as they are: no line of them is taken for a request."""
     escaped = words.replace("\\", "\\e")
+    # groff takes bytes beyond ASCII for Latin-1 where nobody says otherwise.
+    escaped = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in escaped)
     return re.sub(r"^(?=[.'])", r"\\&", escaped, flags=re.MULTILINE)
 
 
