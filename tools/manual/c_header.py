@@ -71,7 +71,8 @@ def parse(text):
 
 
 def _items(text):
-    """Yields ("comment", words), ("code", a declaration), ("blank", ""), ("mpi", "begin" or "end")."""
+    """Yields pairs: ("comment", words), ("code", a declaration), ("blank", ""), ("mpi", "begin") or
+    ("mpi", "end")."""
     lines = iter(text.splitlines())
     for line in lines:
         if line.startswith("/*"):
