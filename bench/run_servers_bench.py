@@ -4,12 +4,14 @@
 It runs Ching's experiments of 2002 by every method and gives times as ratios to the best, with the
 requests and the bytes that travelled. It also compares the plainest things with plain sockets.
 
-The methods of a point run one after another in every cycle, so that they see the same machine;
-a ratio is the median over the cycles of (time / the cycle's best). Programs compare all that
-they read with what was written. Figures go to OUT/servers.json; OUT/servers.png draws those of
-the experiments."""
+The methods of a point run one after another in every cycle, so that they see the same machine; a
+ratio is the median over the cycles of (time / the cycle's best). Beside it stands the servers'
+processor time, which other programs disturb less: of the whole run of a method, with what is read
+to check it. Programs compare all that they read with what was written. Figures go to
+OUT/servers.json; OUT/servers.png draws those of the experiments."""
 
 import argparse
+import glob
 import json
 import os
 import signal
@@ -58,6 +60,14 @@ class Store:
             raise OSError("stria serve: the store did not start")
         return self
 
+    def cpu_seconds(self):
+        """The processor time of all servers so far."""
+        nanoseconds = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
+            with open(path, encoding="utf-8") as file:
+                nanoseconds += int(file.read().split()[0])
+        return 1e-9 * nanoseconds
+
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -104,7 +114,7 @@ class Bench:
         point = {
             "title": experiment.title(size), "pattern": experiment.pattern, "clients": experiment.clients, "size": size,
             "axis": experiment.axis, "figures": experiment.figures, "times": {quantity: {} for quantity in QUANTITIES},
-            "traffic": {quantity: {} for quantity in QUANTITIES},
+            "traffic": {quantity: {} for quantity in QUANTITIES}, "server_cpu_s": {},
         }  # fmt: skip
         self.points.append(point)
         gone = set()
@@ -112,11 +122,14 @@ class Bench:
             for method in experiment.methods(size):
                 if method in gone:
                     continue
+                cpu_s = self.store.cpu_seconds()
                 result, why = self.run_method(experiment, size, method)
+                cpu_s = self.store.cpu_seconds() - cpu_s
                 if result is None:
                     gone.add(method)
                     self.problems.append(f"{point['title']}, {method.name}: {why}")
                     continue
+                point["server_cpu_s"].setdefault(method.name, []).append(cpu_s)
                 point["useful_bytes"], point["pieces"] = result["useful_bytes"], result["stretches"]
                 for quantity in QUANTITIES:
                     point["times"][quantity].setdefault(method.name, []).append(result[quantity]["seconds"]["median"])
@@ -135,9 +148,11 @@ class Bench:
             times = point["times"][quantity]
             for method, ratio in sorted(goals.ratios_to_best(times).items(), key=lambda entry: entry[1]):
                 requests, sent, received = point["traffic"][quantity][method]
+                cpu_s = statistics.median(point["server_cpu_s"][method])
                 say(
                     f"  {quantity:6}{method:10}{ratio:9.2f} x best {statistics.median(times[method]):9.3f} s"
                     f"{requests:9} requests {sent / 1e6:9.2f} MB sent {received / 1e6:9.2f} MB received"
+                    f"{cpu_s:9.3f} s of the servers"
                 )
 
     def beside_plain(self, measure, size, cycles):
@@ -186,7 +201,7 @@ class Bench:
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
-    parser.add_argument("--cycles", type=int, default=2, help="times that every method runs")
+    parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
     parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain' for what has no pattern")
     parser.add_argument("--list", action="store_true", help="print the experiments and leave")
     parser.add_argument("--dir", default="/dev/shm", help="where the store's directory is made")

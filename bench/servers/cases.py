@@ -71,7 +71,7 @@ def tiny(count):
 
 
 def quick():
-    """Four minutes."""
+    """Six minutes."""
     return [
         cyclic(8, 16, (1000, 10000, 100000), 1000),
         blocks(4, 16, (1000, 10000, 100000), 1000),
