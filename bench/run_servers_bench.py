@@ -68,6 +68,13 @@ class Store:
                 nanoseconds += int(file.read().split()[0])
         return 1e-9 * nanoseconds
 
+    def written_bytes(self):
+        """Clients' bytes that each server has written so far."""
+        text, why = output_of([STRIA, "status", "--json", self.url])
+        if text is None:
+            raise OSError(why)
+        return [server["figures"]["written_bytes_total"] for server in json.loads(text)]
+
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -100,15 +107,16 @@ class Bench:
         self.plain = {}
         self.problems = []
 
-    def run_method(self, experiment, size, method):
-        hints = [*cases.STRIPES, f"stria_method={method.hint}"]
-        command = ["mpiexec.openmpi", "-n", str(experiment.clients), "env", f"LD_PRELOAD={DROP_IN}"]
+    def run_pattern(self, pattern, size, clients, call, hints):
+        command = ["mpiexec.openmpi", "-n", str(clients), "env", f"LD_PRELOAD={DROP_IN}"]
         result = os.path.join(self.options.out, "pattern_result.json")
-        command += patterns.command(
-            STRIA, experiment.pattern, size, method.call, directory=self.store.url, rounds=1, result=result, hints=hints
-        )
+        command += patterns.command(STRIA, pattern, size, call, directory=self.store.url, rounds=1, result=result, hints=hints)
         text, why = output_of(command)
         return (None, why) if text is None else (patterns.take(result), None)
+
+    def run_method(self, experiment, size, method):
+        hints = [*cases.STRIPES, f"stria_method={method.hint}"]
+        return self.run_pattern(experiment.pattern, size, experiment.clients, method.call, hints)
 
     def point(self, experiment, size):
         point = {
@@ -155,6 +163,25 @@ class Bench:
                     f"{cpu_s:9.3f} s of the servers"
                 )
 
+    def first_server(self):
+        """The verdict on how even files of one server lie on all servers, in turn and not."""
+        times = {name: [] for name in cases.FIRST_SERVERS}
+        shares = dict.fromkeys(times)
+        for _ in range(self.options.cycles):
+            for name, hints in cases.FIRST_SERVERS.items():
+                before = self.store.written_bytes()
+                hints = ["striping_factor=1", *hints]
+                result, why = self.run_pattern(cases.SEPARATE, 1, cases.SERVERS, "independent", hints)
+                if result is None:
+                    self.problems.append(f"first server {name}: {why}")
+                    return []
+                written = [now - then for now, then in zip(self.store.written_bytes(), before, strict=True)]
+                shares[name] = max(written) * len(written) / sum(written)
+                times[name].append(result["write"]["seconds"]["median"])
+        for name, ratio in goals.ratios_to_best(times).items():
+            say(f"first server {name}: {ratio:.2f} x best, the fullest has {shares[name]:.2f} of an even share")
+        return goals.of_first_server(shares)
+
     def beside_plain(self, measure, size, cycles):
         """What store_bench tells of one measure, or None."""
         pid = str(self.store.process.pid)
@@ -172,9 +199,12 @@ class Bench:
             verdicts += goals.of_copy(figures)
         if figures := self.beside_plain("latency", 2000, 5):
             verdicts += goals.of_latency(figures)
+        pieces = {}
         for piece_bytes in goals.LIST_GOALS:
             if figures := self.beside_plain("pieces", piece_bytes, 5):
                 verdicts += goals.of_pieces(piece_bytes, figures)
+                pieces[piece_bytes] = figures
+        verdicts += goals.of_descriptions(pieces)
         if figures := self.beside_plain("names", 500, 2):
             rates = {name[:-2]: 1 / statistics.median(values) for name, values in figures.items()}
             say("names a second: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))
@@ -202,7 +232,7 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
     parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
-    parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain' for what has no pattern")
+    parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain', 'first server'")
     parser.add_argument("--list", action="store_true", help="print the experiments and leave")
     parser.add_argument("--dir", default="/dev/shm", help="where the store's directory is made")
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
@@ -231,6 +261,8 @@ def main(arguments):
         verdicts = goals.of_experiments(bench.points)
         if options.only in "plain":
             verdicts += bench.plainest()
+        if options.only in "first server":
+            verdicts += bench.first_server()
         bench.draw()
     say("")
     for verdict in verdicts:
