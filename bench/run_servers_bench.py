@@ -4,12 +4,15 @@
 It runs Ching's experiments of 2002 by every method and gives times as ratios to the best, with the
 requests and the bytes that travelled. It also compares the plainest things with plain sockets.
 
-The methods of a point run one after another in every cycle, so that they see the same machine;
-a ratio is the median over the cycles of (time / the cycle's best). Programs compare all that
-they read with what was written. Figures go to OUT/servers.json; OUT/servers.png draws those of
-the experiments."""
+The methods of a point run one after another in every cycle, so that they see the same machine; a
+ratio is the median over the cycles of (time / the cycle's best). Beside it stands the servers'
+processor time, which other programs disturb less: of the whole run of a method, with what is read
+to check it. Programs compare all that they read with what was written. Figures go to
+OUT/servers.json; OUT/servers.png draws those of the experiments."""
 
 import argparse
+import contextlib
+import glob
 import json
 import os
 import signal
@@ -58,6 +61,36 @@ class Store:
             raise OSError("stria serve: the store did not start")
         return self
 
+    def cpu_seconds(self):
+        """The processor time of all servers so far."""
+        nanoseconds = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
+            with open(path, encoding="utf-8") as file:
+                nanoseconds += int(file.read().split()[0])
+        return 1e-9 * nanoseconds
+
+    @contextlib.contextmanager
+    def on_one_processor(self):
+        """The servers, this program and what it starts stay on one processor. Otherwise it is a
+        matter of luck whether a request wakes another processor, which costs more than the
+        request."""
+        everywhere = os.sched_getaffinity(0)
+        tasks = [0, *map(int, os.listdir(f"/proc/{self.process.pid}/task"))]
+        try:
+            for task in tasks:
+                os.sched_setaffinity(task, {min(everywhere)})
+            yield
+        finally:
+            for task in tasks:
+                os.sched_setaffinity(task, everywhere)
+
+    def written_bytes(self):
+        """Clients' bytes that each server has written so far."""
+        text, why = output_of([STRIA, "status", "--json", self.url])
+        if text is None:
+            raise OSError(why)
+        return [server["figures"]["written_bytes_total"] for server in json.loads(text)]
+
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -90,21 +123,22 @@ class Bench:
         self.plain = {}
         self.problems = []
 
-    def run_method(self, experiment, size, method):
-        hints = [*cases.STRIPES, f"stria_method={method.hint}"]
-        command = ["mpiexec.openmpi", "-n", str(experiment.clients), "env", f"LD_PRELOAD={DROP_IN}"]
+    def run_pattern(self, pattern, size, clients, call, hints):
+        command = ["mpiexec.openmpi", "-n", str(clients), "env", f"LD_PRELOAD={DROP_IN}"]
         result = os.path.join(self.options.out, "pattern_result.json")
-        command += patterns.command(
-            STRIA, experiment.pattern, size, method.call, directory=self.store.url, rounds=1, result=result, hints=hints
-        )
+        command += patterns.command(STRIA, pattern, size, call, directory=self.store.url, rounds=1, result=result, hints=hints)
         text, why = output_of(command)
         return (None, why) if text is None else (patterns.take(result), None)
+
+    def run_method(self, experiment, size, method):
+        hints = [*cases.STRIPES, f"stria_method={method.hint}"]
+        return self.run_pattern(experiment.pattern, size, experiment.clients, method.call, hints)
 
     def point(self, experiment, size):
         point = {
             "title": experiment.title(size), "pattern": experiment.pattern, "clients": experiment.clients, "size": size,
             "axis": experiment.axis, "figures": experiment.figures, "times": {quantity: {} for quantity in QUANTITIES},
-            "traffic": {quantity: {} for quantity in QUANTITIES},
+            "traffic": {quantity: {} for quantity in QUANTITIES}, "server_cpu_s": {},
         }  # fmt: skip
         self.points.append(point)
         gone = set()
@@ -112,11 +146,14 @@ class Bench:
             for method in experiment.methods(size):
                 if method in gone:
                     continue
+                cpu_s = self.store.cpu_seconds()
                 result, why = self.run_method(experiment, size, method)
+                cpu_s = self.store.cpu_seconds() - cpu_s
                 if result is None:
                     gone.add(method)
                     self.problems.append(f"{point['title']}, {method.name}: {why}")
                     continue
+                point["server_cpu_s"].setdefault(method.name, []).append(cpu_s)
                 point["useful_bytes"], point["pieces"] = result["useful_bytes"], result["stretches"]
                 for quantity in QUANTITIES:
                     point["times"][quantity].setdefault(method.name, []).append(result[quantity]["seconds"]["median"])
@@ -135,10 +172,31 @@ class Bench:
             times = point["times"][quantity]
             for method, ratio in sorted(goals.ratios_to_best(times).items(), key=lambda entry: entry[1]):
                 requests, sent, received = point["traffic"][quantity][method]
+                cpu_s = statistics.median(point["server_cpu_s"][method])
                 say(
                     f"  {quantity:6}{method:10}{ratio:9.2f} x best {statistics.median(times[method]):9.3f} s"
                     f"{requests:9} requests {sent / 1e6:9.2f} MB sent {received / 1e6:9.2f} MB received"
+                    f"{cpu_s:9.3f} s of the servers"
                 )
+
+    def first_server(self):
+        """The verdict on how even files of one server lie on all servers, in turn and not."""
+        times = {name: [] for name in cases.FIRST_SERVERS}
+        shares = dict.fromkeys(times)
+        for _ in range(self.options.cycles):
+            for name, hints in cases.FIRST_SERVERS.items():
+                before = self.store.written_bytes()
+                hints = ["striping_factor=1", *hints]
+                result, why = self.run_pattern(cases.SEPARATE, 1, cases.SERVERS, "independent", hints)
+                if result is None:
+                    self.problems.append(f"first server {name}: {why}")
+                    return []
+                written = [now - then for now, then in zip(self.store.written_bytes(), before, strict=True)]
+                shares[name] = max(written) * len(written) / sum(written)
+                times[name].append(result["write"]["seconds"]["median"])
+        for name, ratio in goals.ratios_to_best(times).items():
+            say(f"first server {name}: {ratio:.2f} x best, the fullest has {shares[name]:.2f} of an even share")
+        return goals.of_first_server(shares)
 
     def beside_plain(self, measure, size, cycles):
         """What store_bench tells of one measure, or None."""
@@ -155,11 +213,16 @@ class Bench:
         verdicts = []
         if figures := self.beside_plain("copy", 128, 5):
             verdicts += goals.of_copy(figures)
-        if figures := self.beside_plain("latency", 2000, 5):
+        with self.store.on_one_processor():
+            figures = self.beside_plain("latency", 2000, 5)
+        if figures:
             verdicts += goals.of_latency(figures)
+        pieces = {}
         for piece_bytes in goals.LIST_GOALS:
             if figures := self.beside_plain("pieces", piece_bytes, 5):
                 verdicts += goals.of_pieces(piece_bytes, figures)
+                pieces[piece_bytes] = figures
+        verdicts += goals.of_descriptions(pieces)
         if figures := self.beside_plain("names", 500, 2):
             rates = {name[:-2]: 1 / statistics.median(values) for name, values in figures.items()}
             say("names a second: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))
@@ -186,8 +249,8 @@ class Bench:
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
-    parser.add_argument("--cycles", type=int, default=2, help="times that every method runs")
-    parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain' for what has no pattern")
+    parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
+    parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain', 'first server'")
     parser.add_argument("--list", action="store_true", help="print the experiments and leave")
     parser.add_argument("--dir", default="/dev/shm", help="where the store's directory is made")
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
@@ -216,6 +279,8 @@ def main(arguments):
         verdicts = goals.of_experiments(bench.points)
         if options.only in "plain":
             verdicts += bench.plainest()
+        if options.only in "first server":
+            verdicts += bench.first_server()
         bench.draw()
     say("")
     for verdict in verdicts:

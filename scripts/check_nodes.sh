@@ -14,21 +14,31 @@ leave_out() { # REASON
   exit 0
 }
 
-run_tests() { # CLUSTER FILE [PYTEST_OPTION...]
-  local nodes=tests/nodes/$1 file=tests/nodes/$2
-  shift 2
-  "$nodes" enter build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short "$file" "$@"
+run_tests() { # CLUSTER [PYTEST_OPTION...]
+  local nodes=tests/nodes/$1
+  shift
+  "$nodes" enter build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short "$@"
 }
 
+cluster=cluster.sh
 chosen=()
+files=(nodes_test.py store_test.py)
 if [[ ${STRIA_MPI:-} == mpich ]]; then
   scripts/mpich_wheel.sh || leave_out "MPICH of several nodes: no package of it can be had from PyPI"
+  files=(nodes_test.py) # servers know nothing of MPI
   chosen=(-k "(test_library and 2x3) or mpiio_pointers or (test_cut_link and local)")
 fi
-if [[ ${STRIA_NODES:-} == ceph ]]; then chosen=(-k "(library or restart or drop_in) and not cut"); fi
-kind=(cluster.sh nodes_test.py)
-if [[ ${STRIA_NODES:-} == nfs ]]; then kind=(nfs.sh nfs_test.py); fi
+case ${STRIA_NODES:-} in
+  ceph)
+    files=(nodes_test.py)
+    chosen=(-k "(library or restart or drop_in) and not cut")
+    ;;
+  nfs)
+    cluster=nfs.sh
+    files=(nfs_test.py)
+    ;;
+esac
 code=0
-run_tests "${kind[@]}" "${chosen[@]}" "$@" || code=$?
+run_tests "$cluster" "${files[@]/#/tests/nodes/}" "${chosen[@]}" "$@" || code=$?
 if [[ $code == 77 ]]; then leave_out "no namespaces of network, mounts and processes, or no program that these nodes need"; fi
 exit "$code"

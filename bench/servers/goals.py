@@ -90,3 +90,19 @@ def of_pieces(piece_bytes, figures):
             verdicts.append(Verdict(f"{name}, datatype, million/s", 1e-6 / by_type, TYPE_GOALS[piece_bytes]))
         verdicts.append(Verdict(f"{name}, datatype against list", by_list / by_type, 1))
     return verdicts
+
+
+def of_descriptions(figures_by_bytes):
+    """Whether a datatype is described in as few bytes for many pieces as for few. Each of these two
+    is one request to each server."""
+    many, few = (figures_by_bytes.get(piece_bytes) for piece_bytes in (64, 4096))
+    if many is None or few is None:
+        return []
+    name = "type_write_description_bytes"
+    ratio = median_ratio(many[name], few[name])
+    return [Verdict("description by datatype, of 262,144 pieces against 4,096", ratio, 1.1, True)]
+
+
+def of_first_server(shares):
+    """Shares of the fullest server, as multiples of an even one."""
+    return [Verdict("files of one server each, in turn: the fullest server's share", shares["in turn"], 1.2, True)]

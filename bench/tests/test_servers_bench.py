@@ -68,6 +68,16 @@ class Goals(unittest.TestCase):
         self.assertAlmostEqual(values["pieces of 8 B, read, datatype against list"], 1)
         self.assertEqual(len(goals.of_pieces(512, figures)), 4)
 
+    def test_descriptions_of_many_pieces_and_few(self):
+        figures = {64: {"type_write_description_bytes": [1050.0]}, 4096: {"type_write_description_bytes": [1000.0]}}
+        (verdict,) = goals.of_descriptions(figures)
+        self.assertAlmostEqual(verdict.value, 1.05)
+        self.assertEqual(goals.of_descriptions({64: figures[64]}), [])
+
+    def test_the_fullest_server(self):
+        (verdict,) = goals.of_first_server({"in turn": 1.5, "always the same": 8})
+        self.assertEqual((verdict.value, verdict.met()), (1.5, False))
+
 
 class Experiments(unittest.TestCase):
     def test_a_request_for_each_only_where_one_can_wait_for_it(self):

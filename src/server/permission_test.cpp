@@ -11,6 +11,7 @@
 
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
+#include "server/connections/tickets.hpp"
 #include "storage/conformance_test.hpp"
 #include "storage/striped/store.hpp"
 #include "storage/striped/striped_file.hpp"
@@ -261,6 +262,45 @@ TEST(Tickets, OnlyTheManagersCount) {
   }
   STRIA_EXPECT_OK(cut_with(cluster, other.file, other.ticket));
   EXPECT_EQ(read_all(*file), content);
+}
+
+TEST(Tickets, ThatAConnectionKnowsAreLookedAtAgain) {
+  constexpr uint64_t kNow = 1000000;
+  constexpr uint64_t kLife = 3600000;
+  Tickets tickets;
+  Tickets::Known known;
+  const auto check = [&](uint64_t file, const wire::Ticket& ticket, uint8_t rights) {
+    return tickets.check(file, ticket, rights, known).code();
+  };
+  EXPECT_EQ(check(0, {}, 0), kDenied) << "without a secret none is genuine";
+  wire::StoreSecret secret{std::byte{7}};
+  tickets.learn(secret, kNow);
+  const wire::Ticket ticket = wire::issue_ticket(secret, 5, wire::kMayRead, kNow + kLife);
+  for (int again = 0; again < 3; ++again) {
+    EXPECT_EQ(check(5, ticket, wire::kMayRead), ErrorCode::kOk);
+    EXPECT_EQ(check(5, ticket, wire::kMayWrite), kDenied);
+    EXPECT_EQ(check(6, ticket, wire::kMayRead), kDenied) << "another file's";
+    wire::Ticket forged = ticket;
+    forged.rights |= wire::kMayWrite;
+    EXPECT_EQ(check(5, forged, wire::kMayWrite), kDenied);
+    forged = ticket;
+    ++forged.expires_ms;
+    EXPECT_EQ(check(5, forged, wire::kMayRead), kDenied);
+    forged = ticket;
+    forged.seal.back() ^= std::byte{1};
+    EXPECT_EQ(check(5, forged, wire::kMayRead), kDenied);
+  }
+  for (uint64_t file = 10; file < 40; ++file) {
+    EXPECT_EQ(check(file, wire::issue_ticket(secret, file, wire::kMayRead, kNow + kLife), wire::kMayRead), ErrorCode::kOk);
+  }
+  EXPECT_EQ(check(5, ticket, wire::kMayRead), ErrorCode::kOk) << "forgotten, and found genuine again";
+  tickets.learn(secret, kNow + kLife + 1);
+  EXPECT_EQ(check(5, ticket, wire::kMayRead), kDenied) << "it has expired";
+  tickets.learn(secret, kNow);
+  EXPECT_EQ(check(5, ticket, wire::kMayRead), ErrorCode::kOk);
+  secret[0] = std::byte{8};
+  tickets.learn(secret, kNow);
+  EXPECT_EQ(check(5, ticket, wire::kMayRead), kDenied) << "the store has another secret";
 }
 
 TEST(Tickets, EndAndAreRenewedWhileTheModeAllowsIt) {

@@ -26,6 +26,7 @@ struct Ticket {
   uint8_t rights = 0;       ///< kMayRead and kMayWrite; without either, a file's size
   uint64_t expires_ms = 0;  ///< since 1970, by the manager's clock
   std::array<std::byte, 16> seal{};
+  bool operator==(const Ticket&) const = default;
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

@@ -58,6 +58,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> receive_payload(std::byte* to);
   asio::awaitable<void> reply(wire::Kind kind, std::span<const std::byte> body);
   asio::awaitable<void> refuse(const Status& status);
+  Status check_ticket(uint64_t file, const wire::Ticket& ticket, uint8_t any_of) {
+    return shared_->tickets.check(file, ticket, any_of, known_tickets_);
+  }
   asio::awaitable<void> give(const Answer& answer);
   asio::awaitable<void> say_working();
   asio::awaitable<void> handle();
@@ -67,7 +70,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, std::span<const std::byte> data);
   asio::awaitable<void> small_request();
   asio::awaitable<void> lock_range();
-  asio::awaitable<void> sync_file(uint64_t file);
   asio::awaitable<void> scrub();
   Answer change_object(const wire::LocalFile& request);
 
@@ -77,6 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t number_;
   wire::Identity session_{};
   Caller caller_;
+  Tickets::Known known_tickets_;
   std::atomic<bool> greeted_ = false;
   std::atomic<bool> ending_ = false;    // it makes room
   std::atomic<int64_t> idle_since_ns_;  // 0: it has a request

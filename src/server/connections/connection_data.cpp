@@ -122,7 +122,7 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
   std::shared_ptr<Object> object;
   std::optional<Places> places;
   if (outcome.ok()) {
-    outcome = shared_->tickets.check(request->transfer.file, request->transfer.ticket, wire::kMayWrite);
+    outcome = check_ticket(request->transfer.file, request->transfer.ticket, wire::kMayWrite);
   }
   if (outcome.ok()) {
     auto found = shared_->objects->find(request->transfer.file, true);
@@ -182,7 +182,7 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   Status outcome = request.status();
   std::shared_ptr<Object> object;
   if (outcome.ok()) {
-    outcome = shared_->tickets.check(request->transfer.file, request->transfer.ticket, wire::kMayRead);
+    outcome = check_ticket(request->transfer.file, request->transfer.ticket, wire::kMayRead);
   }
   if (outcome.ok()) {
     auto found = shared_->objects->find(request->transfer.file, false);

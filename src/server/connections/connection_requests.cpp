@@ -122,7 +122,7 @@ asio::awaitable<void> Connection::small_request() {
   const bool known = header_.kind >= Kind::kExtent && header_.kind <= Kind::kSync;
   Status why(ErrorCode::kUnsupported, "this server doesn't know that request");
   if (known && request.ok()) {
-    why = shared_->tickets.check(request->file, request->ticket, rights_for(header_.kind));
+    why = check_ticket(request->file, request->ticket, rights_for(header_.kind));
   } else if (known) {
     why = request.status();
   }
@@ -147,7 +147,7 @@ asio::awaitable<void> Connection::scrub() {
   const auto request = wire::decode<wire::Scrub>(body_);
   Status may = request.status();
   if (may.ok()) {
-    may = shared_->tickets.check(request->file, request->ticket, rights_for(header_.kind, request->accept));
+    may = check_ticket(request->file, request->ticket, rights_for(header_.kind, request->accept));
   }
   if (!may.ok()) {
     co_await refuse(may);
@@ -173,7 +173,7 @@ asio::awaitable<void> Connection::lock_range() {
   const auto request = wire::decode<wire::LockRange>(body_);
   Status may = request.status();
   if (may.ok() && header_.kind != Kind::kUnlock) {
-    may = shared_->tickets.check(request->file, request->ticket, rights_for(header_.kind, request->exclusive));
+    may = check_ticket(request->file, request->ticket, rights_for(header_.kind, request->exclusive));
   }
   if (!may.ok()) {
     co_await refuse(may);

@@ -1,27 +1,61 @@
 #include "server/connections/tickets.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace stria::server {
+
+namespace {
+
+int64_t steady_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+bool Tickets::Known::has(uint64_t file, const wire::Ticket& ticket, uint64_t secret_number) const {
+  return secret_number != 0 && std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+           return entry.secret_number == secret_number && entry.file == file && entry.ticket == ticket;
+         });
+}
+
+void Tickets::Known::add(uint64_t file, const wire::Ticket& ticket, uint64_t secret_number) {
+  entries_[next_] = {file, secret_number, ticket};
+  next_ = (next_ + 1) % entries_.size();
+}
 
 void Tickets::learn(const wire::StoreSecret& secret, uint64_t manager_now_ms) {
   const std::lock_guard lock(mutex_);
-  secret_ = secret;
-  manager_ms_ = manager_now_ms;
-  heard_at_ = std::chrono::steady_clock::now();
+  if (secret_number_ == 0 || secret != secret_) {
+    secret_ = secret;
+    ++secret_number_;
+  }
+  ahead_ms_ = static_cast<int64_t>(manager_now_ms) - steady_ms();
 }
 
-Status Tickets::check(uint64_t file, const wire::Ticket& ticket, uint8_t any_of) const {
+bool Tickets::is_genuine(uint64_t file, const wire::Ticket& ticket, Known& known) const {
+  if (known.has(file, ticket, secret_number_)) {
+    return true;
+  }
   wire::StoreSecret secret;
-  uint64_t now_ms = 0;
+  uint64_t secret_number = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto since = std::chrono::steady_clock::now() - heard_at_;
-    now_ms = manager_ms_ + static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
     secret = secret_;
+    secret_number = secret_number_;
   }
-  if (!wire::is_genuine(secret, file, ticket)) {
+  const bool genuine = secret_number != 0 && wire::is_genuine(secret, file, ticket);
+  if (genuine) {
+    known.add(file, ticket, secret_number);
+  }
+  return genuine;
+}
+
+Status Tickets::check(uint64_t file, const wire::Ticket& ticket, uint8_t any_of, Known& known) const {
+  if (!is_genuine(file, ticket, known)) {
     return Status(ErrorCode::kPermissionDenied, "the ticket isn't this store's for the file");
   }
-  if (ticket.expires_ms < now_ms) {
+  if (ticket.expires_ms < static_cast<uint64_t>(ahead_ms_ + steady_ms())) {
     return Status(ErrorCode::kPermissionDenied, "the ticket has expired");
   }
   if (any_of != 0 && (ticket.rights & any_of) == 0) {

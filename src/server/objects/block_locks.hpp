@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <shared_mutex>
 
@@ -36,10 +37,8 @@ class BlockLocks {
    private:
     template <typename Body>
     void each(Body body) {
-      for (size_t i = 0; i < kCount; ++i) {
-        if ((taken_ >> i & 1) != 0) {
-          body(locks_.mutexes_[i]);
-        }
+      for (uint64_t left = taken_; left != 0; left &= left - 1) {
+        body(locks_.mutexes_[static_cast<size_t>(std::countr_zero(left))]);
       }
     }
     BlockLocks& locks_;

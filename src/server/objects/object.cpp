@@ -27,6 +27,15 @@ constexpr int64_t kRestSeconds = 10;
 
 using Mode = BlockLocks::Mode;
 
+/// Copies the pieces out of their block, and returns the block's sum.
+uint64_t take_pieces(const Part& part, const std::byte* block) {
+  const uint64_t sum = sum_of_block(block);
+  for (const Piece& piece : part.pieces) {
+    std::memcpy(piece.data, block + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
+  }
+  return sum;
+}
+
 }  // namespace
 
 Object::Object(std::string path, int descriptor, std::unique_ptr<BlockSums> sums, int64_t bytes)
@@ -112,8 +121,8 @@ Status Object::get(ByteRange range, bool mapped, std::byte* to) {
   return error_number == 0 ? Status() : error("read", error_number);
 }
 
-Status Object::get_block(int64_t block, bool mapped, std::byte* content) {
-  return get({block * kBlockBytes, (block + 1) * kBlockBytes}, mapped, content);
+Status Object::get_block(int64_t block, std::byte* content) {
+  return get({block * kBlockBytes, (block + 1) * kBlockBytes}, false, content);
 }
 
 Status Object::read(std::span<const ByteRange> places, std::byte* data) {
@@ -131,15 +140,21 @@ Status Object::read_pieces(const Part& part, bool mapped) {
   const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kShared);
   BlockSum sum;
   STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
-  alignas(64) Content content;
-  STRIA_RETURN_IF_ERROR(get_block(block, mapped, content.data()));
-  if (!sum.fits(sum_of_block(content.data()))) {
-    return mismatch(block, sum);
+  uint64_t found = 0;
+  if (!mapped || !read_mapped(part, &found)) {
+    alignas(64) Content content;
+    STRIA_RETURN_IF_ERROR(get_block(block, content.data()));
+    found = take_pieces(part, content.data());
   }
-  for (const Piece& piece : part.pieces) {
-    std::memcpy(piece.data, content.data() + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
-  }
-  return {};
+  return sum.fits(found) ? Status() : mismatch(block, sum);
+}
+
+/// The same from the mapping, where nobody writes as long as the block is locked. False when a page
+/// can't be read.
+bool Object::read_mapped(const Part& part, uint64_t* found) {
+  const std::shared_lock lock(map_mutex_);
+  auto copy = [&] { *found = take_pieces(part, map_ + part.block() * kBlockBytes); };
+  return guarded_copy(copy);
 }
 
 // Whole blocks are read to where they belong, and compared there. Of the blocks at the ends, the
@@ -160,7 +175,7 @@ Status Object::read_run(const Piece& run) {
     const ByteRange part = intersect(run.range, {block * kBlockBytes, (block + 1) * kBlockBytes});
     const std::byte* from = to + part.begin;
     if (part.size() < kBlockBytes) {
-      STRIA_RETURN_IF_ERROR(get_block(block, false, content.data()));
+      STRIA_RETURN_IF_ERROR(get_block(block, content.data()));
       from = content.data();
       std::memcpy(to + part.begin, from + part.begin % kBlockBytes, static_cast<size_t>(part.size()));
     }
@@ -185,7 +200,7 @@ Status Object::resize(int64_t bytes) {
   if (bytes < bytes_.load() && bytes % kBlockBytes != 0) {
     Content content;
     STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
-    STRIA_RETURN_IF_ERROR(get_block(block, false, content.data()));
+    STRIA_RETURN_IF_ERROR(get_block(block, content.data()));
     cut.now = sum_of_block(content.data());
     std::fill(content.begin() + bytes % kBlockBytes, content.end(), std::byte{0});
     cut.next = sum_of_block(content.data());

@@ -62,7 +62,16 @@ class Object {
   Status write_pieces(const Part& part, bool mapped);
   Status read_run(const Piece& run);
   Status read_pieces(const Part& part, bool mapped);
+  bool read_mapped(const Part& part, uint64_t* found);
   Status new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
+  /// Scrubs that follow each other from the first block on, whoever asks for them.
+  struct Pass {
+    int64_t next = 0;
+    bool found = false;  ///< something that stays wrong
+  };
+  /// Blocks [first, end) have been looked at. True when the pass has seen all up to `end`, and
+  /// nothing is wrong.
+  bool add_to_pass(int64_t first, int64_t end, bool found);
   int64_t read_for_scrub(int direct, int64_t first, std::span<std::byte> content);
   /// What the sums of a block are while it is written; whether they can be known.
   struct Flight {
@@ -76,7 +85,7 @@ class Object {
   /// Bytes of the file, zero beyond its end.
   Status get(ByteRange range, bool mapped, std::byte* to);
   /// All bytes of a block.
-  Status get_block(int64_t block, bool mapped, std::byte* content);
+  Status get_block(int64_t block, std::byte* content);
   Status put(ByteRange range, const std::byte* data);
   void settle(int64_t first, std::span<BlockSum> sums);
   Status mismatch(int64_t block, const BlockSum& sum) const;
@@ -99,7 +108,8 @@ class Object {
   std::atomic<bool> sync_failed_ = false;
   std::mutex sync_mutex_;  // held while it is synced
   std::atomic<bool> unsynced_;
-  std::atomic<bool> scrub_found_ = false;
+  Pass pass_;
+  std::mutex pass_mutex_;
   std::atomic<int64_t> last_change_s_ = 0;
 };
 

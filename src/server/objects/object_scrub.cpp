@@ -54,6 +54,19 @@ int64_t Object::read_for_scrub(int direct, int64_t first, std::span<std::byte> c
   return have >= wanted ? static_cast<int64_t>(content.size()) : align_down(have, kBlockBytes);
 }
 
+// Scrubs of several clients may mix: what counts is that each block was looked at.
+bool Object::add_to_pass(int64_t first, int64_t end, bool found) {
+  const std::lock_guard lock(pass_mutex_);
+  if (first == 0) {
+    pass_ = {};
+  }
+  if (first != pass_.next) {
+    return false;
+  }
+  pass_ = {end, pass_.found || found};
+  return !pass_.found;
+}
+
 Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
   const std::shared_lock lock(size_mutex_);
   const AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(kBlockBytes, kAtOnce * kBlockBytes)));
@@ -67,9 +80,9 @@ Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
   wire::Scrubbed answer;
   answer.local_bytes = bytes();
   const int64_t all = align_up(answer.local_bytes, kBlockBytes) / kBlockBytes;
-  int64_t block = std::min(request.first_block, all);
+  const int64_t first = std::min(request.first_block, all);
+  int64_t block = first;
   const int64_t stop = std::min(all, block + kBlocksAnswer);
-  scrub_found_ = scrub_found_ && block > 0;
   while (block < stop) {
     const auto count = static_cast<size_t>(std::min(kAtOnce, stop - block));
     std::vector<BlockSum> sums(count);
@@ -103,10 +116,9 @@ Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
   const bool none_left = std::all_of(answer.bad.begin(), answer.bad.end(), [&](const wire::Scrubbed::Bad& bad) {
     return request.accept && bad.fault == wire::BlockFault::kInFlight;
   });
-  scrub_found_ = scrub_found_ || !none_left;
   answer.next_block = block;
   answer.done = block == all;
-  if (answer.done && !scrub_found_) {
+  if (add_to_pass(first, block, !none_left) && answer.done) {
     STRIA_RETURN_IF_ERROR(sums_->end_doubt());
   }
   return answer;

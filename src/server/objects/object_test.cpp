@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "server/cluster_test.hpp"
 #include "server/objects/objects.hpp"
@@ -328,6 +330,58 @@ TEST_F(PowerLoss, WhatWasSyncedIsThereAndWhatWasInFlightIsTold) {
     EXPECT_EQ(scrub()[0].fault, wire::BlockFault::kDamaged) << "the doubt is over";
   }
   EXPECT_GT(told, 20);
+}
+
+TEST_F(PowerLoss, ScrubsOfSomeBlocksDontEndTheDoubtOfOthers) {
+  constexpr int64_t kBlocks = 6000;  // a scrub's request looks at 4,096
+  fill(kBlocks * kBlockBytes, 1);
+  open();  // un-synced when the server ended
+  alter(data_path(), 10 * kBlockBytes, std::byte{1});
+  const auto fault = [&] {
+    Bytes bytes;
+    const std::string told = read({10 * kBlockBytes, 10 * kBlockBytes + 1}, bytes).message();
+    return told.find("--accept") != std::string::npos ? wire::BlockFault::kInFlight : wire::BlockFault::kDamaged;
+  };
+  const wire::Scrubbed end = object_->scrub({kFile, {}, 4096, false}).value();
+  EXPECT_TRUE(end.done && end.bad.empty());
+  EXPECT_EQ(fault(), wire::BlockFault::kInFlight) << "nobody has looked at the block";
+  // Two scrubs in turn.
+  for (const int64_t first : {0, 4096, 0, 4096, 4096}) {
+    EXPECT_EQ(object_->scrub({kFile, {}, first, false}).value().bad.size(), first == 0 ? 1u : 0u);
+  }
+  EXPECT_EQ(fault(), wire::BlockFault::kInFlight) << "it was found, and is still there";
+  EXPECT_EQ(scrub(true).size(), 1u);
+  EXPECT_TRUE(scrub().empty());
+  alter(data_path(), 10 * kBlockBytes, std::byte{1});
+  EXPECT_EQ(fault(), wire::BlockFault::kDamaged) << "the doubt is over";
+}
+
+TEST_F(PowerLoss, AcceptingBesideWritersTakesNothingFromThem) {
+  constexpr int64_t kBytes = 300 * kBlockBytes;
+  fill(kBytes, 1);
+  open();  // un-synced when the server ended: every block is in doubt
+  std::atomic<int> writing = 2;
+  const auto write = [&](int64_t parity) {  // every other stretch of 1,000 bytes
+    std::mt19937_64 random(static_cast<uint64_t>(parity) + 2);
+    for (int round = 0; round < 20; ++round) {
+      for (int64_t at = parity * 1000; at + 1000 <= kBytes; at += 2000) {
+        const Bytes data(1000, static_cast<std::byte>(random()));
+        const ByteRange place{at, at + 1000};
+        STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+        std::copy(data.begin(), data.end(), model_.begin() + at);
+      }
+    }
+    --writing;
+  };
+  std::thread even(write, 0);
+  std::thread odd(write, 1);
+  while (writing > 0) {
+    EXPECT_TRUE(scrub(true).empty()) << "nothing was torn";
+  }
+  even.join();
+  odd.join();
+  check_all();
+  EXPECT_TRUE(scrub().empty());
 }
 
 TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
