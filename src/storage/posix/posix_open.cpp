@@ -187,8 +187,10 @@ Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std
     }
   }
   STRIA_ASSIGN_OR_RETURN(auto file, make_file(calls, path, descriptor, options));
-  return options.beside_readers && !lock_beside_readers(calls, descriptor) ? Result<std::unique_ptr<PosixFile>>(file_in_use(path))
-                                                                           : std::move(file);
+  if (options.beside_readers && !lock_beside_readers(calls, descriptor)) {
+    return file_in_use(path);
+  }
+  return file;
 }
 
 Result<std::unique_ptr<PosixFile>> PosixFile::open_again(SystemCalls& calls, const File& other, const OpenOptions& options) {

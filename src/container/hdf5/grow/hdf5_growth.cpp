@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "container/hdf5/write/format.hpp"
 #include "container/hdf5/write/writer.hpp"
 
 namespace stria::container {
@@ -25,7 +26,8 @@ Result<std::unique_ptr<Hdf5Growth>> Hdf5Growth::open(storage::File& file) {
 }
 
 Result<std::unique_ptr<Writer>> Hdf5Growth::make_writer(const Layout& layout) const {
-  auto writer = std::make_unique<Hdf5Writer>(*this);
+  const h5::OldFile& old_file = *this;
+  auto writer = std::make_unique<Hdf5Writer>(old_file);
   STRIA_RETURN_IF_ERROR(writer->plan(layout.end()));
   return std::unique_ptr<Writer>(std::move(writer));
 }
