@@ -15,6 +15,10 @@ namespace {
 using access::test::content_of;
 using access::test::set_content;
 
+bool is_long() {
+  return std::getenv("STRIA_LONG") != nullptr;
+}
+
 Setting setting_of(const Addition& addition) {
   Setting setting;
   setting.ranks = addition.ranks;
@@ -36,7 +40,8 @@ std::string compare_alone(const Model& model, storage::Driver& driver) {
 }
 
 TEST(GrowingFile, HoldsWhatEverySessionHasAdded) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  const uint64_t seeds = is_long() ? 200 : 6;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     storage::MemoryDriver memory;
     Model model;
@@ -125,11 +130,6 @@ class MortalDriver final : public storage::Driver {
   Life& life_;
 };
 
-int kill_count() {
-  const char* kills = std::getenv("STRIA_KILLS");
-  return kills == nullptr ? 12 : std::atoi(kills);
-}
-
 constexpr int64_t kForever = int64_t{1} << 40;
 
 // A file of two generations, and what a third one would add.
@@ -158,7 +158,7 @@ struct Before {
 TEST(GrowingFile, KillsCostNothing) {
   int seen_old = 0;
   int seen_new = 0;
-  for (int kill = 0; kill < kill_count(); ++kill) {
+  for (int kill = 0; kill < (is_long() ? 200 : 12); ++kill) {
     const uint64_t seed = 1000 + 10 * static_cast<uint64_t>(kill);
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);

@@ -103,6 +103,9 @@ Status NewFile::open(const Use& use) {
 }
 
 Status NewFile::reserve_space(int64_t end) {
+  if (grows_) {
+    return Status();  // it would fill the holes of what is there
+  }
   PhaseTimer timer(times_, Phase::kOpen);
   const Status status = created_->preallocate(end);
   return status.code() == ErrorCode::kUnsupported ? Status() : status;

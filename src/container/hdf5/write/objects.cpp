@@ -62,7 +62,7 @@ namespace {
 /// Whether a message of an object's header goes into its next one as it is.
 bool stays(const HeaderMessage& message) {
   // What is made anew, and times, which headers of version 2 have elsewhere.
-  static constexpr int64_t kMadeAnew[] = {0x02, 0x06, 0x0a, 0x0e, 0x11, 0x12, 0x15, 0x16};
+  static constexpr int64_t kMadeAnew[] = {0x02, 0x06, 0x0a, 0x0c, 0x0e, 0x11, 0x12, 0x15, 0x16};
   return std::find(std::begin(kMadeAnew), std::end(kMadeAnew), message.type) == std::end(kMadeAnew);
 }
 
@@ -105,15 +105,18 @@ bool has_attributes_outside(const Object& object) {
   return info != nullptr && number_at(*info, (number_at(*info, 1, 1) & 1) != 0 ? 4 : 2, 8) != kNowhere;
 }
 
-// What the next header takes over from the one that an object has.
+/// Whether an attribute that an object has gets another value.
+bool is_replaced(const Object& object, const HeaderMessage& attribute) {
+  const std::string name = attribute_name(attribute);
+  return std::any_of(object.attributes.begin(), object.attributes.end(),
+                     [&](const Attribute& other) { return has_value(other) && other.name == name; });
+}
+
+// What the next header takes over from the one that an object has, but for attributes.
 void take_over(const Object& object, ObjectHeader& header) {
   for (const HeaderMessage& message : object.before.messages) {
     const bool longer = object.value && (is(message, Message::kDataspace) || is(message, Message::kLayout));
-    const bool replaced = is(message, Message::kAttribute) &&
-                          std::any_of(object.attributes.begin(), object.attributes.end(), [&](const Attribute& attribute) {
-                            return has_value(attribute) && attribute.name == attribute_name(message);
-                          });
-    if (stays(message) && !longer && !replaced) {
+    if (stays(message) && !longer) {
       header.copy(message);
     }
   }
@@ -129,6 +132,12 @@ void add_attributes(const Object& object, ObjectHeader& header) {
   } else if (any_old || std::any_of(object.attributes.begin(), object.attributes.end(), has_value)) {
     put_no_index(header.begin(Message::kAttributeInfo));
     header.end();
+  }
+  // Behind the info, where every reader looks for them.
+  for (const HeaderMessage& message : object.before.messages) {
+    if (is(message, Message::kAttribute) && !is_replaced(object, message)) {
+      header.copy(message);
+    }
   }
   for (const Attribute& attribute : object.attributes) {
     if (!has_value(attribute)) {
