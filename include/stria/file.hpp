@@ -76,10 +76,11 @@ struct DatasetOptions {
   /// Store numbers in big-endian order.
   bool big_endian = false;
   /// The shape of the pieces in which the file has the dataset; none of its lengths is greater than
-  /// the dataset's, and it has at most a gigabyte. Empty: one piece, unless there are filters; then
-  /// whole rows, about a megabyte of them; 64 KiB, if rows can be appended. Puts needn't know of chunks. What they put is compressed
-  /// and leaves memory at the commit; a flush() copies it. A dataset of one value, or without
-  /// elements, has no chunks.
+  /// the dataset's, but for kUnlimited, and it has at most a gigabyte. Empty: one piece, unless
+  /// there are filters or kUnlimited; then whole rows, about a megabyte of them, or 64 KiB where
+  /// rows can be appended. Puts needn't know of chunks. What they put is compressed and leaves
+  /// memory at the commit; a flush() copies it. A dataset of one value, or without elements, has no
+  /// chunks.
   std::vector<int64_t> chunk{};
   /// What each chunk passes. A chunk that doesn't get smaller by it is stored as it is.
   Filters filters{};

@@ -140,7 +140,7 @@ class FileFormat {
   /// format; kCorrupted when it is cut short or damaged. Errors of the storage keep their code.
   virtual Result<std::unique_ptr<Reader>> open(storage::File& file) const = 0;
   /// Opens a file that is to grow, as open(). Doesn't change it. kUnsupported says why it can't.
-  virtual Result<std::unique_ptr<Growth>> open_growth(storage::File& /*file*/) const { return cannot_grow(); }
+  virtual Result<std::unique_ptr<Growth>> open_growth(storage::File&) const { return cannot_grow(); }
 };
 
 }  // namespace stria::container

@@ -267,9 +267,9 @@ class Attributes:
 
 
 class File:
-    """An open file; made by stria.create(), stria.append() and stria.open(). To be used in a `with`: leaving it
-    commits a file that is being written, an exception discards it. The other ranks hear of that in
-    their next collective call, and never wait for it."""
+    """An open file; made by stria.create(), stria.append() and stria.open(). To be used in a `with`:
+    leaving it commits a file that is being written, an exception discards it. The other ranks hear
+    of that in their next collective call, and never wait for it."""
 
     def __init__(self, library: Any, handle: Any, path: str, writing: bool) -> None:
         self._library = library

@@ -17,8 +17,8 @@ struct HeaderMessage {
 /// Without those messages that say where the next ones are, or nothing.
 struct ObjectMessages {
   std::vector<HeaderMessage> messages;
-  int64_t name_count = 1;             ///< how many links lead to the object, where the header says
-  bool orders_attributes = false;     ///< the header keeps the order in which they were made
+  int64_t name_count = 1;          ///< how many links lead to the object, where the header says
+  bool orders_attributes = false;  ///< the header keeps the order in which they were made
 };
 
 }  // namespace stria::container::h5

@@ -87,9 +87,12 @@ int64_t seal_numbers(size_t table_count, size_t part_count) {
 std::vector<std::byte> encode_seal(const Seal& seal) {
   std::vector<uint64_t> numbers;
   if (seal.parts.empty()) {
-    numbers = {static_cast<uint64_t>(kVersion),        seal.superblock_sum,
-               seal.metadata_sum,                      static_cast<uint64_t>(seal.head_bytes),
-               static_cast<uint64_t>(seal.tail_begin), static_cast<uint64_t>(seal.file_bytes)};
+    numbers = {static_cast<uint64_t>(kVersion),
+               seal.superblock_sum,
+               seal.metadata_sum,
+               static_cast<uint64_t>(seal.head_bytes),
+               static_cast<uint64_t>(seal.tail_begin),
+               static_cast<uint64_t>(seal.file_bytes)};
   } else {
     numbers = {static_cast<uint64_t>(kGrownVersion), seal.superblock_sum, static_cast<uint64_t>(seal.file_bytes),
                static_cast<uint64_t>(seal.parts.size())};

@@ -17,7 +17,8 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
     return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, writing, roll_call, Kind::kGrowing));
   });
   if (!made.ok()) {
-    return give_up_opening(*comm, *roll_call, Call::kAppend, made.status()).with_context(fmt::format("'{}' was not changed", path));
+    return give_up_opening(*comm, *roll_call, Call::kAppend, made.status())
+        .with_context(fmt::format("'{}' was not changed", path));
   }
   WriteSession& session = **made;
   session.finished_ = false;

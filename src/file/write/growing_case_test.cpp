@@ -144,7 +144,8 @@ Addition add_at_random(uint64_t seed, Model& model) {
   return addition;
 }
 
-Status carry_out(const Addition& addition, const Model& model, bool is_new, Comm& comm, std::shared_ptr<storage::Driver> driver) {
+Status carry_out(const Addition& addition, const Model& model, bool is_new, Comm& comm,
+                 std::shared_ptr<storage::Driver> driver) {
   Environment environment = environment_of(comm, std::move(driver), {});
   STRIA_ASSIGN_OR_RETURN(auto session, is_new ? WriteSession::create(std::move(environment), kGrowingPath, {})
                                               : WriteSession::append(std::move(environment), kGrowingPath, {}));
@@ -208,7 +209,8 @@ std::string compare_through_library(const Model& model, storage::Driver& driver)
     for (size_t i = 0; i < dataset.values.size(); ++i) {
       double real = 0;
       int32_t whole = 0;
-      std::memcpy(dataset.stored == ElementType::kInt32 ? static_cast<void*>(&whole) : &real, content.data() + i * bytes, bytes);
+      std::memcpy(dataset.stored == ElementType::kInt32 ? static_cast<void*>(&whole) : &real, content.data() + i * bytes,
+                  bytes);
       if (dataset.values[i] != real + whole) {
         return path + ": libhdf5 reads another element " + std::to_string(i);
       }

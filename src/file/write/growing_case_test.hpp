@@ -43,8 +43,8 @@ struct Addition {
   int ranks_per_node = 1;
   int flushes = 0;
   uint64_t seed = 0;
-  std::vector<std::pair<std::string, ModelDataset>> created;    ///< with no rows where extendable
-  std::vector<std::pair<std::string, int64_t>> appended;        ///< rows
+  std::vector<std::pair<std::string, ModelDataset>> created;  ///< with no rows where extendable
+  std::vector<std::pair<std::string, int64_t>> appended;      ///< rows
   std::map<std::pair<std::string, std::string>, double> attributes;
   std::vector<BoxPut> puts;
 };

@@ -259,7 +259,7 @@ TEST(GrowingFile, DamageIsTold) {
     }
     const Bytes right = content_of(memory, kGrowingPath);
     Bytes content = right;
-    content[60] ^= std::byte{1};  // in the first header, which is not used any more where it has grown
+    content[60] ^= std::byte{1};  // in the first header, no longer used where it has grown
     set_content(memory, kGrowingPath, content);
     const Addition addition = add_at_random(39, model);
     const std::shared_ptr<Comm> comm = make_self_comm();

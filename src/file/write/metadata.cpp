@@ -84,7 +84,8 @@ Status Metadata::fill_value_ranges(std::span<const ValueRange> ranges) {
       continue;
     }
     const std::array<int, 2>& places = range_attributes_[reserved++];
-    if (ranges[i].minimum <= ranges[i].maximum) {  // else nothing was put
+    // Else nothing was put. Where rows are still to come, the attributes say that there is a range.
+    if (ranges[i].minimum <= ranges[i].maximum || (dataset.spec.extendable && !dataset.is_old)) {
       ValueRange range = ranges[i];
       if (const auto old = content_.old.value_ranges.find(dataset.spec.path); old != content_.old.value_ranges.end()) {
         range = {std::min(range.minimum, old->second.minimum), std::max(range.maximum, old->second.maximum)};
@@ -132,8 +133,8 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
   return writer_->create_table(spec, content);
 }
 
-// The chunks of a dataset by number, and in `sums` those of their bytes. An old chunk stays where no
-// new one takes its place. Where the sum of one isn't known, none is kept.
+// The chunks of a dataset by number, and in `sums` those of their bytes. An old chunk stays where
+// no new one takes its place. Where the sum of one isn't known, none is kept.
 Result<std::vector<container::StoredChunk>> Metadata::join_chunks(const DatasetEntry& dataset, std::vector<SummedChunk> own,
                                                                   ChunkSums& sums) const {
   std::vector<container::StoredChunk> before;

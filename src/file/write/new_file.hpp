@@ -30,7 +30,8 @@ class NewFile {
     bool direct = false;  ///< aligned stretches go past the page cache
   };
 
-  /// `path` is as the storage knows it. All arguments must outlive this. `grows`: the file is there.
+  /// `path` is as the storage knows it. All arguments must outlive this. `grows`: the file is
+  /// there.
   NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
           bool grows = false);
   NewFile(const NewFile&) = delete;
@@ -92,7 +93,7 @@ class NewFile {
   int64_t old_end_ = -1;                    // rank 0; -1: nothing was added yet
   std::unique_ptr<storage::File> created_;  // rank 0
   std::unique_ptr<storage::RangeLock> lock_;
-  std::unique_ptr<storage::File> opened_;   // other ranks, when the first transfer needs it
+  std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;  // one of the first two

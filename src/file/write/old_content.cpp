@@ -98,7 +98,8 @@ Result<bool> read_value_range(const container::Reader& reader, const std::string
     const auto attribute = reader.attribute(path, name);
     const auto number = attribute.ok() ? number_of(*attribute) : attribute.status();
     if (!number.ok()) {
-      const bool none = number.status().code() == ErrorCode::kNotFound || number.status().code() == ErrorCode::kInvalidArgument ||
+      const bool none = number.status().code() == ErrorCode::kNotFound ||
+                        number.status().code() == ErrorCode::kInvalidArgument ||
                         number.status().code() == ErrorCode::kUnsupported;
       return none ? Result<bool>(false) : number.status();
     }

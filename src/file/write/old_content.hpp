@@ -29,7 +29,7 @@ struct OldContent {
   // On rank 0 alone.
   std::unique_ptr<container::Growth> growth;
   ChunkSums chunk_sums;
-  std::vector<SealedPart> sealed;                 ///< metadata that the next seal guards too
+  std::vector<SealedPart> sealed;                  ///< metadata that the next seal guards too
   std::map<std::string, ValueRange> value_ranges;  ///< of datasets that have one and can get longer
 
   /// How many of the paths of `checksums` stay; the others are of tables that are made anew.

@@ -15,7 +15,8 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
       kind_(kind),
       options_(options),
       layout_(environment_.format->make_layout()),
-      definitions_({.catalog = catalog_, .layout = *layout_, .log = log_, .before = old_.catalog}, environment_.hints.alignment_bytes, is_root()),
+      definitions_({.catalog = catalog_, .layout = *layout_, .log = log_, .before = old_.catalog},
+                   environment_.hints.alignment_bytes, is_root()),
       file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
       gathering_(comm(), catalog_, report_.phases),
       publication_({.comm = comm(),
@@ -169,7 +170,7 @@ void WriteSession::leave(std::string_view reason) noexcept {
 Status WriteSession::fail(const Status& status) {
   discard();
   const char* state = file_.is_published() ? grows() ? "may have what was added, and may lose it in a power loss"
-                                                   : "is complete and has its name, but may not survive a power loss"
+                                                     : "is complete and has its name, but may not survive a power loss"
                       : grows()            ? "was not changed"
                                            : "was not written";
   return status.with_context(fmt::format("'{}' {}", path_, state));

@@ -1,4 +1,5 @@
-// A new file being written, or an old one that grows: the conductor of definitions, puts and the commit.
+// A new file being written, or an old one that grows: the conductor of definitions, puts and the
+// commit.
 //
 // Problem: the time of a small file is that of its agreements.
 // Method: a commit has two, and little is left to do between them: one on what there is to move

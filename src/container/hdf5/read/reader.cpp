@@ -97,7 +97,8 @@ Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetI
   H5O_info_t object;
   int64_t bytes = 0;
   STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
-  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok() || H5Oget_info(dataset, &object) < 0) {
+  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok() ||
+      H5Oget_info(dataset, &object) < 0) {
     return Status();
   }
   const auto tree = h5::find_chunk_tree({source, base}, static_cast<int64_t>(object.addr));

@@ -130,8 +130,8 @@ Status Hdf5Writer::Impl::look_for(const std::string& path) {
 
 Status Hdf5Writer::Impl::change(Object& object) {
   for (Object* each = &object; each != nullptr && each->is_old && !each->changed; each = each->above) {
-    STRIA_RETURN_IF_ERROR(h5::check_replaceable(*each).with_context("'" + (each->name.empty() ? "/" : each->name) +
-                                                                    "' can't be changed"));
+    STRIA_RETURN_IF_ERROR(
+        h5::check_replaceable(*each).with_context("'" + (each->name.empty() ? "/" : each->name) + "' can't be changed"));
     each->changed = true;
   }
   return Status();
