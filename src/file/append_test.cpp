@@ -68,6 +68,21 @@ TEST_F(AppendTest, ASecondWriterIsRefusedOnEveryRank) {
   expect(2);
 }
 
+// On every rank, also those that read the file's index only now.
+TEST_F(AppendTest, AReaderOfAllRanksSeesWhatItOpened) {
+  create();
+  append(3);
+  File reader = File::open(MPI_COMM_WORLD, path(), {.hints = {}, .verify = true});
+  append(30);
+  Dataset probe = reader.dataset("probe");
+  EXPECT_EQ(probe.dims()[0], 3);
+  for (int64_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(probe.read<double>({{row, rank_ * kCells}, {1, kCells}}), cells_of(row));
+  }
+  EXPECT_EQ(reader.read<float>("mesh"), std::vector<float>(2000, 1.5F));
+  expect(33);
+}
+
 TEST_F(AppendTest, WhatRanksSayDifferentlyIsAnError) {
   create();
   if (ranks_ > 1) {

@@ -267,7 +267,7 @@ class Attributes:
 
 
 class File:
-    """An open file; made by stria.create(), stria.append() and stria.open(). To be used in a `with`:
+    """An open file, made by stria.create(), stria.append() or stria.open(). For use in a `with`:
     leaving it commits a file that is being written, an exception discards it. The other ranks hear
     of that in their next collective call, and never wait for it."""
 

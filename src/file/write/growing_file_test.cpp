@@ -61,6 +61,7 @@ TEST(GrowingFile, HoldsWhatEverySessionHasAdded) {
 struct Life {
   int64_t bytes_left = 0;
   bool dead = false;
+  int refused_superblocks = 0;  // so many writes of one fail, and nothing else does
 
   int64_t take(int64_t bytes) {
     const int64_t taken = dead ? 0 : std::min(bytes, bytes_left);
@@ -81,6 +82,10 @@ class MortalFile final : public storage::File {
   Status write(std::span<const storage::WriteSegment> segments) override {
     for (storage::WriteSegment segment : segments) {
       const bool is_superblock = segment.offset == 0;
+      if (is_superblock && life_.refused_superblocks > 0) {
+        --life_.refused_superblocks;
+        return Status(ErrorCode::kIo, "refused");
+      }
       const int64_t bytes = life_.take(segment.bytes);
       const bool torn = bytes < segment.bytes;
       segment.bytes = is_superblock && torn ? 0 : bytes;
@@ -147,10 +152,18 @@ struct Before {
   /// Returns how many bytes the addition takes; after `bytes_left` of them it is killed.
   int64_t add(int64_t bytes_left) {
     Life life{.bytes_left = bytes_left};
-    MortalDriver driver(memory, life);
-    on_ranks(setting_of(addition),
-             [&](Comm& comm) { static_cast<void>(carry_out(addition, new_model, false, comm, borrow(driver))); });
+    static_cast<void>(add(life));
     return bytes_left - life.bytes_left;
+  }
+  /// Returns the status of rank 0.
+  Status add(Life& life) {
+    MortalDriver driver(memory, life);
+    Status status;
+    on_ranks(setting_of(addition), [&](Comm& comm) {
+      const Status own = carry_out(addition, new_model, false, comm, borrow(driver));
+      status = comm.rank() == 0 ? own : status;
+    });
+    return status;
   }
 };
 
@@ -182,6 +195,36 @@ TEST(GrowingFile, KillsCostNothing) {
   }
   EXPECT_GT(seen_old, 0);
   EXPECT_GT(seen_new, 0);
+}
+
+// The last write fails, and can be taken back, or not.
+TEST(GrowingFile, ASuperblockThatCannotBeWrittenIsTold) {
+  for (const int refused : {1, 2}) {
+    Before before(47);
+    const int64_t size = static_cast<int64_t>(content_of(before.memory, kGrowingPath).size());
+    Life life{.bytes_left = kForever, .dead = false, .refused_superblocks = refused};
+    const Status status = before.add(life);
+    EXPECT_EQ(status.code(), ErrorCode::kIo);
+    const char* state = refused == 1 ? "was not changed" : "may have what was added";
+    EXPECT_NE(status.message().find(state), std::string::npos) << status.message();
+    EXPECT_EQ(static_cast<int64_t>(content_of(before.memory, kGrowingPath).size()) == size, refused == 1);
+    const std::string wrong = compare_alone(before.old_model, before.memory);
+    EXPECT_TRUE(wrong.empty() || refused == 2) << wrong;
+  }
+}
+
+TEST(GrowingFile, WhatLiesBehindTheEndIsCleared) {
+  Before before(57);
+  Bytes content = content_of(before.memory, kGrowingPath);
+  content.resize(content.size() + 100, std::byte{7});
+  set_content(before.memory, kGrowingPath, content);
+  EXPECT_NE(compare_alone(before.old_model, before.memory).find("100 bytes follow its end"), std::string::npos);
+  const std::shared_ptr<Comm> comm = make_self_comm();
+  auto session = WriteSession::append(environment_of(*comm, borrow(before.memory), {}), kGrowingPath, {});
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ((*session)->report().cleared_bytes, 100);
+  EXPECT_TRUE((*session)->commit().ok());
+  EXPECT_EQ(compare_alone(before.old_model, before.memory), "");
 }
 
 TEST(GrowingFile, ASecondWriterIsRefused) {

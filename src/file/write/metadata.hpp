@@ -1,5 +1,5 @@
-// The metadata of a new file, or what is added to those of an old one, on rank 0: objects made while
-// the ranks pack, values that are known last, checksums and seal.
+// The metadata of a new file, or what is added to those of an old one, on rank 0: objects made
+// while the ranks pack, values that are known last, checksums and seal.
 #pragma once
 
 #include <array>
