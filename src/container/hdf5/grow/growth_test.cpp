@@ -40,8 +40,7 @@ Status grow(Bytes& file) {
   layout->begin_behind(growth->end());
   STRIA_ASSIGN_OR_RETURN(const auto writer, growth->make_writer(*layout));
   STRIA_RETURN_IF_ERROR(writer->create_table(spec_of("g/new", {1}), Bytes(8)));
-  STRIA_RETURN_IF_ERROR(
-      writer->write_attribute({"g/d0", "unit", ElementSpec::of_number(ElementType::kFloat64), {}, Bytes(8)}));
+  STRIA_RETURN_IF_ERROR(writer->write_attribute({"g/d0", "unit", ElementSpec::of_number(ElementType::kFloat64), {}, Bytes(8)}));
   DatasetSpec series = spec_of("series", {3, 2});
   series.extendable = true;
   series.chunking = Chunking{{4, 2}, {}};
