@@ -77,7 +77,7 @@ struct DatasetOptions {
   bool big_endian = false;
   /// The shape of the pieces in which the file has the dataset; none of its lengths is greater than
   /// the dataset's, but for kUnlimited, and it has at most a gigabyte. Empty: one piece, unless
-  /// there are filters or kUnlimited; then whole rows, about a megabyte of them, or 64 KiB where
+  /// there are filters or kUnlimited; then whole rows, about a megabyte of them, or 16 KiB where
   /// rows can be appended. Puts needn't know of chunks. What they put is compressed and leaves
   /// memory at the commit; a flush() copies it. A dataset of one value, or without elements, has no
   /// chunks.

@@ -112,14 +112,16 @@ DefinitionText describe_attribute(const container::AttributeSpec& attribute) {
 }
 
 // Whole rows, or as much of a row, until a chunk has about a megabyte. A chunk that rows are
-// appended to is written again each time.
+// appended to is written again each time, so that it has as many rows as make 16 KiB.
 std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
-  const int64_t usual_bytes = spec.extendable ? 64 << 10 : 1 << 20;
+  constexpr int64_t kUsualBytes = 1 << 20;
+  constexpr int64_t kRewrittenBytes = 16 << 10;
   std::vector<int64_t> chunk(spec.dims.size(), 1);
   int64_t bytes = spec.element.bytes;
   for (size_t dim = spec.dims.size(); dim-- > 0;) {
-    const int64_t most = dim == 0 && spec.extendable ? usual_bytes : spec.dims[dim];
-    chunk[dim] = std::clamp<int64_t>(usual_bytes / bytes, 1, most);
+    const bool grows = dim == 0 && spec.extendable;
+    chunk[dim] =
+        std::clamp<int64_t>((grows ? kRewrittenBytes : kUsualBytes) / bytes, 1, grows ? kRewrittenBytes : spec.dims[dim]);
     bytes *= chunk[dim];
   }
   return chunk;

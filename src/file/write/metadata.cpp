@@ -187,13 +187,16 @@ Status Metadata::create_room_for_seal() {
   return writer_->create_table(seal, room);
 }
 
-// What is added, without the contents of tables.
+// What is added, without the contents of tables and the few bytes between them.
 std::vector<SealedPart> Metadata::new_parts() {
+  constexpr int64_t kMostPadding = 7;
   std::vector<SealedPart> parts;
   for (const auto& extent : image_.extents) {
     const ByteRange all{extent.offset, extent.offset + static_cast<int64_t>(extent.bytes.size())};
     for (const ByteRange& range : between_tables(all, image_.tables)) {
-      parts.push_back({range, hash_bytes(image_.at(range))});
+      if (range.size() > kMostPadding) {
+        parts.push_back({range, hash_bytes(image_.at(range))});
+      }
     }
   }
   return parts;

@@ -192,9 +192,7 @@ Status add_chunk_index(const Object& dataset, ImageSpace& space, ObjectHeader& h
 /// Adds what a dataset's header says of its elements; gives a table's content its place.
 Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
   const Value& value = *dataset.value;
-  if (!value.content.empty()) {
-    STRIA_ASSIGN_OR_RETURN(dataset.data_offset, space.place(value.content, std::max(dataset.alignment_bytes, kTableAlignment)));
-  }
+  STRIA_RETURN_IF_ERROR(place_content(dataset, space));
   put_dataspace(header.begin(Message::kDataspace), value.dims, dataset.extendable);
   header.end();
   if (dataset.is_old) {
@@ -257,6 +255,14 @@ Status check_attribute_replaceable(const Object& object) {
         return is(message, Message::kAttribute) && (message.flags & kIsElsewhere) != 0;
       });
   return elsewhere ? unable("it has attributes outside of its header") : Status();
+}
+
+Status place_content(Object& object, ImageSpace& space) {
+  if (object.value && !object.value->content.empty() && object.data_offset == kNowhere) {
+    const int64_t alignment = std::max(object.alignment_bytes, kTableAlignment);
+    STRIA_ASSIGN_OR_RETURN(object.data_offset, space.place(object.value->content, alignment));
+  }
+  return Status();
 }
 
 Status place_object(Object& object, ImageSpace& space) {

@@ -79,6 +79,8 @@ Status check_replaceable(const Object& object);
 /// Whether an old object can get this attribute: kUnsupported says why not.
 Status check_attribute_replaceable(const Object& object);
 
+/// Gives a table's content its place, unless it has one.
+Status place_content(Object& object, ImageSpace& space);
 /// Gives an object's header its place, unless it has one that stays. The members of a group have
 /// theirs already.
 Status place_object(Object& object, ImageSpace& space);

@@ -383,6 +383,10 @@ Result<SparseImage> Hdf5Writer::finish() {
   if (is_new) {
     STRIA_RETURN_IF_ERROR(space.reserve(h5::kSuperblockBytes, 1).status());
   }
+  // So that the metadata between tables, which have sums of their own, are one stretch.
+  for (Object& object : impl_->objects) {
+    STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));
+  }
   for (Object& object : impl_->objects) {
     if (!object.is_group()) {
       STRIA_RETURN_IF_ERROR(h5::place_object(object, space));
