@@ -110,15 +110,23 @@ void stria_options_free(stria_options* options);
 int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
 /* Opens an HDF5 file for reading, whichever program has written it. Collective: yes. */
 int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
+/* Opens an HDF5 file to add to it: datasets, tables, attributes (one of the same name is replaced)
+ * and rows. What the file has stays readable throughout; only the commit's last write makes the new
+ * visible, all of it at once. STRIA_ALREADY_EXISTS when another program writes to the file;
+ * STRIA_UNSUPPORTED when its structure can't be added to. Of the options of a new file "sync"
+ * counts; new data get checksums where the file has them. Collective: yes. */
+int stria_append_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
 #endif
 /* The same with the communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the
  * library without MPI. */
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file);
+int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file);
 /* For this process alone: MPI is not used, and may be absent. Collective: no; nor is any
  * call on the file. */
 int stria_create(const char* path, const stria_options* options, stria_file** file);
 int stria_open(const char* path, const stria_options* options, stria_file** file);
+int stria_append(const char* path, const stria_options* options, stria_file** file);
 
 /* Moves everything put so far. Its memory may then be reused; the file stays unfinished.
  * Collective: yes. */
@@ -141,11 +149,18 @@ void stria_close(stria_file** file);
 
 /* ---- Datasets. Sizes and places are in elements, slowest dimension first. ---- */
 
+/* As the first of `dims`: the dataset has no rows yet, and stria_append_rows() gives it some. */
+#define STRIA_UNLIMITED (-1)
+
 /* Makes a dataset of numbers, and the groups in its path. `options` may be NULL. All ranks must
  * pass the same arguments, which the next flush or commit checks. Collective: yes, without
  * communication. After an error here the next collective call fails on every rank. */
 int stria_create_dataset(stria_file* file, const char* path, int element, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
+/* Gives a dataset that was made with STRIA_UNLIMITED `rows` more rows: the last ones of *dataset,
+ * for puts. The dataset may be new, or one of a file that is added to. Collective: as
+ * stria_create_dataset(). */
+int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_dataset** dataset);
 /* Finds a dataset of an opened file: STRIA_NOT_FOUND. Collective: no. */
 int stria_find_dataset(stria_file* file, const char* path, stria_dataset** dataset);
 /* The paths of an opened file's datasets. Collective: no. */

@@ -92,6 +92,11 @@ CreateOptions create_options(const stria_options* options) {
   return result;
 }
 
+AppendOptions append_options(const stria_options* options) {
+  CreateOptions of_new = create_options(options);
+  return {.hints = std::move(of_new.hints), .sync = of_new.sync};
+}
+
 OpenOptions open_options(const stria_options* options) {
   OpenOptions result;
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {

@@ -137,6 +137,35 @@ static void read_small_things(stria_file* file) {
   stria_table_free(table);
 }
 
+// Each rank adds its cells of two rows.
+static void append_rows(void) {
+  stria_file* file;
+  stria_dataset* series;
+  const int64_t dims[] = {STRIA_UNLIMITED, 3 * (int64_t)ranks};
+  const double cells[] = {rank, rank + 0.25, rank + 0.5};
+  for (int64_t row = 0; row < 2; ++row) {
+    const int64_t start[] = {row, 3 * (int64_t)rank}, count[] = {1, 3};
+    CHECK_OK(stria_append_mpi(MPI_COMM_WORLD, path, NULL, &file));
+    if (row == 0) {
+      CHECK_OK(stria_create_dataset(file, "series", STRIA_FLOAT64, 2, dims, NULL, &series));
+    }
+    CHECK_OK(stria_append_rows(file, "series", 1, &series));
+    CHECK_OK(stria_put(series, start, count, cells, NULL, STRIA_FLOAT64));
+    CHECK_OK(stria_commit(file));
+    stria_close(&file);
+  }
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, path, NULL, &file));
+  CHECK_OK(stria_find_dataset(file, "series", &series));
+  int64_t shape[2];
+  double last = 0;
+  const int64_t start[] = {1, 3 * (int64_t)rank + 2}, count[] = {1, 1};
+  CHECK_OK(stria_dataset_dims(series, shape));
+  CHECK_OK(stria_get(series, start, count, &last, NULL, STRIA_FLOAT64));
+  CHECK_OK(stria_commit(file));
+  CHECK(shape[0] == 2 && shape[1] == 3 * ranks && last == rank + 0.5);
+  stria_close(&file);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -155,6 +184,7 @@ int main(int argc, char** argv) {
   stria_verdict_free(verdict);
   CHECK_OK(stria_commit(file));
   stria_close(&file);
+  append_rows();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     remove(path);

@@ -137,6 +137,13 @@ int stria_create_dataset(stria_file* file, const char* path, int element, int ra
   });
 }
 
+int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_dataset** dataset) {
+  return guarded([&] {
+    given(dataset, "dataset") = nullptr;
+    *dataset = keep(*file, given(file, "file").file.append_rows(text(path), rows));
+  });
+}
+
 int stria_find_dataset(stria_file* file, const char* path, stria_dataset** dataset) {
   return guarded([&] {
     given(dataset, "dataset") = nullptr;

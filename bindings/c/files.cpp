@@ -21,6 +21,13 @@ int stria_open(const char* path, const stria_options* options, stria_file** file
   });
 }
 
+int stria_append(const char* path, const stria_options* options, stria_file** file) {
+  return guarded([&] {
+    given(file, "file") = nullptr;
+    *file = new stria_file(stria::File::append(text(path), stria::c::append_options(options)));
+  });
+}
+
 int stria_flush(stria_file* file) {
   return guarded([&] { given(file, "file").file.flush(); });
 }

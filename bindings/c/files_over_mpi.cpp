@@ -21,10 +21,21 @@ int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options
   });
 }
 
+int stria_append_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
+  return guarded([&] {
+    given(file, "file") = nullptr;
+    *file = new stria_file(stria::File::append(comm, text(path), stria::c::append_options(options)));
+  });
+}
+
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file) {
   return stria_create_mpi(MPI_Comm_f2c(comm), path, options, file);
 }
 
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file) {
   return stria_open_mpi(MPI_Comm_f2c(comm), path, options, file);
+}
+
+int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file) {
+  return stria_append_mpi(MPI_Comm_f2c(comm), path, options, file);
 }

@@ -103,6 +103,7 @@ ElementType element(int value);
 /// Memory as C describes it: `elements` numbers one behind another where `type` is null.
 Memory memory_of(const void* data, const stria_type* type, int element, int64_t elements);
 CreateOptions create_options(const stria_options* options);
+AppendOptions append_options(const stria_options* options);
 OpenOptions open_options(const stria_options* options);
 DatasetOptions dataset_options(const stria_options* options);
 

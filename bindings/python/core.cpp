@@ -193,6 +193,10 @@ int open(std::optional<int> comm, const char* path, const stria_options* options
   return comm ? stria_open_f(*comm, path, options, file) : stria_open(path, options, file);
 }
 
+int append(std::optional<int> comm, const char* path, const stria_options* options, stria_file** file) {
+  return comm ? stria_append_f(*comm, path, options, file) : stria_append(path, options, file);
+}
+
 template <typename Begin>
 std::unique_ptr<File> begin(Begin call, std::optional<int> comm, const std::string& path, const Names& names) {
   const Options options = options_of(names);
@@ -342,6 +346,12 @@ void define_classes(nb::module_& module) {
                                         options.get(), &handle));
              return file.describe(handle);
            })
+      .def("append_rows",
+           [](File& file, const std::string& path, int64_t rows) {
+             stria_dataset* handle = nullptr;
+             check(stria_append_rows(file.get(), path.c_str(), rows, &handle));
+             return file.describe(handle);
+           })
       .def("find_dataset",
            [](File& file, const std::string& path) {
              stria_dataset* handle = nullptr;
@@ -409,5 +419,9 @@ NB_MODULE(STRIA_MODULE, module) {
   module.def(
       "open",
       [](std::optional<int> comm, const std::string& path, const Names& options) { return begin(open, comm, path, options); },
+      nb::arg("comm").none(), nb::arg("path"), nb::arg("options"));
+  module.def(
+      "append",
+      [](std::optional<int> comm, const std::string& path, const Names& options) { return begin(append, comm, path, options); },
       nb::arg("comm").none(), nb::arg("path"), nb::arg("options"));
 }

@@ -57,6 +57,15 @@ struct OpenOptions {
   bool verify = false;
 };
 
+struct AppendOptions {
+  Hints hints{};
+  /// As CreateOptions::sync. Without it, a power loss during the commit may cost the whole file.
+  bool sync = true;
+};
+
+/// As the first dimension of a new dataset: it has no rows yet, and may get any number.
+inline constexpr int64_t kUnlimited = -1;
+
 struct DatasetOptions {
   /// Store the smallest and largest value that was put, as attributes "minimum" and "maximum" of
   /// the dataset's type.
@@ -67,10 +76,11 @@ struct DatasetOptions {
   /// Store numbers in big-endian order.
   bool big_endian = false;
   /// The shape of the pieces in which the file has the dataset; none of its lengths is greater than
-  /// the dataset's, and it has at most a gigabyte. Empty: one piece, unless there are filters; then
-  /// whole rows, about a megabyte of them. Puts needn't know of chunks. What they put is compressed
-  /// and leaves memory at the commit; a flush() copies it. A dataset of one value, or without
-  /// elements, has no chunks.
+  /// the dataset's, but for kUnlimited, and it has at most a gigabyte. Empty: one piece, unless
+  /// there are filters or kUnlimited; then whole rows, about a megabyte of them, or 16 KiB where
+  /// rows can be appended. Puts needn't know of chunks. What they put is compressed and leaves
+  /// memory at the commit; a flush() copies it. A dataset of one value, or without elements, has no
+  /// chunks.
   std::vector<int64_t> chunk{};
   /// What each chunk passes. A chunk that doesn't get smaller by it is stored as it is.
   Filters filters{};
@@ -84,6 +94,9 @@ struct Report {
   PhaseTimes phases;
   std::string method;  ///< how the last transfer was made: "list_io" or "two_phase"
   std::string reason;  ///< why that method
+  /// What append() has found behind the end of the file, left there by a commit that did not
+  /// complete, and has cleared.
+  int64_t cleared_bytes = 0;
 };
 
 /// One column of a table of records.
@@ -131,6 +144,7 @@ class File {
   /// is any call on the file.
   static File create(const std::string& path, const CreateOptions& options = {});
   static File open(const std::string& path, const OpenOptions& options = {});
+  static File append(const std::string& path, const AppendOptions& options = {});
 #ifndef STRIA_NO_MPI
   /// Begins a new file under a temporary name beside `path`. A relative path starts from the
   /// present working directory, even if that changes later. Collective: yes.
@@ -139,6 +153,14 @@ class File {
   /// has this name now, even if another file gets the name meanwhile; ranks that can't open it
   /// fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
+  /// Opens an HDF5 file to add to it: datasets, tables, attributes (one of the same name is
+  /// replaced) and rows. Everything new goes behind the end of the file. What the file has stays
+  /// readable throughout; only the commit's last write makes the new visible, all of it at once.
+  /// Programs that have the file open go on to see what it was. A commit that was killed leaves the
+  /// file as it was; the next append() clears what it left behind the end. New data get checksums
+  /// where the file has them. kAlreadyExists when another program writes to the file; kUnsupported
+  /// when its structure can't be added to. Collective: yes.
+  static File append(MPI_Comm comm, const std::string& path, const AppendOptions& options = {});
 #endif
   /// Gives up a file that was neither committed nor abandoned. The other ranks need not do the same
   /// at the same time. Their next collective call on the file throws kAborted and names this rank,
@@ -153,12 +175,18 @@ class File {
 
   // Writing.
   /// Makes a dataset of numbers, and the groups in its path. Throws kInvalidArgument, here and
-  /// again at the next collective call, for a shape or a name that isn't possible. A path has at
+  /// again at the next collective call, for a shape or a name that isn't possible. The first of
+  /// `dims` may be kUnlimited: append_rows() then gives the dataset rows. A path has at
   /// most 4,096 bytes of UTF-8 and no part "." or "..", and is not within ".stria". All ranks must
   /// pass the same arguments; flush() and commit() check this, and name the call, the argument and
   /// two ranks. Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
+  /// Gives a dataset that was made with kUnlimited `rows` more rows in all: the last ones of the
+  /// result, for puts. What it has before can't be put again. Each commit writes the index of its
+  /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
+  /// when the dataset has a fixed number of rows. Collective: as create_dataset().
+  Dataset append_rows(const std::string& path, int64_t rows);
   /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
   /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
   /// reads as zero. Needs stria/distributed_array.hpp. Collective: as create_dataset().

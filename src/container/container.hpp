@@ -9,9 +9,10 @@
 // Compressed chunks have no place before ranks have agreed on their sizes: the Layout gives a
 // dataset room for all of them, the Writer hears of each chunk.
 //
+// A file that grows has a Growth on rank 0, whose Writer makes an image of what is added.
+//
 // Future formats add to this and change none of it (docs/design.md, "Containers"). Records of
-// classic netCDF have a stride. A file that grows has an image whose last extent makes the others
-// valid.
+// classic netCDF have a stride.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,11 @@
 
 namespace stria::container {
 
+/// What a format says that can't do it.
+inline Status cannot_grow() {
+  return Status(ErrorCode::kUnsupported, "files of this format can't grow");
+}
+
 /// The places of a new file's raw data. Each rank has a Layout and computes the same places.
 class Layout {
  public:
@@ -42,6 +48,8 @@ class Layout {
   virtual Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) = 0;
   /// The end of all raw data so far.
   virtual int64_t end() const = 0;
+  /// Keeps what a file has already, which ends there. Before any place is given.
+  virtual void begin_behind(int64_t /*old_end*/) {}
 };
 
 /// Makes the metadata of a new file in memory, on one rank.
@@ -53,6 +61,11 @@ class Writer {
   /// Layout has given; returns this offset. Errors (kAlreadyExists, kInvalidArgument, kUnsupported)
   /// have the dataset's name.
   virtual Result<int64_t> create_dataset(const DatasetSpec& spec) = 0;
+  /// Of a file that grows: gives a dataset that it has the shape of `spec`, which is that of before
+  /// but for the rows. All its chunks are to be named, those of before too.
+  virtual Status extend_dataset(const DatasetSpec& /*spec*/) { return cannot_grow(); }
+  /// Of a file that grows: takes the name of a dataset away, if there is one of that name.
+  virtual Status remove(const std::string& /*path*/) { return cannot_grow(); }
   /// Says where the chunks of a dataset are that was made with `chunking`; those that
   /// aren't named read as zeros. Once, before finish(). \pre numbers increase
   virtual Status place_chunks(const std::string& path, std::vector<StoredChunk> chunks) = 0;
@@ -101,6 +114,19 @@ class Reader {
   virtual ByteRange superblock() const = 0;
 };
 
+/// An existing file that more is added to, behind its end. On one rank.
+class Growth {
+ public:
+  virtual ~Growth() = default;
+  /// Where everything new begins: what is behind it means nothing.
+  virtual int64_t end() const = 0;
+  virtual const Reader& reader() const = 0;
+  /// Makes a writer of what is added. Nothing of the file changes by it but the bytes at 0 that
+  /// SparseImage::switch_over holds. `layout` begins behind end(); it, and this, must outlive
+  /// the writer.
+  virtual Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const = 0;
+};
+
 /// A file format. Each has one object, which lives as long as the program.
 class FileFormat {
  public:
@@ -113,6 +139,8 @@ class FileFormat {
   /// Opens a file through `file`, which must outlive the reader. kFormat when it has another
   /// format; kCorrupted when it is cut short or damaged. Errors of the storage keep their code.
   virtual Result<std::unique_ptr<Reader>> open(storage::File& file) const = 0;
+  /// Opens a file that is to grow, as open(). Doesn't change it. kUnsupported says why it can't.
+  virtual Result<std::unique_ptr<Growth>> open_growth(storage::File&) const { return cannot_grow(); }
 };
 
 }  // namespace stria::container

@@ -3,6 +3,9 @@
 namespace stria::container {
 
 std::span<std::byte> SparseImage::at(ByteRange range) {
+  if (range.end <= static_cast<int64_t>(switch_over.size())) {
+    return std::span(switch_over).subspan(static_cast<size_t>(range.begin), static_cast<size_t>(range.size()));
+  }
   for (Extent& extent : extents) {
     const int64_t begin = range.begin - extent.offset;
     if (begin >= 0 && begin + range.size() <= static_cast<int64_t>(extent.bytes.size())) {

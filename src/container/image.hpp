@@ -17,13 +17,15 @@ struct SparseImage {
     std::vector<std::byte> bytes;
   };
   std::vector<Extent> extents;
+  /// Of a file that grows: what is written at 0 when everything else is safe, and makes it valid.
+  std::vector<std::byte> switch_over;
   int64_t file_bytes = 0;  ///< the size that the finished file must have
   ByteRange superblock;    ///< as Reader::superblock()
   /// Where the contents of tables lie in the file, in the order in which they were made;
   /// none is empty.
   std::vector<ByteRange> tables;
 
-  /// The bytes of a range. \pre the range lies within one extent
+  /// The bytes of a range. \pre the range lies within one extent, or within switch_over
   std::span<std::byte> at(ByteRange range);
 };
 

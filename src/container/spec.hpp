@@ -58,6 +58,7 @@ struct DatasetSpec {
   int64_t data_offset = -1;     ///< where the raw data go (Layout::place)
   /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
   std::optional<Chunking> chunking{};
+  bool extendable = false;  ///< the first dimension has no limit
 };
 
 /// A value attached to a dataset or group. The buffer holds the elements in the

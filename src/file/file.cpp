@@ -82,6 +82,11 @@ File File::open(const std::string& path, const OpenOptions& options) {
   return File(file::open_session(make_traced_comm(make_self_comm()), path, options));
 }
 
+File File::append(const std::string& path, const AppendOptions& options) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileOpen), trace::Recorder::instance().file(path));
+  return File(file::append_session(make_traced_comm(make_self_comm()), path, options));
+}
+
 Dataset File::create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                              const DatasetOptions& options) {
   container::DatasetSpec spec;
@@ -89,6 +94,10 @@ Dataset File::create_dataset(const std::string& path, ElementType element, const
   spec.element = container::ElementSpec::of_number(element);
   spec.dims = dims;
   return Dataset(session_, writing(session_, "create_dataset()").create_dataset(spec, options).value());
+}
+
+Dataset File::append_rows(const std::string& path, int64_t rows) {
+  return Dataset(session_, writing(session_, "append_rows()").append_rows(path, rows).value());
 }
 
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,

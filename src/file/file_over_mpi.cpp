@@ -32,4 +32,10 @@ File File::open(MPI_Comm comm, const std::string& path, const OpenOptions& optio
   return File(file::open_session(joined_comm(comm), path, options));
 }
 
+File File::append(MPI_Comm comm, const std::string& path, const AppendOptions& options) {
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileOpen), trace::Recorder::instance().file(path));
+  const CallNote noted = file::note_opening("append()", path, options.hints);
+  return File(file::append_session(joined_comm(comm), path, options));
+}
+
 }  // namespace stria

@@ -67,9 +67,10 @@ void tell_of_loss(const Session& session) {
   const char* verbose = std::getenv("STRIA_VERBOSE");
   const bool silent = verbose != nullptr && std::string_view(verbose) == "0";
   const bool meant = !session.is_open() || !session.failure().ok() || std::uncaught_exceptions() > 0;
-  if (!silent && !meant && session.comm().rank() == 0 && dynamic_cast<const WriteSession*>(&session) != nullptr) {
-    std::fprintf(stderr, "stria: warning: '%s' was not written: it ended without commit() or abandon()\n",
-                 session.path().c_str());
+  const auto* writing = dynamic_cast<const WriteSession*>(&session);
+  if (!silent && !meant && session.comm().rank() == 0 && writing != nullptr) {
+    std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without commit() or abandon()\n", session.path().c_str(),
+                 writing->grows() ? "changed" : "written");
   }
 }
 

@@ -77,6 +77,13 @@ std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::s
   return session;
 }
 
+std::shared_ptr<Session> append_session(std::shared_ptr<Comm> comm, const std::string& path, const AppendOptions& options) {
+  std::shared_ptr<Session> session =
+      WriteSession::append(make_environment(std::move(comm), options.hints), path, options).value();
+  leave_at_end(session);
+  return session;
+}
+
 std::shared_ptr<Session> open_session(std::shared_ptr<Comm> comm, const std::string& path, const OpenOptions& options) {
   std::shared_ptr<Session> session = ReadSession::open(make_environment(std::move(comm), options.hints), path, options).value();
   leave_at_end(session);

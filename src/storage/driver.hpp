@@ -189,6 +189,10 @@ struct OpenOptions {
   /// Take an exclusive advisory lock; kAlreadyExists ("in use by another program") when another
   /// handle holds it. It is released when the file is closed or the process ends.
   bool exclusive_lock = false;
+  /// Take a shared advisory lock, as programs do that read with libhdf5, and keep out those that
+  /// write with it; kAlreadyExists when one of these has the file open. Where the storage has no
+  /// such locks there is none.
+  bool beside_readers = false;
   /// The caller expects no other writer. The storage then leaves out what only pays where writers
   /// contend. If there is another writer, nothing goes wrong.
   bool sole_writer = false;

@@ -48,6 +48,10 @@ for program in "$work"/examples/checkpoint_*; do
   "$work/examples/one_process_$language" "$work/table_$language.h5" | grep "period 2.* height 3.* m"
   cmp "$work/table_c.h5" "$work/table_$language.h5"
 done
+for run in 1 2; do  # the second goes on
+  "$mpiexec" -n 2 "$work/examples/probe_cpp" "$work/probe.h5"
+  h5dump -H "$work/probe.h5" | grep "$((5 * run)), 200 ) / ( H5S_UNLIMITED, 200"
+done
 if [[ -e $work/examples/checkpoint_fortran ]]; then
   # shellcheck disable=SC2046
   "${mpiexec/mpiexec/mpifort}" "$here/../../examples/checkpoint.f90" -o "$work/checkpoint_f" $(pkg-config --cflags --libs stria_fortran) \

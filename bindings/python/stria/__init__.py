@@ -18,7 +18,7 @@ from ._file import Attributes, Dataset, Elements, File
 from ._library import library_for
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
 
-__all__ = ["Attributes", "Dataset", "Elements", "File", "create", "open", "errors", "__version__"]
+__all__ = ["Attributes", "Dataset", "Elements", "File", "append", "create", "open", "errors", "__version__"]
 __all__ += [name for name in dir(errors) if name.endswith("Error")]
 
 
@@ -54,6 +54,17 @@ def open(  # noqa: A001 - as gzip, bz2 and h5py have it
     options = {**(hints or {}), "verify": verify}
     handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=False)
+
+
+def append(
+    path: "str | os.PathLike[str]", comm: Any = None, *, sync: bool = True, hints: "Mapping[str, Any] | None" = None
+) -> File:
+    """Opens an HDF5 file to add datasets, attributes and rows to it. What it has stays readable
+    throughout; the commit makes all that is new visible at once. Collective over `comm`."""
+    library, number = library_for(comm)
+    options = {**(hints or {}), "sync": sync}
+    handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
+    return File(library, handle, os.fspath(path), writing=True)
 
 
 __version__ = library_for(None)[0].version()

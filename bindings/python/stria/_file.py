@@ -267,9 +267,9 @@ class Attributes:
 
 
 class File:
-    """An open file; made by stria.create() and stria.open(). To be used in a `with`: leaving it
-    commits a file that is being written, an exception discards it. The other ranks hear of that in
-    their next collective call, and never wait for it."""
+    """An open file, made by stria.create(), stria.append() or stria.open(). For use in a `with`:
+    leaving it commits a file that is being written, an exception discards it. The other ranks hear
+    of that in their next collective call, and never wait for it."""
 
     def __init__(self, library: Any, handle: Any, path: str, writing: bool) -> None:
         self._library = library
@@ -303,7 +303,7 @@ class File:
     def create_dataset(
         self,
         path: str,
-        shape: "tuple[int, ...] | int | None" = None,
+        shape: "tuple[int | None, ...] | int | None" = None,
         dtype: Any = "f8",
         data: Any = None,
         *,
@@ -313,7 +313,8 @@ class File:
         chunks: "tuple[int, ...] | None" = None,
     ) -> Dataset:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
-        shuffles and deflates its chunks. With `data`, an array that this process puts whole.
+        shuffles and deflates its chunks. A first length of None: it has no rows yet, and
+        append_rows() gives it some. With `data`, an array that this process puts whole.
         Collective: all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
@@ -325,11 +326,19 @@ class File:
         if chunks is not None:
             options["chunk"] = ",".join(str(int(length)) for length in chunks)
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
-        made = self._handle.create_dataset(path, _element_of(dtype), [int(size) for size in dims], options)
+        made = self._handle.create_dataset(path, _element_of(dtype), [-1 if size is None else int(size) for size in dims], options)
         dataset = Dataset(self, made, path)
         if data is not None:
             dataset[...] = array
         return dataset
+
+    def append_rows(self, path: str, rows: int) -> Dataset:
+        """Gives a dataset that was made with a first length of None `rows` more rows, the last ones
+        of the result. What it had before can't be put again. Collective: all ranks pass the same.
+
+            f.append_rows("probe", len(mine))[-len(mine) :] = mine
+        """
+        return Dataset(self, self._handle.append_rows(path, rows), path)
 
     def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None) -> None:
         """Makes a dataset of strings of `width` bytes, padded with blanks. Collective: all ranks

@@ -1,6 +1,7 @@
 #include "container/hdf5/hdf5_format.hpp"
 
 #include "base/checked.hpp"
+#include "container/hdf5/grow/hdf5_growth.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/writer.hpp"
 
@@ -17,6 +18,7 @@ class InOrder : public Layout {
   }
   Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) override { return place_bytes(spec, bytes); }
   int64_t end() const override { return end_; }
+  void begin_behind(int64_t old_end) override { end_ = align_up(old_end, kPageBytes); }
 
  private:
   Result<int64_t> place_bytes(const DatasetSpec& spec, int64_t bytes) {
@@ -32,6 +34,8 @@ class InOrder : public Layout {
     end_ = end;
     return align_down(begin, spec.alignment_bytes);
   }
+
+  static constexpr int64_t kPageBytes = 4096;
 
   int64_t end_ = Hdf5Writer::first_raw_offset();
 };
@@ -51,6 +55,11 @@ Result<std::unique_ptr<Writer>> Hdf5Format::make_writer(const Layout& layout) co
 Result<std::unique_ptr<Reader>> Hdf5Format::open(storage::File& file) const {
   STRIA_ASSIGN_OR_RETURN(auto reader, Hdf5Reader::open(file));
   return std::unique_ptr<Reader>(std::move(reader));
+}
+
+Result<std::unique_ptr<Growth>> Hdf5Format::open_growth(storage::File& file) const {
+  STRIA_ASSIGN_OR_RETURN(auto growth, Hdf5Growth::open(file));
+  return std::unique_ptr<Growth>(std::move(growth));
 }
 
 }  // namespace stria::container

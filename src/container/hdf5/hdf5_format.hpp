@@ -11,6 +11,7 @@ class Hdf5Format : public FileFormat {
   std::unique_ptr<Layout> make_layout() const override;
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
   Result<std::unique_ptr<Reader>> open(storage::File& file) const override;
+  Result<std::unique_ptr<Growth>> open_growth(storage::File& file) const override;
 };
 
 }  // namespace stria::container

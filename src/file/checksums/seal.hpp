@@ -21,6 +21,12 @@ namespace stria::file {
 
 inline constexpr const char* kSealPath = ".stria/seal";
 
+/// A stretch of the metadata, without contents that have sums of their own.
+struct SealedPart {
+  ByteRange range;
+  uint64_t sum = 0;
+};
+
 struct Seal {
   /// Another one was written by another program, which has changed the metadata.
   uint64_t superblock_sum = 0;
@@ -29,6 +35,8 @@ struct Seal {
   int64_t tail_begin = 0;     ///< … and, unless this is 0, in [tail_begin, file_bytes)
   int64_t file_bytes = 0;
   std::vector<TableSeal> tables;  ///< one per row table
+  /// Of a file that has grown: in place of metadata_sum and of where the metadata lie.
+  std::vector<SealedPart> parts{};
 };
 
 /// The sum of bytes as it is stored, never 0.
@@ -38,8 +46,8 @@ std::vector<std::byte> with_own_sum(std::span<const std::byte> content);
 /// Returns the content behind its own sum. kCorrupted names the dataset `path`.
 Result<std::span<const std::byte>> without_own_sum(std::span<const std::byte> summed, const std::string& path);
 
-/// How many numbers of 8 bytes a seal takes.
-int64_t seal_numbers(size_t table_count);
+/// How many numbers of 8 bytes a seal takes; `part_count` 0: that of a new file.
+int64_t seal_numbers(size_t table_count, size_t part_count);
 std::vector<std::byte> encode_seal(const Seal& seal);
 /// kCorrupted when its own sum is wrong, kFormat when it makes no sense.
 Result<Seal> decode_seal(std::span<const std::byte> content);
@@ -47,5 +55,7 @@ Result<Seal> decode_seal(std::span<const std::byte> content);
 /// The metadata of the file in order, without the contents of `tables` that lie within them, which
 /// have sums of their own.
 std::vector<ByteRange> sealed_ranges(const Seal& seal, std::vector<ByteRange> tables);
+/// Likewise of one stretch.
+std::vector<ByteRange> between_tables(ByteRange part, std::vector<ByteRange> tables);
 
 }  // namespace stria::file

@@ -24,8 +24,9 @@ int64_t distance(int64_t chunk_bytes) {
 
 }  // namespace
 
-ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set)
-    : comm_(comm), catalog_(catalog), set_(set), parts_(transfers, catalog) {}
+ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set,
+                         Before before)
+    : comm_(comm), catalog_(catalog), set_(set), before_(std::move(before)), parts_(transfers, catalog) {}
 
 Status ChunkPacker::pack(std::vector<PackedChunks>& packed) {
   STRIA_RETURN_IF_ERROR(comm_.agree(or_out_of_memory([&] {
@@ -52,8 +53,7 @@ Status ChunkPacker::pack(std::vector<PackedChunks>& packed) {
   }
   const Status done = divided.ok() ? or_out_of_memory([&] {
     receive(incoming);
-    pack_own(packed);
-    return Status();
+    return pack_own(packed);
   })
                                    : divided;
   return comm_.agree(done);
@@ -135,7 +135,7 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
                    [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
 }
 
-void ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
+Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
   for (size_t first = 0; first < works_.size();) {
     const int64_t each = distance(parts_.grid(works_[first].dataset).chunk_bytes());
     const auto most = static_cast<size_t>(std::max<int64_t>(kBatchBytes / each, 1));
@@ -144,20 +144,23 @@ void ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
            works_[last].number == works_[first].number) {
       ++last;
     }
-    assemble(std::span(works_).subspan(first, last - first), packed);
+    STRIA_RETURN_IF_ERROR(assemble(std::span(works_).subspan(first, last - first), packed));
     first = last;
   }
+  return Status();
 }
 
 // The same chunk of several datasets.
-void ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
+Status ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
   const int64_t chunk_bytes = parts_.grid(batch[0].dataset).chunk_bytes();
   const auto each = static_cast<size_t>(distance(chunk_bytes));
   batch_.resize(std::max(batch_.size(), batch.size() * each));
   streams_.clear();
   std::vector<char> has_data(batch.size());
   for (size_t i = 0; i < batch.size(); ++i) {
-    has_data[i] = find_parts(batch[i], batch_.data() + i * each) ? 1 : 0;
+    const std::span<std::byte> chunk(batch_.data() + i * each, static_cast<size_t>(chunk_bytes));
+    STRIA_ASSIGN_OR_RETURN(const bool found, find_parts(batch[i], chunk));
+    has_data[i] = found ? 1 : 0;
   }
   set_.pack(streams_);
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -166,11 +169,12 @@ void ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks
             packed[static_cast<size_t>(batch[i].dataset)]);
     }
   }
+  return Status();
 }
 
 // Notes what is to be packed into the chunk, and puts there what was received; false where
-// nothing is. What nobody puts is zero.
-bool ChunkPacker::find_parts(const Work& work, std::byte* chunk) {
+// nothing is. What nobody puts is as before, or zero.
+Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chunk) {
   found_.clear();
   const ChunkOfDataset here{work.dataset, work.number};
   parts_.find(here, found_);
@@ -182,15 +186,16 @@ bool ChunkPacker::find_parts(const Work& work, std::byte* chunk) {
   for (const ChunkPart& part : found_) {
     covered += part.offset == covered ? part.bytes : 0;
   }
-  const int64_t chunk_bytes = parts_.grid(work.dataset).chunk_bytes();
-  if (covered < chunk_bytes) {
-    std::memset(chunk, 0, static_cast<size_t>(chunk_bytes));
+  if (parts_.grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows) {
+    STRIA_RETURN_IF_ERROR(before_(work.dataset, work.number, chunk));
+  } else if (covered < static_cast<int64_t>(chunk.size())) {
+    std::memset(chunk.data(), 0, chunk.size());
   }
   for (auto part = first; part != last; ++part) {
-    std::copy(part->bytes.begin(), part->bytes.end(), chunk + part->offset);
+    std::copy(part->bytes.begin(), part->bytes.end(), chunk.begin() + part->offset);
   }
   for (const ChunkPart& part : found_) {
-    streams_.push_back({part.transfer, part.begin, part.begin + part.bytes, chunk + part.offset});
+    streams_.push_back({part.transfer, part.begin, part.begin + part.bytes, chunk.data() + part.offset});
   }
   return first != last || !found_.empty();
 }

@@ -8,6 +8,7 @@
 // Cost: the memory that the packed chunks take, and that of parts that travel.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,8 +23,12 @@ namespace stria::file {
 
 class ChunkPacker {
  public:
-  /// `transfers` are this rank's puts of datasets in chunks. `set` is made of them.
-  ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set);
+  /// Fills a chunk with what the file has of it already.
+  using Before = std::function<Status(int dataset, int64_t chunk, std::span<std::byte> out)>;
+
+  /// `transfers` are this rank's puts of datasets in chunks. `set` is made of them. `before` is
+  /// asked for chunks with old rows.
+  ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set, Before before = {});
 
   /// Packs all chunks; `packed` gets, of each dataset of the catalog, those of this rank by
   /// increasing number. Collective: yes, the error is agreed on; a rank that has no packer calls
@@ -47,14 +52,15 @@ class ChunkPacker {
   void divide(const std::vector<SharedChunks>& shared);
   Comm::Messages pack_for_others(const std::vector<SharedChunks>& shared);
   void receive(const Comm::Messages& incoming);
-  void pack_own(std::vector<PackedChunks>& packed);
-  void assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed);
-  bool find_parts(const Work& work, std::byte* chunk);
+  Status pack_own(std::vector<PackedChunks>& packed);
+  Status assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  Result<bool> find_parts(const Work& work, std::span<std::byte> chunk);
   void store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed);
 
   Comm& comm_;
   const Catalog& catalog_;
   TransferSet& set_;
+  Before before_;
   ChunkParts parts_;
   container::FilterPipeline pipeline_;
   ChunkRanges touched_;

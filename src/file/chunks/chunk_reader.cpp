@@ -83,13 +83,19 @@ Status ChunkReader::decode(int dataset, const Cut& cut, Decoded& decoded) {
 
 Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {
   STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
+  const container::ChunkGrid::Run run = known->grid.run_at(byte);
+  STRIA_ASSIGN_OR_RETURN(const std::span<std::byte> whole, chunk(dataset, run.chunk));
+  return whole.subspan(static_cast<size_t>(run.offset), static_cast<size_t>(run.bytes));
+}
+
+Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
+  STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
   if (kept_dataset_ != dataset) {
     kept_.clear();
     kept_by_number_.clear();
     kept_dataset_ = dataset;
   }
-  const container::ChunkGrid::Run run = known->grid.run_at(byte);
-  const auto found = kept_by_number_.find(run.chunk);
+  const auto found = kept_by_number_.find(number);
   if (found != kept_by_number_.end()) {
     kept_.splice(kept_.begin(), kept_, found->second);
   } else {
@@ -100,12 +106,12 @@ Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {
     } else {
       fresh.emplace_back();
     }
-    fresh.front().chunk = run.chunk;
+    fresh.front().chunk = number;
     STRIA_RETURN_IF_ERROR(decode(dataset, *known, fresh.front()));
     kept_.splice(kept_.begin(), fresh);
-    kept_by_number_[run.chunk] = kept_.begin();
+    kept_by_number_[number] = kept_.begin();
   }
-  return std::span(kept_.front().bytes).subspan(static_cast<size_t>(run.offset), static_cast<size_t>(run.bytes));
+  return std::span(kept_.front().bytes);
 }
 
 Result<int64_t> ChunkReader::stored_bytes(int dataset) {

@@ -43,6 +43,8 @@ class ChunkReader {
   /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
   /// dataset and rows, which are then those of damaged_rows().
   Result<std::span<std::byte>> from(int dataset, int64_t byte);
+  /// All of a chunk, likewise.
+  Result<std::span<std::byte>> chunk(int dataset, int64_t number);
   /// Of the last error kCorrupted.
   ByteRange damaged_rows() const { return damaged_rows_; }
   /// The bytes of all chunks in the file.

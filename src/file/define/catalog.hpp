@@ -22,6 +22,9 @@ struct DatasetEntry {
   int64_t stored_bytes = 0;  ///< of all chunks of a new dataset
   std::string filters;       ///< what chunks pass, in words
   bool value_range = false;
+  /// Of a dataset that gets longer: the rows that the file has. 0: it is new.
+  int64_t old_rows = 0;
+  bool is_old = false;      ///< the file that grows has it
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "container/chunks/chunk_grid.hpp"
 #include "container/object_path.hpp"
@@ -40,6 +41,7 @@ uint64_t hash_of(const container::DatasetSpec& spec) {
   for (const int64_t size : spec.dims) {
     hash = combine_hashes(hash, static_cast<uint64_t>(size));
   }
+  hash = combine_hashes(hash, spec.extendable ? 1 : 0);
   if (spec.chunking) {
     for (const int64_t size : spec.chunking->dims) {
       hash = combine_hashes(hash, static_cast<uint64_t>(size));
@@ -109,13 +111,17 @@ DefinitionText describe_attribute(const container::AttributeSpec& attribute) {
            {"the value", text_of(attribute.element, attribute.value)}}};
 }
 
-// Whole rows, or as much of a row, until a chunk has about a megabyte.
+// Whole rows, or as much of a row, until a chunk has about a megabyte. A chunk that rows are
+// appended to is written again each time, so that it has as many rows as make 16 KiB.
 std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
   constexpr int64_t kUsualBytes = 1 << 20;
+  constexpr int64_t kRewrittenBytes = 16 << 10;
   std::vector<int64_t> chunk(spec.dims.size(), 1);
   int64_t bytes = spec.element.bytes;
   for (size_t dim = spec.dims.size(); dim-- > 0;) {
-    chunk[dim] = std::clamp<int64_t>(kUsualBytes / bytes, 1, spec.dims[dim]);
+    const bool grows = dim == 0 && spec.extendable;
+    chunk[dim] =
+        std::clamp<int64_t>((grows ? kRewrittenBytes : kUsualBytes) / bytes, 1, grows ? kRewrittenBytes : spec.dims[dim]);
     bytes *= chunk[dim];
   }
   return chunk;
@@ -123,8 +129,9 @@ std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
 
 // How a dataset is to be cut. One without elements, and one value alone, stay in one piece.
 Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec) {
-  const bool has_several = !spec.dims.empty() && std::find(spec.dims.begin(), spec.dims.end(), 0) == spec.dims.end();
-  if ((options.chunk.empty() && !options.filters.any()) || (options.chunk.empty() && !has_several)) {
+  const auto first = spec.dims.begin() + (spec.extendable ? 1 : 0);
+  const bool has_several = !spec.dims.empty() && std::find(first, spec.dims.end(), 0) == spec.dims.end();
+  if ((options.chunk.empty() && !options.filters.any() && !spec.extendable) || (options.chunk.empty() && !has_several)) {
     return Status();
   }
   const auto refused = [&](const std::string& why) {
@@ -135,7 +142,7 @@ Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec)
   }
   spec.chunking = container::Chunking{options.chunk.empty() ? usual_chunk(spec) : options.chunk, options.filters};
   STRIA_RETURN_IF_ERROR(container::check_chunking(spec).with_context(fmt::format("dataset '{}'", spec.path)));
-  for (size_t dim = 0; dim < spec.dims.size(); ++dim) {
+  for (size_t dim = spec.extendable ? 1 : 0; dim < spec.dims.size(); ++dim) {
     if (spec.chunking->dims[dim] > spec.dims[dim]) {
       return refused(fmt::format("dimension {} of a chunk, {}, is longer than the dataset's, {}", dim, spec.chunking->dims[dim],
                                  spec.dims[dim]));
@@ -151,11 +158,15 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   DatasetEntry entry;
   entry.spec = given;
   entry.spec.element.big_endian = options.big_endian;
+  if (!entry.spec.dims.empty() && entry.spec.dims[0] == kUnlimited) {
+    entry.spec.dims[0] = 0;
+    entry.spec.extendable = true;
+  }
   entry.value_range = options.value_range;
   STRIA_ASSIGN_OR_RETURN(entry.spec.path, container::normal_path(given.path));
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
   STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
-  if (target_.catalog.find(entry.spec.path)) {
+  if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
   }
   const int64_t by_hint = entry.data_bytes() >= alignment_bytes_ ? alignment_bytes_ : 8;
@@ -166,6 +177,42 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   const int number = target_.catalog.add(std::move(entry));
   target_.log.add(hash, 1, [this, number] { return describe_dataset(target_.catalog[number]); });
   return number;
+}
+
+Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
+  const auto refused = [&](ErrorCode code, const std::string& why) {
+    return Status(code, fmt::format("append_rows('{}', {}): {}", path, rows, why));
+  };
+  auto number = target_.catalog.find(path);
+  const auto old = target_.before.find(path);
+  if (!number && !old) {
+    return refused(ErrorCode::kNotFound, "there is no such dataset");
+  }
+  DatasetEntry entry = number ? target_.catalog[*number] : target_.before[*old];
+  if (!entry.spec.extendable) {
+    return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
+  }
+  if (!entry.is_chunked()) {
+    return refused(ErrorCode::kUnsupported, "its elements, filters or index are none that Stria writes");
+  }
+  if (rows < 0 || !checked_add(entry.spec.dims[0], rows, &entry.spec.dims[0])) {
+    return refused(ErrorCode::kInvalidArgument, "not a number of rows");
+  }
+  STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
+  if (number) {
+    target_.catalog[*number].spec.dims = entry.spec.dims;
+  } else {
+    entry.is_old = true;
+    entry.old_rows = target_.before[*old].row_count();
+    entry.data_offset = -1;
+    entry.spec.alignment_bytes = 8;
+    number = target_.catalog.add(std::move(entry));
+  }
+  const uint64_t hash = combine_hashes(hash_text(target_.catalog[*number].spec.path), static_cast<uint64_t>(rows));
+  target_.log.add(hash, 1, [name = target_.catalog[*number].spec.path, rows] {
+    return DefinitionText{fmt::format("append_rows('{}')", name), {{"the number of rows", std::to_string(rows)}}};
+  });
+  return *number;
 }
 
 Status Definitions::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {

@@ -28,6 +28,7 @@ class Definitions {
     Catalog& catalog;
     container::Layout& layout;
     DefinitionLog& log;
+    const Catalog& before;  ///< what a file that grows has
   };
 
   /// `alignment_bytes` is for datasets of at least that size which ask for none; `carries_out` on
@@ -39,12 +40,16 @@ class Definitions {
 
   /// Gives the dataset its number and its place.
   Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
+  /// Gives a dataset that is new, or that the file has, more rows. Returns its number.
+  Result<int> append_rows(const std::string& path, int64_t rows);
   /// `content` is empty on a rank that leaves it out.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
   /// Likewise without a look at the name: for tables of the library's own.
   void add_table(container::DatasetSpec spec, std::span<const std::byte> content);
 
+  /// Whether anything was defined.
+  bool any() const { return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty(); }
   /// In the order in which they were made; the same on every rank but for the contents.
   std::span<const Table> tables() const { return tables_; }
   /// Makes tables and attributes, when all datasets are made. On the rank that carries out.

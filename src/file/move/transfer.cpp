@@ -57,6 +57,15 @@ Result<std::vector<Span>> resolve_spans(const DatasetEntry& dataset, const Hyper
   return spans;
 }
 
+// What a file that grows has already, it keeps.
+Status check_rows_new(const DatasetEntry& dataset, const Transfer& transfer) {
+  return transfer.row_count > 0 && transfer.first_row < dataset.old_rows
+             ? invalid(dataset, fmt::format("its first {} rows are in the file already, and can't be put again; the put begins "
+                                            "at row {}",
+                                            dataset.old_rows, transfer.first_row))
+             : Status();
+}
+
 // The region as nested vectors, innermost dimension first; normalisation joins what is contiguous.
 Status describe_region(const DatasetEntry& dataset, const std::vector<Span>& spans, Transfer& transfer) {
   int64_t extent_bytes = dataset.spec.element.bytes;
@@ -114,6 +123,7 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
   transfer.dataset = index;
   STRIA_RETURN_IF_ERROR(describe_region(dataset, spans, transfer));
   note_shape(dataset, spans, transfer);
+  STRIA_RETURN_IF_ERROR(check_rows_new(dataset, transfer));
   STRIA_RETURN_IF_ERROR(check_memory(dataset, transfer, memory));
   transfer.memory = memory;
   return transfer;
@@ -161,6 +171,7 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Ele
   STRIA_ASSIGN_OR_RETURN(transfer.region, elements.region(dataset.spec.element.bytes));
   STRIA_ASSIGN_OR_RETURN(transfer.memory.type, elements.memory(memory_bytes));
   note_rows(dataset, transfer);
+  STRIA_RETURN_IF_ERROR(check_rows_new(dataset, transfer));
   return transfer;
 }
 

@@ -9,7 +9,7 @@
 #include "access/move.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/outcome_message.hpp"
-#include "file/read/catalog_message.hpp"
+#include "file/session/catalog_message.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -88,20 +88,7 @@ Status ReadSession::open_root() {
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::string> paths, reader_->list());
-  for (const std::string& path : paths) {
-    if (path.empty() || path.back() == '/') {
-      continue;
-    }
-    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader_->dataset(path));
-    DatasetEntry entry;
-    entry.spec = info.spec;
-    entry.spec.path = path;
-    entry.data_offset = info.data_offset;
-    entry.filters = info.filters;
-    STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
-    catalog_.add(std::move(entry));
-  }
+  STRIA_ASSIGN_OR_RETURN(catalog_, read_catalog(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
   auto index = read_checksum_index(*reader_, report_.file_bytes);
   if (!index.ok()) {
@@ -132,28 +119,10 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     }
     checksums_ = std::move(catalog.checksums);
   }
-  if (const Status attached = attach_row_sums(); !attached.ok()) {
+  if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));
   }
   checker_.find_slabs();
-  return Status();
-}
-
-// Tells the datasets of their rows' sums. The same on every rank.
-Status ReadSession::attach_row_sums() {
-  for (size_t i = 0; i < checksums_.paths.size(); ++i) {
-    auto [table, column] = checksums_.placement[i];
-    auto found = find(checksums_.paths[i]);
-    if (!found.ok() || table < 0) {
-      continue;
-    }
-    DatasetEntry& entry = catalog_[*found];
-    if (entry.row_count() != checksums_.tables[static_cast<size_t>(table)][1]) {
-      return Status(ErrorCode::kFormat, fmt::format("dataset '{}' and its table of checksums differ in rows", entry.spec.path));
-    }
-    entry.checksum_group = static_cast<int>(table);
-    entry.checksum_column = static_cast<int>(column);
-  }
   return Status();
 }
 

@@ -60,7 +60,6 @@ class ReadSession : public Session {
   Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, std::optional<Call> call);
   Status read_whole(int number, std::vector<std::byte>& content);
   Status take_catalog(std::span<const std::byte> message);
-  Status attach_row_sums();
   Status without_index(const Status& problem);
   Status open_handle();
   Status move(const access::RequestShape& shape);
@@ -77,6 +76,7 @@ class ReadSession : public Session {
   // The whole file: whole_file.cpp.
   Status verify_share(const std::vector<std::string>& except, Findings& findings);
   Status verify_metadata(Findings& findings);
+  Status verify_sealed(const Seal& seal, Findings& findings);
   void verify_names(Findings& findings);
   void remark_on_datasets(Findings& findings);
   Status share_findings(Findings& findings);

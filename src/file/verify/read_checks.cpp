@@ -52,6 +52,12 @@ Status SumChecker::cut_short(const char* before_what) const {
 
 void SumChecker::find_slabs() {
   slabs_of_.resize(seen_.catalog.datasets().size());
+  listed_.resize(slabs_of_.size());
+  for (const std::string& path : seen_.checksums.paths) {
+    if (const auto number = seen_.catalog.find(path)) {
+      listed_[static_cast<size_t>(*number)] = 1;
+    }
+  }
   for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
     if (const auto number = entry_of(seen_.checksums.slabs[i].dataset)) {
       slabs_of_[static_cast<size_t>(*number)].push_back(static_cast<int>(i));

@@ -96,6 +96,7 @@ class SumChecker {
   Subject seen_;
   std::vector<std::byte> zeros_;            // for chunks that can't be read
   std::vector<std::vector<int>> slabs_of_;  // of each dataset: the numbers of its records
+  std::vector<char> listed_;                // of each dataset: whether the list of sums has it
   TableRows table_rows_;
   std::set<int> trusted_tables_;  // whose own sums were looked at
 };

@@ -17,12 +17,15 @@ std::string own_path(const char* name) {
   return std::string(kOwnGroup) + "/" + name;
 }
 
-// The datasets in the order of their numbers: those with raw data, the tables, and last the two
-// that are made here and the seal.
-std::vector<std::string> paths_by_number(const Catalog& catalog, const Definitions& definitions) {
-  std::vector<std::string> paths;
+// The datasets in the order of their numbers: those that the file had, those with raw data, the
+// tables, and last the two that are made here and the seal.
+std::vector<std::string> paths_by_number(const Catalog& catalog, const OldContent& old, const Definitions& definitions) {
+  const auto kept = static_cast<std::ptrdiff_t>(old.kept_path_count());
+  std::vector<std::string> paths(old.checksums.paths.begin(), old.checksums.paths.begin() + kept);
   for (const DatasetEntry& dataset : catalog.datasets()) {
-    paths.push_back(dataset.spec.path);
+    if (!dataset.is_old) {
+      paths.push_back(dataset.spec.path);
+    }
   }
   for (const Definitions::Table& table : definitions.tables()) {
     paths.push_back(table.spec.path);
@@ -48,11 +51,19 @@ void define_names(const std::vector<std::string>& paths, Definitions& definition
   definitions.add_table(std::move(names), bytes);
 }
 
-void define_placement(size_t path_count, const Catalog& catalog, Definitions& definitions) {
+void define_placement(size_t path_count, const Catalog& catalog, const OldContent& old, Definitions& definitions) {
+  const auto first_table = static_cast<int64_t>(old.checksums.tables.size());
   std::vector<int64_t> places;
+  for (size_t i = 0; i < old.kept_path_count(); ++i) {
+    places.push_back(old.checksums.placement[i].first);
+    places.push_back(old.checksums.placement[i].second);
+  }
   for (const DatasetEntry& dataset : catalog.datasets()) {
+    if (dataset.is_old) {
+      continue;
+    }
     const bool by_rows = dataset.checksum_group >= 0;
-    places.push_back(by_rows ? dataset.checksum_group : -1);
+    places.push_back(by_rows ? first_table + dataset.checksum_group : -1);
     places.push_back(by_rows ? dataset.checksum_column : -1);
   }
   places.resize(2 * path_count, -1);
@@ -65,14 +76,15 @@ void define_placement(size_t path_count, const Catalog& catalog, Definitions& de
 
 }  // namespace
 
-Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, container::Layout& layout, Definitions& definitions) {
+Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const OldContent& old, container::Layout& layout,
+                                                     Definitions& definitions) {
   std::vector<RowTable> tables = place_row_sums(catalog.datasets());
   for (size_t i = 0; i < tables.size(); ++i) {
-    STRIA_ASSIGN_OR_RETURN(tables[i].data_offset, layout.place(tables[i].spec(i)));
+    STRIA_ASSIGN_OR_RETURN(tables[i].data_offset, layout.place(tables[i].spec(old.checksums.tables.size() + i)));
   }
-  const std::vector<std::string> paths = paths_by_number(catalog, definitions);
+  const std::vector<std::string> paths = paths_by_number(catalog, old, definitions);
   define_names(paths, definitions);
-  define_placement(paths.size(), catalog, definitions);
+  define_placement(paths.size(), catalog, old, definitions);
   return tables;
 }
 
@@ -86,6 +98,39 @@ void add_table_sums(const Catalog& catalog, const Definitions& definitions, std:
     }
     ++number;
   }
+}
+
+Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldContent& old, size_t table_count,
+                                            std::vector<std::byte> records) {
+  if (!old.exists) {
+    return records;
+  }
+  const auto kept = static_cast<int>(old.kept_path_count());
+  std::vector<int> numbers;  // in the file, of each of the session's
+  int next = kept;
+  for (const DatasetEntry& dataset : catalog.datasets()) {
+    const auto known = std::find(old.checksums.paths.begin(), old.checksums.paths.begin() + kept, dataset.spec.path);
+    // One that another program has added is not among them, and has no sums.
+    const bool is_listed = known != old.checksums.paths.begin() + kept;
+    numbers.push_back(!dataset.is_old ? next++ : is_listed ? static_cast<int>(known - old.checksums.paths.begin()) : -1);
+  }
+  for (size_t i = 0; i < table_count; ++i) {
+    numbers.push_back(next++);
+  }
+  std::vector<std::byte> joined;
+  for (const SlabSum& slab : old.checksums.slabs) {
+    if (slab.dataset < kept) {
+      encode_slab_sum(slab, joined);
+    }
+  }
+  STRIA_ASSIGN_OR_RETURN(std::vector<SlabSum> own, decode_slab_sums(records, static_cast<int64_t>(numbers.size())));
+  for (SlabSum& slab : own) {
+    slab.dataset = numbers[static_cast<size_t>(slab.dataset)];
+    if (slab.dataset >= 0) {
+      encode_slab_sum(slab, joined);
+    }
+  }
+  return joined;
 }
 
 }  // namespace stria::file

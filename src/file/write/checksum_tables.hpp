@@ -1,5 +1,6 @@
-// The tables in which a new file keeps its checksums, as far as they are known before
-// the data move.
+// The tables in which a file keeps its checksums, as far as they are known before the data move. A
+// file that grows keeps its tables of rows, and gets new ones beside them; what says where each
+// dataset has its sums is made anew.
 #pragma once
 
 #include <vector>
@@ -7,16 +8,23 @@
 #include "container/container.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/define/definitions.hpp"
+#include "file/write/old_content.hpp"
 
 namespace stria::file {
 
 /// Gives the sums of rows their tables, and the tables their places. Defines the tables that
 /// say where each dataset has its sums. To be called when everything else is defined. The same
 /// on every rank.
-Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, container::Layout& layout, Definitions& definitions);
+Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const OldContent& old, container::Layout& layout,
+                                                     Definitions& definitions);
 
 /// Adds the sums of all small tables to the records of slabs. Rank 0 does this, which has the whole
 /// tables; no message is sent.
 void add_table_sums(const Catalog& catalog, const Definitions& definitions, std::vector<std::byte>& records);
+
+/// The records of the whole file: those that it had, and the new ones, whose datasets the session
+/// has numbered.
+Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldContent& old, size_t table_count,
+                                            std::vector<std::byte> records);
 
 }  // namespace stria::file

@@ -52,7 +52,9 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
   });
   std::unique_ptr<ChunkPacker> packer;
   const Status ready = set.ok() ? or_out_of_memory([&] {
-    packer = std::make_unique<ChunkPacker>(comm(), catalog_, chunked_, **set);
+    packer = std::make_unique<ChunkPacker>(
+        comm(), catalog_, chunked_, **set,
+        [this](int dataset, int64_t chunk, std::span<std::byte> out) { return fill_with_old(dataset, chunk, out); });
     return Status();
   })
                                 : set.status();

@@ -26,7 +26,8 @@ std::vector<std::byte> number_as(ElementType type, double value) {
 
 Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& format, const container::Layout& layout,
                                                   const Content& content) {
-  STRIA_ASSIGN_OR_RETURN(auto writer, format.make_writer(layout));
+  STRIA_ASSIGN_OR_RETURN(auto writer,
+                         content.old.exists ? content.old.growth->make_writer(layout) : format.make_writer(layout));
   std::unique_ptr<Metadata> metadata(new Metadata(std::move(writer), content));
   STRIA_RETURN_IF_ERROR(metadata->build_all());
   return metadata;
@@ -34,15 +35,28 @@ Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& f
 
 Status Metadata::build_all() {
   for (const DatasetEntry& dataset : content_.catalog.datasets()) {
-    STRIA_RETURN_IF_ERROR(writer_->create_dataset(dataset.spec).status());
+    STRIA_RETURN_IF_ERROR(dataset.is_old ? writer_->extend_dataset(dataset.spec)
+                                         : writer_->create_dataset(dataset.spec).status());
     if (dataset.value_range) {
       STRIA_RETURN_IF_ERROR(reserve_value_range(dataset));
     }
   }
   for (size_t i = 0; i < content_.row_tables.size(); ++i) {
-    STRIA_RETURN_IF_ERROR(writer_->create_dataset(content_.row_tables[i].spec(i)).status());
+    const size_t number = content_.old.checksums.tables.size() + i;
+    STRIA_RETURN_IF_ERROR(writer_->create_dataset(content_.row_tables[i].spec(number)).status());
   }
+  STRIA_RETURN_IF_ERROR(remove_own_tables());
   return content_.definitions.carry_out(*writer_);
+}
+
+// Those tables of a file that grows which are made anew for all of it.
+Status Metadata::remove_own_tables() {
+  for (const char* name : {"datasets", "placement", "slabs", "chunks", "seal"}) {
+    if (content_.old.checksums.present) {
+      STRIA_RETURN_IF_ERROR(writer_->remove(std::string(kOwnGroup) + "/" + name));
+    }
+  }
+  return Status();
 }
 
 // The attributes get their place next to their dataset before their values are known.
@@ -70,9 +84,14 @@ Status Metadata::fill_value_ranges(std::span<const ValueRange> ranges) {
       continue;
     }
     const std::array<int, 2>& places = range_attributes_[reserved++];
-    if (ranges[i].minimum <= ranges[i].maximum) {  // else nothing was put
-      values.emplace_back(places[0], number_as(dataset.stored_element(), ranges[i].minimum));
-      values.emplace_back(places[1], number_as(dataset.stored_element(), ranges[i].maximum));
+    // Else nothing was put. Where rows are still to come, the attributes say that there is a range.
+    if (ranges[i].minimum <= ranges[i].maximum || (dataset.spec.extendable && !dataset.is_old)) {
+      ValueRange range = ranges[i];
+      if (const auto old = content_.old.value_ranges.find(dataset.spec.path); old != content_.old.value_ranges.end()) {
+        range = {std::min(range.minimum, old->second.minimum), std::max(range.maximum, old->second.maximum)};
+      }
+      values.emplace_back(places[0], number_as(dataset.stored_element(), range.minimum));
+      values.emplace_back(places[1], number_as(dataset.stored_element(), range.maximum));
     }
   }
   return writer_->fill_attributes(values);
@@ -94,20 +113,13 @@ Status Metadata::finish(GatheredByAll gathered, bool checksums) {
 
 // Tells the writer of all chunks, and keeps the sums of their bytes.
 Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool checksums) {
-  ChunkSums sums;
+  ChunkSums sums = content_.old.chunk_sums;
   for (size_t i = 0; i < chunks.size(); ++i) {
     const DatasetEntry& dataset = content_.catalog[static_cast<int>(i)];
     if (!dataset.is_chunked()) {
       continue;
     }
-    std::vector<SummedChunk>& own = chunks[i];
-    std::sort(own.begin(), own.end(),
-              [](const SummedChunk& a, const SummedChunk& b) { return a.place.number < b.place.number; });
-    std::vector<container::StoredChunk> places;
-    for (const SummedChunk& chunk : own) {
-      places.push_back(chunk.place);
-      sums[dataset.spec.path].push_back(chunk.sum);
-    }
+    STRIA_ASSIGN_OR_RETURN(auto places, join_chunks(dataset, std::move(chunks[i]), sums));
     STRIA_RETURN_IF_ERROR(writer_->place_chunks(dataset.spec.path, std::move(places)));
   }
   if (!checksums || sums.empty()) {
@@ -121,8 +133,40 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
   return writer_->create_table(spec, content);
 }
 
+// The chunks of a dataset by number, and in `sums` those of their bytes. An old chunk stays where
+// no new one takes its place. Where the sum of one isn't known, none is kept.
+Result<std::vector<container::StoredChunk>> Metadata::join_chunks(const DatasetEntry& dataset, std::vector<SummedChunk> own,
+                                                                  ChunkSums& sums) const {
+  std::vector<container::StoredChunk> before;
+  if (dataset.is_old) {
+    STRIA_ASSIGN_OR_RETURN(before, content_.old.growth->reader().chunks(dataset.spec.path));
+  }
+  std::vector<uint64_t>& of_dataset = sums[dataset.spec.path];
+  const bool has_sums = of_dataset.size() == before.size();
+  const auto by_number = [](const SummedChunk& a, const SummedChunk& b) { return a.place.number < b.place.number; };
+  std::sort(own.begin(), own.end(), by_number);
+  for (size_t i = 0, end = own.size(); i < before.size(); ++i) {
+    const SummedChunk old{.place = before[i], .sum = has_sums ? of_dataset[i] : 0};
+    if (!std::binary_search(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(end), old, by_number)) {
+      own.push_back(old);
+    }
+  }
+  std::sort(own.begin(), own.end(), by_number);
+  std::vector<container::StoredChunk> places;
+  of_dataset.clear();
+  for (const SummedChunk& chunk : own) {
+    places.push_back(chunk.place);
+    of_dataset.push_back(chunk.sum);
+  }
+  if (!has_sums || of_dataset.empty()) {
+    sums.erase(dataset.spec.path);
+  }
+  return places;
+}
+
 Status Metadata::create_slabs(std::vector<std::byte> records) {
   add_table_sums(content_.catalog, content_.definitions, records);
+  STRIA_ASSIGN_OR_RETURN(records, join_records(content_.catalog, content_.old, content_.definitions.tables().size(), records));
   const std::vector<std::byte> summed = with_own_sum(records);
   container::DatasetSpec slabs;
   slabs.path = std::string(kOwnGroup) + "/slabs";
@@ -135,26 +179,55 @@ Status Metadata::create_room_for_seal() {
   container::DatasetSpec seal;
   seal.path = kSealPath;
   seal.element = container::ElementSpec::of_number(ElementType::kUint64);
-  seal.dims = {seal_numbers(content_.row_tables.size())};
+  // One stretch before each table, one behind the last; besides those of the definitions there are
+  // slabs, chunks and the seal itself.
+  seal_parts_ = content_.old.exists ? content_.old.sealed.size() + content_.definitions.tables().size() + 4 : 0;
+  seal.dims = {seal_numbers(content_.old.checksums.tables.size() + content_.row_tables.size(), seal_parts_)};
   const std::vector<std::byte> room(static_cast<size_t>(seal.dims[0]) * sizeof(uint64_t));
   return writer_->create_table(seal, room);
 }
 
+// What is added, without the contents of tables and the few bytes between them.
+std::vector<SealedPart> Metadata::new_parts() {
+  constexpr int64_t kMostPadding = 7;
+  std::vector<SealedPart> parts;
+  for (const auto& extent : image_.extents) {
+    const ByteRange all{extent.offset, extent.offset + static_cast<int64_t>(extent.bytes.size())};
+    for (const ByteRange& range : between_tables(all, image_.tables)) {
+      if (range.size() > kMostPadding) {
+        parts.push_back({range, hash_bytes(image_.at(range))});
+      }
+    }
+  }
+  return parts;
+}
+
 // The seal has a sum of everything around it, so it is filled in when all of that has its place.
 void Metadata::seal(std::vector<std::vector<TableShare>> table_shares) {
+  const ChecksumIndex& before = content_.old.checksums;
   Seal seal;
-  seal.head_bytes = static_cast<int64_t>(image_.extents[0].bytes.size());
-  seal.tail_begin = image_.extents.size() > 1 ? image_.extents[1].offset : 0;
   seal.file_bytes = image_.file_bytes;
+  for (size_t i = 0; i < before.tables.size(); ++i) {
+    seal.tables.push_back(before.is_sealed ? before.seal.tables[i] : TableSeal{TableSeal::kUnknown, 0});
+  }
   for (std::vector<TableShare>& shares : table_shares) {
     seal.tables.push_back(unite(std::move(shares)));
   }
   seal.superblock_sum = sum_of(image_.at(image_.superblock));
-  StreamingHash metadata;
-  for (const ByteRange& range : sealed_ranges(seal, image_.tables)) {
-    metadata.update(image_.at(range));
+  if (content_.old.exists) {
+    seal.parts = content_.old.sealed;
+    const std::vector<SealedPart> added = new_parts();
+    seal.parts.insert(seal.parts.end(), added.begin(), added.end());
+    seal.parts.resize(seal_parts_);
+  } else {
+    seal.head_bytes = static_cast<int64_t>(image_.extents[0].bytes.size());
+    seal.tail_begin = image_.extents.size() > 1 ? image_.extents[1].offset : 0;
+    StreamingHash metadata;
+    for (const ByteRange& range : sealed_ranges(seal, image_.tables)) {
+      metadata.update(image_.at(range));
+    }
+    seal.metadata_sum = metadata.digest();
   }
-  seal.metadata_sum = metadata.digest();
   const std::vector<std::byte> content = encode_seal(seal);
   std::copy(content.begin(), content.end(), image_.at(image_.tables.back()).begin());
 }

@@ -1,5 +1,5 @@
-// The metadata of a new file, on rank 0: objects made while the ranks pack, values that are known
-// last, checksums and seal.
+// The metadata of a new file, or what is added to those of an old one, on rank 0: objects made
+// while the ranks pack, values that are known last, checksums and seal.
 #pragma once
 
 #include <array>
@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "container/container.hpp"
+#include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/define/definitions.hpp"
 #include "file/write/gathered.hpp"
+#include "file/write/old_content.hpp"
 
 namespace stria::file {
 
@@ -21,6 +23,7 @@ class Metadata {
     const Catalog& catalog;
     std::span<const RowTable> row_tables;
     const Definitions& definitions;
+    const OldContent& old;  ///< of a file that grows
   };
 
   /// Makes all objects; what the ranks gather while packing comes later.
@@ -37,13 +40,18 @@ class Metadata {
   Status build_all();
   Status reserve_value_range(const DatasetEntry& dataset);
   Status fill_value_ranges(std::span<const ValueRange> ranges);
+  Status remove_own_tables();
   Status place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool checksums);
+  Result<std::vector<container::StoredChunk>> join_chunks(const DatasetEntry& dataset, std::vector<SummedChunk> own,
+                                                          ChunkSums& sums) const;
   Status create_slabs(std::vector<std::byte> records);
   Status create_room_for_seal();
+  std::vector<SealedPart> new_parts();
   void seal(std::vector<std::vector<TableShare>> table_shares);
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
+  size_t seal_parts_ = 0;  // for which there is room in the seal
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;
   container::SparseImage image_;

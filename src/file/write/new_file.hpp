@@ -1,10 +1,13 @@
-// A new file under its temporary name: this rank's handles, and on rank 0 the change of the name.
+// A new file under its temporary name, or an old one that grows: this rank's handles, and on rank 0
+// the change of the name, or of the bytes that make what was added valid.
 //
-// Until the rename, an old file of the final name stays as it was. Nothing here communicates.
+// Until then, an old file of the final name stays as it was. Nothing here communicates.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "container/image.hpp"
 #include "file/session/file_identity.hpp"
@@ -27,13 +30,20 @@ class NewFile {
     bool direct = false;  ///< aligned stretches go past the page cache
   };
 
-  /// `path` is as the storage knows it. All arguments must outlive this.
-  NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times);
+  /// `path` is as the storage knows it. All arguments must outlive this. `grows`: the file is
+  /// there.
+  NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
+          bool grows = false);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   /// Rank 0: makes the file. `given_path` is the name that the program knows.
   Status create(const std::string& given_path);
+  /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
+  /// is one. Nothing of the file changes.
+  Status open_old(const std::string& given_path);
+  /// Rank 0: clears what lies behind the end of a file that grows, now and when it is given up.
+  Status end_at(int64_t old_end);
   /// Rank 0's handle; null before create() and on other ranks.
   storage::File* created() const { return created_.get(); }
 
@@ -53,7 +63,8 @@ class NewFile {
   Status close_handles();
   /// Rank 0.
   Status write(const container::SparseImage& image);
-  /// Rank 0, when all ranks have written: size, sync, name, sync of the directory.
+  /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
+  /// grows: size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync);
   /// Whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
@@ -67,6 +78,8 @@ class NewFile {
  private:
   bool has_partial_name() const;
   Status settle(bool sync);
+  Status switch_over(bool sync);
+  void cut_back() noexcept;
 
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
@@ -74,8 +87,13 @@ class NewFile {
   std::string path_;
   std::string partial_path_;
   bool published_ = false;
+  bool grows_ = false;
+  std::vector<std::byte> switch_over_;      // rank 0: what is written last
+  std::vector<std::byte> old_begin_;        // and what stands there
+  int64_t old_end_ = -1;                    // rank 0; -1: nothing was added yet
   std::unique_ptr<storage::File> created_;  // rank 0
-  std::unique_ptr<storage::File> opened_;   // other ranks, when the first transfer needs it
+  std::unique_ptr<storage::RangeLock> lock_;
+  std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;  // one of the first two

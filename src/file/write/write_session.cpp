@@ -10,12 +10,14 @@
 namespace stria::file {
 
 WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
-                           std::shared_ptr<RollCall> roll_call)
+                           std::shared_ptr<RollCall> roll_call, Kind kind)
     : Session(std::move(environment), path, std::move(roll_call)),
+      kind_(kind),
       options_(options),
       layout_(environment_.format->make_layout()),
-      definitions_({.catalog = catalog_, .layout = *layout_, .log = log_}, environment_.hints.alignment_bytes, is_root()),
-      file_(environment_, stored_path_, identity_, report_.phases),
+      definitions_({.catalog = catalog_, .layout = *layout_, .log = log_, .before = old_.catalog},
+                   environment_.hints.alignment_bytes, is_root()),
+      file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
       gathering_(comm(), catalog_, report_.phases),
       publication_({.comm = comm(),
                     .options = options_,
@@ -25,7 +27,7 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
                     .report = report_}) {
   const uint64_t hash = combine_hashes(hash_of_opening(), (options.sync ? 2 : 0) + (options.checksums ? 1 : 0));
   log_.add(hash, 1, [this] {
-    DefinitionText text = describe_opening("create");
+    DefinitionText text = describe_opening(grows() ? "append" : "create");
     text.arguments.emplace_back("sync", options_.sync ? "true" : "false");
     text.arguments.emplace_back("checksums", options_.checksums ? "true" : "false");
     return text;
@@ -41,7 +43,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   const std::shared_ptr<Comm> comm = environment.comm;
   const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
   auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
-    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call));
+    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call, Kind::kNew));
   });
   if (!made.ok()) {
     return give_up_opening(*comm, *roll_call, Call::kCreate, made.status())
@@ -88,8 +90,13 @@ Status WriteSession::flush() {
 Status WriteSession::commit() {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
-  poison(or_out_of_memory([&] { return define_checksums(); }));
+  const bool changes = !grows() || definitions_.any();
+  poison(or_out_of_memory([&] { return changes ? define_checksums() : Status(); }));
   auto shape = agree_on_pending(Call::kCommit);
+  if (shape.ok() && !changes) {
+    discard();
+    return Status();
+  }
   if (shape.ok() && has_chunks()) {
     shape = pack_chunks(*shape);
   }
@@ -107,7 +114,7 @@ Status WriteSession::define_checksums() {
   if (!options_.checksums) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, *layout_, definitions_));
+  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, old_, *layout_, definitions_));
   gathering_.set_tables(std::move(tables));
   return Status();
 }
@@ -133,7 +140,8 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
                 plan, shape);
   // Rank 0 makes the metadata already, while the others pack.
   const auto make_metadata = [&] {
-    const Metadata::Content content{.catalog = catalog_, .row_tables = gathering_.tables(), .definitions = definitions_};
+    const Metadata::Content content{
+        .catalog = catalog_, .row_tables = gathering_.tables(), .definitions = definitions_, .old = old_};
     return is_root() && last ? publication_.build_metadata(*environment_.format, *layout_, content) : Status();
   };
   const Status status = data.run(use, {.pending = pending_, .checksums = options_.checksums, .last = last}, make_metadata);
@@ -161,14 +169,17 @@ void WriteSession::leave(std::string_view reason) noexcept {
 
 Status WriteSession::fail(const Status& status) {
   discard();
-  const char* state =
-      file_.is_published() ? "is complete and has its name, but may not survive a power loss" : "was not written";
+  const char* state = file_.is_published() ? grows() ? "may have what was added, and may lose it in a power loss"
+                                                     : "is complete and has its name, but may not survive a power loss"
+                      : grows()            ? "was not changed"
+                                           : "was not written";
   return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 
 // Local.
 void WriteSession::discard() noexcept {
   finished_ = true;
+  old_.growth.reset();
   file_.discard();
 }
 

@@ -1,4 +1,5 @@
-// A new file being written: the conductor of definitions, puts and the commit.
+// A new file being written, or an old one that grows: the conductor of definitions, puts and the
+// commit.
 //
 // Problem: the time of a small file is that of its agreements.
 // Method: a commit has two, and little is left to do between them: one on what there is to move
@@ -12,10 +13,12 @@
 #include <vector>
 
 #include "file/chunks/chunk_packer.hpp"
+#include "file/chunks/chunk_reader.hpp"
 #include "file/define/definitions.hpp"
 #include "file/session/session.hpp"
 #include "file/write/gathering.hpp"
 #include "file/write/new_file.hpp"
+#include "file/write/old_content.hpp"
 #include "file/write/publication.hpp"
 
 namespace stria::file {
@@ -25,14 +28,20 @@ class WriteSession : public Session {
   /// Creates the temporary file. Collective: yes; the same outcome everywhere.
   static Result<std::shared_ptr<WriteSession>> create(Environment environment, const std::string& path,
                                                       const CreateOptions& options);
+  /// Opens a file to add to it. Collective: yes; the same outcome everywhere.
+  static Result<std::shared_ptr<WriteSession>> append(Environment environment, const std::string& path,
+                                                      const AppendOptions& options);
   ~WriteSession() override;
 
   // Definitions: recorded on every rank, carried out by rank 0 at the commit. An error fails the
   // next collective call as well.
   Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
+  Result<int> append_rows(const std::string& path, int64_t rows);
   /// `content` is empty on a rank that leaves it out; that of rank 0 counts.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
+
+  bool grows() const { return kind_ == Kind::kGrowing; }
 
   Status flush() override;
   Status commit() override;
@@ -40,8 +49,15 @@ class WriteSession : public Session {
   void leave(std::string_view reason) noexcept override;
 
  private:
+  enum class Kind { kNew, kGrowing };
   WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
-               std::shared_ptr<RollCall> roll_call);
+               std::shared_ptr<RollCall> roll_call, Kind kind);
+
+  // Of a file that grows: appending.cpp.
+  Status open_old(std::vector<std::byte>& message);
+  Status take_old(std::span<const std::byte> message);
+  /// Fills a chunk with the rows that the file has.
+  Status fill_with_old(int dataset, int64_t chunk, std::span<std::byte> out);
 
   bool has_chunks() const;
   /// Takes the puts of datasets in chunks out of those that are pending; with a copy of their
@@ -60,7 +76,12 @@ class WriteSession : public Session {
   Status fail(const Status& status);
   void discard() noexcept;
 
+  const Kind kind_;
   CreateOptions options_;
+  OldContent old_;
+  std::unique_ptr<storage::File> old_file_;  // for old chunks, where this rank needs some
+  std::unique_ptr<container::Reader> old_reader_;
+  ChunkReader old_chunks_{{path_, old_.catalog, old_file_, old_reader_}};
   std::unique_ptr<container::Layout> layout_;
   Definitions definitions_;
   std::vector<Transfer> chunked_;  // puts that wait for the commit

@@ -117,6 +117,15 @@ Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* s
   return {};
 }
 
+/// On NFS this lock would keep out writers of this program, too; there is none.
+bool lock_beside_readers(SystemCalls& calls, int descriptor) {
+  int result = 0;
+  do {
+    result = sends_whole_pages(calls.file_system(descriptor)) ? 0 : calls.flock(descriptor, LOCK_SH | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 || errno != EWOULDBLOCK;
+}
+
 /// Opens and locks; closes the descriptor after an error.
 Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
@@ -177,7 +186,11 @@ Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std
       return open_error(path, options, errno);
     }
   }
-  return make_file(calls, path, descriptor, options);
+  STRIA_ASSIGN_OR_RETURN(auto file, make_file(calls, path, descriptor, options));
+  if (options.beside_readers && !lock_beside_readers(calls, descriptor)) {
+    return file_in_use(path);
+  }
+  return file;
 }
 
 Result<std::unique_ptr<PosixFile>> PosixFile::open_again(SystemCalls& calls, const File& other, const OpenOptions& options) {

@@ -11,17 +11,10 @@
 #include <vector>
 
 #include "container/chunks/chunk_grid.hpp"
-#include "container/hdf5/read/storage_file.hpp"
+#include "container/hdf5/read/object_header.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {
-
-/// The places of a file in which offsets and lengths have 8 bytes. `base` is where its
-/// addresses begin.
-struct MetadataSource {
-  StorageFile& file;
-  int64_t base = 0;
-};
 
 /// The address of the tree that the layout message of the object header at `header_address` names;
 /// kNowhere when no chunk was written. Nothing: there is no such tree.

@@ -15,6 +15,7 @@ constexpr int kDepthMax = 256;
 struct Link {
   std::string name;
   H5L_type_t type;
+  int64_t address;  // of a hard link
 };
 
 // What an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a lack
@@ -40,8 +41,21 @@ struct Shown {
   }
 };
 
-herr_t keep_link(hid_t, const char* name, const H5L_info_t* info, void* shown) {
-  return static_cast<Shown<Link>*>(shown)->add([&] { return Link{name, info->type}; });
+int64_t address_of(hid_t group, const H5L_info_t& info) {
+  haddr_t address = HADDR_UNDEF;
+#if H5_VERSION_GE(1, 12, 0)
+  if (info.type == H5L_TYPE_HARD && H5VLnative_token_to_addr(group, info.u.token, &address) < 0) {
+    return -1;
+  }
+#else
+  static_cast<void>(group);
+  address = info.type == H5L_TYPE_HARD ? info.u.address : HADDR_UNDEF;
+#endif
+  return static_cast<int64_t>(address);
+}
+
+herr_t keep_link(hid_t group, const char* name, const H5L_info_t* info, void* shown) {
+  return static_cast<Shown<Link>*>(shown)->add([&] { return Link{name, info->type, address_of(group, *info)}; });
 }
 
 herr_t keep_attribute(hid_t, const char* name, const H5A_info_t*, void* shown) {
@@ -68,6 +82,18 @@ bool get_object(hid_t group, const char* name, Object* object) {
 #endif
   object->type = info.type;
   return true;
+}
+
+/// The links of a group in order of their names; `failed` says what couldn't be done.
+Result<std::vector<Link>> links_of(hid_t group, const std::string& failed) {
+  Shown<Link> shown;
+  // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
+  // when the group is damaged.
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &shown) < 0) {
+    return shown.failure(failed);
+  }
+  std::sort(shown.entries.begin(), shown.entries.end(), [](const Link& a, const Link& b) { return a.name < b.name; });
+  return std::move(shown.entries);
 }
 
 class Walk {
@@ -97,14 +123,7 @@ Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
   if (depth > kDepthMax) {
     return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kDepthMax) + " deep");
   }
-  Shown<Link> shown;
-  // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
-  // when the group is damaged.
-  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &shown) < 0) {
-    return shown.failure("group '/" + prefix + "' can't be read");
-  }
-  std::vector<Link>& links = shown.entries;
-  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.name < b.name; });
+  STRIA_ASSIGN_OR_RETURN(const std::vector<Link> links, links_of(group, "group '/" + prefix + "' can't be read"));
   for (const Link& link : links) {
     STRIA_RETURN_IF_ERROR(visit_link(group, prefix, link, depth));
   }
@@ -143,6 +162,15 @@ Result<std::vector<std::string>> list_objects(hid_t file) {
   Walk walk;
   STRIA_RETURN_IF_ERROR(walk.start(file));
   return walk.take();
+}
+
+Result<std::vector<std::pair<std::string, int64_t>>> list_members(hid_t group) {
+  STRIA_ASSIGN_OR_RETURN(const std::vector<Link> links, links_of(group, "its members can't be read"));
+  std::vector<std::pair<std::string, int64_t>> members;
+  for (const Link& link : links) {
+    members.emplace_back(link.name, link.address);
+  }
+  return members;
 }
 
 Result<std::vector<std::string>> list_attributes(hid_t object) {

@@ -8,6 +8,7 @@
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/object_header.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/read/storage_file.hpp"
@@ -96,7 +97,8 @@ Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetI
   H5O_info_t object;
   int64_t bytes = 0;
   STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
-  if (!decodable || !has_wide_addresses || bytes == 0 || !check_chunking(cut).ok() || H5Oget_info(dataset, &object) < 0) {
+  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok() ||
+      H5Oget_info(dataset, &object) < 0) {
     return Status();
   }
   const auto tree = h5::find_chunk_tree({source, base}, static_cast<int64_t>(object.addr));
@@ -209,6 +211,7 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   }
   info.spec.element = std::move(*element);
   info.spec.dims = std::move(*dims);
+  info.spec.extendable = h5::is_extendable(space.get());
   STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
@@ -281,6 +284,18 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
   const Status cause = impl_->source.take_error();
   const std::string what = impl_->name + ": dataset '" + path + "'";
   return status.ok() ? status : (cause.ok() ? status : cause).with_context(what);
+}
+
+Result<std::vector<std::pair<std::string, int64_t>>> Hdf5Reader::members(const std::string& group) const {
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(group));
+  auto members = h5::list_members(object.get());
+  return members.ok() ? std::move(members) : members.status().with_context(impl_->name + ": group '" + group + "'");
+}
+
+Result<h5::ObjectMessages> Hdf5Reader::header(int64_t address) const {
+  const LibraryScope scope;
+  return h5::read_object_header({impl_->source, impl_->base}, address);
 }
 
 }  // namespace stria::container

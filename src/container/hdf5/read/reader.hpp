@@ -8,9 +8,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "container/container.hpp"
+#include "container/hdf5/object_messages.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container {
@@ -36,6 +38,12 @@ class Hdf5Reader : public Reader {
   Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                         std::span<std::byte> out) const override;
   ByteRange superblock() const override;
+
+  // What a file that grows takes over.
+  /// The members of a group, "" for the root, in order of their names, with the addresses of their
+  /// headers; -1 where a link is soft or leads to another file.
+  Result<std::vector<std::pair<std::string, int64_t>>> members(const std::string& group) const;
+  Result<h5::ObjectMessages> header(int64_t address) const;
 
  private:
   struct Impl;

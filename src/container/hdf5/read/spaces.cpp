@@ -28,4 +28,11 @@ Result<std::vector<int64_t>> dims_of(hid_t space) {
   return std::vector<int64_t>(extents, extents + rank);
 }
 
+bool is_extendable(hid_t space) {
+  hsize_t extents[H5S_MAX_RANK] = {};
+  hsize_t limits[H5S_MAX_RANK] = {};
+  const int rank = H5Sget_simple_extent_dims(space, extents, limits);
+  return rank > 0 && limits[0] == H5S_UNLIMITED && std::equal(extents + 1, extents + rank, limits + 1);
+}
+
 }  // namespace stria::container::h5

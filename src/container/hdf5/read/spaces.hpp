@@ -13,5 +13,7 @@ Result<Id> make_space(const std::vector<int64_t>& dims);
 
 /// The dimensions of a dataspace; {0} for a null dataspace. kUnsupported when one is 2^63 or more.
 Result<std::vector<int64_t>> dims_of(hid_t space);
+/// Whether the first dimension has no limit, and all others are as long as they may get.
+bool is_extendable(hid_t space);
 
 }  // namespace stria::container::h5

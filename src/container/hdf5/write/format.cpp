@@ -140,6 +140,11 @@ void ObjectHeader::end() {
   messages_.overwrite(begun_ - 1 - kMessageSizeBytes, static_cast<int64_t>(messages_.size() - begun_), kMessageSizeBytes);
 }
 
+void ObjectHeader::copy(const HeaderMessage& message) {
+  messages_.number(message.type, 1).number(static_cast<int64_t>(message.content.size()), kMessageSizeBytes);
+  messages_.number(message.flags, 1).bytes(message.content);
+}
+
 std::vector<std::byte> ObjectHeader::finish() const {
   const size_t code = width_code(messages_.size());
   Encoder header(messages_.size() + 32);
@@ -148,15 +153,17 @@ std::vector<std::byte> ObjectHeader::finish() const {
   return header.take();
 }
 
-void put_dataspace(Encoder& to, std::span<const int64_t> dims) {
+void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable) {
   constexpr int64_t kHasMaximum = 1;
+  constexpr int64_t kUnlimited = -1;
   const bool is_simple = !dims.empty();
   to.number(2, 1).number(static_cast<int64_t>(dims.size()), 1).number(is_simple ? kHasMaximum : 0, 1).number(is_simple, 1);
-  // First the sizes, then the largest sizes that they may reach.
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    for (const int64_t dim : dims) {
-      to.number(dim, kLengthBytes);
-    }
+  for (const int64_t dim : dims) {
+    to.number(dim, kLengthBytes);
+  }
+  // The largest sizes that they may reach.
+  for (size_t i = 0; i < dims.size(); ++i) {
+    to.number(i == 0 && extendable ? kUnlimited : dims[i], kLengthBytes);
   }
 }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "container/hdf5/object_messages.hpp"
+
 namespace stria::container::h5 {
 
 /// "Undefined address" of the specification.
@@ -77,6 +79,8 @@ class ObjectHeader {
   /// then call end().
   Encoder& begin(Message type);
   void end();
+  /// Adds a message as another header has it.
+  void copy(const HeaderMessage& message);
   /// Returns the whole header. It doesn't say from how many attributes on other programs make a
   /// B-tree of them, because not every reader knows such headers.
   std::vector<std::byte> finish() const;
@@ -86,8 +90,9 @@ class ObjectHeader {
   size_t begun_ = 0;
 };
 
-/// Dataspace message, version 2 (IV.A.2.b): simple, of fixed size, or a scalar without dimensions.
-void put_dataspace(Encoder& to, std::span<const int64_t> dims);
+/// Dataspace message, version 2 (IV.A.2.b): simple, or a scalar without dimensions. Of fixed size
+/// unless the first dimension is `extendable`.
+void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable = false);
 /// Fill value message, version 3 (IV.A.2.f): allocated at once, never filled.
 void put_no_fill_value(Encoder& to);
 /// Data layout message, version 3 (IV.A.2.i): contiguous.

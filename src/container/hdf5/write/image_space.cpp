@@ -25,7 +25,7 @@ int64_t size_of(const std::vector<std::byte>& bytes) {
 }  // namespace
 
 Result<int64_t> ImageSpace::reserve(int64_t bytes, int64_t alignment_bytes) {
-  if (bytes <= kHeadPieceMax && alignment_bytes <= kHeadAlignmentMax) {
+  if (has_head_ && bytes <= kHeadPieceMax && alignment_bytes <= kHeadAlignmentMax) {
     const int64_t begin = align_up(size_of(head_), alignment_bytes);
     if (begin + bytes <= kHeadBytes) {
       head_.resize(static_cast<size_t>(begin + bytes));
@@ -33,7 +33,7 @@ Result<int64_t> ImageSpace::reserve(int64_t bytes, int64_t alignment_bytes) {
     }
   }
   if (tail_.empty()) {
-    tail_begin_ = std::max(raw_end_, kHeadBytes);
+    tail_begin_ = has_head_ ? std::max(raw_end_, kHeadBytes) : raw_end_;
   }
   int64_t begin = 0;
   int64_t end = 0;
@@ -51,7 +51,7 @@ Result<int64_t> ImageSpace::reserve(int64_t bytes, int64_t alignment_bytes) {
 }
 
 void ImageSpace::write(int64_t offset, std::span<const std::byte> bytes) {
-  const bool in_head = offset < kHeadBytes;
+  const bool in_head = has_head_ && offset < kHeadBytes;
   std::copy(bytes.begin(), bytes.end(), (in_head ? head_ : tail_).begin() + (in_head ? offset : offset - tail_begin_));
 }
 
@@ -65,13 +65,15 @@ int64_t ImageSpace::file_bytes() const {
   if (!tail_.empty()) {
     return tail_begin_ + size_of(tail_);
   }
-  return raw_end_ > kHeadBytes ? raw_end_ : size_of(head_);
+  return !has_head_ || raw_end_ > kHeadBytes ? raw_end_ : size_of(head_);
 }
 
 SparseImage ImageSpace::take() {
   SparseImage image;
   image.file_bytes = file_bytes();
-  image.extents.push_back({0, std::move(head_)});
+  if (has_head_) {
+    image.extents.push_back({0, std::move(head_)});
+  }
   if (!tail_.empty()) {
     image.extents.push_back({tail_begin_, std::move(tail_)});
   }

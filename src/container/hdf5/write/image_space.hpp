@@ -18,8 +18,11 @@ class ImageSpace {
   static constexpr int64_t kHeadBytes = int64_t{64} << 10;
 
   /// `raw_end`: the end of the raw data, which begin at kHeadBytes or later; at most kHeadBytes
-  /// when there are none.
-  explicit ImageSpace(int64_t raw_end) : raw_end_(raw_end) { head_.reserve(kHeadBytes); }
+  /// when there are none. Of an old file, which has no head that is free, the end of all that it
+  /// has.
+  explicit ImageSpace(int64_t raw_end, bool has_head = true) : raw_end_(raw_end), has_head_(has_head) {
+    head_.reserve(has_head ? kHeadBytes : 0);
+  }
 
   /// Reserves a place for `bytes` bytes, which are zeros until written. kInvalidArgument when the
   /// file would be too large.
@@ -34,6 +37,7 @@ class ImageSpace {
 
  private:
   int64_t raw_end_;
+  bool has_head_;
   std::vector<std::byte> head_;
   int64_t tail_begin_ = 0;
   std::vector<std::byte> tail_;

@@ -1,4 +1,4 @@
-#include "file/read/catalog_message.hpp"
+#include "file/session/catalog_message.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +38,8 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
   fields.number(entry.data_offset);
   fields.text(entry.filters);
+  fields.number(entry.value_range ? 1 : 0);
+  fields.number(entry.spec.extendable ? 1 : 0);
   fields.number(entry.is_chunked() ? 1 : 0);
   if (entry.is_chunked()) {
     const Filters& filters = entry.spec.chunking->filters;
@@ -53,6 +55,8 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   entry.spec.dims = decode_dims(fields);
   entry.data_offset = fields.number();
   entry.filters = fields.text();
+  entry.value_range = fields.number() != 0;
+  entry.spec.extendable = fields.number() != 0;
   if (fields.number() != 0) {
     container::Chunking& chunking = entry.spec.chunking.emplace();
     chunking.dims = decode_dims(fields);
@@ -63,6 +67,42 @@ DatasetEntry decode_dataset(FieldReader& fields) {
 }
 
 }  // namespace
+
+Result<Catalog> read_catalog(const container::Reader& reader) {
+  Catalog catalog;
+  STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> paths, reader.list());
+  for (const std::string& path : paths) {
+    if (path.empty() || path.back() == '/') {
+      continue;
+    }
+    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(path));
+    DatasetEntry entry;
+    entry.spec = std::move(info.spec);
+    entry.spec.path = path;
+    entry.data_offset = info.data_offset;
+    entry.filters = std::move(info.filters);
+    STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
+    catalog.add(std::move(entry));
+  }
+  return catalog;
+}
+
+Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
+  for (size_t i = 0; i < checksums.paths.size(); ++i) {
+    const auto [table, column] = checksums.placement[i];
+    const auto found = catalog.find(checksums.paths[i]);
+    if (!found || table < 0) {
+      continue;
+    }
+    DatasetEntry& entry = catalog[*found];
+    if (entry.row_count() != checksums.tables[static_cast<size_t>(table)][1]) {
+      return Status(ErrorCode::kFormat, fmt::format("dataset '{}' and its table of checksums differ in rows", entry.spec.path));
+    }
+    entry.checksum_group = static_cast<int>(table);
+    entry.checksum_column = static_cast<int>(column);
+  }
+  return Status();
+}
 
 std::vector<std::byte> encode_catalog(std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums) {
   FieldWriter fields;

@@ -1,4 +1,5 @@
-// The catalog of an existing file, in the form in which rank 0 sends it to the others.
+// The catalog of an existing file: as its reader gives it, and in the form in which rank 0 sends it
+// to the others.
 #pragma once
 
 #include <span>
@@ -10,6 +11,11 @@
 #include "stria/file.hpp"
 
 namespace stria::file {
+
+/// All datasets of a file.
+Result<Catalog> read_catalog(const container::Reader& reader);
+/// Tells the datasets of their rows' sums. kFormat where both don't fit.
+Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog);
 
 struct CatalogMessage {
   std::vector<DatasetEntry> datasets;

@@ -1,0 +1,88 @@
+// The objects of a file that is written: what the writer knows of each, and their headers' bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/container.hpp"
+#include "container/hdf5/object_messages.hpp"
+#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/write/image_space.hpp"
+
+namespace stria::container::h5 {
+
+/// Elements of a type and shape, with their bytes in the file where they are known.
+struct Value {
+  ElementSpec element;
+  size_t datatype_bytes = 0;
+  std::vector<int64_t> dims;
+  int64_t bytes = 0;
+  std::vector<std::byte> content;
+
+  size_t dataspace_bytes() const { return 4 + 2 * sizeof(int64_t) * dims.size(); }
+};
+
+struct Attribute {
+  std::string name;
+  Value value;
+  bool waits = false;              // reserved, and not filled yet
+  std::optional<Value> otherwise;  // the value of a later write_attribute(), used if no other comes
+};
+
+/// A group or a dataset. One that the file has already keeps its header unless that must change.
+struct Object {
+  enum class Kind { kGroup, kDataset };
+
+  std::string name;  // without the groups above it
+  Kind kind = Kind::kGroup;
+  Object* above = nullptr;     // the group that holds it
+  std::optional<Value> value;  // of a dataset that is new, or gets longer
+  int64_t alignment_bytes = 1;
+  int64_t data_offset = h5::kNowhere;
+  std::optional<Chunking> chunking;
+  bool extendable = false;  // the first dimension is without limit
+  std::vector<StoredChunk> chunks;
+  std::vector<Object*> links;  // of a group
+  std::deque<Attribute> attributes;
+  int64_t address = 0;  // of its header, once that has a place
+
+  bool is_old = false;    // the file has it already
+  bool is_known = false;  // an old one: what its header says has been read
+  bool changed = false;   // an old one: it gets another header
+  ObjectMessages before;  // an old one: its header
+
+  bool is_group() const { return kind == Kind::kGroup; }
+  bool needs_header() const { return !is_old || changed; }
+  Attribute* find(const std::string& attribute) {
+    const auto found =
+        std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
+    return found == attributes.end() ? nullptr : &*found;
+  }
+};
+
+/// kInvalidArgument or kUnsupported where HDF5 has no such elements.
+Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims);
+/// Gives a value its elements, which are in the machine's byte order.
+Status fill(Value& value, std::span<const std::byte> content);
+Result<Value> make_attribute_value(const AttributeSpec& attribute);
+
+/// Whether a header is that of a group.
+bool is_group(const ObjectMessages& header);
+/// Whether an object that the file has can get another header without a loss: kUnsupported says
+/// why not.
+Status check_replaceable(const Object& object);
+/// Whether an old object can get this attribute: kUnsupported says why not.
+Status check_attribute_replaceable(const Object& object);
+
+/// Gives a table's content its place, unless it has one.
+Status place_content(Object& object, ImageSpace& space);
+/// Gives an object's header its place, unless it has one that stays. The members of a group have
+/// theirs already.
+Status place_object(Object& object, ImageSpace& space);
+
+}  // namespace stria::container::h5

@@ -1,0 +1,28 @@
+// What a writer asks of the file that it adds to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "container/hdf5/object_messages.hpp"
+#include "container/hdf5/write/symbol_table.hpp"
+#include "stria/status.hpp"
+
+namespace stria::container::h5 {
+
+class OldFile {
+ public:
+  virtual ~OldFile() = default;
+  /// The address of the root group's header.
+  virtual int64_t root_address() const = 0;
+  virtual Result<ObjectMessages> header(int64_t address) const = 0;
+  /// The members of a group, "" for the root. kUnsupported where one of them is more than a name of
+  /// an object in this file.
+  virtual Result<std::vector<Link>> links(const std::string& group) const = 0;
+  /// The superblock that makes another root group and another end valid.
+  virtual std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) const = 0;
+};
+
+}  // namespace stria::container::h5

@@ -1,0 +1,167 @@
+#include "file/write/old_content.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "file/define/attribute_values.hpp"
+#include "file/define/names.hpp"
+#include "file/meet/message_fields.hpp"
+#include "file/session/catalog_message.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kAtOnceBytes = 1 << 20;
+
+Status damaged(const std::string& what) {
+  return Status(ErrorCode::kCorrupted, what + ": nothing is added to it ('stria verify' says more)");
+}
+
+Status hash_range(storage::File& file, ByteRange range, StreamingHash& hash) {
+  std::vector<std::byte> bytes(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+  while (!range.empty()) {
+    const storage::ReadSegment segment{range.begin, bytes.data(), std::min(range.size(), kAtOnceBytes)};
+    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, file.read(std::span(&segment, 1)));
+    if (read_bytes < segment.bytes) {
+      return damaged("the file is cut short");
+    }
+    hash.update(std::span(bytes).first(static_cast<size_t>(read_bytes)));
+    range.begin += read_bytes;
+  }
+  return Status();
+}
+
+/// What a seal of the first version guards, each range with a sum of its own.
+Status seal_anew(storage::File& file, const Seal& seal, int64_t superblock_bytes, OldContent& old) {
+  std::vector<ByteRange> extents;
+  for (const DatasetEntry& entry : old.catalog.datasets()) {
+    if (entry.data_offset >= 0) {
+      extents.push_back(entry.extent());
+    }
+  }
+  StreamingHash all;
+  for (ByteRange range : sealed_ranges(seal, std::move(extents))) {
+    STRIA_RETURN_IF_ERROR(hash_range(file, range, all));
+    range.begin = std::max(range.begin, superblock_bytes);
+    if (!range.empty()) {
+      StreamingHash own;
+      STRIA_RETURN_IF_ERROR(hash_range(file, range, own));
+      old.sealed.push_back({range, own.digest()});
+    }
+  }
+  return all.digest() == seal.metadata_sum ? Status() : damaged("its metadata don't match their checksum");
+}
+
+/// The sums that hold for it: none where another program has changed the metadata since.
+Status read_sums(storage::File& file, OldContent& old) {
+  const container::Reader& reader = old.growth->reader();
+  auto index = read_checksum_index(reader, old.end);
+  if (!index.ok()) {
+    return index.status().code() == ErrorCode::kCorrupted || index.status().code() == ErrorCode::kFormat
+               ? damaged(index.status().message())
+               : index.status();
+  }
+  old.checksums = std::move(*index);
+  const ByteRange superblock = reader.superblock();
+  StreamingHash now;
+  STRIA_RETURN_IF_ERROR(hash_range(file, superblock, now));
+  if (!old.checksums.is_sealed || std::max<uint64_t>(now.digest(), 1) != old.checksums.seal.superblock_sum) {
+    return Status();
+  }
+  const Seal& seal = old.checksums.seal;
+  if (seal.parts.empty()) {
+    STRIA_RETURN_IF_ERROR(seal_anew(file, seal, superblock.end, old));
+  } else {
+    std::copy_if(seal.parts.begin(), seal.parts.end(), std::back_inserter(old.sealed),
+                 [](const SealedPart& part) { return !part.range.empty(); });
+  }
+  if (const auto number = old.catalog.find(kChunkSumsPath)) {
+    const container::DatasetSpec& spec = old.catalog[*number].spec;
+    std::vector<std::byte> content(static_cast<size_t>(old.catalog[*number].data_bytes()));
+    const std::vector<int64_t> start(spec.dims.size(), 0);
+    STRIA_RETURN_IF_ERROR(reader.read_hyperslab(spec.path, start, spec.dims, content));
+    auto sums = decode_chunk_sums(content);
+    if (!sums.ok()) {
+      return damaged(sums.status().message());
+    }
+    old.chunk_sums = std::move(*sums);
+  }
+  return Status();
+}
+
+/// The range of values that a dataset says it has; false where it says nothing.
+Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range) {
+  for (const auto& [name, end] : {std::pair("minimum", &range.minimum), std::pair("maximum", &range.maximum)}) {
+    const auto attribute = reader.attribute(path, name);
+    const auto number = attribute.ok() ? number_of(*attribute) : attribute.status();
+    if (!number.ok()) {
+      const bool none = number.status().code() == ErrorCode::kNotFound ||
+                        number.status().code() == ErrorCode::kInvalidArgument ||
+                        number.status().code() == ErrorCode::kUnsupported;
+      return none ? Result<bool>(false) : number.status();
+    }
+    *end = *number;
+  }
+  return true;
+}
+
+}  // namespace
+
+size_t OldContent::kept_path_count() const {
+  const auto is_own = [](const std::string& path) { return path.starts_with(std::string(kOwnGroup) + "/"); };
+  const auto first_own = std::find_if(checksums.paths.begin(), checksums.paths.end(), is_own);
+  return static_cast<size_t>(first_own - checksums.paths.begin());
+}
+
+Result<OldContent> read_old_content(const container::FileFormat& format, storage::File& file) {
+  OldContent old;
+  old.exists = true;
+  STRIA_ASSIGN_OR_RETURN(old.growth, format.open_growth(file));
+  const container::Reader& reader = old.growth->reader();
+  old.end = old.growth->end();
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file.size());
+  old.left_behind_bytes = size_bytes - old.end;
+  STRIA_ASSIGN_OR_RETURN(old.catalog, read_catalog(reader));
+  STRIA_RETURN_IF_ERROR(read_sums(file, old));
+  for (DatasetEntry& entry : old.catalog.datasets()) {
+    ValueRange range;
+    if (entry.spec.extendable && entry.is_chunked()) {
+      STRIA_ASSIGN_OR_RETURN(entry.value_range, read_value_range(reader, entry.spec.path, range));
+    }
+    if (entry.value_range) {
+      old.value_ranges[entry.spec.path] = range;
+    }
+  }
+  return old;
+}
+
+std::vector<std::byte> encode_old_content(const OldContent& old) {
+  FieldWriter fields;
+  fields.number(old.end);
+  fields.number(old.left_behind_bytes);
+  fields.bytes(encode_catalog(old.catalog.datasets(), old.checksums));
+  return fields.take();
+}
+
+Result<OldContent> decode_old_content(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  OldContent old;
+  old.exists = true;
+  old.end = fields.number();
+  old.left_behind_bytes = fields.number();
+  const auto bytes = fields.bytes();
+  if (!fields.well()) {
+    return Status(ErrorCode::kInternal, "what the file has was garbled on its way");
+  }
+  STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(bytes));
+  for (DatasetEntry& entry : catalog.datasets) {
+    old.catalog.add(std::move(entry));
+  }
+  old.checksums = std::move(catalog.checksums);
+  return old;
+}
+
+}  // namespace stria::file

@@ -1,0 +1,47 @@
+// What a file that grows has: read by rank 0 when it is opened, and told to all ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/container.hpp"
+#include "datatype/pack.hpp"
+#include "file/checksums/checksum_index.hpp"
+#include "file/checksums/chunk_sums.hpp"
+#include "file/checksums/seal.hpp"
+#include "file/define/catalog.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+struct OldContent {
+  bool exists = false;  ///< else the file is new
+  int64_t end = 0;      ///< everything new lies behind it
+  int64_t left_behind_bytes = 0;
+  Catalog catalog;
+  ChecksumIndex checksums;
+
+  // On rank 0 alone.
+  std::unique_ptr<container::Growth> growth;
+  ChunkSums chunk_sums;
+  std::vector<SealedPart> sealed;                  ///< metadata that the next seal guards too
+  std::map<std::string, ValueRange> value_ranges;  ///< of datasets that have one and can get longer
+
+  /// How many of the paths of `checksums` stay; the others are of tables that are made anew.
+  size_t kept_path_count() const;
+};
+
+/// On rank 0. kUnsupported when the file can't grow; kCorrupted when its checksums or metadata are
+/// damaged, so that nobody could tell afterwards.
+Result<OldContent> read_old_content(const container::FileFormat& format, storage::File& file);
+/// What the other ranks must know of it.
+std::vector<std::byte> encode_old_content(const OldContent& old);
+/// \pre message is from encode_old_content()
+Result<OldContent> decode_old_content(std::span<const std::byte> message);
+
+}  // namespace stria::file

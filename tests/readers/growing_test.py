@@ -1,0 +1,235 @@
+"""Files that grow in the hands of other programs: h5py, HDF5's tools, and pyfive, which is no
+libhdf5. Files of others that grow, or are refused; writers side by side; real kills.
+
+STRIA_KILLS says how many kills (default 4).
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pyfive
+import pytest
+import stria
+from stria_program import run
+
+KILLS = int(os.environ.get("STRIA_KILLS", "4"))
+
+
+def tools_read(path):
+    for tool in ("h5dump", "h5stat", "h5ls"):
+        subprocess.run([tool, path], stdout=subprocess.DEVNULL, check=True)
+
+
+def test_every_reader_sees_all_generations(work):
+    path = work / "series.h5"
+    mesh = np.arange(6 * 100.0).reshape(6, 100)
+    with stria.create(path) as f:
+        f.create_dataset("mesh/dens", data=mesh, value_range=True)
+        f.create_dataset("probe", (None, 4), "f8", compress=True, chunks=(8, 4), value_range=True)
+        for i in range(150):  # more links than a header has
+            f.create_dataset(f"parts/p{i}", data=np.array([i], dtype="i4"))
+    rows = np.empty((0, 4))
+    for step in range(5):
+        more = step + np.arange(4.0 * (3 + step)).reshape(-1, 4)
+        rows = np.vstack([rows, more])
+        with stria.append(path) as f:
+            f.append_rows("probe", len(more))[-len(more) :] = more
+            f.create_dataset(f"mesh/new{step}", data=mesh + step)
+            f.create_dataset(f"parts/q{step}", data=mesh[0])
+            f.attrs["step"] = step
+        for program in (h5py.File, pyfive.File):
+            with program(str(path)) as f:
+                assert np.array_equal(f["probe"][...], rows)
+                assert np.array_equal(f["mesh/dens"][...], mesh)
+                assert np.array_equal(f[f"mesh/new{step}"][...], mesh + step)
+                assert f["parts/p149"][0] == 149 and len(f["parts"]) == 151 + step
+                assert f.attrs["step"] == step and f["probe"].attrs["maximum"][0] == rows.max()
+        with stria.open(path, verify=True) as f:
+            assert f.verify() == ([], []) and np.array_equal(f["probe"][...], rows)
+    run("verify", path, ranks=2).succeeded()
+    tools_read(path)
+    again = work / "again.h5"
+    subprocess.run(["h5repack", path, again], check=True)
+    subprocess.run(["h5diff", "--exclude-path", "/.stria", path, again], check=True)
+
+
+def foreign(path, libver):
+    with h5py.File(path, "w", libver=libver) as f:
+        f.attrs["title"] = "before"
+        f["a"] = np.arange(5.0)
+        f["a"].attrs["unit"] = "K"
+        f["g/h/b"] = np.arange(3)
+        f.create_dataset(
+            "t", data=np.arange(12.0).reshape(6, 2), maxshape=(None, 2), chunks=(4, 2), compression="gzip", shuffle=True
+        )
+        f["texts"] = ["a", "bc"]
+        for i in range(20):
+            f[f"many/{i}"] = i
+
+
+@pytest.mark.parametrize("libver", ["earliest", ("v108", "v108"), ("v110", "v110")])
+def test_files_of_others_grow(work, libver):
+    path = work / "foreign.h5"
+    foreign(path, libver)
+    has_trees = libver != ("v110", "v110")  # that release has other indices of chunks
+    with stria.append(path) as f:
+        f.create_dataset("new/x", data=np.ones((3, 2)))
+        f.create_dataset("g/h/c", data=np.ones(4))
+        f.attrs["title"] = "after"
+        f.create_dataset("series", (None, 3), "f4")
+        if has_trees:
+            f.append_rows("t", 3)[6:] = np.full((3, 2), 7.0)
+    with stria.append(path) as f:
+        f.append_rows("series", 2)[:] = np.arange(6.0).reshape(2, 3)
+        f.create_dataset("many/z", data=np.arange(2.0))
+    tools_read(path)
+    for program in (h5py.File, pyfive.File):
+        with program(str(path)) as f:
+            assert np.array_equal(f["a"][...], np.arange(5.0)) and np.array_equal(f["g/h/b"][...], np.arange(3))
+            assert np.array_equal(f["g/h/c"][...], np.ones(4)) and np.array_equal(f["new/x"][...], np.ones((3, 2)))
+            assert np.array_equal(f["series"][...], np.arange(6.0).reshape(2, 3))
+            assert f.attrs["title"] in ("after", b"after") and f["many/3"][()] == 3 and f["many/z"].shape == (2,)
+            expected = np.arange(12.0).reshape(6, 2)
+            expected = np.vstack([expected, np.full((3, 2), 7.0)]) if has_trees else expected
+            if has_trees or program is h5py.File:
+                assert np.array_equal(f["t"][...], expected)
+    with h5py.File(path, "r+") as f:  # and others go on
+        f["after"] = np.arange(7)
+        f["series"].resize((4, 3))
+        f["series"][2:] = 9
+    with stria.append(path) as f:
+        f.append_rows("series", 1)[4:] = np.full((1, 3), 5.0)
+    with h5py.File(path) as f:
+        assert np.array_equal(f["series"][1:, 0], [3, 9, 9, 5]) and f["after"][6] == 6
+    tools_read(path)
+
+
+def test_what_another_program_added_to_a_file_of_ours_stays(work):
+    path = work / "both.h5"
+    with stria.create(path) as f:
+        f.create_dataset("t", (None, 80), "f8")
+        f.append_rows("t", 4)[:] = np.ones((4, 80))
+    with h5py.File(path, "r+") as f:
+        f["theirs"] = np.arange(3)
+        f.attrs["theirs"] = 1
+    with stria.append(path) as f:
+        f.append_rows("t", 2)[4:] = np.full((2, 80), 2.0)
+    with stria.open(path, verify=True) as f:
+        damages, remarks = f.verify()
+        assert damages == [] and any("theirs" in remark for remark in remarks)
+        assert np.array_equal(f["t"][:, 0], [1, 1, 1, 1, 2, 2]) and np.array_equal(f["theirs"][...], np.arange(3))
+
+
+def soft_link(f):
+    f["soft"] = h5py.SoftLink("/a")
+
+
+def ordered_group(f):
+    f.create_group("g", track_order=True)["b"] = 1
+
+
+def two_names(f):
+    f["g/b"] = 1
+    f["h"] = f["g"]
+
+
+@pytest.mark.parametrize(
+    ("make", "where", "why"),
+    [
+        (soft_link, "new", "'soft' is a soft or external link"),
+        (ordered_group, "g/new", "order in which its"),
+        (two_names, "g/new", "several names"),
+    ],
+)
+def test_what_would_be_lost_is_refused_and_nothing_changes(work, make, where, why):
+    path = work / "refused.h5"
+    with h5py.File(path, "w") as f:
+        f["a"] = 1
+        make(f)
+    before = path.read_bytes()
+    with pytest.raises(stria.UnsupportedError, match=why), stria.append(path) as f:
+        f.create_dataset(where, data=np.ones(3))
+    assert path.read_bytes() == before
+
+
+def test_other_files_are_refused(work):
+    path = work / "text"
+    path.write_text("no HDF5 file at all")
+    with pytest.raises(stria.FormatError):
+        stria.append(path)
+    with h5py.File(path, "w", userblock_size=512) as f:
+        f["a"] = 1
+    with pytest.raises(stria.UnsupportedError, match="first byte"):
+        stria.append(path)
+
+
+def test_one_writer_and_many_readers(work):
+    path = work / "shared.h5"
+    with stria.create(path) as f:
+        f.create_dataset("t", (None,), "i8")
+    with h5py.File(path) as before:
+        with stria.append(path) as f:
+            with pytest.raises(stria.AlreadyExistsError, match="in use by another program"):
+                stria.append(path)
+            f.append_rows("t", 3)[:] = np.arange(3)
+        assert before["t"].shape == (0,)
+    with h5py.File(path) as f:
+        assert np.array_equal(f["t"], np.arange(3))
+    with h5py.File(path, "r+"), pytest.raises(stria.AlreadyExistsError):
+        stria.append(path)
+
+
+def test_beyond_four_gigabytes(work):
+    path = work / "large.h5"
+    with stria.create(path, sync=False) as f:
+        f.create_dataset("hole", (5 << 30,), "u1")
+    with stria.append(path, sync=False) as f:
+        f.create_dataset("behind", data=np.arange(1000.0))
+        f.create_dataset("t", (None,), "f8", chunks=(100,))
+        f.append_rows("t", 250)[:] = np.arange(250.0)
+    with h5py.File(path) as f:
+        assert f["behind"].id.get_offset() > 5 << 30 and np.array_equal(f["behind"], np.arange(1000.0))
+        assert np.array_equal(f["t"], np.arange(250.0)) and f["hole"][-1] == 0
+    assert path.stat().st_blocks * 512 < 1 << 20  # holes stay holes
+
+
+WRITER = """
+import sys, numpy as np, stria
+path, first = sys.argv[1], int(sys.argv[2])
+for step in range(first, 1000):
+    with stria.append(path) as f:
+        f.append_rows("t", 5)[-5:] = np.full((5, 3000), float(step))
+        f.create_dataset(f"d{step}", data=np.full(5000, float(step)))
+    print(step, flush=True)
+"""
+
+
+def test_kills_cost_nothing(work):
+    path = work / "killed.h5"
+    with stria.create(path) as f:
+        f.create_dataset("t", (None, 3000), "f8", chunks=(3, 3000))
+    source = random.Random(1)
+    steps = 0
+    for kill in range(KILLS):
+        with subprocess.Popen([sys.executable, "-c", WRITER, path, str(steps)], stdout=subprocess.PIPE, text=True) as writer:
+            for _ in range(source.randint(1, 3)):
+                told = int(writer.stdout.readline())
+            try:
+                writer.wait(source.uniform(0, 0.02))
+            except subprocess.TimeoutExpired:
+                writer.send_signal(signal.SIGKILL)
+            rest = writer.stdout.read().split()
+            told = int(rest[-1]) if rest else told
+        with h5py.File(path) as f:
+            steps, left = divmod(len(f["t"]), 5)
+            assert left == 0 and steps in (told + 1, told + 2), f"kill {kill}"
+            assert np.array_equal(f["t"][:, 7], np.repeat(np.arange(float(steps)), 5))
+            assert sorted(name for name in f if name[0] == "d") == sorted(f"d{i}" for i in range(steps))
+        with stria.open(path) as f:
+            damages, _ = f.verify()
+            assert damages == []
