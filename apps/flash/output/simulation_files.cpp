@@ -88,8 +88,8 @@ void need_shape(File& file, const std::string& name, const std::vector<int64_t>&
 // share would leave the others waiting.
 void check_shapes(File& file, const FlashHeader& header, const std::vector<std::string>& names) {
   int64_t n = header.global_count;
-  need_shape(file, "refine level", {n});
-  need_shape(file, "bounding box", {n, 3, 2});
+  need_shape(file, stored_name(file.format(), "refine level"), {n});
+  need_shape(file, stored_name(file.format(), "bounding box"), {n, 3, 2});
   std::vector<int64_t> dims = {n, header.cells[2], header.cells[1], header.cells[0]};
   if (header.experimental) {
     dims.push_back(static_cast<int64_t>(names.size()));
@@ -292,7 +292,7 @@ void check_rest(File& file, const FlashHeader& header, Restored& restored) {
     restored.unchecked.emplace_back("it has no checksums: none of it was checked");
     return;
   }
-  std::vector<std::string> loaded = {"refine level", "bounding box"};
+  std::vector<std::string> loaded = {stored_name(file.format(), "refine level"), stored_name(file.format(), "bounding box")};
   for (const std::string& name : header.names) {
     loaded.push_back(find_variable(file, header, name).value().dataset);
   }
@@ -338,8 +338,8 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
   std::vector<int32_t> levels(static_cast<size_t>(count));
   std::vector<double> boxes(static_cast<size_t>(count * 6));
   if (count > 0) {
-    file.dataset("refine level").get({{first}, {count}}, Memory(levels.data(), count));
-    file.dataset("bounding box").get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
+    file.dataset(stored_name(file.format(), "refine level")).get({{first}, {count}}, Memory(levels.data(), count));
+    file.dataset(stored_name(file.format(), "bounding box")).get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
   }
   file.commit();
   check_levels(comm, path, levels, options);

@@ -43,7 +43,7 @@ class Definitions {
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
   /// Likewise without a look at the name: for tables of the library's own.
-  void add_table(container::DatasetSpec spec, std::span<const std::byte> content);
+  Status add_table(container::DatasetSpec spec, std::span<const std::byte> content);
 
   /// In the order in which they were made; the same on every rank but for the contents.
   std::span<const Table> tables() const { return tables_; }
