@@ -131,7 +131,9 @@ Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> 
     for (size_t i = 0; i < part.numbers.size() / 2; ++i) {
       part.numbers[2 * i] = made.value(part.first + static_cast<int64_t>(i));
     }
-    STRIA_RETURN_IF_ERROR(session->record(number, part.slab, part.memory()));
+    if (!part.numbers.empty()) {
+      STRIA_RETURN_IF_ERROR(session->record(number, part.slab, part.memory()));
+    }
     if (one.flush && !one.has_records && parts.size() == 2) {
       STRIA_RETURN_IF_ERROR(session->flush());
     }
@@ -160,6 +162,9 @@ std::string read_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driv
       return made.path + " is not what was made";
     }
     parts.push_back(std::make_unique<Part>(made, *number, rows_of(made, comm)));
+    if (parts.back()->numbers.empty()) {
+      continue;
+    }
     if (const Status status = (*session)->record(*number, parts.back()->slab, parts.back()->memory()); !status.ok()) {
       return status.message();
     }
@@ -289,7 +294,7 @@ TEST(NetcdfFile, AFullDiskLeavesTheOldFile) {
   const std::vector<std::byte> old(5, std::byte{7});
   for (const auto method : {access::Method::kListIo, access::Method::kTwoPhase}) {
     one.setting.hints.method = method;
-    for (const char* rule : {"write:after=0:errno=ENOSPC", "write:after=9000:errno=ENOSPC", "resize:errno=ENOSPC"}) {
+    for (const char* rule : {"write:after=0:errno=ENOSPC", "write:after=9000:errno=ENOSPC", "rename:errno=ENOSPC"}) {
       SCOPED_TRACE(rule);
       storage::MemoryDriver memory;
       set_content(memory, one.setting.path, old);
