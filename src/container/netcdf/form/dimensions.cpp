@@ -31,8 +31,10 @@ std::string name_of(const DatasetSpec& spec, const Shape& shape, size_t index) {
   if (index == 0 && spec.unlimited) {
     return "record";
   }
+  // Those of the library's own tables can't be in the way of a name that is given.
+  const std::string name = fmt::format("{}dim_{}", is_own(spec.path) ? kOwnVariablePrefix : "", shape.lengths[index]);
   const int64_t before = equals_before(spec, shape, index);
-  return before == 0 ? fmt::format("dim_{}", shape.lengths[index]) : fmt::format("dim_{}_{}", shape.lengths[index], before + 1);
+  return before == 0 ? name : fmt::format("{}_{}", name, before + 1);
 }
 
 }  // namespace
