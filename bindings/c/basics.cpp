@@ -65,7 +65,7 @@ Format format(const std::string& name, const std::string& value) {
 }
 
 constexpr std::initializer_list<std::string_view> kOfDatasets = {"value_range", "big_endian", "alignment", "compress",
-                                                                 "chunk", "dimensions", "unlimited"};
+                                                                 "chunk",       "dimensions", "unlimited"};
 
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
   for (const std::string_view other : others) {

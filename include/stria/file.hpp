@@ -147,9 +147,9 @@ class File {
   /// Begins a new file under a temporary name beside `path`. A relative path starts from the
   /// present working directory, even if that changes later. Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
-  /// Opens an HDF5 or classic netCDF file for reading, whichever program has written it. All ranks open the file that
-  /// has this name now, even if another file gets the name meanwhile; ranks that can't open it
-  /// fail. Collective: yes.
+  /// Opens an HDF5 or classic netCDF file for reading, whichever program has written it. All ranks
+  /// open the file that has this name now, even if another file gets the name meanwhile; ranks that
+  /// can't open it fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
 #endif
   /// Gives up a file that was neither committed nor abandoned. The other ranks need not do the same

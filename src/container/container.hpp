@@ -12,8 +12,8 @@
 // A format whose header comes first must know all of it before data have a place: the Layout hears
 // of every object, and settles the places before the first byte is moved.
 //
-// Future formats add to this and change none of it (docs/design.md, "Containers"). A file that grows
-// has an image whose last extent makes the others valid.
+// Future formats add to this and change none of it (docs/design.md, "Containers"). A file that
+// grows has an image whose last extent makes the others valid.
 #pragma once
 
 #include <cstddef>
@@ -100,8 +100,9 @@ class Reader {
   /// group ends with '/'. Links that lead nowhere are left out. A group with several paths is
   /// listed under each, but its content only once.
   virtual Result<std::vector<std::string>> list() const = 0;
-  /// What a dataset is, and where its data are: at data_offset, spec.row_stride_bytes apart. kNotFound
-  /// names the dataset; kCorrupted when its data would lie past the end of the file.
+  /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
+  /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
+  /// file.
   virtual Result<DatasetInfo> dataset(const std::string& path) const = 0;
   /// The sorted names of the attributes of a dataset or group; "" or "/" is the root group.
   virtual Result<std::vector<std::string>> attribute_names(const std::string& object_path) const = 0;

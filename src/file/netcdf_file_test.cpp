@@ -150,7 +150,8 @@ Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> 
 
 // What is wrong with what this rank reads; empty when nothing is.
 std::string read_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> driver) {
-  auto session = ReadSession::open(environment_of(comm, std::move(driver), one.setting.hints), one.setting.path, {.verify = true});
+  auto session =
+      ReadSession::open(environment_of(comm, std::move(driver), one.setting.hints), one.setting.path, {.verify = true});
   if (!session.ok()) {
     return session.status().message();
   }
@@ -197,8 +198,8 @@ void write_on_ranks(const Case& one, storage::MemoryDriver& memory) {
 }
 
 TEST(NetcdfFile, RandomShapesAreWhatANaiveReaderSees) {
-  for (uint64_t seed = access::test::first_seed(), end = seed + static_cast<uint64_t>(access::test::case_count(120)); seed < end;
-       ++seed) {
+  for (uint64_t seed = access::test::first_seed(), end = seed + static_cast<uint64_t>(access::test::case_count(120));
+       seed < end; ++seed) {
     SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(seed));
     const Case one(seed);
     storage::MemoryDriver memory;

@@ -59,7 +59,11 @@ def test_flash_files_are_valid_and_the_same_on_any_number_of_ranks(checkpoints):
     variables = "dens,temp,sp00,lrefine,gid,bndbox,coordinates"
     tool("ncmpidiff", "-q", "-v", variables, checkpoints["one"]["standard"], checkpoints["three"]["standard"])
     header = tool("ncmpidump", "-h", checkpoints["one"]["standard"])
-    for line in ["double dens(dim_tot_blocks, dim_nzb, dim_nyb, dim_nxb)", "int gid(dim_tot_blocks, dim_NGID)", "scalars:nxb = 4"]:
+    for line in [
+        "double dens(dim_tot_blocks, dim_nzb, dim_nyb, dim_nxb)",
+        "int gid(dim_tot_blocks, dim_NGID)",
+        "scalars:nxb = 4",
+    ]:
         assert line in header, header
     assert "double unknowns(dim_tot_blocks, dim_nzb, dim_nyb, dim_nxb, dim_nvar)" in tool(
         "ncmpidump", "-h", checkpoints["one"]["experimental"]

@@ -228,10 +228,9 @@ std::string datasets_text(const json& datasets) {
 }
 
 std::string text_of(const json& description) {
-  std::string text =
-      fmt::format("{}: {}, {:.1f} MB, {}\n", description["file"].get<std::string>(),
-                  description["format"].get<std::string>(), description["bytes"].get<double>() / 1e6,
-                  description["checksums"].get<bool>() ? "with checksums" : "without checksums");
+  std::string text = fmt::format("{}: {}, {:.1f} MB, {}\n", description["file"].get<std::string>(),
+                                 description["format"].get<std::string>(), description["bytes"].get<double>() / 1e6,
+                                 description["checksums"].get<bool>() ? "with checksums" : "without checksums");
   if (description.contains("flash")) {
     text += flash_text(description["flash"]);
   }

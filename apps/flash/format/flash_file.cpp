@@ -37,7 +37,8 @@ void put_rows(File& file, const BlockTable& blocks, const std::string& name, Ele
   for (const int64_t length : entry) {
     names.emplace_back(length == blocks.gid_width() ? "dim_NGID" : length == 3 ? "dim_MDIM" : "dim_2");
   }
-  Dataset dataset = file.create_dataset(stored_name(file.format(), name), stored, dims, with_dimensions(file, std::move(names)));
+  Dataset dataset =
+      file.create_dataset(stored_name(file.format(), name), stored, dims, with_dimensions(file, std::move(names)));
   if (blocks.local_count == 0) {
     return;
   }
@@ -156,9 +157,10 @@ std::string corner_plot_name(const std::string& base, int number, Format format)
 }
 
 std::string stored_name(Format format, const std::string& name) {
-  static const std::map<std::string, std::string> kInNetcdf = {{"refine level", "lrefine"}, {"node type", "nodetype"},
-                                                               {"which child", "which_child"}, {"processor number", "processor_number"},
-                                                               {"block size", "blocksize"}, {"bounding box", "bndbox"}};
+  static const std::map<std::string, std::string> kInNetcdf = {
+      {"refine level", "lrefine"},    {"node type", "nodetype"},
+      {"which child", "which_child"}, {"processor number", "processor_number"},
+      {"block size", "blocksize"},    {"bounding box", "bndbox"}};
   const auto found = kInNetcdf.find(name);
   return is_netcdf(format) && found != kInNetcdf.end() ? found->second : name;
 }

@@ -76,8 +76,7 @@ void put_netcdf_lists(File& file, int format_version, const ScalarLists& lists, 
 
 ScalarLists get_netcdf_lists(File& file) {
   ScalarLists lists;
-  get_values(file, kScalarsVariable,
-             {lists.integer_scalars, lists.real_scalars, lists.string_scalars, lists.logical_scalars});
+  get_values(file, kScalarsVariable, {lists.integer_scalars, lists.real_scalars, lists.string_scalars, lists.logical_scalars});
   get_values(file, kParametersVariable,
              {lists.integer_parameters, lists.real_parameters, lists.string_parameters, lists.logical_parameters});
   return lists;

@@ -40,7 +40,7 @@ struct IoOptions {
   bool checksums = true;
   bool compress = false;  ///< the checkpoints
   Format format = Format::kHdf5;
-  bool verify = false;    ///< check every value of every file written
+  bool verify = false;  ///< check every value of every file written
   bool keep = false;
   Hints hints;
 };

@@ -402,11 +402,12 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
     modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kPackStaged, "limit-pack", base + "limit_pack"));
   }
   if (options.checkpoint && options.standard) {
-    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0, options.format)));
+    modes.push_back(
+        std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0, options.format)));
   }
   if (options.checkpoint && options.experimental) {
-    modes.push_back(
-        std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental", checkpoint_name(base, 1, options.format)));
+    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental",
+                                                     checkpoint_name(base, 1, options.format)));
   }
   if (options.plot_files) {
     modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0, options.format)));

@@ -339,7 +339,8 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
   std::vector<double> boxes(static_cast<size_t>(count * 6));
   if (count > 0) {
     file.dataset(stored_name(file.format(), "refine level")).get({{first}, {count}}, Memory(levels.data(), count));
-    file.dataset(stored_name(file.format(), "bounding box")).get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
+    file.dataset(stored_name(file.format(), "bounding box"))
+        .get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
   }
   file.commit();
   check_levels(comm, path, levels, options);

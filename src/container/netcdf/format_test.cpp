@@ -34,7 +34,8 @@ AttributeSpec number(const std::string& object, const std::string& name, std::ve
 
 AttributeSpec text(const std::string& object, const std::string& name, const std::string& value) {
   const auto width = static_cast<int64_t>(std::max<size_t>(value.size(), 1));
-  AttributeSpec spec{object, name, ElementSpec::of_string(width, false), {}, bytes_of(std::vector<char>(value.begin(), value.end()))};
+  AttributeSpec spec{
+      object, name, ElementSpec::of_string(width, false), {}, bytes_of(std::vector<char>(value.begin(), value.end()))};
   spec.value.resize(static_cast<size_t>(width));
   return spec;
 }
@@ -105,14 +106,40 @@ TEST(NetcdfFormat, TheHeaderHasTheseBytes) {
   const SparseImage image = file.finish().value();
   ASSERT_EQ(image.extents.size(), 1u);
   EXPECT_EQ(hex(image.extents[0].bytes),
-            "43444601" "00000000"                                            // CDF-1, no records
-            "0000000a" "00000002"                                            // two dimensions
-            "00000001" "79000000" "00000002" "00000001" "78000000" "00000003"  // y 2, x 3
-            "0000000c" "00000001" "00000004" "73746570" "00000003" "00000001" "00070000"  // step
-            "0000000b" "00000001"                                            // one variable
-            "00000004" "74656d70" "00000002" "00000000" "00000001"            // temp, of y and x
-            "0000000c" "00000001" "00000004" "756e6974" "00000002" "00000001" "4b000000"  // unit
-            "00000005" "00000018" "00000400");                               // float, 24 bytes, at 1024
+            "43444601"
+            "00000000"  // CDF-1, no records
+            "0000000a"
+            "00000002"  // two dimensions
+            "00000001"
+            "79000000"
+            "00000002"
+            "00000001"
+            "78000000"
+            "00000003"  // y 2, x 3
+            "0000000c"
+            "00000001"
+            "00000004"
+            "73746570"
+            "00000003"
+            "00000001"
+            "00070000"  // step
+            "0000000b"
+            "00000001"  // one variable
+            "00000004"
+            "74656d70"
+            "00000002"
+            "00000000"
+            "00000001"  // temp, of y and x
+            "0000000c"
+            "00000001"
+            "00000004"
+            "756e6974"
+            "00000002"
+            "00000001"
+            "4b000000"  // unit
+            "00000005"
+            "00000018"
+            "00000400");  // float, 24 bytes, at 1024
   EXPECT_EQ(file.datasets[0].data_offset, 1024);
   EXPECT_EQ(image.file_bytes, 1024 + 24);
 }

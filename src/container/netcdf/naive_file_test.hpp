@@ -69,9 +69,7 @@ class NaiveFile {
     }
     throw std::runtime_error("no variable " + name);
   }
-  bool is_record(const Variable& variable) const {
-    return !variable.dimensions.empty() && length(variable, 0) == 0;
-  }
+  bool is_record(const Variable& variable) const { return !variable.dimensions.empty() && length(variable, 0) == 0; }
   int64_t length(const Variable& variable, size_t dimension) const {
     return dimensions[static_cast<size_t>(variable.dimensions[dimension])].length;
   }

@@ -20,7 +20,8 @@ std::unique_ptr<Layout> NetcdfFormat::make_layout() const {
 }
 
 Result<std::unique_ptr<Writer>> NetcdfFormat::make_writer(const Layout& layout) const {
-  return std::unique_ptr<Writer>(std::make_unique<netcdf::NetcdfWriter>(static_cast<const netcdf::NetcdfLayout&>(layout), version_));
+  return std::unique_ptr<Writer>(
+      std::make_unique<netcdf::NetcdfWriter>(static_cast<const netcdf::NetcdfLayout&>(layout), version_));
 }
 
 Result<std::unique_ptr<Reader>> NetcdfFormat::open(storage::File& file) const {

@@ -148,8 +148,9 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Ele
     return invalid(dataset, "holds no numbers; use the calls for tables or strings");
   }
   if (dataset.spec.unlimited) {
-    return Status(ErrorCode::kUnsupported,
-                  fmt::format("dataset '{}' has an unlimited dimension: put and get it by boxes, without maps", dataset.spec.path));
+    return Status(
+        ErrorCode::kUnsupported,
+        fmt::format("dataset '{}' has an unlimited dimension: put and get it by boxes, without maps", dataset.spec.path));
   }
   const int64_t memory_bytes = element_bytes(memory.element);
   if (memory.type.size() != elements.count() * memory_bytes || !memory.type.is_contiguous()) {

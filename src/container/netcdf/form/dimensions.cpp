@@ -40,14 +40,13 @@ std::string name_of(const DatasetSpec& spec, const Shape& shape, size_t index) {
 }  // namespace
 
 Result<int> Dimensions::find_or_add(const DatasetSpec& spec, Dimension dimension) {
-  const auto found =
-      std::find_if(list_.begin(), list_.end(), [&](const Dimension& one) { return one.name == dimension.name; });
+  const auto found = std::find_if(list_.begin(), list_.end(), [&](const Dimension& one) { return one.name == dimension.name; });
   if (found != list_.end()) {
     if (found->length == dimension.length && found->unlimited == dimension.unlimited) {
       return static_cast<int>(found - list_.begin());
     }
-    return refused(spec, fmt::format("its dimension '{}' has a length of {}{}, but that of another dataset has {}{}", dimension.name,
-                                     dimension.length, dimension.unlimited ? ", unlimited" : "", found->length,
+    return refused(spec, fmt::format("its dimension '{}' has a length of {}{}, but that of another dataset has {}{}",
+                                     dimension.name, dimension.length, dimension.unlimited ? ", unlimited" : "", found->length,
                                      found->unlimited ? ", unlimited" : ""));
   }
   STRIA_RETURN_IF_ERROR(check_name("dimension", dimension.name));

@@ -81,8 +81,9 @@ Status unfit(Version version, const std::string& what, const char* needed) {
 Status check_attributes(const std::vector<Attribute>& attributes, const std::string& owner, Version version) {
   for (const Attribute& attribute : attributes) {
     if (needs_cdf5(attribute.type)) {
-      return unfit(version, fmt::format("attribute '{}' of '{}' is {}", attribute.name, owner,
-                                        element_type_name(element_of(attribute.type).number)),
+      return unfit(version,
+                   fmt::format("attribute '{}' of '{}' is {}", attribute.name, owner,
+                               element_type_name(element_of(attribute.type).number)),
                    "CDF-5");
     }
   }

@@ -46,14 +46,16 @@ Result<std::string> variable_of(const std::string& path) {
   }
   STRIA_RETURN_IF_ERROR(check_name("dataset", path));
   if (path_of(path) != path) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': the library keeps its checksums under this name", path));
+    return Status(ErrorCode::kInvalidArgument,
+                  fmt::format("dataset '{}': the library keeps its checksums under this name", path));
   }
   return path;
 }
 
 Status check_name(const std::string& what, const std::string& name) {
   const auto refused = [&](const std::string& why) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("{} '{}' can't have this name in a netCDF file: {}", what, name, why));
+    return Status(ErrorCode::kInvalidArgument,
+                  fmt::format("{} '{}' can't have this name in a netCDF file: {}", what, name, why));
   };
   if (name.empty() || name.size() > kLongestNameBytes) {
     return refused(fmt::format("it has {} bytes, 1 to {} are allowed", name.size(), kLongestNameBytes));

@@ -22,7 +22,8 @@ Result<Attribute> attribute_of(const AttributeSpec& spec) {
   Attribute attribute{spec.name, Type::kChar, 0, spec.value};
   if (spec.element.kind == ElementSpec::Kind::kString) {
     if (!spec.dims.empty() && spec.dims != std::vector<int64_t>{1}) {
-      return Status(ErrorCode::kUnsupported, what + " is a list of strings; a classic netCDF file has attributes of one string");
+      return Status(ErrorCode::kUnsupported,
+                    what + " is a list of strings; a classic netCDF file has attributes of one string");
     }
     // NULs at the end fill the string up.
     while (!attribute.bytes.empty() && attribute.bytes.back() == std::byte{0}) {

@@ -31,7 +31,7 @@ constexpr int64_t kAlignmentMax = int64_t{1} << 40;
 int64_t common_multiple(int64_t a, int64_t b) {
   int64_t product = 0;
   return a > 0 && b > 0 && checked_multiply(a / std::gcd(a, b), b, &product) && product <= kAlignmentMax ? product
-                                                                                                           : kAlignmentMax + 1;
+                                                                                                         : kAlignmentMax + 1;
 }
 
 Status too_large() {
@@ -128,8 +128,8 @@ Result<int64_t> NetcdfLayout::place(const DatasetSpec& spec) {
   const int64_t shift = settled_ ? head_bytes_ : 0;
   int64_t begin = 0;
   int64_t end = 0;
-  if (!checked_add(fixed_bytes_ + shift, alignment - 1, &begin) ||
-      !checked_add(align_down(begin, alignment), bytes, &end) || end >= kOffsetLimit) {
+  if (!checked_add(fixed_bytes_ + shift, alignment - 1, &begin) || !checked_add(align_down(begin, alignment), bytes, &end) ||
+      end >= kOffsetLimit) {
     return too_large();
   }
   fixed_bytes_ = end - shift;

@@ -2,8 +2,8 @@
 //
 // Problem: the header comes first, and the records last, in which all record variables lie among
 // each other. So no place is known before everything is.
-// Method: datasets first get places as if the data began at 0, and their place in a record. settle()
-// shifts all of them by the most that the header can have.
+// Method: datasets first get places as if the data began at 0, and their place in a record.
+// settle() shifts all of them by the most that the header can have.
 #pragma once
 
 #include <set>
@@ -45,7 +45,7 @@ class NetcdfLayout final : public Layout {
   int64_t header_bytes_ = kHeadBytesMax;  // the most, without the dimensions
   int64_t fixed_bytes_ = 0;               // of data that aren't records
   int64_t table_bytes_ = 0;
-  int64_t alignment_ = 1;        // a common multiple of all
+  int64_t alignment_ = 1;  // a common multiple of all
   int64_t head_bytes_ = 0;
   bool settled_ = false;
 };

@@ -16,8 +16,7 @@ namespace {
 constexpr int64_t kTableUnitBytes = 8;
 
 Attribute* find(std::vector<Attribute>& attributes, const std::string& name) {
-  const auto found =
-      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& one) { return one.name == name; });
+  const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& one) { return one.name == name; });
   return found == attributes.end() ? nullptr : &*found;
 }
 
@@ -149,7 +148,7 @@ Result<SparseImage> NetcdfWriter::finish() {
                               "define datasets and attributes before",
                               header_bytes, layout_.head_bytes()));
   }
-  // A program that writes the file anew moves its data, and so changes where the last of them begin.
+  // A program that writes the file anew moves its data: the last of them begin elsewhere.
   const int64_t offset_bytes = version == Version::kCdf1 ? 4 : 8;
   image.superblock = {header_bytes - offset_bytes, header_bytes};
   image.file_bytes = align_up(std::max(layout_.end(), tables_end), kUnitBytes);
