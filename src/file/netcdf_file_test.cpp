@@ -7,6 +7,7 @@
 #include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
 #include "container/netcdf/naive_file_test.hpp"
+#include "file/session/scarce_case_test.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
 
@@ -113,7 +114,8 @@ struct Part {
   std::vector<double> numbers;
 };
 
-Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> driver) {
+Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> driver,
+                  const std::function<Status(WriteSession&)>& commit = &WriteSession::commit) {
   CreateOptions options;
   options.format = one.format;
   Environment environment = environment_of(comm, std::move(driver), one.setting.hints);
@@ -145,7 +147,7 @@ Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> 
   if (one.flush && one.has_records) {
     STRIA_RETURN_IF_ERROR(session->flush());
   }
-  return session->commit();
+  return commit(*session);
 }
 
 // What is wrong with what this rank reads; empty when nothing is.
@@ -308,6 +310,34 @@ TEST(NetcdfFile, AFullDiskLeavesTheOldFile) {
       EXPECT_EQ(memory.list_directory(".")->size(), 1u);
     }
   }
+}
+
+// Memory runs out on one rank, at any moment of the commit: all ranks end alike, without a file.
+TEST(NetcdfFile, ScarceMemoryEndsACommitEverywhere) {
+  Case one(4);
+  DatasetOptions of_records;
+  of_records.unlimited = true;
+  one.datasets = {{"dens", ElementType::kFloat64, {6, 100}, {.value_range = true}},
+                  {"even", ElementType::kFloat32, {6, 3}, of_records},
+                  {"odd", ElementType::kInt8, {6, 3}, of_records}};
+  one.has_records = true;
+  one.flush = false;
+  one.setting = lists_on_one_node();
+  one.setting.path = "run.nc";
+  std::unique_ptr<storage::MemoryDriver> memory;
+  const auto commit = [](WriteSession& session) {
+    access::test::Counting on(true);
+    return session.commit();
+  };
+  fail_at_every_moment(
+      [&](int64_t failing) {
+        memory = std::make_unique<storage::MemoryDriver>();
+        return run_once(one.setting, failing, [&](Comm& comm) { return write_case(one, comm, borrow(*memory), commit); });
+      },
+      [&](const Status& status) {
+        ASSERT_TRUE(status.code() == ErrorCode::kResourceExhausted || status.code() == ErrorCode::kNoSpace) << status.message();
+        ASSERT_FALSE(*memory->exists(one.setting.path));
+      });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // stria flash io: the FLASH I/O benchmark.
 #include <fmt/format.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
@@ -17,17 +16,10 @@ using flash::IoOptions;
 using flash::ModeResult;
 using nlohmann::json;
 
-const std::map<std::string, Format> kFormats = {{"hdf5", Format::kHdf5},
-                                                {"netcdf", Format::kNetcdf},
-                                                {"cdf1", Format::kCdf1},
-                                                {"cdf2", Format::kCdf2},
-                                                {"cdf5", Format::kCdf5}};
-
 struct Arguments {
   IoOptions options;
   CLI::App* command = nullptr;  // tells which options were given
   std::string layout = "both";
-  std::string format = "hdf5";
   bool plot_files = false;
   bool no_checksums = false;
   std::vector<std::string> hints;
@@ -81,7 +73,7 @@ json report_json(const std::vector<ModeResult>& modes, const Arguments& argument
             {"blocks", options.workload.blocks_per_rank},
             {"total_blocks", total_blocks(options, ranks)},
             {"layout", arguments.layout},
-            {"format", arguments.format},
+            {"format", format_name(options.format)},
             {"plotfile", options.plot_files},
             {"read", options.read},
             {"limits", options.limits},
@@ -133,7 +125,6 @@ int run(MPI_Comm comm, Arguments& arguments) {
   options.standard = arguments.layout != "experimental";
   options.experimental = arguments.layout != "standard";
   options.plot_files = arguments.plot_files;
-  options.format = kFormats.at(arguments.format);
   options.checksums = !arguments.no_checksums;
   options.hints = parse_hints(comm, arguments.hints);
   if (!arguments.json_path.empty()) {
@@ -175,8 +166,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_option("--dir", options.directory, "where the files go")->check(not_empty());
   command->add_option("--layout", arguments->layout, "of the checkpoint")
       ->check(CLI::IsMember({"standard", "experimental", "both"}));
-  command->add_option("--format", arguments->format, "of the files")
-      ->check(CLI::IsMember({"hdf5", "netcdf", "cdf1", "cdf2", "cdf5"}));
+  add_format(*command, options.format);
   command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(in_range(1, 1000));
   command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");

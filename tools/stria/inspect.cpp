@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-const char* format_name(Format format) {
+const char* shown_format(Format format) {
   constexpr const char* kNames[] = {"", "HDF5", "netCDF", "netCDF CDF-1", "netCDF CDF-2", "netCDF CDF-5"};
   return kNames[static_cast<size_t>(format)];
 }
@@ -120,7 +120,7 @@ json flash_json(const flash::FlashHeader& header) {
 
 json describe(File& file) {
   json description = {{"file", file.path()},
-                      {"format", format_name(file.format())},
+                      {"format", shown_format(file.format())},
                       {"bytes", file.report().file_bytes},
                       {"checksums", file.has_checksums()}};
   for (const std::string& path : file.datasets()) {
