@@ -40,7 +40,7 @@ class Layout {
   virtual ~Layout() = default;
   /// Turns a dataset into what the format stores: its byte order. Errors (kInvalidArgument,
   /// kUnsupported) name the dataset. Before place().
-  virtual Status prepare(DatasetSpec& spec) const = 0;
+  virtual Status prepare(DatasetSpec& /*spec*/) const { return Status(); }
   /// Hears of a table or an attribute that the Writer will make. Errors as of prepare().
   virtual Status note_table(const DatasetSpec& /*spec*/) { return Status(); }
   virtual Status note_attribute(const AttributeSpec& /*attribute*/) { return Status(); }

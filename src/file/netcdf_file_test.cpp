@@ -312,6 +312,58 @@ TEST(NetcdfFile, AFullDiskLeavesTheOldFile) {
   }
 }
 
+/// A session of one process.
+std::shared_ptr<WriteSession> begin(Comm& comm, storage::MemoryDriver& memory, const std::string& path) {
+  Environment environment = environment_of(comm, borrow(memory), {});
+  environment.format = &container::format_of(Format::kAutomatic, path);
+  return WriteSession::create(std::move(environment), path, {}).value();
+}
+
+container::DatasetSpec numbers(const std::string& path) {
+  container::DatasetSpec spec;
+  spec.path = path;
+  spec.dims = {4};
+  return spec;
+}
+
+TEST(NetcdfFile, ThePathDecidesAndHdf5HasNoNamesOfDimensions) {
+  storage::MemoryDriver memory;
+  const auto comm = make_self_comm();
+  const auto session = begin(*comm, memory, "a.nc");
+  EXPECT_TRUE(is_netcdf(session->format()));
+  ASSERT_TRUE(session->create_dataset(numbers("x"), {.dimensions = {"x"}}).ok());
+  ASSERT_TRUE(session->commit().ok());
+  EXPECT_EQ(NaiveFile(content_of(memory, "a.nc")).dimensions.at(0).name, "x");
+  const auto other = begin(*comm, memory, "a.h5");
+  EXPECT_EQ(other->format(), Format::kHdf5);
+  const auto refused = other->create_dataset(numbers("x"), {.dimensions = {"x"}});
+  EXPECT_EQ(refused.status().code(), ErrorCode::kUnsupported);
+  EXPECT_NE(refused.status().message().find("need a netCDF file"), std::string::npos);
+  EXPECT_FALSE(other->commit().ok());
+}
+
+// What is defined after a flush has the room that was kept then, and no more.
+TEST(NetcdfFile, TheHeaderHasItsRoomAtTheFirstFlush) {
+  const auto comm = make_self_comm();
+  for (const size_t bytes : {60000u, 80000u}) {
+    storage::MemoryDriver memory;
+    const auto session = begin(*comm, memory, "a.nc");
+    ASSERT_TRUE(session->create_dataset(numbers("x"), {}).ok());
+    ASSERT_TRUE(session->flush().ok());
+    ASSERT_TRUE(session->create_dataset(numbers("y"), {}).ok());
+    const auto width = static_cast<int64_t>(bytes);
+    ASSERT_TRUE(
+        session->set_attribute({"y", "text", container::ElementSpec::of_string(width, false), {}, Bytes(bytes, std::byte{65})})
+            .ok());
+    const Status status = session->commit();
+    EXPECT_EQ(status.ok(), bytes == 60000u) << status.message();
+    EXPECT_EQ(*memory.exists("a.nc"), bytes == 60000u);
+    if (!status.ok()) {
+      EXPECT_NE(status.message().find("were kept for it at the first flush()"), std::string::npos) << status.message();
+    }
+  }
+}
+
 // Memory runs out on one rank, at any moment of the commit: all ranks end alike, without a file.
 TEST(NetcdfFile, ScarceMemoryEndsACommitEverywhere) {
   Case one(4);
