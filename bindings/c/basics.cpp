@@ -64,9 +64,6 @@ Format format(const std::string& name, const std::string& value) {
   return found->second;
 }
 
-constexpr std::initializer_list<std::string_view> kOfDatasets = {"value_range", "big_endian", "alignment", "compress",
-                                                                 "chunk",       "dimensions", "unlimited"};
-
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
   for (const std::string_view other : others) {
     if (name == other) {
@@ -74,6 +71,10 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
     }
   }
   return false;
+}
+
+bool is_of_a_dataset(const std::string& name) {
+  return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "unlimited"});
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ CreateOptions create_options(const stria_options* options) {
       result.checksums = truth(name, value);
     } else if (name == "format") {
       result.format = format(name, value);
-    } else if (name != "verify" && !is_of_another_call(name, kOfDatasets)) {
+    } else if (name != "verify" && !is_of_a_dataset(name)) {
       result.hints[name] = value;
     }
   }
@@ -124,7 +125,7 @@ OpenOptions open_options(const stria_options* options) {
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
     if (name == "verify") {
       result.verify = truth(name, value);
-    } else if (!is_of_another_call(name, {"sync", "checksums", "format"}) && !is_of_another_call(name, kOfDatasets)) {
+    } else if (!is_of_another_call(name, {"sync", "checksums", "format"}) && !is_of_a_dataset(name)) {
       result.hints[name] = value;
     }
   }
