@@ -4,6 +4,7 @@ what PnetCDF writes in the hands of Stria."""
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import numpy as np
@@ -150,3 +151,21 @@ def test_netcdf4_and_xarray_open_them(work, checkpoints):
         for name in ["dens", "temp", "sp00"]:
             np.testing.assert_array_equal(seen[name][:], other[name][:])
             assert seen[name].minimum == other[name].attrs["minimum"][0]
+
+
+def test_verify_knows_what_other_programs_have_changed(work, checkpoints):
+    netcdf = pytest.importorskip("netCDF4")
+    paths = {name: work / name for name in ("attribute", "variable", "value")}
+    for path in paths.values():
+        shutil.copy(checkpoints["one"]["standard"], path)
+    with netcdf.Dataset(paths["attribute"], "a") as file:
+        file.title = "in place"
+    with netcdf.Dataset(paths["variable"], "a") as file:
+        file.createVariable("extra", "f4", ("dim_nxb",))[:] = 1
+    with netcdf.Dataset(paths["value"], "a") as file:
+        file["dens"][2, 1, 1, 1] = 5
+    outcome = run("verify", paths["attribute"])
+    assert outcome.code == 1 and "the metadata" in outcome.stdout
+    assert "'extra' has no checksum: another program has added it" in run("verify", paths["variable"]).succeeded().stdout
+    outcome = run("verify", paths["value"])
+    assert outcome.code == 1 and "'dens' is damaged in block 2" in outcome.stdout
