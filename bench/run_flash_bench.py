@@ -143,7 +143,8 @@ class Bench:
         rounds = self.profile.rounds
         steps = [("peers", lambda: runs.run_peers(self.peers, case, rounds, directory, verify))]
         if self.stria_options:
-            for layout in runs.LAYOUTS if "--layout" in self.stria_options else runs.LAYOUTS[:1]:
+            layouts = runs.LAYOUTS if "--layout" in self.stria_options else runs.LAYOUTS[:1]
+            for layout in (*layouts, runs.NETCDF) if "--format" in self.stria_options else layouts:
                 steps.append(
                     (
                         "stria",

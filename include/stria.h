@@ -93,11 +93,14 @@ const char* stria_version(void);
 
 /* ---- Options ----
  * Names and values are strings. For a new file: "sync" (survive a power loss; default true),
- * "checksums" (default true). For an opened file: "verify" (compare with the checksums while
- * reading; default false). For a dataset: "value_range" (store its smallest and largest value
- * as attributes), "big_endian", "alignment" (bytes), "compress" (shuffle and deflate), "chunk"
- * (its lengths, with commas between). Switches have the values "true" and "false". Every other
- * name is a hint of the file (docs/hints.md). stria_options_set() refuses a wrong value. */
+ * "checksums" (default true), "format" ("hdf5", "netcdf", "cdf1", "cdf2", "cdf5"; default netcdf
+ * for a path that ends with .nc, else hdf5). For an opened file: "verify" (compare with the
+ * checksums while reading; default false). For a dataset: "value_range" (store its smallest and
+ * largest value as attributes), "big_endian", "alignment" (bytes), "compress" (shuffle and
+ * deflate), "chunk" (its lengths, with commas between); in netCDF "dimensions" (their names, with
+ * commas between) and "unlimited" (the first dimension is). Switches have the values "true" and
+ * "false". Every other name is a hint of the file (docs/hints.md). stria_options_set() refuses a
+ * wrong value. */
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);

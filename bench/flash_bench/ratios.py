@@ -130,6 +130,8 @@ PEER_GOALS = {
     "hdf5-collective-hyperslab": 10.0,
     "mpiio-collective-derived": 10.0,
 }
+NETCDF_GOALS = {"pnetcdf-nonblocking": 1.6, "pnetcdf-blocking": 3.0}
+NETCDF_OF_HDF5_GOAL = 0.9  # of our own HDF5
 BEST_PEER_GOAL = 1.15
 READ_GOAL = 0.9
 RESTART_GOAL = 0.8  # on another number of ranks
@@ -164,9 +166,13 @@ def compare(case, summaries):
         best_label = f"best peer ({best[1]})" if best else None
         if kind == "checkpoint":
             standard = ours[1] == "stria-standard"  # the goals are for the standard layout
+            netcdf = ours[1] == "stria-netcdf"
+            goals = PEER_GOALS if standard else NETCDF_GOALS if netcdf and size >= LARGE_BYTES else {}
             add(ours, limit_key(summaries, COMMON_LIMIT), limit_goal(case, size) if standard else None)
             for name in sorted(value.name for value in summaries.values() if is_peer(value) and value.kind == kind):
-                add(ours, ("peers", name), PEER_GOALS.get(name) if standard and not case.sync else None)
+                add(ours, ("peers", name), None if case.sync else goals.get(name))
+            if netcdf:
+                add(ours, ("stria", "stria-standard"), NETCDF_OF_HDF5_GOAL if goals and not case.sync else None)
             add(ours, best, BEST_PEER_GOAL if standard and not case.sync else None, best_label)
         elif kind == "plot":
             add(ours, limit_key(summaries, "plot-limit-pack"), None)

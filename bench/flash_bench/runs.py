@@ -13,6 +13,7 @@ from mpiexec_env import mpiexec_environment  # noqa: E402
 
 TIMEOUT_S = 900
 LAYOUTS = ("standard", "experimental")
+NETCDF = "netcdf"  # the standard layout in that format
 
 
 class RunError(Exception):
@@ -74,14 +75,20 @@ def stria_options(program):
         check=False,
     )
     text = done.stdout + done.stderr
-    return {option for option in ("--limits", "--plotfile", "--read", "--layout", "--read-from") if option in text.split()}
+    return {
+        option
+        for option in ("--limits", "--plotfile", "--read", "--layout", "--format", "--read-from")
+        if option in text.split()
+    }
 
 
 def run_stria(program, options, case, rounds, directory, verify, layout):
-    """Measures `stria flash io` in one layout. In its modes the checkpoint is called
+    """Measures `stria flash io` in one layout, or in netCDF. In its modes the checkpoint is called
     `stria-<layout>`."""
     command = [program, "flash", "io"] + common_arguments(case, rounds, directory, verify)
-    if "--layout" in options:
+    if layout == NETCDF:
+        command += ["--layout", LAYOUTS[0], "--format", NETCDF]
+    elif "--layout" in options:
         command += ["--layout", layout]
     if "--limits" in options:
         command.append("--limits")

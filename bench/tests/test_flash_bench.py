@@ -119,6 +119,16 @@ class Goals(unittest.TestCase):
         self.assertIsNone(verdicts[("stria-experimental", "hdf5-collective")])
         self.assertEqual(table.closing_line(compared), "3 of 4 goals met.")
 
+    def test_of_netcdf_are_its_own(self):
+        peers = program(mode("pnetcdf-blocking", [2.0]), mode("pnetcdf-nonblocking", [2.0]), mode("hdf5-collective", [0.1]))
+        ours = program(mode("stria-standard", [0.9]), mode("stria-netcdf", [0.95]))
+        compared = ratios.compare(CASE, ratios.summarise([("peers", peers), ("stria", ours)], 1))
+        verdicts = {item.against: item.met() for item in compared if item.ours == "stria-netcdf"}
+        self.assertIs(verdicts["pnetcdf-blocking"], False)
+        self.assertIs(verdicts["pnetcdf-nonblocking"], True)
+        self.assertIs(verdicts["stria-standard"], True)
+        self.assertIsNone(verdicts["hdf5-collective"])
+
     def test_nothing_is_judged_without_us(self):
         summaries = ratios.summarise([("peers", program(mode("limit-pack", [1.0])))], 1)
         self.assertEqual(ratios.compare(CASE, summaries), [])

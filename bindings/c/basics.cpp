@@ -1,5 +1,6 @@
 // Errors, lists and options.
 #include <charconv>
+#include <map>
 
 #include "handles.hpp"
 
@@ -32,14 +33,35 @@ int64_t number(const std::string& name, const std::string& value) {
   return parsed;
 }
 
-std::vector<int64_t> numbers(const std::string& name, const std::string& value) {
-  std::vector<int64_t> list;
+std::vector<std::string> words(const std::string& value) {
+  std::vector<std::string> list;
   for (size_t begin = 0; begin <= value.size();) {
     const size_t end = std::min(value.find(',', begin), value.size());
-    list.push_back(number(name, value.substr(begin, end - begin)));
+    list.push_back(value.substr(begin, end - begin));
     begin = end + 1;
   }
   return list;
+}
+
+std::vector<int64_t> numbers(const std::string& name, const std::string& value) {
+  std::vector<int64_t> list;
+  for (const std::string& word : words(value)) {
+    list.push_back(number(name, word));
+  }
+  return list;
+}
+
+Format format(const std::string& name, const std::string& value) {
+  static const std::map<std::string, Format> kFormats = {{"hdf5", Format::kHdf5},
+                                                         {"netcdf", Format::kNetcdf},
+                                                         {"cdf1", Format::kCdf1},
+                                                         {"cdf2", Format::kCdf2},
+                                                         {"cdf5", Format::kCdf5}};
+  const auto found = kFormats.find(value);
+  if (found == kFormats.end()) {
+    refuse("option '" + name + "' is '" + value + "'; use hdf5, netcdf, cdf1, cdf2 or cdf5");
+  }
+  return found->second;
 }
 
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
@@ -49,6 +71,10 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
     }
   }
   return false;
+}
+
+bool is_of_a_dataset(const std::string& name) {
+  return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "unlimited"});
 }
 
 }  // namespace
@@ -85,7 +111,9 @@ CreateOptions create_options(const stria_options* options) {
       result.sync = truth(name, value);
     } else if (name == "checksums") {
       result.checksums = truth(name, value);
-    } else if (!is_of_another_call(name, {"verify", "value_range", "big_endian", "alignment", "compress", "chunk"})) {
+    } else if (name == "format") {
+      result.format = format(name, value);
+    } else if (name != "verify" && !is_of_a_dataset(name)) {
       result.hints[name] = value;
     }
   }
@@ -102,8 +130,7 @@ OpenOptions open_options(const stria_options* options) {
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
     if (name == "verify") {
       result.verify = truth(name, value);
-    } else if (!is_of_another_call(name,
-                                   {"sync", "checksums", "value_range", "big_endian", "alignment", "compress", "chunk"})) {
+    } else if (!is_of_another_call(name, {"sync", "checksums", "format"}) && !is_of_a_dataset(name)) {
       result.hints[name] = value;
     }
   }
@@ -123,6 +150,10 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.filters = truth(name, value) ? Filters::compress() : Filters();
     } else if (name == "chunk") {
       result.chunk = numbers(name, value);
+    } else if (name == "dimensions") {
+      result.dimensions = words(value);
+    } else if (name == "unlimited") {
+      result.unlimited = truth(name, value);
     }
   }
   return result;

@@ -98,6 +98,7 @@ static void nothing_given(void) {
   stria_type_free(NULL);
   CHECK_OK(stria_options_new(&options));
   CHECK(stria_options_set(options, "sync", "perhaps") == STRIA_INVALID_ARGUMENT);
+  CHECK(stria_options_set(options, "format", "grib") == STRIA_INVALID_ARGUMENT);
   CHECK(strstr(stria_error_message(), "perhaps") != NULL);
   stria_options_free(options);
   stria_type* type;

@@ -84,6 +84,20 @@ def test_compressed_datasets(path, chunks):
         assert np.array_equal(h["x"], expected) and np.array_equal(f["x"][...], expected)
 
 
+@pytest.mark.parametrize("format", ["cdf1", "cdf2", "cdf5"])
+def test_netcdf(tmp_path, format):
+    values = np.arange(4 * 3, dtype="f4").reshape(4, 3)
+    with create(tmp_path / "a.nc", format=format) as f:
+        for name in ("even", "odd"):
+            f.create_dataset(name, data=values, dimensions=["time", "x"], unlimited=True)
+    head = (tmp_path / "a.nc").read_bytes()
+    assert head[:4] == b"CDF" + bytes([int(format[3])]) and b"time" in head
+    with stria.open(tmp_path / "a.nc") as f:
+        assert np.array_equal(f["even"][...], values) and np.array_equal(f["odd"][1:3, ::2], values[1:3, ::2])
+    with pytest.raises(stria.errors.InvalidArgumentError, match="use hdf5, netcdf"):
+        create(tmp_path / "b.nc", format="grib")
+
+
 def create(path, **options):
     return stria.create(path, sync=False, **options)
 

@@ -35,6 +35,7 @@
 
 #include "stria/dataset.hpp"
 #include "stria/filters.hpp"
+#include "stria/format.hpp"
 #include "stria/hints.hpp"
 #include "stria/phases.hpp"
 
@@ -45,7 +46,11 @@ struct CreateOptions {
   /// Make the file survive a power loss: sync it before the rename, and the directory after it.
   bool sync = true;
   /// Store a checksum of every row of every dataset, taken while packing; see docs/formats/hdf5.md.
+  /// A netCDF file with an unlimited dimension has none.
   bool checksums = true;
+  /// Classic netCDF has no groups, records of columns, chunks and empty dimensions: such a call
+  /// throws kUnsupported or kInvalidArgument, and names the object. See docs/formats/netcdf.md.
+  Format format = Format::kAutomatic;
 };
 
 struct OpenOptions {
@@ -84,6 +89,13 @@ struct DatasetOptions {
   std::vector<int64_t> chunk{};
   /// What each chunk passes. A chunk that doesn't get smaller by it is stored as it is.
   Filters filters{};
+  /// netCDF: the names of the dimensions. Datasets with the same name share the dimension, and so
+  /// its length. Where it is empty, or one of the names, the name is made from the length.
+  std::vector<std::string> dimensions{};
+  /// netCDF: the first dimension is the unlimited one, of which a file has one at most. All such
+  /// datasets have as many rows (records), which other programs may add to, and are defined before
+  /// the first flush().
+  bool unlimited = false;
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.
@@ -149,9 +161,9 @@ class File {
   /// Begins a new file under a temporary name beside `path`. A relative path starts from the
   /// present working directory, even if that changes later. Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
-  /// Opens an HDF5 file for reading, whichever program has written it. All ranks open the file that
-  /// has this name now, even if another file gets the name meanwhile; ranks that can't open it
-  /// fail. Collective: yes.
+  /// Opens an HDF5 or classic netCDF file for reading, whichever program has written it. All ranks
+  /// open the file that has this name now, even if another file gets the name meanwhile; ranks that
+  /// can't open it fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
   /// Opens an HDF5 file to add to it: datasets, tables, attributes (one of the same name is
   /// replaced) and rows. Everything new goes behind the end of the file. What the file has stays
@@ -303,6 +315,8 @@ class File {
   void abandon();
 
   const std::string& path() const;
+  /// The format: of a file that is open for reading, the version of netCDF too. Collective: no.
+  Format format() const;
   const Report& report() const;
   /// The hints with the values in effect, and what was wrong with those given.
   Hints hints() const;

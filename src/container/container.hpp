@@ -11,8 +11,8 @@
 //
 // A file that grows has a Growth on rank 0, whose Writer makes an image of what is added.
 //
-// Future formats add to this and change none of it (docs/design.md, "Containers"). Records of
-// classic netCDF have a stride.
+// A format whose header comes first must know all of it before data have a place: the Layout hears
+// of every object, and settles the places before the first byte is moved.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,7 @@
 #include "container/image.hpp"
 #include "container/spec.hpp"
 #include "storage/driver.hpp"
+#include "stria/format.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container {
@@ -41,6 +42,12 @@ inline Status cannot_grow() {
 class Layout {
  public:
   virtual ~Layout() = default;
+  /// Turns a dataset into what the format stores: its byte order. Errors (kInvalidArgument,
+  /// kUnsupported) name the dataset. Before place().
+  virtual Status prepare(DatasetSpec& /*spec*/) const { return Status(); }
+  /// Hears of a table or an attribute that the Writer will make. Errors as of prepare().
+  virtual Status note_table(const DatasetSpec& /*spec*/) { return Status(); }
+  virtual Status note_attribute(const AttributeSpec& /*attribute*/) { return Status(); }
   /// Returns the file offset of a dataset's raw data; -1 when it has none, or is in chunks. A place
   /// once given stays. kInvalidArgument when the file would be too large.
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
@@ -50,6 +57,14 @@ class Layout {
   virtual int64_t end() const = 0;
   /// Keeps what a file has already, which ends there. Before any place is given.
   virtual void begin_behind(int64_t /*old_end*/) {}
+  /// Makes the places final, once, before the first data are moved; `complete` when nothing more
+  /// will be defined. Afterwards place() returns final offsets.
+  virtual Status settle(bool /*complete*/) { return Status(); }
+  /// Gives a dataset its final data_offset and row_stride_bytes, which was placed before settle().
+  virtual void finish_place(DatasetSpec& /*spec*/) const {}
+  /// Whether rows of several datasets lie among each other behind everything else, so that the file
+  /// can't have sums.
+  virtual bool interleaves() const { return false; }
 };
 
 /// Makes the metadata of a new file in memory, on one rank.
@@ -96,8 +111,9 @@ class Reader {
   /// group ends with '/'. Links that lead nowhere are left out. A group with several paths is
   /// listed under each, but its content only once.
   virtual Result<std::vector<std::string>> list() const = 0;
-  /// What a dataset is, and where its data are. kNotFound names the dataset; kCorrupted when its
-  /// data would lie past the end of the file.
+  /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
+  /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
+  /// file.
   virtual Result<DatasetInfo> dataset(const std::string& path) const = 0;
   /// The sorted names of the attributes of a dataset or group; "" or "/" is the root group.
   virtual Result<std::vector<std::string>> attribute_names(const std::string& object_path) const = 0;
@@ -110,6 +126,7 @@ class Reader {
   /// can't be read. \pre out.size() == product(count) * dataset(path).spec.element.bytes
   virtual Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                                 std::span<std::byte> out) const = 0;
+  virtual Format format() const = 0;
   /// The bytes that every program rewrites when it changes the metadata of such a file.
   virtual ByteRange superblock() const = 0;
 };
@@ -131,7 +148,7 @@ class Growth {
 class FileFormat {
  public:
   virtual ~FileFormat() = default;
-  virtual const char* name() const = 0;
+  virtual Format format() const = 0;
   virtual std::unique_ptr<Layout> make_layout() const = 0;
   /// Makes a writer for a file whose raw data lie as `layout` says. \pre this format
   /// has made `layout`

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "container/container.hpp"
+#include "stria/format.hpp"
 
 namespace stria::container {
 
 /// HDF5.
 const FileFormat& default_format();
+
+/// The format of a new file at `path`.
+const FileFormat& format_of(Format wanted, const std::string& path);
 
 /// Opens a file of any format, as FileFormat::open() does.
 Result<std::unique_ptr<Reader>> open_file(storage::File& file);

@@ -59,6 +59,11 @@ struct DatasetSpec {
   /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
   std::optional<Chunking> chunking{};
   bool extendable = false;  ///< the first dimension has no limit
+  std::vector<std::string> dimension_names{};  ///< empty ones, and all where it is empty: not given
+  bool unlimited = false;                      ///< the first dimension is the file's unlimited one
+  /// From one index of the first dimension to the next, where others' data lie in between; 0: they
+  /// follow each other.
+  int64_t row_stride_bytes = 0;
 };
 
 /// A value attached to a dataset or group. The buffer holds the elements in the

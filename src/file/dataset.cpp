@@ -66,7 +66,7 @@ int64_t Dataset::bytes() const {
 }
 bool Dataset::is_contiguous() const {
   const file::DatasetEntry& entry = live(session_)->dataset(index_);
-  return entry.data_offset >= 0 && !entry.is_chunked();
+  return entry.data_offset >= 0 && !entry.is_chunked() && !entry.is_interleaved();
 }
 
 std::string Dataset::filters() const {

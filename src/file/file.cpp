@@ -211,6 +211,9 @@ void File::abandon() {
 const std::string& File::path() const {
   return session().path();
 }
+Format File::format() const {
+  return session().format();
+}
 const Report& File::report() const {
   return session().report();
 }

@@ -71,8 +71,9 @@ CallNote note_opening(const char* call, const std::string& path, const Hints& hi
 }
 
 std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::string& path, const CreateOptions& options) {
-  std::shared_ptr<Session> session =
-      WriteSession::create(make_environment(std::move(comm), options.hints), path, options).value();
+  Environment environment = make_environment(std::move(comm), options.hints);
+  environment.format = &container::format_of(options.format, path);
+  std::shared_ptr<Session> session = WriteSession::create(std::move(environment), path, options).value();
   leave_at_end(session);
   return session;
 }

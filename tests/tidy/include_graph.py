@@ -37,7 +37,7 @@ ROOMS = {
     "src/server": ["objects", "manager", "connections"],
 }
 # Behind the interface of their layer: only its own files and tests include them.
-HIDDEN = ["src/container/hdf5"]
+HIDDEN = ["src/container/hdf5", "src/container/netcdf"]
 PUBLIC = "include/stria"
 TEST_SUPPORT = "tests/support"
 SEARCH_FOLDERS = [

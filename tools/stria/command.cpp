@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +15,8 @@
 namespace stria::tool {
 
 namespace {
+
+constexpr Format kFormats[] = {Format::kHdf5, Format::kNetcdf, Format::kCdf1, Format::kCdf2, Format::kCdf5};
 
 void write_file(const std::string& path, std::ios::openmode mode, const std::string& text) {
   errno = 0;
@@ -29,6 +32,24 @@ void write_file(const std::string& path, std::ios::openmode mode, const std::str
 
 CLI::Validator not_empty() {
   return CLI::Validator([](std::string& value) { return std::string(value.empty() ? "a name is missing" : ""); }, "");
+}
+
+void add_format(CLI::App& command, Format& format) {
+  std::vector<std::string> names;
+  for (const Format one : kFormats) {
+    names.emplace_back(format_name(one));
+  }
+  const auto take = [&format](const std::string& name) {
+    format = *std::find_if(std::begin(kFormats), std::end(kFormats), [&](Format one) { return name == format_name(one); });
+  };
+  command.add_option_function<std::string>("--format", take, "of the files")
+      ->check(CLI::IsMember(names))
+      ->default_str(format_name(format));
+}
+
+const char* format_name(Format format) {
+  constexpr const char* kNames[] = {"automatic", "hdf5", "netcdf", "cdf1", "cdf2", "cdf5"};
+  return kNames[static_cast<size_t>(format)];
 }
 
 CLI::Validator in_range(int64_t lowest, int64_t highest) {

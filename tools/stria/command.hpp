@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "stria/format.hpp"
+
 namespace stria::tool {
 
 /// Exit statuses of every subcommand.
@@ -36,6 +38,10 @@ void add_trace_view(CLI::App& trace, Action& action);
 CLI::Validator not_empty();
 /// A whole number from `lowest` to `highest`.
 CLI::Validator in_range(int64_t lowest, int64_t highest);
+
+/// The option --format of new files, and its value for a format.
+void add_format(CLI::App& command, Format& format);
+const char* format_name(Format format);
 
 /// Prints on rank 0 only.
 void print(MPI_Comm comm, const std::string& text);

@@ -73,6 +73,7 @@ json report_json(const std::vector<ModeResult>& modes, const Arguments& argument
             {"blocks", options.workload.blocks_per_rank},
             {"total_blocks", total_blocks(options, ranks)},
             {"layout", arguments.layout},
+            {"format", format_name(options.format)},
             {"plotfile", options.plot_files},
             {"read", options.read},
             {"limits", options.limits},
@@ -165,6 +166,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_option("--dir", options.directory, "where the files go")->check(not_empty());
   command->add_option("--layout", arguments->layout, "of the checkpoint")
       ->check(CLI::IsMember({"standard", "experimental", "both"}));
+  add_format(*command, options.format);
   command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(in_range(1, 1000));
   command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");

@@ -72,8 +72,9 @@ Blocks read_blocks(MPI_Comm comm, File& file, const std::vector<flash::StoredVar
   read.levels.resize(static_cast<size_t>(blocks));
   read.values.assign(variables.size(), std::vector<double>(static_cast<size_t>(blocks * cells)));
   on_root(comm, [&] {
-    file.dataset("bounding box").get({{0, 0, 0}, {blocks, 3, 2}}, Memory(read.boxes.data(), blocks * 6));
-    file.dataset("refine level").get({{0}, {blocks}}, Memory(read.levels.data(), blocks));
+    file.dataset(flash::stored_name(file.format(), "bounding box"))
+        .get({{0, 0, 0}, {blocks, 3, 2}}, Memory(read.boxes.data(), blocks * 6));
+    file.dataset(flash::stored_name(file.format(), "refine level")).get({{0}, {blocks}}, Memory(read.levels.data(), blocks));
     for (size_t v = 0; v < variables.size(); ++v) {
       file.dataset(variables[v].dataset).get(variables[v].cells, Memory(read.values[v].data(), blocks * cells));
     }

@@ -300,6 +300,7 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_flag("--corners", a.output.corners, "also plot files of values at the cells' corners");
   command.add_option("--keep", a.output.keep, "checkpoints to keep; 0: all")->check(CLI::NonNegativeNumber);
   command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
+  add_format(command, a.output.format);
   command.add_flag("--compress", a.compress, "checkpoints: shuffled and deflated");
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
   command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")

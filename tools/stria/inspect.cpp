@@ -18,6 +18,11 @@ namespace {
 
 using nlohmann::json;
 
+const char* shown_format(Format format) {
+  constexpr const char* kNames[] = {"", "HDF5", "netCDF", "netCDF CDF-1", "netCDF CDF-2", "netCDF CDF-5"};
+  return kNames[static_cast<size_t>(format)];
+}
+
 std::string shape_text(const std::vector<int64_t>& dims) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
@@ -114,7 +119,10 @@ json flash_json(const flash::FlashHeader& header) {
 }
 
 json describe(File& file) {
-  json description = {{"file", file.path()}, {"bytes", file.report().file_bytes}, {"checksums", file.has_checksums()}};
+  json description = {{"file", file.path()},
+                      {"format", shown_format(file.format())},
+                      {"bytes", file.report().file_bytes},
+                      {"checksums", file.has_checksums()}};
   for (const std::string& path : file.datasets()) {
     description["datasets"].push_back(dataset_json(file, path));
   }
@@ -220,9 +228,9 @@ std::string datasets_text(const json& datasets) {
 }
 
 std::string text_of(const json& description) {
-  std::string text =
-      fmt::format("{}: {:.1f} MB, {}\n", description["file"].get<std::string>(), description["bytes"].get<double>() / 1e6,
-                  description["checksums"].get<bool>() ? "with checksums" : "without checksums");
+  std::string text = fmt::format("{}: {}, {:.1f} MB, {}\n", description["file"].get<std::string>(),
+                                 description["format"].get<std::string>(), description["bytes"].get<double>() / 1e6,
+                                 description["checksums"].get<bool>() ? "with checksums" : "without checksums");
   if (description.contains("flash")) {
     text += flash_text(description["flash"]);
   }
@@ -244,7 +252,7 @@ int run(MPI_Comm comm, const std::string& path, bool as_json) {
 void add_inspect(CLI::App& app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("inspect", "say what is in an HDF5 file, and more of a FLASH file");
+  CLI::App* command = app.add_subcommand("inspect", "say what is in an HDF5 or netCDF file, and more of a FLASH file");
   command->add_option("file", *path, "the file")->required()->check(not_empty());
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *as_json); }; });

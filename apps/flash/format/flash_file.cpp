@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "format/lists.hpp"
+#include "format/netcdf_lists.hpp"
 
 namespace stria::flash {
 
@@ -16,11 +18,27 @@ constexpr const char* kExperimentalName = "unknowns";
 constexpr int64_t kNameBytes = 4;
 constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time
 
+constexpr const char* kBlocksDimension = "dim_tot_blocks";
+
+// The dimensions' names, which only netCDF has.
+DatasetOptions with_dimensions(const File& file, std::vector<std::string> names) {
+  DatasetOptions options;
+  if (is_netcdf(file.format())) {
+    options.dimensions = std::move(names);
+  }
+  return options;
+}
+
 void put_rows(File& file, const BlockTable& blocks, const std::string& name, ElementType stored, std::vector<int64_t> entry,
               const Memory& memory) {
   std::vector<int64_t> dims = {blocks.global_count};
   dims.insert(dims.end(), entry.begin(), entry.end());
-  Dataset dataset = file.create_dataset(name, stored, dims);
+  std::vector<std::string> names = {kBlocksDimension};
+  for (const int64_t length : entry) {
+    names.emplace_back(length == blocks.gid_width() ? "dim_NGID" : length == 3 ? "dim_MDIM" : "dim_2");
+  }
+  Dataset dataset =
+      file.create_dataset(stored_name(file.format(), name), stored, dims, with_dimensions(file, std::move(names)));
   if (blocks.local_count == 0) {
     return;
   }
@@ -45,24 +63,36 @@ void put_block_lists(File& file, const BlockTable& b, ElementType real) {
 
 void put_common(File& file, const BlockTable& blocks, const ScalarLists& scalars, const std::vector<std::string>& names,
                 int version, ElementType real) {
-  put_sim_info(file, version, scalars.origin);
-  put_lists(file, scalars);
-  file.create_strings("unknown names", names, kNameBytes, true);
+  if (is_netcdf(file.format())) {
+    put_netcdf_lists(file, version, scalars, names);
+  } else {
+    put_sim_info(file, version, scalars.origin);
+    put_lists(file, scalars);
+    file.create_strings("unknown names", names, kNameBytes, true);
+  }
   put_block_lists(file, blocks, real);
 }
 
-std::string padded_label(const std::string& name) {
+// A variable's dataset. Names in netCDF can't end with a blank.
+std::string padded_label(const File& file, const std::string& name) {
   std::string label = name.substr(0, kNameBytes);
   label.resize(kNameBytes, ' ');
+  if (is_netcdf(file.format())) {
+    std::replace(label.begin(), label.end(), ' ', '_');
+  }
   return label;
+}
+
+std::vector<std::string> cell_dimensions() {
+  return {kBlocksDimension, "dim_nzb", "dim_nyb", "dim_nxb"};
 }
 
 Dataset make_variable(File& file, const BlockTable& blocks, const std::string& name, const int64_t (&points)[3],
                       ElementType stored, const Filters& filters = {}) {
-  DatasetOptions options;
+  DatasetOptions options = with_dimensions(file, cell_dimensions());
   options.value_range = true;
   options.filters = filters;
-  return file.create_dataset(padded_label(name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
+  return file.create_dataset(padded_label(file, name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
 }
 
 void put_variable(Dataset dataset, const BlockTable& blocks, const CellArray& cells, int variable) {
@@ -82,8 +112,8 @@ Memory interior_memory_of_all(const CellArray& cells, int64_t count) {
   return {cells.data, Datatype::subarray(sizes, subsizes, starts, Order::kC, cell).value(), ElementType::kFloat64};
 }
 
-std::string numbered(const std::string& base, const char* kind, int number) {
-  return fmt::format("{}hdf5_{}_{:04d}", base, kind, number);
+std::string numbered(const std::string& base, Format format, const char* kind, int number) {
+  return fmt::format("{}{}_{}_{:04d}", base, is_netcdf(format) ? "ncmpi" : "hdf5", kind, number);
 }
 
 Result<int64_t> need(const ScalarLists& lists, const std::string& name) {
@@ -100,7 +130,7 @@ Status check_variables(File& file, const FlashHeader& header) {
     wanted = {kExperimentalName};
   }
   for (const std::string& name : wanted) {
-    std::string path = header.experimental ? name : padded_label(name);
+    std::string path = header.experimental ? name : padded_label(file, name);
     if (!file.has_dataset(path)) {
       return Status(ErrorCode::kFormat,
                     fmt::format("'{}' is not a complete FLASH file: the variable '{}' is missing", file.path(), name));
@@ -116,14 +146,23 @@ Status check_variables(File& file, const FlashHeader& header) {
 
 }  // namespace
 
-std::string checkpoint_name(const std::string& base, int number) {
-  return numbered(base, "chk", number);
+std::string checkpoint_name(const std::string& base, int number, Format format) {
+  return numbered(base, format, "chk", number);
 }
-std::string plot_name(const std::string& base, int number) {
-  return numbered(base, "plt_cnt", number);
+std::string plot_name(const std::string& base, int number, Format format) {
+  return numbered(base, format, "plt_cnt", number);
 }
-std::string corner_plot_name(const std::string& base, int number) {
-  return numbered(base, "plt_crn", number);
+std::string corner_plot_name(const std::string& base, int number, Format format) {
+  return numbered(base, format, "plt_crn", number);
+}
+
+std::string stored_name(Format format, const std::string& name) {
+  static const std::map<std::string, std::string> kInNetcdf = {
+      {"refine level", "lrefine"},    {"node type", "nodetype"},
+      {"which child", "which_child"}, {"processor number", "processor_number"},
+      {"block size", "blocksize"},    {"bounding box", "bndbox"}};
+  const auto found = kInNetcdf.find(name);
+  return is_netcdf(format) && found != kInNetcdf.end() ? found->second : name;
 }
 
 Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
@@ -148,7 +187,9 @@ void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells
   }
   std::vector<int64_t> dims = {blocks.global_count, cells.cells[2], cells.cells[1], cells.cells[0],
                                static_cast<int64_t>(cells.names.size())};
-  DatasetOptions options;
+  std::vector<std::string> names = cell_dimensions();
+  names.emplace_back("dim_nvar");
+  DatasetOptions options = with_dimensions(file, std::move(names));
   options.filters = form.filters;
   Dataset dataset = file.create_dataset(kExperimentalName, ElementType::kFloat64, dims, options);
   if (blocks.local_count > 0) {
@@ -206,14 +247,18 @@ void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cell
 
 Result<FlashHeader> read_header(File& file) {
   FlashHeader header;
-  for (const char* name : {"integer scalars", "real scalars", "unknown names", "refine level", "bounding box"}) {
+  const bool netcdf = is_netcdf(file.format());
+  const std::vector<std::string> needed =
+      netcdf ? std::vector<std::string>{kScalarsVariable, "lrefine", "bndbox"}
+             : std::vector<std::string>{"integer scalars", "real scalars", "unknown names", "refine level", "bounding box"};
+  for (const std::string& name : needed) {
     if (!file.has_dataset(name)) {
       return Status(ErrorCode::kFormat, fmt::format("'{}' is not a FLASH file: it has no '{}'", file.path(), name));
     }
   }
   try {
-    header.scalars = get_lists(file);
-    header.names = file.read_strings("unknown names");
+    header.scalars = netcdf ? get_netcdf_lists(file) : get_lists(file);
+    header.names = netcdf ? get_netcdf_names(file) : file.read_strings("unknown names");
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }
@@ -230,7 +275,7 @@ Result<FlashHeader> read_header(File& file) {
 
 Result<StoredVariable> find_variable(const File& file, const FlashHeader& header, const std::string& name) {
   const auto found = std::find(header.names.begin(), header.names.end(), name);
-  std::string path = header.experimental ? kExperimentalName : file.has_dataset(name) ? name : padded_label(name);
+  std::string path = header.experimental ? kExperimentalName : file.has_dataset(name) ? name : padded_label(file, name);
   if (header.experimental ? found == header.names.end() : !file.has_dataset(path)) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' has no variable '{}'; its variables are {}", file.path(), name,
                                                            fmt::join(header.names, " ")));
@@ -260,7 +305,7 @@ void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64
     return;
   }
   for (size_t v = 0; v < cells.names.size(); ++v) {
-    Dataset dataset = file.dataset(padded_label(cells.names[v]));
+    Dataset dataset = file.dataset(padded_label(file, cells.names[v]));
     if (count > 0) {
       dataset.get({{first_block, 0, 0, 0}, {count, cells.cells[2], cells.cells[1], cells.cells[0]}},
                   interior_memory(cells, static_cast<int>(v), count));

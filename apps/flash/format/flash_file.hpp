@@ -2,7 +2,7 @@
 // written and read with Stria.
 //
 // The writer only says what lies where; one commit moves everything. docs/formats/flash.md says
-// what readers of such files look for.
+// what readers of such files look for, and how netCDF files differ.
 #pragma once
 
 #include <mpi.h>
@@ -56,9 +56,12 @@ struct CheckpointForm {
 };
 
 /// The names of simulation output, numbered as FLASH numbers them.
-std::string checkpoint_name(const std::string& base, int number);
-std::string plot_name(const std::string& base, int number);
-std::string corner_plot_name(const std::string& base, int number);
+std::string checkpoint_name(const std::string& base, int number, Format format = Format::kHdf5);
+std::string plot_name(const std::string& base, int number, Format format = Format::kHdf5);
+std::string corner_plot_name(const std::string& base, int number, Format format = Format::kHdf5);
+
+/// The name of an HDF5 file's dataset in a file of this format.
+std::string stored_name(Format format, const std::string& name);
 
 /// Records a checkpoint: every variable as double, and all lists. The caller keeps `blocks` and
 /// `cells` until the commit, and makes the commit. Collective: as File::create_dataset.

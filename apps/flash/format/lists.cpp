@@ -161,13 +161,8 @@ Origin shared_origin(MPI_Comm comm) {
   return {words[0].data(), words[1].data()};
 }
 
-void put_sim_info(File& file, int format_version, const Origin& origin) {
-  struct Field {
-    const char* name;
-    int64_t bytes;
-    std::string value;
-  };
-  const std::vector<Field> fields = {
+std::vector<InfoField> info_fields(const Origin& origin) {
+  return {
       {"setup call", kLongStringBytes, "stria flash"},
       {"file creation time", kStringBytes, origin.time},
       {"flash version", kStringBytes, "Stria"},
@@ -179,9 +174,13 @@ void put_sim_info(File& file, int format_version, const Origin& origin) {
       {"setup time stamp", kStringBytes, ""},
       {"build time stamp", kStringBytes, ""},
   };
+}
+
+void put_sim_info(File& file, int format_version, const Origin& origin) {
+  const std::vector<InfoField> fields = info_fields(origin);
   std::vector<Column> columns = {{"file format version", 0, ElementType::kInt32, 0}};
   int64_t at = 4;
-  for (const Field& field : fields) {
+  for (const InfoField& field : fields) {
     columns.push_back({field.name, at, ElementType::kByte, field.bytes});
     at += field.bytes;
   }

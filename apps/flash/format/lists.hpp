@@ -8,6 +8,14 @@ namespace stria::flash {
 /// Makes the scalars and runtime parameters. Empty lists are left out.
 void put_lists(File& file, const ScalarLists& lists);
 
+/// What a file says of its making: names and texts.
+struct InfoField {
+  const char* name;
+  int64_t bytes;  ///< in HDF5
+  std::string value;
+};
+std::vector<InfoField> info_fields(const Origin& origin);
+
 /// Makes the compound "sim info", with the file format version.
 void put_sim_info(File& file, int format_version, const Origin& origin);
 

@@ -39,7 +39,8 @@ struct IoOptions {
   bool sync = false;
   bool checksums = true;
   bool compress = false;  ///< the checkpoints
-  bool verify = false;    ///< check every value of every file written
+  Format format = Format::kHdf5;
+  bool verify = false;  ///< check every value of every file written
   bool keep = false;
   Hints hints;
 };

@@ -86,6 +86,7 @@ class StriaMode : public IoMode {
     options.hints = arrays_.options.hints;
     options.sync = arrays_.options.sync;
     options.checksums = arrays_.options.checksums;
+    options.format = arrays_.options.format;
     return File::create(arrays_.comm, path_, options);
   }
 
@@ -277,6 +278,7 @@ class ReadMode : public StriaMode {
     }
     CreateOptions options;
     options.sync = false;
+    options.format = arrays_.options.format;
     File file = File::create(arrays_.comm, path_, options);
     put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), form(FileLayout::kStandard));
     file.commit();
@@ -400,21 +402,22 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
     modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kPackStaged, "limit-pack", base + "limit_pack"));
   }
   if (options.checkpoint && options.standard) {
-    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0)));
+    modes.push_back(
+        std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0, options.format)));
   }
   if (options.checkpoint && options.experimental) {
-    modes.push_back(
-        std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental", checkpoint_name(base, 1)));
+    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental",
+                                                     checkpoint_name(base, 1, options.format)));
   }
   if (options.plot_files) {
-    modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0)));
-    modes.push_back(std::make_unique<CornerPlotMode>(arrays, corner_plot_name(base, 0)));
+    modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0, options.format)));
+    modes.push_back(std::make_unique<CornerPlotMode>(arrays, corner_plot_name(base, 0, options.format)));
   }
   if (options.read) {
     if (options.limits) {
       modes.push_back(std::make_unique<LimitReadMode>(arrays, base + "read_limit"));
     }
-    modes.push_back(std::make_unique<ReadMode>(arrays, checkpoint_name(base, 2)));
+    modes.push_back(std::make_unique<ReadMode>(arrays, checkpoint_name(base, 2, options.format)));
   }
   return modes;
 }

@@ -88,8 +88,8 @@ void need_shape(File& file, const std::string& name, const std::vector<int64_t>&
 // share would leave the others waiting.
 void check_shapes(File& file, const FlashHeader& header, const std::vector<std::string>& names) {
   int64_t n = header.global_count;
-  need_shape(file, "refine level", {n});
-  need_shape(file, "bounding box", {n, 3, 2});
+  need_shape(file, stored_name(file.format(), "refine level"), {n});
+  need_shape(file, stored_name(file.format(), "bounding box"), {n, 3, 2});
   std::vector<int64_t> dims = {n, header.cells[2], header.cells[1], header.cells[0]};
   if (header.experimental) {
     dims.push_back(static_cast<int64_t>(names.size()));
@@ -172,6 +172,7 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
   CreateOptions create;
   create.hints = options_.hints;
   create.sync = options_.sync;
+  create.format = options_.format;
   File file = File::create(comm_, path, create);
   put(file);
   file.commit();
@@ -192,7 +193,7 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
 void SimulationFiles::write_checkpoint(SedovRun& run) {
   Mesh& mesh = run.mesh();
   BlockTable table = mesh.block_table();
-  std::string path = checkpoint_name(options_.directory + "/" + options_.base, next_checkpoint_);
+  std::string path = checkpoint_name(options_.directory + "/" + options_.base, next_checkpoint_, options_.format);
   write(path, "checkpoint", run,
         [&](File& file) { put_checkpoint(file, table, cells_of(mesh), scalars(run, false), options_.form); });
   ++next_checkpoint_;
@@ -219,7 +220,7 @@ void SimulationFiles::write_plots(SedovRun& run) {
   CellArray cells = cells_of(mesh);
   std::vector<int> variables = plot_indices(cells);
   std::string base = options_.directory + "/" + options_.base;
-  write(plot_name(base, next_plot_), "plot", run,
+  write(plot_name(base, next_plot_, options_.format), "plot", run,
         [&](File& file) { put_plot(file, table, cells, scalars(run, false), variables); });
   if (options_.corners) {
     run.fill_guards();
@@ -227,7 +228,7 @@ void SimulationFiles::write_plots(SedovRun& run) {
       const auto* of = static_cast<const Mesh*>(context);
       interpolate_to_corners(of->shape(), of->block(block), variable, out);
     };
-    write(corner_plot_name(base, next_plot_), "corner plot", run,
+    write(corner_plot_name(base, next_plot_, options_.format), "corner plot", run,
           [&](File& file) { put_corner_plot(file, table, cells, scalars(run, true), variables, corners, &mesh); });
   }
   ++next_plot_;
@@ -236,9 +237,9 @@ void SimulationFiles::write_plots(SedovRun& run) {
 std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base) {
   std::vector<std::string> paths;
   if (rank_of(comm) == 0) {
-    std::string prefix = base + "hdf5_chk_";
     for (const std::string& name : names_in(directory)) {
-      if (name.compare(0, prefix.size(), prefix) == 0 && number_of(name) >= 0) {
+      const bool is_one = name.starts_with(base + "hdf5_chk_") || name.starts_with(base + "ncmpi_chk_");
+      if (is_one && number_of(name) >= 0) {
         paths.push_back(directory + "/" + name);
       }
     }
@@ -292,7 +293,7 @@ void check_rest(File& file, const FlashHeader& header, Restored& restored) {
     restored.unchecked.emplace_back("it has no checksums: none of it was checked");
     return;
   }
-  std::vector<std::string> loaded = {"refine level", "bounding box"};
+  std::vector<std::string> loaded = {stored_name(file.format(), "refine level"), stored_name(file.format(), "bounding box")};
   for (const std::string& name : header.names) {
     loaded.push_back(find_variable(file, header, name).value().dataset);
   }
@@ -338,8 +339,9 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
   std::vector<int32_t> levels(static_cast<size_t>(count));
   std::vector<double> boxes(static_cast<size_t>(count * 6));
   if (count > 0) {
-    file.dataset("refine level").get({{first}, {count}}, Memory(levels.data(), count));
-    file.dataset("bounding box").get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
+    file.dataset(stored_name(file.format(), "refine level")).get({{first}, {count}}, Memory(levels.data(), count));
+    file.dataset(stored_name(file.format(), "bounding box"))
+        .get({{first, 0, 0}, {count, 3, 2}}, Memory(boxes.data(), count * 6));
   }
   file.commit();
   check_levels(comm, path, levels, options);

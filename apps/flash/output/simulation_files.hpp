@@ -20,6 +20,7 @@ struct OutputOptions {
   bool sync = true;
   int keep = 0;  ///< checkpoints to keep; 0: all
   CheckpointForm form;
+  Format format = Format::kHdf5;
   Hints hints;
 };
 

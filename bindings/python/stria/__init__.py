@@ -32,15 +32,19 @@ def create(
     *,
     sync: bool = True,
     checksums: bool = True,
+    format: "str | None" = None,
     hints: "Mapping[str, Any] | None" = None,
 ) -> File:
     """Begins a new file. Until its commit a file of that name stays as it was.
 
-    `sync`: survive a power loss. `checksums`: of every row, for verify(). `hints`: see
-    docs/hints.md. Collective over `comm`.
+    `sync`: survive a power loss. `checksums`: of every row, for verify(). `format`: "hdf5",
+    "netcdf", "cdf1", "cdf2" or "cdf5"; None: netCDF for a path that ends with ".nc", else HDF5.
+    `hints`: see docs/hints.md. Collective over `comm`.
     """
     library, number = library_for(comm)
     options = {**(hints or {}), "sync": sync, "checksums": checksums}
+    if format is not None:
+        options["format"] = format
     handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=True)
 
@@ -48,7 +52,7 @@ def create(
 def open(  # noqa: A001 - as gzip, bz2 and h5py have it
     path: "str | os.PathLike[str]", comm: Any = None, *, verify: bool = False, hints: "Mapping[str, Any] | None" = None
 ) -> File:
-    """Opens an HDF5 file for reading. `verify`: compare what is read with its checksums.
+    """Opens an HDF5 or netCDF file for reading. `verify`: compare what is read with its checksums.
     Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "verify": verify}

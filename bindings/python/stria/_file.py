@@ -311,10 +311,13 @@ class File:
         alignment: int = 0,
         compress: bool = False,
         chunks: "tuple[int, ...] | None" = None,
+        dimensions: "list[str] | None" = None,
+        unlimited: bool = False,
     ) -> Dataset:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
         shuffles and deflates its chunks. A first length of None: it has no rows yet, and
-        append_rows() gives it some. With `data`, an array that this process puts whole.
+        append_rows() gives it some. In netCDF files `dimensions` are their names, and the first of
+        them may be unlimited. With `data`, an array that this process puts whole.
         Collective: all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
@@ -325,6 +328,10 @@ class File:
         options["compress"] = "true" if compress else "false"
         if chunks is not None:
             options["chunk"] = ",".join(str(int(length)) for length in chunks)
+        if dimensions is not None:
+            options["dimensions"] = ",".join(dimensions)
+        if unlimited:
+            options["unlimited"] = "true"
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
         made = self._handle.create_dataset(path, _element_of(dtype), [-1 if size is None else int(size) for size in dims], options)
         dataset = Dataset(self, made, path)

@@ -12,6 +12,13 @@ namespace {
 /// Datasets' raw data lie one behind another.
 class InOrder : public Layout {
  public:
+  Status prepare(DatasetSpec& spec) const override {
+    if (spec.unlimited || !spec.dimension_names.empty()) {
+      return Status(ErrorCode::kUnsupported,
+                    "dataset '" + spec.path + "': an unlimited dimension, and names of dimensions, need a netCDF file");
+    }
+    return Status();
+  }
   Result<int64_t> place(const DatasetSpec& spec) override {
     STRIA_ASSIGN_OR_RETURN(const int64_t bytes, dataset_bytes(spec));
     return place_bytes(spec, spec.chunking ? 0 : bytes);

@@ -7,7 +7,7 @@ namespace stria::container {
 
 class Hdf5Format : public FileFormat {
  public:
-  const char* name() const override { return "hdf5"; }
+  Format format() const override { return Format::kHdf5; }
   std::unique_ptr<Layout> make_layout() const override;
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
   Result<std::unique_ptr<Reader>> open(storage::File& file) const override;

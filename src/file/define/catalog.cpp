@@ -19,6 +19,14 @@ int64_t DatasetEntry::row_bytes() const {
   return bytes;
 }
 
+ByteRange DatasetEntry::extent() const {
+  int64_t bytes = is_chunked() ? stored_bytes : data_bytes();
+  if (is_interleaved() && bytes > 0) {
+    bytes = (row_count() - 1) * spec.row_stride_bytes + row_bytes();
+  }
+  return {data_offset, data_offset + bytes};
+}
+
 int Catalog::add(DatasetEntry entry) {
   const auto number = static_cast<int>(datasets_.size());
   number_of_path_.emplace(entry.spec.path, number);

@@ -35,8 +35,11 @@ struct DatasetEntry {
   bool is_chunked() const { return spec.chunking.has_value(); }
   /// The engine can read it, else only libhdf5 can.
   bool is_readable() const { return data_offset >= 0 || is_chunked(); }
-  /// Where a dataset with a data_offset lies in the file.
-  ByteRange extent() const { return {data_offset, data_offset + (is_chunked() ? stored_bytes : data_bytes())}; }
+  /// Rows lie among those of other datasets.
+  bool is_interleaved() const { return spec.row_stride_bytes > 0; }
+  /// Where a dataset with a data_offset lies in the file; what interleaved rows have in between
+  /// is others'.
+  ByteRange extent() const;
 };
 
 /// The datasets of a file by number, in the order in which they came, and by path.

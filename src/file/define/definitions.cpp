@@ -48,7 +48,10 @@ uint64_t hash_of(const container::DatasetSpec& spec) {
     }
     hash = combine_hashes(hash, hash_text(text_of(spec.chunking->filters)));
   }
-  return hash;
+  for (const std::string& name : spec.dimension_names) {
+    hash = combine_hashes(hash, hash_text(name));
+  }
+  return spec.unlimited ? combine_hashes(hash, 1) : hash;
 }
 
 // 0 is for what a rank leaves out.
@@ -90,7 +93,9 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
            {"value_range", entry.value_range ? "true" : "false"},
            {"the alignment", std::to_string(spec.alignment_bytes)},
            {"the chunks", spec.chunking ? text_of(spec.chunking->dims) : "none"},
-           {"the filters", spec.chunking ? text_of(spec.chunking->filters) : "none"}}};
+           {"the filters", spec.chunking ? text_of(spec.chunking->filters) : "none"},
+           {"the dimensions", fmt::format("{}", fmt::join(spec.dimension_names, ", "))},
+           {"unlimited", spec.unlimited ? "true" : "false"}}};
 }
 
 DefinitionText describe_table(const container::DatasetSpec& spec, uint64_t content) {
@@ -166,6 +171,9 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   STRIA_ASSIGN_OR_RETURN(entry.spec.path, container::normal_path(given.path));
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
   STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
+  entry.spec.dimension_names = options.dimensions;
+  entry.spec.unlimited = options.unlimited;
+  STRIA_RETURN_IF_ERROR(target_.layout.prepare(entry.spec));
   if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
   }
@@ -220,23 +228,25 @@ Status Definitions::create_table(container::DatasetSpec spec, std::span<const st
   for (const auto& member : spec.element.members) {
     STRIA_RETURN_IF_ERROR(check_attribute_name("", member.name));
   }
-  add_table(std::move(spec), content);
-  return Status();
+  return add_table(std::move(spec), content);
 }
 
-void Definitions::add_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+Status Definitions::add_table(container::DatasetSpec spec, std::span<const std::byte> content) {
   auto path = container::normal_path(spec.path);
   spec.path = path.ok() ? *path : spec.path;  // the writer reports what is wrong with it
+  STRIA_RETURN_IF_ERROR(target_.layout.note_table(spec));
   const auto bytes = container::dataset_bytes(spec);
   const uint64_t hash = content.empty() && bytes.ok() && *bytes > 0 ? 0 : content_hash(content);
   target_.log.add(hash_of(spec), hash,
                   [this, number = tables_.size(), hash] { return describe_table(tables_[number].spec, hash); });
   const auto kept = carries_out_ ? content : std::span<const std::byte>();
   tables_.push_back({.spec = std::move(spec), .content = {kept.begin(), kept.end()}});
+  return Status();
 }
 
 Status Definitions::set_attribute(container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(check_attribute_name(attribute.object_path, attribute.name));
+  STRIA_RETURN_IF_ERROR(target_.layout.note_attribute(attribute));
   uint64_t hash = combine_hashes(hash_text(attribute.object_path), hash_text(attribute.name));
   hash = combine_hashes(combine_hashes(hash, hash_of(attribute.element)), hash_bytes(attribute.value));
   for (const int64_t size : attribute.dims) {

@@ -46,7 +46,7 @@ class Definitions {
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
   /// Likewise without a look at the name: for tables of the library's own.
-  void add_table(container::DatasetSpec spec, std::span<const std::byte> content);
+  Status add_table(container::DatasetSpec spec, std::span<const std::byte> content);
 
   /// Whether anything was defined.
   bool any() const { return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty(); }

@@ -72,9 +72,10 @@ Status describe_region(const DatasetEntry& dataset, const std::vector<Span>& spa
   transfer.region = Datatype::bytes(extent_bytes);
   for (size_t dim = spans.size(); dim-- > 0;) {
     const Span& span = spans[dim];
-    STRIA_ASSIGN_OR_RETURN(Datatype block, Datatype::hvector(span.block, 1, extent_bytes, transfer.region));
-    STRIA_ASSIGN_OR_RETURN(transfer.region, Datatype::hvector(span.count, 1, span.stride * extent_bytes, block));
-    transfer.displacement += span.start * extent_bytes;
+    const int64_t step_bytes = dim == 0 && dataset.is_interleaved() ? dataset.spec.row_stride_bytes : extent_bytes;
+    STRIA_ASSIGN_OR_RETURN(Datatype block, Datatype::hvector(span.block, 1, step_bytes, transfer.region));
+    STRIA_ASSIGN_OR_RETURN(transfer.region, Datatype::hvector(span.count, 1, span.stride * step_bytes, block));
+    transfer.displacement += span.start * step_bytes;
     extent_bytes *= dataset.spec.dims[dim];
   }
   return Status();
@@ -126,6 +127,9 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
   STRIA_RETURN_IF_ERROR(check_rows_new(dataset, transfer));
   STRIA_RETURN_IF_ERROR(check_memory(dataset, transfer, memory));
   transfer.memory = memory;
+  if (dataset.spec.unlimited) {
+    transfer.slab = slab;
+  }
   return transfer;
 }
 
@@ -152,6 +156,11 @@ void note_rows(const DatasetEntry& dataset, Transfer& transfer) {
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory) {
   if (dataset.spec.element.kind != container::ElementSpec::Kind::kNumber) {
     return invalid(dataset, "holds no numbers; use the calls for tables or strings");
+  }
+  if (dataset.spec.unlimited) {
+    return Status(
+        ErrorCode::kUnsupported,
+        fmt::format("dataset '{}' has an unlimited dimension: put and get it by boxes, without maps", dataset.spec.path));
   }
   const int64_t memory_bytes = element_bytes(memory.element);
   if (memory.type.size() != elements.count() * memory_bytes || !memory.type.is_contiguous()) {

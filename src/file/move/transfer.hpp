@@ -24,6 +24,7 @@ struct Transfer {
   int64_t first_row = 0;
   int64_t row_count = 0;
   std::vector<int64_t> start, count;  ///< the box around the hyperslab
+  Hyperslab slab{};                   ///< of a dataset with an unlimited dimension
   bool has_gaps = false;              ///< there is more in the box
   /// Chunks as the file is to have them. `memory` has them in one piece; their elements have been
   /// looked at before.

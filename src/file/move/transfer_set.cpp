@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 
 namespace stria::file {
@@ -15,6 +16,17 @@ constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed
 
 bool needs_swap(const DatasetEntry& dataset) {
   return dataset.spec.element.big_endian != (std::endian::native == std::endian::big) && dataset.spec.element.bytes > 1;
+}
+
+// From the first byte of the rows that lie among each other to the last.
+ByteRange hull_of_interleaved(std::span<const DatasetEntry> datasets) {
+  ByteRange hull{std::numeric_limits<int64_t>::max(), 0};
+  for (const DatasetEntry& dataset : datasets) {
+    if (dataset.is_interleaved() && dataset.data_offset >= 0) {
+      hull = {std::min(hull.begin, dataset.extent().begin), std::max(hull.end, dataset.extent().end)};
+    }
+  }
+  return hull.empty() ? ByteRange{} : hull;
 }
 
 PackOperand operand_of(const Transfer& transfer, const DatasetEntry& dataset) {
@@ -74,11 +86,16 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
 }
 
 void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
-  // Datasets of equal rows and size are advanced together.
+  // Datasets of equal rows and size are advanced together. Those whose rows lie among each other
+  // are one lane, that of the first.
   std::map<std::pair<int64_t, int64_t>, int> groups;
+  const auto is_interleaved = [](const DatasetEntry& dataset) { return dataset.is_interleaved(); };
+  const auto first = std::find_if(datasets.begin(), datasets.end(), is_interleaved);
   for (const DatasetEntry& dataset : datasets) {
     access::Lane lane;
-    if (dataset.data_offset >= 0) {
+    if (dataset.is_interleaved()) {
+      lane.group = -1;
+    } else if (dataset.data_offset >= 0) {
       lane.extent = dataset.extent();
       auto key = std::pair(dataset.is_chunked() ? int64_t{-1} : dataset.row_count(), dataset.extent().size());
       lane.group = groups.emplace(key, static_cast<int>(groups.size())).first->second;
@@ -87,12 +104,18 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
     }
     lanes_.push_back(std::move(lane));
   }
+  if (first != datasets.end()) {
+    access::Lane& lane = lanes_[static_cast<size_t>(first - datasets.begin())];
+    lane.extent = hull_of_interleaved(datasets);
+    lane.group = static_cast<int>(groups.size());
+  }
   for (size_t i = 0; i < transfers_.size(); ++i) {
     const Transfer& transfer = transfers_[i];
     const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
     if (transfer.region.size() > 0) {
       int64_t granule = transfer.stored ? 1 : transfer.whole_rows ? dataset.row_bytes() : dataset.spec.element.bytes;
-      lanes_[static_cast<size_t>(transfer.dataset)].streams.push_back(
+      const auto lane = dataset.is_interleaved() ? first - datasets.begin() : transfer.dataset;
+      lanes_[static_cast<size_t>(lane)].streams.push_back(
           {static_cast<int>(i), transfer.region, dataset.data_offset + transfer.displacement, granule});
     }
   }

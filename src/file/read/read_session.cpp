@@ -61,7 +61,7 @@ Status ReadSession::begin() {
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&]() -> Status {
       STRIA_RETURN_IF_ERROR(open_root());
-      catalog = encode_catalog(datasets(), checksums_);
+      catalog = encode_catalog(format_, datasets(), checksums_);
       return Status();
     });
   }
@@ -88,6 +88,7 @@ Status ReadSession::open_root() {
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
+  format_ = reader_->format();
   STRIA_ASSIGN_OR_RETURN(catalog_, read_catalog(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
   auto index = read_checksum_index(*reader_, report_.file_bytes);
@@ -118,6 +119,7 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
       catalog_.add(std::move(entry));
     }
     checksums_ = std::move(catalog.checksums);
+    format_ = catalog.format;
   }
   if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));

@@ -28,6 +28,7 @@ class ReadSession : public Session {
   Status flush() override { return move_pending(Call::kFlush); }
   Status commit() override { return move_pending(Call::kCommit); }
   Status abandon() override;
+  Format format() const override { return format_; }
 
   bool has_checksums() const { return checksums_.present; }
   /// Everything but Stria's own tables.
@@ -85,6 +86,7 @@ class ReadSession : public Session {
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;
+  Format format_ = Format::kHdf5;
   access::AbortSignal* signal_ = nullptr;  // of the operation under way, where failures are told
   ChunkReader chunks_{{path_, catalog_, file_, reader_}};
   bool chunk_sums_loaded_ = false;

@@ -25,8 +25,8 @@ Status ReadSession::verify_metadata(Findings& findings) {
   STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
   STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, checker_.hash_range(reader_->superblock()));
   if (superblock != seal.superblock_sum || checksums_.seal_offset < 0) {
-    findings.remarks.emplace_back(
-        "another program has changed it since: only HDF5's own sums guard its names, types and attributes");
+    findings.remarks.push_back(fmt::format("another program has changed it since: {} guard its names, types and attributes",
+                                           is_netcdf(format_) ? "no sums" : "only HDF5's own sums"));
     return Status();
   }
   if (size_bytes > seal.file_bytes) {

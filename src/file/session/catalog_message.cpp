@@ -37,6 +37,8 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   encode_element(entry.spec.element, fields);
   fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
   fields.number(entry.data_offset);
+  fields.number(entry.spec.row_stride_bytes);
+  fields.number(entry.spec.unlimited ? 1 : 0);
   fields.text(entry.filters);
   fields.number(entry.value_range ? 1 : 0);
   fields.number(entry.spec.extendable ? 1 : 0);
@@ -54,6 +56,8 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   decode_element(fields, entry.spec.element);
   entry.spec.dims = decode_dims(fields);
   entry.data_offset = fields.number();
+  entry.spec.row_stride_bytes = fields.number();
+  entry.spec.unlimited = fields.number() != 0;
   entry.filters = fields.text();
   entry.value_range = fields.number() != 0;
   entry.spec.extendable = fields.number() != 0;
@@ -104,8 +108,9 @@ Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
   return Status();
 }
 
-std::vector<std::byte> encode_catalog(std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums) {
+std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums) {
   FieldWriter fields;
+  fields.number(static_cast<int64_t>(format));
   fields.number(static_cast<int64_t>(datasets.size()));
   for (const DatasetEntry& entry : datasets) {
     encode_dataset(entry, fields);
@@ -117,6 +122,7 @@ std::vector<std::byte> encode_catalog(std::span<const DatasetEntry> datasets, co
 Result<CatalogMessage> decode_catalog(std::span<const std::byte> message) {
   FieldReader fields(message);
   CatalogMessage catalog;
+  catalog.format = static_cast<Format>(fields.number());
   for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
     catalog.datasets.push_back(decode_dataset(fields));
   }

@@ -18,11 +18,12 @@ Result<Catalog> read_catalog(const container::Reader& reader);
 Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog);
 
 struct CatalogMessage {
+  Format format = Format::kHdf5;
   std::vector<DatasetEntry> datasets;
   ChecksumIndex checksums;
 };
 
-std::vector<std::byte> encode_catalog(std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums);
+std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums);
 Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 
 /// The columns of a compound dataset. kInvalidArgument when it isn't one of numbers and strings.

@@ -79,6 +79,7 @@ class Session {
   void set_progress(std::function<void(const Progress&)> report) { progress_ = std::move(report); }
 
   const std::string& path() const { return path_; }
+  virtual Format format() const = 0;
   bool is_open() const { return !finished_; }
   /// The reason why an earlier call failed on this rank, so that the next collective call will
   /// fail; success otherwise.

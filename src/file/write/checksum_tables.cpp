@@ -34,7 +34,7 @@ std::vector<std::string> paths_by_number(const Catalog& catalog, const OldConten
   return paths;
 }
 
-void define_names(const std::vector<std::string>& paths, Definitions& definitions) {
+Status define_names(const std::vector<std::string>& paths, Definitions& definitions) {
   size_t longest = 1;
   for (const std::string& path : paths) {
     longest = std::max(longest, path.size());
@@ -48,10 +48,10 @@ void define_names(const std::vector<std::string>& paths, Definitions& definition
   for (size_t i = 0; i < paths.size(); ++i) {
     std::memcpy(bytes.data() + i * longest, paths[i].data(), paths[i].size());
   }
-  definitions.add_table(std::move(names), bytes);
+  return definitions.add_table(std::move(names), bytes);
 }
 
-void define_placement(size_t path_count, const Catalog& catalog, const OldContent& old, Definitions& definitions) {
+Status define_placement(size_t path_count, const Catalog& catalog, const OldContent& old, Definitions& definitions) {
   const auto first_table = static_cast<int64_t>(old.checksums.tables.size());
   std::vector<int64_t> places;
   for (size_t i = 0; i < old.kept_path_count(); ++i) {
@@ -71,7 +71,7 @@ void define_placement(size_t path_count, const Catalog& catalog, const OldConten
   placement.path = own_path("placement");
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(path_count), 2};
-  definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
+  return definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const Old
     STRIA_ASSIGN_OR_RETURN(tables[i].data_offset, layout.place(tables[i].spec(old.checksums.tables.size() + i)));
   }
   const std::vector<std::string> paths = paths_by_number(catalog, old, definitions);
-  define_names(paths, definitions);
-  define_placement(paths.size(), catalog, old, definitions);
+  STRIA_RETURN_IF_ERROR(define_names(paths, definitions));
+  STRIA_RETURN_IF_ERROR(define_placement(paths.size(), catalog, old, definitions));
   return tables;
 }
 

@@ -25,11 +25,13 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
                     .gathering = gathering_,
                     .reserve = reserve_,
                     .report = report_}) {
-  const uint64_t hash = combine_hashes(hash_of_opening(), (options.sync ? 2 : 0) + (options.checksums ? 1 : 0));
+  const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format);
+  const uint64_t hash = combine_hashes(hash_of_opening(), choices);
   log_.add(hash, 1, [this] {
     DefinitionText text = describe_opening(grows() ? "append" : "create");
     text.arguments.emplace_back("sync", options_.sync ? "true" : "false");
     text.arguments.emplace_back("checksums", options_.checksums ? "true" : "false");
+    text.arguments.emplace_back("format", fmt::format("{}", static_cast<int>(options_.format)));
     return text;
   });
 }
@@ -81,6 +83,7 @@ Status WriteSession::set_attribute(container::AttributeSpec attribute) {
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(or_out_of_memory([&] { return set_chunked_aside(true); }));
+  poison(or_out_of_memory([&] { return settle(false); }));
   auto shape = agree_on_pending(Call::kFlush);
   const Status status = shape.ok() ? comm().agree(move(*shape, false)) : shape.status();
   note_time();
@@ -91,7 +94,7 @@ Status WriteSession::commit() {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
   const bool changes = !grows() || definitions_.any();
-  poison(or_out_of_memory([&] { return changes ? define_checksums() : Status(); }));
+  poison(or_out_of_memory([&] { return changes ? settle_all() : Status(); }));
   auto shape = agree_on_pending(Call::kCommit);
   if (shape.ok() && !changes) {
     discard();
@@ -110,11 +113,42 @@ Status WriteSession::commit() {
   return Status();
 }
 
-Status WriteSession::define_checksums() {
-  if (!options_.checksums) {
+// Gives all datasets their final places, and the puts of those whose rows lie among others' theirs.
+Status WriteSession::settle(bool complete) {
+  if (settled_) {
     return Status();
   }
+  settled_ = true;
+  options_.checksums = options_.checksums && !layout_->interleaves();
+  STRIA_RETURN_IF_ERROR(layout_->settle(complete));
+  for (DatasetEntry& entry : catalog_.datasets()) {
+    if (entry.data_offset >= 0 && !entry.is_old) {
+      layout_->finish_place(entry.spec);
+      entry.data_offset = entry.spec.data_offset;
+    }
+  }
+  for (Transfer& transfer : pending_) {
+    const DatasetEntry& entry = catalog_[transfer.dataset];
+    if (entry.is_interleaved()) {
+      STRIA_ASSIGN_OR_RETURN(transfer, make_transfer(transfer.dataset, entry, transfer.slab, transfer.memory));
+    }
+  }
+  return Status();
+}
+
+// Defines the tables of the checksums, when everything else is defined, and settles the places.
+Status WriteSession::settle_all() {
+  if (!options_.checksums || layout_->interleaves()) {
+    return settle(true);
+  }
+  const bool was_settled = settled_;
   STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, old_, *layout_, definitions_));
+  STRIA_RETURN_IF_ERROR(settle(true));
+  for (size_t i = 0; !was_settled && i < tables.size(); ++i) {
+    container::DatasetSpec spec = tables[i].spec(old_.checksums.tables.size() + i);
+    layout_->finish_place(spec);
+    tables[i].data_offset = spec.data_offset;
+  }
   gathering_.set_tables(std::move(tables));
   return Status();
 }

@@ -46,6 +46,7 @@ class WriteSession : public Session {
   Status flush() override;
   Status commit() override;
   Status abandon() override;
+  Format format() const override { return environment_.format->format(); }
   void leave(std::string_view reason) noexcept override;
 
  private:
@@ -67,7 +68,8 @@ class WriteSession : public Session {
   /// is agreed on.
   Result<access::RequestShape> pack_chunks(const access::RequestShape& shape);
   void put_chunks(int dataset, int64_t before);
-  Status define_checksums();
+  Status settle(bool complete);
+  Status settle_all();
   /// Agrees with all ranks on what there is to move. Collective: yes.
   Result<access::RequestShape> agree_on_pending(Call call);
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
@@ -89,6 +91,7 @@ class WriteSession : public Session {
   NewFile file_;
   Gathering gathering_;
   Publication publication_;
+  bool settled_ = false;  ///< places are final
 };
 
 }  // namespace stria::file

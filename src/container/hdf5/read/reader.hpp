@@ -37,6 +37,7 @@ class Hdf5Reader : public Reader {
   /// dataset, or elements of variable length.
   Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                         std::span<std::byte> out) const override;
+  Format format() const override { return Format::kHdf5; }
   ByteRange superblock() const override;
 
   // What a file that grows takes over.
