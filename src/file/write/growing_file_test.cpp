@@ -40,7 +40,7 @@ std::string compare_alone(const Model& model, storage::Driver& driver) {
 }
 
 TEST(GrowingFile, HoldsWhatEverySessionHasAdded) {
-  const uint64_t seeds = is_long() ? 200 : 6;
+  const uint64_t seeds = is_long() ? 200 : 4;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     storage::MemoryDriver memory;
