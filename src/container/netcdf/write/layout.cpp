@@ -46,6 +46,11 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
   const auto refused = [&](ErrorCode code, const char* why) {
     return Status(code, fmt::format("dataset '{}': {}", spec.path, why));
   };
+  if (spec.extendable) {
+    return refused(ErrorCode::kUnsupported,
+                   "a classic netCDF file doesn't grow by rows; use HDF5, or "
+                   "DatasetOptions::unlimited with a number of rows");
+  }
   if (spec.chunking) {
     return refused(ErrorCode::kUnsupported, "a classic netCDF file has no chunks and no compression; use HDF5");
   }
