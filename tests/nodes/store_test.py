@@ -22,6 +22,7 @@ DROP_IN = {"LD_PRELOAD": f"{BUILD}/lib/libstria_mpiio.so"}
 OWN = "/tmp/store"  # a node's /tmp is its own
 ALONE = ["-n", "1", "--nodes", "1"]
 PATIENCE_S = 3
+LIMIT_S = 90  # a rank makes several calls before it ends, and each may be patient
 ROUNDS = 2  # of a bench that is told to run one: another comes before
 # What each rank's exit is, also when mpiexec ends the others after the first failure.
 EACH_RANK = ["sh", "-c", '"$@"; echo "rank $OMPI_COMM_WORLD_RANK ended with $?."', "sh"]
@@ -151,7 +152,7 @@ def begin(directory, **environment):
 def check_every_rank_failed(process, since):
     """Every rank ends by itself and in time, and one says why."""
     code, output = finish(process)
-    assert time.monotonic() - since < 10 * PATIENCE_S, output
+    assert time.monotonic() - since < LIMIT_S, output
     assert code == 0 and sum(f"rank {rank} ended with 2." in output for rank in range(6)) == 6, output
     assert ADDRESSES[3] in output and "doesn't answer" in output, output
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "storage/striped/frame_stream.hpp"
@@ -27,12 +29,47 @@ constexpr milliseconds kFirstPatience{5000};
 // half-way from holding the call for ever.
 constexpr int kMostAttempts = 1000;
 
+// A server that was given up gets so much time to be reached again. A program that fails makes some
+// more calls before it ends, and each would wait for all of the patience.
+constexpr milliseconds kLostPatience{500};
+
+/// Servers that were given up, and not reached since.
+class LostServers {
+ public:
+  void add(const std::string& server) {
+    const std::lock_guard lock(mutex_);
+    servers_.insert(server);
+  }
+  void remove(const std::string& server) {
+    const std::lock_guard lock(mutex_);
+    servers_.erase(server);
+  }
+  bool has(const std::string& server) {
+    const std::lock_guard lock(mutex_);
+    return servers_.contains(server);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> servers_;
+};
+
+LostServers& lost_servers() {
+  static auto* const all = new LostServers;  // threads may outlive static objects
+  return *all;
+}
+
 /// One call under way.
 class Conversation {
  public:
   explicit Conversation(Call& call) : call_(call), patience_(call.patience.count() > 0 ? call.patience : server_patience()) {
     const bool known = call.link->surely_there || call.link->generation() > 0;
     deadline_ = Clock::now() + (known ? patience_ : std::min(patience_, kFirstPatience));
+    if (lost_servers().has(call.link->server()) && !call.only_this_connection) {
+      // Only a new connection tells whether it is there again.
+      call.link->disconnect();
+      deadline_ = Clock::now() + std::min(patience_, kLostPatience);
+    }
     request_ = call.link->next_request();
     due_ = Clock::now();
     if (call.link->connected() && !call.link->is_stale()) {
@@ -85,6 +122,7 @@ class Conversation {
   void connect(Clock::time_point now) {
     Status outcome = call_.link->connect(std::min(deadline_, now + kConnectPatience));
     if (outcome.ok()) {
+      lost_servers().remove(call_.link->server());
       begin();
     } else if (outcome.code() == ErrorCode::kIo) {
       try_again(outcome);
@@ -195,6 +233,9 @@ class Conversation {
 
   void give_up() {
     call_.link->disconnect();
+    if (!call_.only_this_connection) {
+      lost_servers().add(call_.link->server());
+    }
     const std::string why = why_.ok() ? "no answer in time" : why_.message();
     finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")"));
   }
