@@ -67,6 +67,17 @@ TEST_F(OneProcess, NothingIsLeftOfAFileGivenUp) {
   EXPECT_THROW(File::open(kDirectory + "/lost"), Error);
 }
 
+TEST_F(OneProcess, HintsComeFromFilesBelowTheProgramsOwn) {
+  std::ofstream(kDirectory + "/.stria-hints") << "cb_nodes 4\nstria_method list_io\ncb_nods 1\n";
+  CreateOptions options;
+  options.hints = {{"stria_method", "multiple"}};
+  File file = File::create(kDirectory + "/tuned", options);
+  EXPECT_EQ(file.hints()["cb_nodes"], "4");
+  EXPECT_EQ(file.hints()["stria_method"], "multiple");
+  ASSERT_EQ(file.hint_warnings().size(), 1U);
+  EXPECT_NE(file.hint_warnings()[0].find("'" + kDirectory + "/.stria-hints', line 3: hint 'cb_nods'"), std::string::npos);
+}
+
 // exit() leaves the file, as a destructor does.
 TEST_F(OneProcess, NothingIsLeftWhenTheProgramEnds) {
   EXPECT_EXIT(

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "access/plan/aggregators.hpp"
+#include "access/plan/hint_files.hpp"
 #include "file/open_files.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
@@ -17,8 +18,10 @@ namespace stria::file {
 
 namespace {
 
-/// Resolves the hints, and makes the driver that they name.
-Status equip(Environment& environment, const Hints& hints, std::vector<uint64_t> node_hosts) {
+/// Resolves the hints, and makes the driver that they name. The program's go before those of files.
+Status equip(Environment& environment, Hints hints, access::FileHints&& from_files, std::vector<uint64_t> node_hosts) {
+  environment.hint_warnings = std::move(from_files.problems);
+  hints.merge(from_files.hints);
   environment.hints = access::resolve_hints(hints, environment.hint_warnings);
   environment.hints.node_hosts = std::move(node_hosts);
   if (!access::names_a_node(environment.hints, *environment.comm)) {
@@ -43,14 +46,17 @@ Status equip(Environment& environment, const Hints& hints, std::vector<uint64_t>
   return Status();
 }
 
-Environment make_environment(std::shared_ptr<Comm> comm, const Hints& hints) {
+Environment make_environment(std::shared_ptr<Comm> comm, const std::string& path, const Hints& hints) {
   Environment environment;
   environment.comm = std::move(comm);
   environment.absolute_paths = true;
   char host[HOST_NAME_MAX + 1] = "";
   static_cast<void>(gethostname(host, sizeof host - 1));
   auto node_hosts = access::hosts_of_nodes(*environment.comm, host);
-  environment.problem = or_out_of_memory([&] { return equip(environment, hints, std::move(node_hosts)); });
+  access::FileHints from_files;
+  const Status read = access::hints_from_files(*environment.comm, path, {"STRIA_HINTS_FILE"}, from_files);
+  environment.problem = or_out_of_memory(
+      [&] { return read.ok() ? equip(environment, hints, std::move(from_files), std::move(node_hosts)) : read; });
   return environment;
 }
 
@@ -71,7 +77,7 @@ CallNote note_opening(const char* call, const std::string& path, const Hints& hi
 }
 
 std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::string& path, const CreateOptions& options) {
-  Environment environment = make_environment(std::move(comm), options.hints);
+  Environment environment = make_environment(std::move(comm), path, options.hints);
   environment.format = &container::format_of(options.format, path);
   std::shared_ptr<Session> session = WriteSession::create(std::move(environment), path, options).value();
   leave_at_end(session);
@@ -80,13 +86,14 @@ std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::s
 
 std::shared_ptr<Session> append_session(std::shared_ptr<Comm> comm, const std::string& path, const AppendOptions& options) {
   std::shared_ptr<Session> session =
-      WriteSession::append(make_environment(std::move(comm), options.hints), path, options).value();
+      WriteSession::append(make_environment(std::move(comm), path, options.hints), path, options).value();
   leave_at_end(session);
   return session;
 }
 
 std::shared_ptr<Session> open_session(std::shared_ptr<Comm> comm, const std::string& path, const OpenOptions& options) {
-  std::shared_ptr<Session> session = ReadSession::open(make_environment(std::move(comm), options.hints), path, options).value();
+  std::shared_ptr<Session> session =
+      ReadSession::open(make_environment(std::move(comm), path, options.hints), path, options).value();
   leave_at_end(session);
   return session;
 }

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <utility>
 
 #include "mpiio/support/files.hpp"
 #include "mpiio/support/info.hpp"
@@ -106,6 +109,34 @@ void sizes(const Suite& suite) {
   expect_size(200, "after a refused size");
   EXPECT_MPI(MPI_File_sync(file));
   EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
+// The file of hints counts below the program's own, and that of rank 0 counts on every rank.
+void hints_from_a_file(const Suite& suite) {
+  const std::string path = suite.path("tuned");
+  const std::string hints = path + ".hints";
+  if (suite.rank() == 0) {
+    std::ofstream(hints) << "cb_buffer_size 131072\nromio_ds_read disable\n";
+    setenv("STRIA_HINTS_FILE", hints.c_str(), 1);
+  }
+  const Info info(Hints{{"cb_buffer_size", "1048576"}});
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, info.get(), &file));
+  unsetenv("STRIA_HINTS_FILE");
+  MPI_Info used = MPI_INFO_NULL;
+  EXPECT_MPI(MPI_File_get_info(file, &used));
+  for (const auto& [name, wanted] : {std::pair("cb_buffer_size", "1048576"), std::pair("romio_ds_read", "disable")}) {
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    MPI_Info_get(used, name, MPI_MAX_INFO_VAL, value, &found);
+    EXPECT(!suite.is_stria() || std::string(value) == wanted, name, " is ", found != 0 ? value : "absent");
+  }
+  MPI_Info_free(&used);
+  EXPECT_MPI(MPI_File_close(&file));
+  if (suite.rank() == 0) {
+    unlink(hints.c_str());
+  }
   remove_later(suite, path);
 }
 
@@ -467,6 +498,7 @@ int main(int argc, char** argv) {
       {"delete", deletion},
       {"sizes", sizes},
       {"hints and group", hints_and_group},
+      {"hints from a file", hints_from_a_file},
       {"views asked back", views_asked_back},
       {"atomicity", atomicity},
       {"error handlers", error_handlers},

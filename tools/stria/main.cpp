@@ -13,6 +13,7 @@
 #include "stria/status.hpp"
 #include "suggestion.hpp"
 #include "tracing/trace_command.hpp"
+#include "tune/tune_command.hpp"
 
 namespace stria::tool {
 namespace {
@@ -73,6 +74,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_trace_report(*trace, action);
   add_inspect(app, action);
   add_verify(app, action);
+  add_tune(app, action);
   add_serve(app, action);
   add_ls(app, action);
   add_cp(app, action);
@@ -118,7 +120,7 @@ int run_alone(int argc, char** argv) {
 }  // namespace stria::tool
 
 int main(int argc, char** argv) {
-  if (argc > 1 && stria::tool::is_alone(argv[1])) {
+  if (argc > 1 && (stria::tool::is_alone(argv[1]) || stria::tool::starts_ranks(argc, argv))) {
     return stria::tool::run_alone(argc, argv);
   }
   int provided = 0;

@@ -72,7 +72,7 @@ class Benchmark {
       layer_->prepare(reading_job());
     });
     ground_.emplace();
-    for (int round = 0; round <= options_.rounds; ++round) {
+    for (int round = options_.warm_up ? 0 : 1; round <= options_.rounds; ++round) {
       if (ranks_.rank == 0) {
         progress_(round == 0 ? "warming up" : fmt::format("round {} of {}", round, options_.rounds));
       }

@@ -24,6 +24,7 @@ struct BenchOptions {
   LayerOptions layer;
   std::string directory = ".";
   int rounds = 3;
+  bool warm_up = true;  ///< with a round before them that isn't counted
   bool read = false;    ///< also read back
   int reads_from = 0;   ///< each rank reads what the rank so many further on wrote
   bool verify = false;  ///< check every byte of the file, and every byte read

@@ -66,11 +66,12 @@ uint64_t number_at_rank_0(File& file) {
 }
 
 // Rank 0 comes first, because it may create the file; the others follow if that succeeded. Hints
-// and environment, and so the driver, may differ between ranks.
-Outcome open_on_channel(File& file) {
+// and environment, and so the driver, may differ between ranks. `before`: what this rank met until
+// here.
+Outcome open_on_channel(File& file, const Outcome& before) {
   const bool first = file.comm().rank() == 0;
   OpenStorage& storage = file.storage();
-  Outcome outcome = storage.choose_driver(file.hints().driver, file.comm().rank());
+  Outcome outcome = before.ok() ? storage.choose_driver(file.hints().driver, file.comm().rank()) : before;
   if (outcome.ok() && first) {
     outcome = storage.open_or_create(access::striping_of(file.hints()));
   }
@@ -215,8 +216,9 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
     auto file = std::make_shared<File>(
         File::Arguments{channel, comm, FileName(name), AccessMode(amode), may_call_from_several_threads(), trace_id});
     present(*file);
+    outcome = file->read_hint_files();
     file->apply_hints(hints_of(info));
-    outcome = open_on_channel(*file);
+    outcome = open_on_channel(*file, outcome);
     outcome = same_name ? outcome : compare_names(*file, outcome);
     if (outcome.ok()) {
       made = std::move(file);
@@ -267,7 +269,7 @@ Outcome delete_file(const char* name, MPI_Info info) {
     return {MPI_ERR_BAD_FILE, "the file's name is empty"};
   }
   std::vector<std::string> warnings;
-  const auto hints = access::resolve_hints(with_environment(hints_of(info), warnings), warnings);
+  const auto hints = access::resolve_hints(with_environment(hints_of(info), {}, warnings), warnings);
   STRIA_ASSIGN_OR_RETURN(auto driver, storage::make_driver(hints.driver == "memory" ? "posix" : hints.driver));
   return driver->remove(FileName(name).path);
 }

@@ -32,13 +32,17 @@ File::~File() {
   }
 }
 
+Outcome File::read_hint_files() {
+  return access::hints_from_files(comm(), path(), {"STRIA_HINTS_FILE", "ROMIO_HINTS"}, file_hints_);
+}
+
 void File::apply_hints(const Hints& given) {
   for (const auto& [name, value] : given) {
     given_[name] = value;
   }
   std::vector<std::string> warnings;
   const std::string driver = hints_.driver;
-  hints_ = access::resolve_hints(with_environment(given_, warnings), warnings);
+  hints_ = access::resolve_hints(with_environment(given_, file_hints_, warnings), warnings);
   hints_.node_hosts = channel_->node_hosts;
   if (!access::names_a_node(hints_, comm())) {
     warnings.emplace_back(access::kNoPlaceForAggregators);

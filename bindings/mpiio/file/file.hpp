@@ -9,6 +9,7 @@
 #include <string>
 
 #include "access/locks/writers.hpp"
+#include "access/plan/hint_files.hpp"
 #include "access/request/hints.hpp"
 #include "comm/waiting.hpp"
 #include "mpiio/file/access_mode.hpp"
@@ -65,6 +66,9 @@ class File {
   /// How this node's ranks stand to others that write the file.
   access::Writers& writers() { return writers_; }
 
+  /// Reads the hints that files have for this one. Fails, perhaps on this rank alone, when memory
+  /// runs out. Collective: yes.
+  Outcome read_hint_files();
   /// Adopts hints. Earlier ones stay where the new ones don't name them.
   void apply_hints(const Hints& given);
 
@@ -92,6 +96,7 @@ class File {
   FilePointer pointer_;
   FileTrace trace_;
   UnderWay under_way_;
+  access::FileHints file_hints_;
   Hints given_;  ///< as the program gave them
   access::ResolvedHints hints_;
   bool atomic_ = false;

@@ -1,13 +1,6 @@
 #include "mpiio/file/info.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 #include <string_view>
 
@@ -26,42 +19,6 @@ std::string trimmed(std::string_view text) {
 const char* environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-// More than any list of hints has.
-constexpr size_t kMostHintBytes = 1 << 20;
-
-/// Of a file that is closed when its reader is done.
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) {
-      ::close(number);
-    }
-  }
-};
-
-// Reads a whole regular file of moderate size. Returns why it can't be read, or nothing. A pipe or
-// a device might never end.
-std::string read_hint_file(const char* path, std::string& text) {
-  // Without O_NONBLOCK, opening a pipe waits for its writer.
-  const Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  struct stat details = {};
-  if (file.number < 0 || fstat(file.number, &details) != 0) {
-    return std::strerror(errno);
-  }
-  if (!S_ISREG(details.st_mode)) {
-    return "it is not a regular file";
-  }
-  std::array<char, 4096> buffer;
-  ssize_t now = 0;
-  while ((now = ::read(file.number, buffer.data(), buffer.size())) > 0 && text.size() <= kMostHintBytes) {
-    text.append(buffer.data(), static_cast<size_t>(now));
-  }
-  if (text.size() > kMostHintBytes) {
-    return "it is larger than 1 MiB";
-  }
-  return now < 0 ? std::strerror(errno) : "";
 }
 
 }  // namespace
@@ -102,30 +59,11 @@ Hints parse_hint_list(const std::string& text) {
   return hints;
 }
 
-Hints parse_hint_lines(const std::string& text) {
-  Hints hints;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    line = trimmed(line.substr(0, line.find('#')));
-    const size_t blank = line.find_first_of(" \t");
-    if (!line.empty()) {
-      // As in ROMIO, the first line of a name counts.
-      hints.emplace(line.substr(0, blank), blank == std::string::npos ? "" : trimmed(line.substr(blank)));
-    }
-  }
-  return hints;
-}
-
-Hints with_environment(const Hints& own, std::vector<std::string>& problems) {
+Hints with_environment(const Hints& own, const access::FileHints& from_files, std::vector<std::string>& problems) {
+  access::FileHints files = from_files;
   Hints hints = own;
-  if (const char* path = environment("ROMIO_HINTS")) {
-    std::string text;
-    if (const std::string problem = read_hint_file(path, text); problem.empty()) {
-      hints.merge(parse_hint_lines(text));
-    } else {
-      problems.push_back("ROMIO_HINTS names '" + std::string(path) + "', which is left out: " + problem);
-    }
-  }
+  hints.merge(files.hints);
+  problems.insert(problems.end(), files.problems.begin(), files.problems.end());
   if (const char* list = environment("STRIA_HINTS")) {
     for (const auto& [name, value] : parse_hint_list(list)) {
       hints[name] = value;

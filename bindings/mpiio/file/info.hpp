@@ -1,8 +1,8 @@
 // Hints of a file: from the program's MPI_Info and from the environment, and back to an MPI_Info.
 //
-// Later ones win: the file that ROMIO_HINTS names (one "name value" per line, "#" begins a
-// comment), the program's own, then STRIA_HINTS ("name=value;name=value"), which tunes a program
-// that can't be changed.
+// Later ones win: the directory's `.stria-hints`, the file that ROMIO_HINTS names, the file that
+// STRIA_HINTS_FILE names, the program's own, then STRIA_HINTS ("name=value;name=value"), which
+// tunes a program that can't be changed.
 #pragma once
 
 #include <mpi.h>
@@ -10,23 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "access/request/hints.hpp"
+#include "access/plan/hint_files.hpp"
 #include "stria/hints.hpp"
 
 namespace stria::mpiio {
 
 Hints hints_of(MPI_Info info);
-/// The hints of the environment around `own`. If the file that ROMIO_HINTS names can't be used, it
-/// is left out; `problems` says why.
-Hints with_environment(const Hints& own, std::vector<std::string>& problems);
+/// The hints of the environment around `own`. `problems` gets those of the files.
+Hints with_environment(const Hints& own, const access::FileHints& from_files, std::vector<std::string>& problems);
 /// An info object for the program to free.
 MPI_Info info_of(const Hints& hints);
 
 /// True when STRIA_VERBOSE asks for messages.
 bool is_verbose();
 
-/// Parsers, also for tests.
+/// The parser, also for tests.
 Hints parse_hint_list(const std::string& text);
-Hints parse_hint_lines(const std::string& text);
 
 }  // namespace stria::mpiio

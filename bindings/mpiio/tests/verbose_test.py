@@ -5,6 +5,7 @@ Without, it says nothing."""
 
 import subprocess
 import sys
+import tempfile
 
 
 def errors_of(mpiexec, library, program, *settings):
@@ -26,6 +27,12 @@ def main(mpiexec, library, program):
     endless = errors_of(mpiexec, library, program, "ROMIO_HINTS=/dev/zero", "STRIA_VERBOSE=1")
     if sum("/dev/zero" in line for line in endless) != 1:
         problems.append(f"a device for hints is not reported once: {endless}")
+    with tempfile.NamedTemporaryFile("w", suffix=".hints") as hints:
+        hints.write("cb_nodes 2\ncb_nods 3\n")
+        hints.flush()
+        tuned = errors_of(mpiexec, library, program, f"STRIA_HINTS_FILE={hints.name}", "STRIA_VERBOSE=1")
+        if sum(f"'{hints.name}', line 2: hint 'cb_nods'" in line for line in tuned) != 1:
+            problems.append(f"a broken line is not reported once: {tuned}")
     if any("cb_nodes" in line for line in spoken):
         problems.append(f"a good hint is reported: {spoken}")
     for problem in problems:

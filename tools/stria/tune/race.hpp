@@ -1,0 +1,48 @@
+// Finds the hints with which a workload runs fastest, by successive halving.
+//
+// Problem: storage is noisy, and the best of many candidates by one look each is often only the
+// luckiest.
+// Method: all candidates run once, with the defaults between them, so that each is compared with
+// its neighbour in time. The better half by the median ratio goes on to twice as many rounds, until
+// one is left. That one and the defaults then run in turn, the defaults twice, in new rounds. It
+// wins only if it is ahead by more than the defaults differ from themselves.
+// Cost: what the budget allows. Candidates that it leaves no time for are not tried.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "stria/hints.hpp"
+
+namespace stria::tool {
+
+/// What a race needs from outside. Every rank gives the same answers.
+struct Track {
+  std::function<double(const Hints&)> run;  ///< seconds of the workload; infinity where it fails
+  std::function<double()> now;              ///< seconds since the race began
+  std::function<void(const std::string&)> progress;
+  double budget_s = 60;
+};
+
+/// What a candidate achieved: how many times as fast as the defaults it was, by round.
+struct Runner {
+  Hints hints;
+  std::vector<double> ratios;
+};
+
+struct Verdict {
+  double default_s = 0;              ///< median of the defaults
+  std::vector<Runner> runners;       ///< those that were tried, best first
+  std::vector<double> final_ratios;  ///< of runners[0], in rounds of their own
+  std::vector<double> noise;         ///< of the defaults with themselves in these rounds, 1 or more
+  bool is_better = false;            ///< runners[0] beats the defaults
+  std::string reason;                ///< in a sentence
+};
+
+Verdict race(const Track& track, const std::vector<Hints>& candidates);
+
+/// "cb_nodes=2 stria_method=two_phase"; "defaults" where there are none.
+std::string in_words(const Hints& hints);
+
+}  // namespace stria::tool
