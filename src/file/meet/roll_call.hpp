@@ -42,6 +42,7 @@ enum class Call : int32_t {
   kAttribute,
   kVerify,
   kPlaceRows,
+  kCommitAsync,
 };
 
 /// As the public interface names it, e.g. "commit()".

@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "access/plan/planner.hpp"
+#include "file/background/background.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
-
-std::string partial_path(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  const size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return path.substr(0, name) + "." + path.substr(name) + ".partial";
-}
 
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times)
     : environment_(environment), of_rank_0_(of_rank_0), times_(times), path_(path), partial_path_(partial_path(path)) {}
@@ -29,25 +24,31 @@ Status NewFile::create(const std::string& given_path) {
   if (environment_.absolute_paths && std::filesystem::is_directory(path_, none)) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory", given_path));
   }
-  storage::OpenOptions open;
-  open.mode = storage::OpenOptions::Mode::kCreate;
-  open.exclusive_lock = true;
-  open.striping = access::striping_of(environment_.hints);
-  STRIA_ASSIGN_OR_RETURN(created_, environment_.driver->open(partial_path_, open));
-  return Status();
+  Background::instance().wait_for_name(path_);
+  partial_ = std::make_unique<PartialFile>(environment_.driver, path_);
+  return partial_->create(access::striping_of(environment_.hints));
+}
+
+void NewFile::depart() noexcept {
+  staged_.reset();
+  file_ = nullptr;
+  background_->take_handles(environment_.driver, std::move(partial_), std::move(opened_));
 }
 
 Status NewFile::open(const Use& use) {
   PhaseTimer timer(times_, Phase::kOpen);
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kReadWrite;
-  if (created_ != nullptr) {
-    file_ = created_.get();
+  if (created() != nullptr) {
+    file_ = created();
   } else if (file_ == nullptr && (use.writes || use.has_data)) {
     open.expected_number = of_rank_0_.expected_number();
     STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(partial_path_, open));
     STRIA_RETURN_IF_ERROR(of_rank_0_.check(*opened_));
     file_ = opened_.get();
+  }
+  if (background_ != nullptr && file_ != nullptr) {
+    staged_ = std::make_unique<StagedFile>(*file_, background_->staging());
   }
   if (use.direct && use.writes && direct_file_ == nullptr) {
     open.direct = true;
@@ -62,7 +63,7 @@ Status NewFile::open(const Use& use) {
 
 Status NewFile::reserve_space(int64_t end) {
   PhaseTimer timer(times_, Phase::kOpen);
-  const Status status = created_->preallocate(end);
+  const Status status = created()->preallocate(end);
   return status.code() == ErrorCode::kUnsupported ? Status() : status;
 }
 
@@ -83,6 +84,9 @@ Status NewFile::close_handles() {
   if (direct_file_ != nullptr) {
     status.update(direct_file_->close());
   }
+  if (background_ != nullptr) {
+    return status;
+  }
   if (opened_ != nullptr) {
     status.update(opened_->close());
   }
@@ -96,61 +100,36 @@ Status NewFile::write(const container::SparseImage& image) {
   for (const auto& extent : image.extents) {
     segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
   }
-  return created_->write(segments);
+  return (staged_ != nullptr ? *staged_ : *created()).write(segments);
 }
 
 Status NewFile::publish(int64_t file_bytes, bool sync) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, created_->size());
-  if (size_bytes != file_bytes) {
-    STRIA_RETURN_IF_ERROR(created_->resize(file_bytes));
+  if (background_ != nullptr) {
+    background_->set_end(file_bytes, sync);
+    return Status();
   }
-  if (sync) {
-    PhaseTimer timer(times_, Phase::kSync);
-    STRIA_RETURN_IF_ERROR(created_->sync());
-  }
-  PhaseTimer timer(times_, Phase::kCommit);
-  if (!has_partial_name()) {
-    return Status(ErrorCode::kIo, fmt::format("'{}' doesn't name the file any more that was written under this name: something "
-                                              "has renamed, removed or replaced it",
-                                              partial_path_));
-  }
-  STRIA_RETURN_IF_ERROR(environment_.driver->rename(partial_path_, path_));
-  published_ = true;
-  return settle(sync);
-}
-
-// After the file has its name. A failure now costs no data, unless the power fails too.
-Status NewFile::settle(bool sync) {
-  const Status closed = created_->close();
-  return closed.ok() && sync ? environment_.driver->sync_directory(path_) : closed;
+  const Status status = partial_->publish(file_bytes, sync, times_);
+  published_ = partial_->is_published();
+  return status;
 }
 
 void NewFile::release() {
   direct_file_.reset();
   opened_.reset();
   if (published_) {
-    created_.reset();
+    partial_.reset();
   }
 }
 
 void NewFile::discard() noexcept {
+  staged_.reset();
   direct_file_.reset();
   opened_.reset();
   file_ = nullptr;
-  if (created_ != nullptr) {
-    // The outcome of the removal doesn't matter: the caller needs the reason of the failure.
-    static_cast<void>(
-        or_out_of_memory([&] { return has_partial_name() ? environment_.driver->remove(partial_path_) : Status(); }));
+  if (partial_ != nullptr) {
+    partial_->discard();
+    partial_.reset();
   }
-  created_.reset();
-}
-
-// Rank 0: whether the temporary name still means the file that was made under it, as far as the
-// storage can tell.
-bool NewFile::has_partial_name() const {
-  const auto created = created_->identity();
-  const auto named = environment_.driver->identity(partial_path_);
-  return named.status().code() != ErrorCode::kNotFound && (!created.ok() || !named.ok() || *created == *named);
 }
 
 }  // namespace stria::file
