@@ -115,7 +115,9 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
 
 void NewFile::release() {
   direct_file_.reset();
-  opened_.reset();
+  if (background_ == nullptr) {
+    opened_.reset();
+  }
   if (published_) {
     partial_.reset();
   }
