@@ -36,6 +36,7 @@ extern "C" {
 typedef struct stria_file stria_file; /* an open file */
 /* A dataset; belongs to its file and is freed with it. */
 typedef struct stria_dataset stria_dataset;
+typedef struct stria_commit_handle stria_commit_handle; /* a commit that goes on by itself */
 typedef struct stria_type stria_type;         /* which bytes of memory, in which order */
 typedef struct stria_elements stria_elements; /* a map of single elements */
 typedef struct stria_options stria_options;   /* of a file or a dataset, by name */
@@ -138,6 +139,17 @@ int stria_flush(stria_file* file);
  * name. After an error the new file is gone, and an old one of that name is unchanged.
  * Collective: yes. */
 int stria_commit(stria_file* file);
+/* As stria_commit(), but returns once this rank's data are packed into memory: they may change, and
+ * the file may be closed. The file gets its name by itself, and *commit tells how that went. See
+ * docs/async.md. Collective: yes. */
+int stria_commit_async(stria_file* file, stria_commit_handle** commit);
+/* Returns 1 when stria_commit_wait() would not block, otherwise 0. Collective: no. */
+int stria_commit_done(const stria_commit_handle* commit);
+/* Waits until the commit has ended, and returns its outcome, the same on every rank. After an error
+ * an old file of that name is unchanged. Collective: no. */
+int stria_commit_wait(const stria_commit_handle* commit);
+/* Ends the handle, but not the commit, and sets *commit to NULL; NULL is ignored. */
+void stria_commit_free(stria_commit_handle** commit);
 /* Calls `report` while a later stria_commit() or stria_flush() moves data: on this rank, in the
  * calling thread, at most about a hundred times a call, and at its end, with the bytes that this
  * rank has moved and has to move. It must not use the file. NULL ends the reports.

@@ -36,6 +36,30 @@ int stria_commit(stria_file* file) {
   return guarded([&] { given(file, "file").file.commit(); });
 }
 
+int stria_commit_async(stria_file* file, stria_commit_handle** commit) {
+  return guarded([&] {
+    given(commit, "commit") = nullptr;
+    auto handle = std::make_unique<stria_commit_handle>();
+    handle->commit = given(file, "file").file.commit_async();
+    *commit = handle.release();
+  });
+}
+
+int stria_commit_done(const stria_commit_handle* commit) {
+  return commit == nullptr || commit->commit.done() ? 1 : 0;
+}
+
+int stria_commit_wait(const stria_commit_handle* commit) {
+  return guarded([&] { given(commit, "commit").commit.wait(); });
+}
+
+void stria_commit_free(stria_commit_handle** commit) {
+  if (commit != nullptr) {
+    delete *commit;
+    *commit = nullptr;
+  }
+}
+
 int stria_progress(stria_file* file, void (*report)(void* context, int64_t done_bytes, int64_t total_bytes), void* context) {
   return guarded([&] {
     std::function<void(const stria::Progress&)> call;

@@ -40,6 +40,10 @@ struct stria_file {
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
 };
 
+struct stria_commit_handle {
+  stria::Commit commit;
+};
+
 namespace stria::c {
 
 /// Keeps the words of an error for stria_error_message(), and returns its code.

@@ -312,3 +312,21 @@ def test_reports_hints_and_verify(path):
 def test_nothing_of_mpi_is_loaded():
     code = "import stria, sys; assert 'mpi4py' not in sys.modules; assert 'libmpi' not in open('/proc/self/maps').read()"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_commit_in_the_background(path):
+    values = np.arange(10000.0)
+    with create(path) as f:
+        f.create_dataset("x", (10000,), "f8")[:] = values
+        commit = f.commit_async()
+        values[:] = -1
+    commit.wait()
+    assert commit.done()
+    with h5py.File(path) as h:
+        assert np.array_equal(h["x"], np.arange(10000.0))
+    with create(path.parent / "taken") as f:
+        f.create_dataset("x", (10000,), "f8")[:] = values
+        (path.parent / "taken").mkdir()
+        commit = f.commit_async()
+    with pytest.raises(stria.errors.InvalidArgumentError, match="was not written"):
+        commit.wait()

@@ -206,6 +206,19 @@ std::unique_ptr<File> begin(Begin call, std::optional<int> comm, const std::stri
   return std::make_unique<File>(file);
 }
 
+/// A commit that goes on by itself.
+class Commit {
+ public:
+  explicit Commit(stria_commit_handle* handle) : handle_(handle) {}
+  Commit(const Commit&) = delete;
+  Commit& operator=(const Commit&) = delete;
+  ~Commit() { stria_commit_free(&handle_); }
+  const stria_commit_handle* get() const { return handle_; }
+
+ private:
+  stria_commit_handle* handle_;
+};
+
 /// A collective call. Other threads of Python needn't wait for it.
 template <typename Call>
 void released(Call&& call) {
@@ -332,11 +345,21 @@ void define_classes(nb::module_& module) {
   nb::class_<Map>(module, "Map");
   module.def("make_map", make_map);
 
+  nb::class_<Commit>(module, "Commit")
+      .def("done", [](Commit& commit) { return stria_commit_done(commit.get()) != 0; })
+      .def("wait", [](Commit& commit) { released([&] { return stria_commit_wait(commit.get()); }); });
+
   nb::class_<File>(module, "File")
       .def_prop_ro("is_open", &File::is_open)
       .def("close", &File::close)
       .def("flush", [](File& file) { released([&] { return stria_flush(file.get()); }); })
       .def("commit", [](File& file) { released([&] { return stria_commit(file.get()); }); })
+      .def("commit_async",
+           [](File& file) {
+             stria_commit_handle* handle = nullptr;
+             released([&] { return stria_commit_async(file.get(), &handle); });
+             return std::make_unique<Commit>(handle);
+           })
       .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); })
       .def("create_dataset",
            [](File& file, const std::string& path, int element, const Sizes& dims, const Names& names) {

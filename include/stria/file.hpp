@@ -33,6 +33,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "stria/commit.hpp"
 #include "stria/dataset.hpp"
 #include "stria/filters.hpp"
 #include "stria/format.hpp"
@@ -311,6 +312,14 @@ class File {
   /// set, and takes its name. After an error the new file is gone, and an old one of that name is
   /// unchanged. Collective: yes; the same outcome on every rank.
   void commit();
+  /// As commit(), but returns once this rank's data are packed into memory, and the file's content
+  /// and outcome no longer depend on the program: arrays that were put may change, and the file may
+  /// be destroyed. Writing, sync and the change of the name follow by themselves; what goes wrong
+  /// then is told by the result. Of several such files of a rank 0, each gets its name in turn. The
+  /// hint stria_staging_limit bounds the memory; what doesn't fit is written before the call
+  /// returns. So is everything where the ranks are on several nodes. For new files. Collective:
+  /// yes; the same outcome on every rank.
+  Commit commit_async();
   /// Gives up a new file. Nothing of it is left. Collective: yes.
   void abandon();
 

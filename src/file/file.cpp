@@ -202,6 +202,27 @@ void File::flush() {
 void File::commit() {
   finish_call(*live(session_), trace::BuiltIn::kFileCommit, "commit()", [&] { return session().commit(); }).throw_if_error();
 }
+Commit File::commit_async() {
+  std::shared_ptr<const file::BackgroundCommit> commit;
+  file::WriteSession& session = writing(session_, "commit_async()");
+  const auto begin = [&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(commit, session.commit_async());
+    return Status();
+  };
+  finish_call(session, trace::BuiltIn::kFileCommit, "commit_async()", begin).throw_if_error();
+  return Commit(std::move(commit));
+}
+bool Commit::done() const {
+  return commit_ == nullptr || commit_->is_done();
+}
+void Commit::wait() const {
+  if (commit_ != nullptr) {
+    commit_->wait().throw_if_error();
+  }
+}
+Status Commit::error() const {
+  return commit_ == nullptr ? Status() : commit_->outcome();
+}
 void File::abandon() {
   const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileAbandon);
   const CallNote noted = session_->note("abandon()");

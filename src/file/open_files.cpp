@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/mpi/end_of_mpi.hpp"
+#include "file/background/background.hpp"
 #include "file/write/write_session.hpp"
 
 namespace stria::file {
@@ -52,6 +53,7 @@ bool leave_all() {
 
 void leave_at_finalize() {
   leave_all();
+  Background::instance().finish();
 }
 
 void leave_at_exit() {
@@ -59,6 +61,7 @@ void leave_at_exit() {
     wait_for_parked_messages(kFarewellSeconds);
     std::this_thread::sleep_for(kPassingOn);
   }
+  Background::instance().finish();
 }
 
 }  // namespace

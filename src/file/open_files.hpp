@@ -1,5 +1,5 @@
 // The files that are open on this rank. They are left when the program ends: by MPI_Finalize, or by
-// exit() without it.
+// exit() without it. It then waits for commits in the background.
 #pragma once
 
 #include <memory>

@@ -51,7 +51,7 @@ def reported_numbers(text):
     return [int(number) for number in re.findall(r"wrote \S*hdf5_chk_(\d+)\b", text)]
 
 
-def run_with_fault(random_source, directory):
+def run_with_fault(random_source, directory, ways):
     """Kills one rank, or all, at a storage operation of one of the files; returns what the run
     printed and the description."""
     moment, at_most = random_source.choice(MOMENTS)
@@ -60,7 +60,9 @@ def run_with_fault(random_source, directory):
     method = random_source.choice(METHODS)
     number = random_source.randrange(STEPS)
     rule = f"{moment}:rank={rank}:path=chk_{number:04d}:nth={random_source.randint(1, at_most)}:kill"
-    outcome = stria_program.run(*OPTIONS, "--out", directory, "--hint", f"stria_method={method}", ranks=RANKS, fault=rule)
+    outcome = stria_program.run(
+        *OPTIONS, *ways, "--out", directory, "--hint", f"stria_method={method}", ranks=RANKS, fault=rule
+    )
     return outcome.stdout, outcome.code != 0, f"{rule} with {method}"
 
 
@@ -69,14 +71,14 @@ def read_all(stream, into):
         into.append(line)
 
 
-def run_with_kill(random_source, directory, run_seconds):
+def run_with_kill(random_source, directory, run_seconds, ways):
     """Kills a rank, or the whole job with its mpiexec, a random time after the program's first
     word. Before it MPI starts; Open MPI 4.1 sometimes hangs when a rank is killed then, whatever
     the program."""
     wait_seconds = random_source.uniform(0, run_seconds)
     whole_job = random_source.random() < 0.5
     process = stria_program.start(
-        [*OPTIONS, "--out", directory], RANKS, SLOW_STORAGE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [*OPTIONS, *ways, "--out", directory], RANKS, SLOW_STORAGE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     lines = [process.stdout.readline()]
     reader = threading.Thread(target=read_all, args=(process.stdout, lines))
@@ -122,10 +124,12 @@ def check_restart(random_source, directory, expected_hash):
 
 def check_one(random_source, directory, undisturbed, by_fault):
     expected_hash, run_seconds = undisturbed
+    ways = random_source.choice([[], ["--async"]])
     if by_fault:
-        printed, struck, description = run_with_fault(random_source, directory)
+        printed, struck, description = run_with_fault(random_source, directory, ways)
     else:
-        printed, struck, description = run_with_kill(random_source, directory, run_seconds)
+        printed, struck, description = run_with_kill(random_source, directory, run_seconds, ways)
+    description = " ".join([description, *ways])
     try:
         files = check_files(directory, printed)
         if files:

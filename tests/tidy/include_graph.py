@@ -33,7 +33,7 @@ LAYERS = [
 ROOMS = {
     "src/trace": ["events", "counters", "format", "record"],
     "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
-    "src/file": ["meet", "define", "checksums", "move", "chunks", "session", "verify", "write", "read"],
+    "src/file": ["meet", "define", "checksums", "move", "chunks", "session", "verify", "background", "write", "read"],
     "src/server": ["objects", "manager", "connections"],
 }
 # Behind the interface of their layer: only its own files and tests include them.

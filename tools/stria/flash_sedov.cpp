@@ -127,6 +127,8 @@ class Driver {
       progress(false);
       output(run_.finished());
     }
+    files_.finish();
+    report_files();
     progress(true);
     return MPI_Wtime() - start_;
   }
@@ -141,6 +143,10 @@ class Driver {
     if (checkpoints_.due(comm_, step) || (last && arguments_.writes_checkpoints())) {
       files_.write_checkpoint(run_);
     }
+    report_files();
+  }
+
+  void report_files() {
     for (; reported_files_ < files_.written().size(); ++reported_files_) {
       const WrittenFile& file = files_.written()[reported_files_];
       print(comm_, fmt::format("  wrote {}  {:.2f} MB in {:.1f} ms\n", file.path, static_cast<double>(file.file_bytes) / 1e6,
@@ -302,6 +308,7 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
   add_format(command, a.output.format);
   command.add_flag("--compress", a.compress, "checkpoints: shuffled and deflated");
+  command.add_flag("--async", a.output.async, "write checkpoints while the run goes on");
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
   command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)

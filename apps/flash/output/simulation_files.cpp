@@ -175,7 +175,13 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
   create.format = options_.format;
   File file = File::create(comm_, path, create);
   put(file);
-  file.commit();
+  const bool async = options_.async && kind == "checkpoint";
+  Commit commit;
+  if (async) {
+    commit = file.commit_async();
+  } else {
+    file.commit();
+  }
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
   const Report& report = file.report();
@@ -187,18 +193,35 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
   for (double& phase : entry.phases.seconds) {
     phase /= size;
   }
-  written_.push_back(entry);
+  if (async) {
+    under_way_.emplace(std::move(commit), std::move(entry));
+  } else {
+    written_.push_back(std::move(entry));
+  }
+}
+
+void SimulationFiles::finish() {
+  if (under_way_) {
+    under_way_->first.wait();
+    checkpoints_.push_back(under_way_->second.path);
+    written_.push_back(std::move(under_way_->second));
+    under_way_.reset();
+    remove_old();
+  }
 }
 
 void SimulationFiles::write_checkpoint(SedovRun& run) {
+  finish();
   Mesh& mesh = run.mesh();
   BlockTable table = mesh.block_table();
   std::string path = checkpoint_name(options_.directory + "/" + options_.base, next_checkpoint_, options_.format);
   write(path, "checkpoint", run,
         [&](File& file) { put_checkpoint(file, table, cells_of(mesh), scalars(run, false), options_.form); });
   ++next_checkpoint_;
-  checkpoints_.push_back(path);
-  remove_old();
+  if (!under_way_) {
+    checkpoints_.push_back(path);
+    remove_old();
+  }
 }
 
 void SimulationFiles::remove_old() {

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/flash_file.hpp"
@@ -18,6 +20,7 @@ struct OutputOptions {
   std::vector<std::string> plot_variables = {"dens", "pres", "temp"};
   bool corners = false;  ///< also plot files of corner values
   bool sync = true;
+  bool async = false;  ///< checkpoints are written while the run goes on
   int keep = 0;  ///< checkpoints to keep; 0: all
   CheckpointForm form;
   Format format = Format::kHdf5;
@@ -31,7 +34,7 @@ struct WrittenFile {
   int64_t step = 0;
   int64_t useful_bytes = 0;
   int64_t file_bytes = 0;
-  double seconds = 0;  ///< open to commit, the slowest rank
+  double seconds = 0;  ///< open to commit, or to the return of commit_async(), the slowest rank
   PhaseTimes phases;
   std::string method;
 };
@@ -55,6 +58,9 @@ class SimulationFiles {
   /// Write one file each. Throw stria::Error on all ranks. Collective: yes.
   void write_checkpoint(SedovRun& run);
   void write_plots(SedovRun& run);
+  /// Waits for a checkpoint that is still being written, which is then in written(). Throws
+  /// stria::Error on all ranks. Collective: yes.
+  void finish();
 
   const std::vector<WrittenFile>& written() const { return written_; }
 
@@ -70,6 +76,7 @@ class SimulationFiles {
   int next_plot_ = 0;
   std::vector<std::string> checkpoints_;  // of this run, oldest first
   std::vector<WrittenFile> written_;
+  std::optional<std::pair<Commit, WrittenFile>> under_way_;
 };
 
 /// A run restored from a checkpoint.

@@ -266,6 +266,21 @@ class Attributes:
         return self[name] if name in self else default
 
 
+class Commit:
+    """A commit that goes on by itself; made by File.commit_async()."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def done(self) -> bool:
+        """True when wait() would not block."""
+        return self._handle.done()
+
+    def wait(self) -> None:
+        """Waits until the file has its name, or raises the error, the same on every rank."""
+        self._handle.wait()
+
+
 class File:
     """An open file, made by stria.create(), stria.append() or stria.open(). For use in a `with`:
     leaving it commits a file that is being written, an exception discards it. The other ranks hear
@@ -387,6 +402,16 @@ class File:
         try:
             self._handle.commit()
             self._committed = True
+        finally:
+            self._kept.clear()
+
+    def commit_async(self) -> "Commit":
+        """As commit(), but returns once the data are packed into memory: the arrays may change, and
+        the file may be closed. Collective."""
+        try:
+            commit = self._handle.commit_async()
+            self._committed = True
+            return Commit(commit)
         finally:
             self._kept.clear()
 

@@ -159,6 +159,7 @@ const std::map<std::string, Setter>& setters() {
       {"striping_unit", number(&ResolvedHints::striping_unit_bytes, 0, kMaxBufferBytes)},
       {"stria_method", set_method},
       {"stria_staging_size", number(&ResolvedHints::staging_bytes, 64 << 10, kMaxBufferBytes)},
+      {"stria_staging_limit", number(&ResolvedHints::staging_limit_bytes, 0, INT64_MAX)},
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
       {"stria_driver", set_driver},
@@ -250,6 +251,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   };
   if (hints.first_server >= 0) {
     effective["start_iodevice"] = std::to_string(hints.first_server);
+  }
+  if (hints.staging_limit_bytes >= 0) {
+    effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);
   }
   if (hints.mimic_stripe_count > 0) {
     effective["stria_mimic_stripe"] = fmt::format("{},{}", hints.mimic_stripe_count, hints.mimic_stripe_bytes);

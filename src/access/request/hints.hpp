@@ -53,6 +53,9 @@ struct ResolvedHints {
   Method method = Method::kAutomatic;  ///< stria_method
   /// stria_staging_size: the buffer through which a rank packs and writes by itself.
   int64_t staging_bytes = 4 << 20;
+  /// stria_staging_limit: the memory of a node that commits in the background may take; -1: a
+  /// quarter of what is free.
+  int64_t staging_limit_bytes = -1;
   Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
   /// stria_shared_memory: ranks of a node pack into the aggregator's buffer.
   Switch shared_memory = Switch::kAutomatic;

@@ -11,13 +11,12 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/available_memory.hpp"
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
 #include "comm/mpi/mpi_request.hpp"
@@ -85,19 +84,6 @@ bool lay_out(const std::vector<int64_t>& sizes, std::vector<ByteRange>* parts, i
     *total = align_up(end, page);
   }
   return true;
-}
-
-/// The bytes of memory that the system has available; the largest number when it doesn't tell.
-int64_t available_memory() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string word;
-  while (meminfo >> word) {
-    int64_t kibibytes = 0;
-    if (word == "MemAvailable:" && meminfo >> kibibytes) {
-      return kibibytes * 1024;
-    }
-  }
-  return std::numeric_limits<int64_t>::max();
 }
 
 Handle create_memory_file(int64_t bytes) {

@@ -43,6 +43,7 @@ enum class Call : int32_t {
   kVerify,
   kPlaceRows,
   kAppend,
+  kCommitAsync,
 };
 
 /// As the public interface names it, e.g. "commit()".

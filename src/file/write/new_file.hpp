@@ -4,22 +4,20 @@
 // Until then, an old file of the final name stays as it was. Nothing here communicates.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "container/image.hpp"
+#include "file/background/background_commit.hpp"
+#include "file/background/partial_file.hpp"
 #include "file/session/file_identity.hpp"
 #include "file/session/session.hpp"
+#include "file/write/growing_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
 
 namespace stria::file {
-
-/// The name under which the file at `path` is written until its commit.
-std::string partial_path(const std::string& path);
 
 class NewFile {
  public:
@@ -43,14 +41,22 @@ class NewFile {
   /// is one. Nothing of the file changes.
   Status open_old(const std::string& given_path);
   /// Rank 0: clears what lies behind the end of a file that grows, now and when it is given up.
-  Status end_at(int64_t old_end);
+  Status end_at(int64_t old_end) { return growing_->end_at(old_end); }
   /// Rank 0's handle; null before create() and on other ranks.
-  storage::File* created() const { return created_.get(); }
+  storage::File* created() const {
+    return growing_ != nullptr ? growing_->file() : partial_ != nullptr ? partial_->file() : nullptr;
+  }
+
+  /// From now on what is written is staged in `commit`, which also gets the end of the file. It
+  /// must outlive this, or be taken by depart().
+  void stage(BackgroundCommit& commit) { background_ = &commit; }
+  /// Gives the handles to the commit that was staged. Local.
+  void depart() noexcept;
 
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use);
   /// This rank's handle; null where none was needed.
-  storage::File* cached() const { return file_; }
+  storage::File* cached() const { return staged_ != nullptr ? staged_.get() : file_; }
   /// The same file past the page cache, or null.
   storage::File* direct() const { return direct_file_.get(); }
 
@@ -59,7 +65,8 @@ class NewFile {
   Status reserve_space(int64_t end);
   /// Makes what this node has written durable.
   Status sync();
-  /// Closes all handles except rank 0's first one, which holds the file's lock.
+  /// Closes all handles except rank 0's first one, which holds the file's lock, and those of a
+  /// commit that was staged.
   Status close_handles();
   /// Rank 0.
   Status write(const container::SparseImage& image);
@@ -76,11 +83,6 @@ class NewFile {
   void discard() noexcept;
 
  private:
-  bool has_partial_name() const;
-  Status settle(bool sync);
-  Status switch_over(bool sync);
-  void cut_back() noexcept;
-
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
   PhaseTimes& times_;
@@ -88,15 +90,14 @@ class NewFile {
   std::string partial_path_;
   bool published_ = false;
   bool grows_ = false;
-  std::vector<std::byte> switch_over_;      // rank 0: what is written last
-  std::vector<std::byte> old_begin_;        // and what stands there
-  int64_t old_end_ = -1;                    // rank 0; -1: nothing was added yet
-  std::unique_ptr<storage::File> created_;  // rank 0
-  std::unique_ptr<storage::RangeLock> lock_;
+  std::unique_ptr<GrowingFile> growing_;  // rank 0, one of the two
+  std::unique_ptr<PartialFile> partial_;
   std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;  // one of the first two
+  BackgroundCommit* background_ = nullptr;
+  std::unique_ptr<storage::File> staged_;  // around file_
 };
 
 }  // namespace stria::file

@@ -4,10 +4,18 @@
 
 #include <utility>
 
+#include "base/available_memory.hpp"
+#include "file/background/background.hpp"
 #include "file/write/checksum_tables.hpp"
 #include "file/write/data_move.hpp"
 
 namespace stria::file {
+
+namespace {
+
+constexpr int64_t kShareOfFreeMemory = 4;
+
+}  // namespace
 
 WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                            std::shared_ptr<RollCall> roll_call, Kind kind)
@@ -92,13 +100,68 @@ Status WriteSession::flush() {
 
 Status WriteSession::commit() {
   STRIA_RETURN_IF_ERROR(check_open());
+  return end(Call::kCommit, nullptr);
+}
+
+// Where there are several nodes, those of rank 0's have no memory to share with the others. What is
+// added to a file must lie in it before the bytes that make it valid.
+Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
+  STRIA_RETURN_IF_ERROR(check_open());
+  Background::Queue one;
+  const bool on_one_node = comm().node_size() == comm().size();
+  if (on_one_node && !grows()) {
+    poison(or_out_of_memory([&] { return make_background_commit(one); }));
+  }
+  BackgroundCommit* background = one.empty() ? nullptr : one.front().get();
+  if (background != nullptr) {
+    file_.stage(*background);
+    plan_for_staging();
+  }
+  STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, background));
+  if (background == nullptr) {
+    return std::shared_ptr<const BackgroundCommit>();
+  }
+  file_.depart();
+  std::shared_ptr<const BackgroundCommit> commit = one.front();
+  Background::instance().take(one);
+  return commit;
+}
+
+Status WriteSession::make_background_commit(Background::Queue& one) {
+  STRIA_RETURN_IF_ERROR(Background::instance().start());
+  int64_t limit_bytes = environment_.hints.staging_limit_bytes;
+  if (limit_bytes < 0) {
+    limit_bytes = available_memory() / kShareOfFreeMemory;
+  }
+  one.push_back(std::make_shared<BackgroundCommit>(
+      BackgroundCommit::About{.path = path_, .stored_path = stored_path_, .trace_id = trace_id_},
+      limit_bytes / comm().node_size()));
+  return Status();
+}
+
+// Nothing is read of the file: what is staged couldn't be seen.
+void WriteSession::plan_for_staging() {
+  capabilities_ = staged_capabilities(capabilities_);
+  access::ResolvedHints& hints = environment_.hints;
+  hints.sieve_writes = access::Switch::kDisable;
+  hints.direct = access::Switch::kDisable;
+  if (hints.method != access::Method::kTwoPhase && hints.method != access::Method::kAutomatic) {
+    hints.method = access::Method::kListIo;
+  }
+}
+
+Status WriteSession::end(Call call, BackgroundCommit* background) {
   poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
   const bool changes = !grows() || definitions_.any();
   poison(or_out_of_memory([&] { return changes ? settle_all() : Status(); }));
-  auto shape = agree_on_pending(Call::kCommit);
+  auto shape = agree_on_pending(call);
   if (shape.ok() && !changes) {
     discard();
     return Status();
+  }
+  if (shape.ok() && background != nullptr) {
+    const Status shared = comm().agree(or_out_of_memory([&] { return background->board().share(comm()); }));
+    shape = shared.ok() ? shape : shared;
   }
   if (shape.ok() && has_chunks()) {
     shape = pack_chunks(*shape);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "file/background/background.hpp"
 #include "file/chunks/chunk_packer.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/define/definitions.hpp"
@@ -45,6 +46,9 @@ class WriteSession : public Session {
 
   Status flush() override;
   Status commit() override;
+  /// As commit(), but returns once everything is packed. Null where the commit has ended already.
+  /// Collective: yes; the same outcome everywhere.
+  Result<std::shared_ptr<const BackgroundCommit>> commit_async();
   Status abandon() override;
   Format format() const override { return environment_.format->format(); }
   void leave(std::string_view reason) noexcept override;
@@ -60,6 +64,11 @@ class WriteSession : public Session {
   /// Fills a chunk with the rows that the file has.
   Status fill_with_old(int dataset, int64_t chunk, std::span<std::byte> out);
 
+  Status make_background_commit(Background::Queue& one);
+  /// A commit; what it writes is staged in `background`, if there is one.
+  Status end(Call call, BackgroundCommit* background);
+  /// Makes what is planned from now on fit for staging.
+  void plan_for_staging();
   bool has_chunks() const;
   /// Takes the puts of datasets in chunks out of those that are pending; with a copy of their
   /// memory if that may change before the commit.

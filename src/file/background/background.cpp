@@ -1,0 +1,131 @@
+#include "file/background/background.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace stria::file {
+
+namespace {
+
+constexpr int kNiceness = 5;
+constexpr std::chrono::milliseconds kBetweenLooks{1};
+
+}  // namespace
+
+Background& Background::instance() {
+  static Background* background = new Background;
+  return *background;
+}
+
+Status Background::start() {
+  if (process_ != 0 && process_ != getpid()) {
+    return Status(ErrorCode::kUnsupported, "commit_async() in a forked process, whose parent has called it before");
+  }
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) {
+    return Status();
+  }
+  // The new thread inherits the mask.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Status status;
+  try {
+    stopping_ = false;
+    thread_ = std::thread([this] { run(); });
+    process_ = getpid();
+  } catch (const std::system_error& error) {
+    status = Status::from_errno(error.code().value(), "start a thread for commit_async()");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+void Background::take(Queue& commit) noexcept {
+  const std::lock_guard lock(mutex_);
+  to_write_.splice(to_write_.end(), commit);
+  work_.notify_one();
+}
+
+void Background::wait_for_name(const std::string& stored_path) {
+  if (process_ != getpid()) {
+    return;
+  }
+  const auto has_name = [&](const std::shared_ptr<BackgroundCommit>& commit) { return commit->stored_path() == stored_path; };
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] {
+    return std::none_of(to_write_.begin(), to_write_.end(), has_name) &&
+           std::none_of(to_end_.begin(), to_end_.end(), has_name);
+  });
+}
+
+void Background::finish() {
+  if (process_ != getpid()) {
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    work_.notify_one();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+  for (const auto& commit : failed_) {
+    commit->tell_if_unheard();
+  }
+  failed_.clear();
+}
+
+void Background::run() {
+  // A lower priority is for this thread alone. It may be refused.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);
+  std::unique_lock lock(mutex_);
+  while (!stopping_ || !to_write_.empty() || !to_end_.empty()) {
+    if (work(lock)) {
+      continue;
+    }
+    if (to_end_.empty()) {
+      work_.wait(lock);
+    } else {
+      work_.wait_for(lock, kBetweenLooks);
+    }
+  }
+}
+
+bool Background::work(std::unique_lock<std::mutex>& lock) {
+  if (!to_end_.empty()) {
+    BackgroundCommit& commit = *to_end_.front();
+    lock.unlock();
+    const BackgroundCommit::Step step = commit.try_to_end();
+    lock.lock();
+    if (step != BackgroundCommit::Step::kNotYet) {
+      Queue over;
+      Queue& next = step == BackgroundCommit::Step::kFailed ? failed_ : over;
+      next.splice(next.end(), to_end_, to_end_.begin());
+      ended_.notify_all();
+      return true;
+    }
+  }
+  if (to_write_.empty()) {
+    return false;
+  }
+  const std::shared_ptr<BackgroundCommit> commit = to_write_.front();
+  lock.unlock();
+  commit->write();
+  lock.lock();
+  Queue done;
+  Queue& next = commit->is_root() ? to_end_ : done;
+  next.splice(next.end(), to_write_, to_write_.begin());
+  ended_.notify_all();
+  return true;
+}
+
+}  // namespace stria::file

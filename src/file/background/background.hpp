@@ -1,0 +1,57 @@
+// The thread of a process that ends commits while the program computes.
+//
+// Problem: ranks that share several communicators may begin commits in different orders. A thread
+// that waited for other ranks in one of them could keep those waiting in another.
+// Method: the thread first writes what its rank has, whatever the others do. On rank 0 of a file it
+// then looks now and then whether the others have written too, and gives the file its name. Files
+// get their names in the order in which their commits began. The thread has a low priority, takes
+// no signals and never calls MPI.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "file/background/background_commit.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+class Background {
+ public:
+  using Queue = std::list<std::shared_ptr<BackgroundCommit>>;
+
+  /// The process's. Never destroyed.
+  static Background& instance();
+
+  /// Starts the thread, unless it runs.
+  Status start();
+  /// Takes the one commit of the list. Never fails. \pre start() has succeeded since finish()
+  void take(Queue& commit) noexcept;
+  /// Waits until no commit of this process is to give a file this name, as the storage knows it.
+  void wait_for_name(const std::string& stored_path);
+  /// At the end of the program: waits until all commits have ended, says which have failed unheard,
+  /// and ends the thread.
+  void finish();
+
+ private:
+  void run();
+  /// Does one piece of work, with the lock given up meanwhile; false when there is none.
+  bool work(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable ended_;
+  Queue to_write_;
+  Queue to_end_;  // rank 0's
+  Queue failed_;  // the program may not have heard of it
+  bool stopping_ = false;
+  std::thread thread_;
+  std::atomic<int> process_{0};  // that has the thread: a forked one has none
+};
+
+}  // namespace stria::file

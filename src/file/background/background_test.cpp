@@ -1,0 +1,150 @@
+// Commits that go on while the program computes, on real ranks.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "file/file_fixture_test.hpp"
+
+namespace stria {
+namespace {
+
+constexpr int64_t kRows = 512;
+constexpr int64_t kColumns = 1024;
+
+class BackgroundCommitTest : public test::FileTest {
+ protected:
+  /// Begins a file whose numbers count from `first`, and then spoils the memory that was put.
+  Commit write(const std::string& name, double first, const CreateOptions& options = {}, const DatasetOptions& about = {}) {
+    const auto [row, count] = rows(kRows);
+    std::vector<double> numbers(static_cast<size_t>(count * kColumns));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = first + static_cast<double>(row * kColumns) + static_cast<double>(i);
+    }
+    File file = File::create(MPI_COMM_WORLD, path(name), options);
+    Dataset dataset = file.create_dataset("dens", ElementType::kFloat64, {kRows, kColumns}, about);
+    dataset.put({{row, 0}, {count, kColumns}}, Memory(numbers.data(), count * kColumns));
+    file.set_attribute("/", "first", first);
+    Commit commit = file.commit_async();
+    std::fill(numbers.begin(), numbers.end(), -1.0);
+    return commit;
+  }
+
+  void expect_content(const std::string& name, double first) {
+    OpenOptions options;
+    options.verify = true;
+    File file = File::open(MPI_COMM_WORLD, path(name), options);
+    EXPECT_EQ(file.attribute("/", "first"), first);
+    EXPECT_TRUE(file.verify().empty());
+    const std::vector<double> numbers = file.read<double>("dens");
+    ASSERT_EQ(numbers.size(), static_cast<size_t>(kRows * kColumns));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      ASSERT_EQ(numbers[i], first + static_cast<double>(i)) << "at " << i;
+    }
+  }
+  void expect_only(const std::vector<std::string>& expected) {
+    std::vector<std::string> found = names();
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, expected);
+  }
+};
+
+TEST_F(BackgroundCommitTest, TheFileHasWhatTheMemoryHadAtTheCall) {
+  const Commit commit = write("run.h5", 7);
+  commit.wait();
+  EXPECT_TRUE(commit.done());
+  EXPECT_TRUE(commit.error().ok());
+  commit.wait();
+  expect_content("run.h5", 7);
+  expect_only({"run.h5"});
+}
+
+TEST_F(BackgroundCommitTest, WhatDoesNotFitIntoTheStagingIsWrittenAtOnce) {
+  for (const char* limit : {"0", "1000", "1000000"}) {
+    for (const char* method : {"automatic", "two_phase", "data_sieving"}) {
+      SCOPED_TRACE(std::string(limit) + " bytes, " + method);
+      CreateOptions options;
+      options.hints = {{"stria_staging_limit", limit}, {"stria_method", method}};
+      write("run.h5", 3, options).wait();
+      expect_content("run.h5", 3);
+    }
+  }
+}
+
+TEST_F(BackgroundCommitTest, CompressedDataAreCompressedBeforeTheCallReturns) {
+  DatasetOptions about;
+  about.filters = Filters::compress();
+  write("run.h5", 5, {}, about).wait();
+  expect_content("run.h5", 5);
+}
+
+TEST_F(BackgroundCommitTest, FilesGetTheirNamesInTurnAndOneNameWaitsForItself) {
+  std::vector<Commit> commits;
+  for (int i = 0; i < 4; ++i) {
+    commits.push_back(write("run_" + std::to_string(i) + ".h5", i));
+  }
+  commits.push_back(write("run_0.h5", 10));
+  commits.back().wait();
+  for (const Commit& commit : commits) {
+    EXPECT_TRUE(commit.done());
+  }
+  expect_content("run_0.h5", 10);
+  for (int i = 1; i < 4; ++i) {
+    expect_content("run_" + std::to_string(i) + ".h5", i);
+  }
+}
+
+TEST_F(BackgroundCommitTest, ADirectoryThatTakesTheNameFailsOnEveryRankAndLeavesNothing) {
+  write("run.h5", 1).wait();
+  CreateOptions options;
+  File file = File::create(MPI_COMM_WORLD, path("taken"), options);
+  if (rank_ == 0) {
+    std::filesystem::create_directory(path("taken"));
+  }
+  const double number = rank_;
+  file.create_dataset("dens", ElementType::kFloat64, {ranks_}).put({{rank_}, {1}}, {&number, 1});
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Commit commit = file.commit_async();
+  EXPECT_THROW(file.flush(), Error);
+  const std::string text = test::error_of([&] { commit.wait(); }, ErrorCode::kInvalidArgument);
+  EXPECT_NE(text.find("was not written"), std::string::npos) << text;
+  EXPECT_EQ(commit.error().message(), text);
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_only({"run.h5", "taken"});
+  write("run.h5", 2).wait();
+  expect_content("run.h5", 2);
+}
+
+TEST_F(BackgroundCommitTest, RanksMustMakeTheSameCall) {
+  if (ranks_ == 1) {
+    GTEST_SKIP();
+  }
+  File file = File::create(MPI_COMM_WORLD, path());
+  const std::string text = test::error_of(
+      [&] { rank_ == 0 ? file.commit() : file.commit_async().wait(); }, ErrorCode::kInvalidArgument);
+  EXPECT_NE(text.find("commit_async()"), std::string::npos) << text;
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_only({});
+}
+
+TEST_F(BackgroundCommitTest, OnSeveralNodesTheCommitEndsInTheCall) {
+  setenv("STRIA_RANKS_PER_NODE", "1", 1);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  File file = File::create(comm, path());
+  const double number = rank_;
+  file.create_dataset("dens", ElementType::kFloat64, {ranks_}).put({{rank_}, {1}}, {&number, 1});
+  const Commit commit = file.commit_async();
+  if (ranks_ > 1) {
+    EXPECT_TRUE(commit.done());
+    expect_only({"run.h5"});
+  }
+  commit.wait();
+  MPI_Comm_free(&comm);
+  unsetenv("STRIA_RANKS_PER_NODE");
+}
+
+}  // namespace
+}  // namespace stria

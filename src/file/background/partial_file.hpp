@@ -1,0 +1,46 @@
+// The file of a temporary name, on rank 0: its handle, which holds the lock, and the change of the
+// name.
+//
+// It owns all that it needs, so that any thread may end it. Nothing here communicates.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/driver.hpp"
+#include "stria/phases.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// The name under which the file at `path` is written until its commit.
+std::string partial_path(const std::string& path);
+
+class PartialFile {
+ public:
+  /// `path` is the final name, as the storage knows it.
+  PartialFile(std::shared_ptr<storage::Driver> driver, std::string path);
+
+  /// Makes the file, and locks it.
+  Status create(const storage::Striping& striping);
+  /// The handle; null before create() has succeeded.
+  storage::File* file() const { return file_.get(); }
+  /// When everything is written: size, sync, name, sync of the directory.
+  Status publish(int64_t file_bytes, bool sync, PhaseTimes& times);
+  /// Whether the file has its name.
+  bool is_published() const { return published_; }
+  /// Removes the file, if its temporary name still means it.
+  void discard() noexcept;
+
+ private:
+  bool has_partial_name() const;
+  Status settle(bool sync);
+
+  std::shared_ptr<storage::Driver> driver_;
+  std::string path_;
+  std::string partial_path_;
+  std::unique_ptr<storage::File> file_;
+  bool published_ = false;
+};
+
+}  // namespace stria::file

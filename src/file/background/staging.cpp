@@ -1,0 +1,172 @@
+#include "file/background/staging.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "storage/messages.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kExtentBytes = 32 << 20;
+
+/// The extents of the process: those in use count, those that wait for use are kept.
+class Pool {
+ public:
+  /// Never destroyed, because a thread may still write when the program ends.
+  static Pool& instance() {
+    static Pool* pool = new Pool;
+    return *pool;
+  }
+
+  /// Null where there is no memory.
+  std::byte* take() {
+    const std::lock_guard lock(mutex_);
+    if (!kept_.empty()) {
+      std::byte* memory = kept_.back();
+      kept_.pop_back();
+      return memory;
+    }
+    void* memory = mmap(nullptr, kExtentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      return nullptr;
+    }
+    // The kernel may ignore this.
+    madvise(memory, kExtentBytes, MADV_HUGEPAGE);
+    return static_cast<std::byte*>(memory);
+  }
+
+  void give_back(std::byte* memory) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      kept_.reserve(kept_.size() + 1);
+      madvise(memory, kExtentBytes, MADV_FREE);
+      kept_.push_back(memory);
+    } catch (const std::bad_alloc&) {
+      munmap(memory, kExtentBytes);
+    }
+  }
+
+  /// Counts up to `bytes` as staged, as many as fit below the limit, and returns their number.
+  int64_t count(int64_t bytes, int64_t limit_bytes) {
+    const std::lock_guard lock(mutex_);
+    const int64_t taken = std::clamp<int64_t>(limit_bytes - staged_bytes_, 0, bytes);
+    staged_bytes_ += taken;
+    return taken;
+  }
+  void uncount(int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    staged_bytes_ -= bytes;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::byte*> kept_;
+  int64_t staged_bytes_ = 0;
+};
+
+}  // namespace
+
+Staging::~Staging() {
+  for (Extent& extent : extents_) {
+    give_back(extent);
+  }
+}
+
+void Staging::give_back(Extent& extent) noexcept {
+  if (extent.memory != nullptr) {
+    Pool::instance().give_back(std::exchange(extent.memory, nullptr));
+    Pool::instance().uncount(extent.used_bytes);
+  }
+}
+
+bool Staging::add_extent() {
+  extents_.emplace_back();
+  extents_.back().memory = Pool::instance().take();
+  if (extents_.back().memory == nullptr) {
+    extents_.pop_back();
+    return false;
+  }
+  return true;
+}
+
+int64_t Staging::take(const storage::WriteSegment& segment) noexcept {
+  int64_t taken = 0;
+  try {
+    while (taken < segment.bytes) {
+      if ((extents_.empty() || extents_.back().used_bytes == kExtentBytes) && !add_extent()) {
+        break;
+      }
+      Extent& extent = extents_.back();
+      const int64_t offset = segment.offset + taken;
+      std::byte* const place = extent.memory + extent.used_bytes;
+      const bool goes_on = !extent.segments.empty() && extent.segments.back().offset + extent.segments.back().bytes == offset;
+      if (!goes_on) {
+        extent.segments.reserve(std::max(extent.segments.size() + 1, extent.segments.capacity()));
+      }
+      const int64_t wanted = std::min(segment.bytes - taken, kExtentBytes - extent.used_bytes);
+      const int64_t bytes = Pool::instance().count(wanted, limit_bytes_);
+      if (bytes == 0) {
+        break;
+      }
+      std::memcpy(place, segment.data + taken, static_cast<size_t>(bytes));
+      if (goes_on) {
+        extent.segments.back().bytes += bytes;
+      } else {
+        extent.segments.push_back({offset, place, bytes});
+      }
+      extent.used_bytes += bytes;
+      taken += bytes;
+    }
+  } catch (const std::bad_alloc&) {
+    // The caller writes the rest.
+  }
+  staged_bytes_ += taken;
+  return taken;
+}
+
+Status Staging::write_to(storage::File& file) {
+  Status outcome;
+  for (Extent& extent : extents_) {
+    if (outcome.ok() && !extent.segments.empty()) {
+      outcome = file.write(extent.segments);
+    }
+    give_back(extent);
+  }
+  return outcome;
+}
+
+storage::Capabilities staged_capabilities(storage::Capabilities capabilities) {
+  capabilities.native_types = false;
+  capabilities.direct_align_bytes = 0;
+  capabilities.reserving_pays = false;
+  capabilities.parallel_writes = true;
+  capabilities.asynchronous = false;
+  return capabilities;
+}
+
+StagedFile::StagedFile(storage::File& file, Staging& staging)
+    : file_(file), staging_(staging), capabilities_(staged_capabilities(file.capabilities())) {}
+
+Status StagedFile::write(std::span<const storage::WriteSegment> segments) {
+  for (const storage::WriteSegment& segment : segments) {
+    const int64_t taken = staging_.take(segment);
+    if (taken < segment.bytes) {
+      const storage::WriteSegment rest{segment.offset + taken, segment.data + taken, segment.bytes - taken};
+      STRIA_RETURN_IF_ERROR(file_.write(std::span(&rest, 1)));
+    }
+  }
+  return Status();
+}
+
+Result<int64_t> StagedFile::read(std::span<const storage::ReadSegment>) {
+  return Status(ErrorCode::kUnsupported, storage::describe("read", path()) + ": its writes are staged");
+}
+
+}  // namespace stria::file

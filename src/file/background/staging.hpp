@@ -1,0 +1,78 @@
+// The memory that keeps what a rank writes until a thread writes it.
+//
+// Problem: each new page from the kernel costs a fault and is zeroed, which takes longer than to
+// fill it; and checkpoints come again and again.
+// Method: extents of the process's own memory, kept for the next commit. What they held is marked
+// as free, so that the kernel takes the pages where it needs them, and leaves them where it
+// doesn't. Neighbours in the file that are neighbours in an extent become one write.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "storage/driver.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// What one rank has staged of one file.
+class Staging {
+ public:
+  /// Takes up to `limit_bytes`, less what other commits of the process still hold.
+  explicit Staging(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  /// Copies the bytes, and keeps them for write_to(). Returns how many, from the first: fewer where
+  /// the limit is reached, or there is no memory. Never throws.
+  int64_t take(const storage::WriteSegment& segment) noexcept;
+  /// Writes everything, and gives the memory back as it goes, also after an error.
+  Status write_to(storage::File& file);
+  int64_t staged_bytes() const { return staged_bytes_; }
+
+ private:
+  struct Extent {
+    std::byte* memory = nullptr;
+    int64_t used_bytes = 0;
+    std::vector<storage::WriteSegment> segments;
+  };
+
+  bool add_extent();
+  void give_back(Extent& extent) noexcept;
+
+  int64_t limit_bytes_;
+  int64_t staged_bytes_ = 0;
+  std::vector<Extent> extents_;
+};
+
+/// A file whose writes are staged. What the staging doesn't take is written at once. Reads and
+/// datatypes are not for it. The file and the staging must outlive it.
+class StagedFile final : public storage::File {
+ public:
+  StagedFile(storage::File& file, Staging& staging);
+
+  const std::string& path() const override { return file_.path(); }
+  const storage::Capabilities& capabilities() const override { return capabilities_; }
+  Result<storage::Identity> identity() override { return file_.identity(); }
+  const storage::File& plain() const override { return file_.plain(); }
+  Status write(std::span<const storage::WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const storage::ReadSegment> segments) override;
+  Result<int64_t> size() override { return file_.size(); }
+  Status resize(int64_t bytes) override { return file_.resize(bytes); }
+  Status preallocate(int64_t bytes) override { return file_.preallocate(bytes); }
+  Status sync() override { return file_.sync(); }
+  Status close() override { return file_.close(); }
+
+ private:
+  storage::File& file_;
+  Staging& staging_;
+  storage::Capabilities capabilities_;
+};
+
+/// What storage can do while its writes are staged: neither datatypes nor direct writes, and no
+/// rank waits for another.
+storage::Capabilities staged_capabilities(storage::Capabilities capabilities);
+
+}  // namespace stria::file

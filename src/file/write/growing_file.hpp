@@ -1,0 +1,54 @@
+// A file that grows, on rank 0: its handle, the lock that keeps other writers out, and the bytes
+// that make valid what was added.
+//
+// Until those are written the file's content is the old one. Nothing here communicates.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/driver.hpp"
+#include "stria/phases.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+class GrowingFile {
+ public:
+  /// `path` as the storage knows it.
+  GrowingFile(std::shared_ptr<storage::Driver> driver, std::string path);
+
+  /// Opens the file, and keeps out other writers. kAlreadyExists when there is one. Nothing of the
+  /// file changes. `given_path` is the name that the program knows.
+  Status open(const std::string& given_path);
+  /// The handle; null before open() has succeeded.
+  storage::File* file() const { return file_.get(); }
+  /// Clears what lies behind the end, now and when the file is given up.
+  Status end_at(int64_t old_end);
+  /// Keeps the bytes that publish() writes to the file's begin, and those that stand there.
+  Status note_switch_over(const std::vector<std::byte>& bytes);
+  /// When everything is written: size, sync, the bytes that make it valid, sync.
+  Status publish(int64_t file_bytes, bool sync, PhaseTimes& times);
+  /// Whether what was added is valid, or may be.
+  bool is_published() const { return published_; }
+  /// Gives up what was added, unless it is published. Where that fails, the next program that adds
+  /// to the file clears it.
+  void discard() noexcept;
+
+ private:
+  bool has_its_name() const;
+  Status switch_over(bool sync);
+
+  std::shared_ptr<storage::Driver> driver_;
+  std::string path_;
+  std::unique_ptr<storage::File> file_;
+  std::unique_ptr<storage::RangeLock> lock_;
+  std::vector<std::byte> switch_over_;  // what is written last
+  std::vector<std::byte> old_begin_;    // and what stands there
+  int64_t old_end_ = -1;                // -1: nothing was added yet
+  bool published_ = false;
+};
+
+}  // namespace stria::file
