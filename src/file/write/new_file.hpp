@@ -77,8 +77,8 @@ class NewFile {
   std::string path_;
   std::string partial_path_;
   bool published_ = false;
-  std::unique_ptr<PartialFile> partial_;    // rank 0
-  std::unique_ptr<storage::File> opened_;   // other ranks, when the first transfer needs it
+  std::unique_ptr<PartialFile> partial_;   // rank 0
+  std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;  // one of the first two
