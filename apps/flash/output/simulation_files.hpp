@@ -21,7 +21,7 @@ struct OutputOptions {
   bool corners = false;  ///< also plot files of corner values
   bool sync = true;
   bool async = false;  ///< checkpoints are written while the run goes on
-  int keep = 0;  ///< checkpoints to keep; 0: all
+  int keep = 0;        ///< checkpoints to keep; 0: all
   CheckpointForm form;
   Format format = Format::kHdf5;
   Hints hints;

@@ -61,8 +61,7 @@ void Background::wait_for_name(const std::string& stored_path) {
   const auto has_name = [&](const std::shared_ptr<BackgroundCommit>& commit) { return commit->stored_path() == stored_path; };
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [&] {
-    return std::none_of(to_write_.begin(), to_write_.end(), has_name) &&
-           std::none_of(to_end_.begin(), to_end_.end(), has_name);
+    return std::none_of(to_write_.begin(), to_write_.end(), has_name) && std::none_of(to_end_.begin(), to_end_.end(), has_name);
   });
 }
 

@@ -80,9 +80,9 @@ std::optional<Status> OutcomeBoard::collect() const {
   Status first;
   for (int rank = 0; rank < size_; ++rank) {
     const Part& other = part(rank);
-    keep_first_failure(first,
-                       other.own.is_told() ? other.own.read() : Status(ErrorCode::kIo, "its process ended before it had written"),
-                       rank, size_);
+    keep_first_failure(
+        first, other.own.is_told() ? other.own.read() : Status(ErrorCode::kIo, "its process ended before it had written"), rank,
+        size_);
   }
   return first;
 }

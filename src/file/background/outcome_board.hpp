@@ -16,7 +16,7 @@ namespace stria::file {
 
 class OutcomeBoard {
  public:
-  /// Makes the board. \pre all ranks are on one node. Collective: yes; the status is this rank's own.
+  /// Makes the board. \pre all ranks are on one node. Collective: yes; the status is this rank's.
   Status share(Comm& comm);
 
   int rank() const { return rank_; }
