@@ -3,10 +3,11 @@
 
 The page shows the papers' figures beside ours.
 
-usage: run_papers.py list | run ID ... | run all"""
+`stria papers` starts it (docs/bench.md)."""
 
 import argparse
 import dataclasses
+import importlib
 import json
 import os
 import sys
@@ -15,7 +16,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 from papers import ching, flash, page, sweeps, thakur, yu  # noqa: E402
-from papers.runs import DROP_IN, PEERS, STRIA, WRAPPERS, Failed, Runs  # noqa: E402
+from papers.runs import Failed, Runs  # noqa: E402
+from programs import DROP_IN, PEERS, STRIA, WRAPPERS  # noqa: E402
 from run_servers_bench import Store, say  # noqa: E402
 
 EXPERIMENTS = sorted(
@@ -33,21 +35,33 @@ class Places:
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="stria papers", description=__doc__.splitlines()[0])
     parser.add_argument("action", choices=("list", "run"))
     parser.add_argument("ids", nargs="*", help="experiments, or all", metavar="ID")
     parser.add_argument("--quick", action="store_true", help="small sizes, some minutes")
     parser.add_argument("--cycles", type=int, default=3, help="times that every variant runs")
     parser.add_argument("--dir", default="/dev/shm", help="where the store and the files are made")
-    parser.add_argument("--out", default=os.path.join(ROOT, "out", "papers"), help="where the page goes")
+    parser.add_argument("--out", default=os.path.join("out", "papers"), help="where the page goes")
     options = parser.parse_args(arguments)
     known = {experiment.key for experiment in EXPERIMENTS}
     for key in options.ids:
         if key not in known and key != "all":
-            parser.error(f"no experiment {key}; known: {', '.join(sorted(known))}")
+            parser.exit(2, f"stria: papers: no experiment {key}; known: {', '.join(sorted(known))}\n")
     if options.action == "run" and not options.ids:
         parser.error("run: name experiments, or all")
     return options
+
+
+def what_is_missing():
+    """Why no experiment can run, or None."""
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError as error:
+        return f"{sys.executable} has no matplotlib ({error}): install it there, or name another Python by STRIA_PYTHON"
+    for program in (STRIA, DROP_IN, PEERS, WRAPPERS):
+        if not os.path.exists(program):
+            return f"no {program}; the experiments need a whole build for Open MPI (make papers)"
+    return None
 
 
 def measure(experiment, options, places):
@@ -71,10 +85,9 @@ def main(arguments):
     if options.action == "list":
         say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))
         return 0
-    for program in (STRIA, DROP_IN, PEERS, WRAPPERS):
-        if not os.path.exists(program):
-            print(f"run_papers.py: no {program}; build it first (make papers)", file=sys.stderr)
-            return 2
+    if missing := what_is_missing():
+        print(f"stria: papers: {missing}", file=sys.stderr)
+        return 2
     os.makedirs(options.out, exist_ok=True)
     chosen = [experiment for experiment in EXPERIMENTS if experiment.key in options.ids or "all" in options.ids]
     with tempfile.TemporaryDirectory(prefix="stria-papers-", dir=options.dir) as directory, Store(directory) as store:

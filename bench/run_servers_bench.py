@@ -26,14 +26,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 import command  # noqa: E402
 import patterns  # noqa: E402
+from programs import DROP_IN, STRIA  # noqa: E402
 from servers import cases, chart, goals  # noqa: E402
 
 from mpiexec_env import mpiexec_environment  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build", "release")
 PLAIN = os.path.join(BUILD, "bin", "store_bench")
-STRIA = os.path.join(BUILD, "bin", "stria")
-DROP_IN = os.path.join(BUILD, "lib", "libstria_mpiio.so")
 TIMEOUT_S = 600
 QUANTITIES = ("write", "read")
 

@@ -2,7 +2,7 @@
 # Experiments of the papers that Stria rebuilds: the papers' figures beside ours in
 # out/papers/index.html.
 # usage: scripts/papers.sh list | run ID ... | run all
-#          [OPTION of bench/run_papers.py ...]
+#          [OPTION of stria papers run ...]
 #   --quick   small sizes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,4 +10,4 @@ source scripts/stages.sh
 
 scripts/setup.sh
 stage build build_preset release stria_cli stria_mpiio stria_trace bench_flash_peers || exit 1
-exec build/venv/bin/python -B bench/run_papers.py "$@"
+STRIA_PYTHON=${STRIA_PYTHON:-build/venv/bin/python} exec build/release/bin/stria papers "$@"

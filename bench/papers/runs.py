@@ -9,13 +9,10 @@ import statistics
 import subprocess
 import tempfile
 
+from programs import DROP_IN, PEERS, STRIA, WRAPPERS
+
 from mpiexec_env import mpiexec_environment
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-STRIA = os.path.join(ROOT, "build", "release", "bin", "stria")
-DROP_IN = os.path.join(ROOT, "build", "release", "lib", "libstria_mpiio.so")
-WRAPPERS = os.path.join(ROOT, "build", "release", "lib", "libstria_trace.so")
-PEERS = os.path.join(ROOT, "build", "release", "bin", "bench_flash_peers")
 TIMEOUT_S = 600
 
 

@@ -1,10 +1,13 @@
 #include "command.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -71,6 +74,26 @@ void warn(MPI_Comm comm, const std::string& text) {
   if (rank == 0) {
     fmt::print(stderr, "stria: warning: {}\n", text);
   }
+}
+
+std::string own_program() {
+  std::string program(PATH_MAX, '\0');
+  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
+  if (length < 0) {
+    Status::from_errno(errno, "find this program").throw_if_error();
+  }
+  program.resize(static_cast<size_t>(length));
+  return program;
+}
+
+void become(std::vector<std::string> words) {
+  std::vector<char*> raw;
+  for (std::string& word : words) {
+    raw.push_back(word.data());
+  }
+  raw.push_back(nullptr);
+  execvp(raw[0], raw.data());
+  throw Error(ErrorCode::kIo, fmt::format("start '{}': {}", words[0], std::strerror(errno)));
 }
 
 std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<std::string>& entries) {

@@ -25,6 +25,7 @@ using Action = std::function<int(MPI_Comm)>;
 void add_convection(CLI::App& app, Action& action);
 void add_flash_io(CLI::App& flash, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_papers(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 #ifdef STRIA_WITH_SEDOV
 void add_flash_sedov(CLI::App& flash, Action& action);
@@ -48,6 +49,12 @@ void print(MPI_Comm comm, const std::string& text);
 
 /// Prints a warning on rank 0's stderr.
 void warn(MPI_Comm comm, const std::string& text);
+
+/// The path of this program. Throws stria::Error.
+std::string own_program();
+
+/// Becomes another program, which is looked for as a shell does. Throws stria::Error.
+[[noreturn]] void become(std::vector<std::string> words);
 
 /// Splits entries "name=value" and warns of those that the library can't use. Throws stria::Error
 /// (kInvalidArgument).

@@ -7,8 +7,8 @@
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
-  constexpr std::array<std::string_view, 13> kAlone{"serve", "ls",    "cp",    "rm",  "mv",     "stat", "df",
-                                                    "scrub", "chmod", "chown", "key", "status", "mount"};
+  constexpr std::array<std::string_view, 14> kAlone{"serve", "ls",    "cp",    "rm",  "mv",     "stat",  "df",
+                                                    "scrub", "chmod", "chown", "key", "status", "mount", "papers"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "agree.hpp"
 #include "run/benchmark.hpp"
@@ -180,14 +179,8 @@ std::string hints_file(const Arguments& arguments, int ranks, const Verdict& ver
 }
 
 // Becomes the launcher, which starts the same command on ranks.
-int start_ranks(const Arguments& arguments) {
-  std::string program(PATH_MAX, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  if (length < 0) {
-    Status::from_errno(errno, "find this program").throw_if_error();
-  }
-  program.resize(static_cast<size_t>(length));
-  std::vector<std::string> words{"sh", "-c", "exec " + arguments.mpiexec + " \"$0\" \"$@\"", program, "tune"};
+[[noreturn]] void start_ranks(const Arguments& arguments) {
+  std::vector<std::string> words{"sh", "-c", "exec " + arguments.mpiexec + " \"$0\" \"$@\"", own_program(), "tune"};
   for (const CLI::Option* option : arguments.command->get_options()) {
     for (const std::string& value : option->results()) {
       if (option->get_name() != "--mpiexec") {
@@ -195,18 +188,12 @@ int start_ranks(const Arguments& arguments) {
       }
     }
   }
-  std::vector<char*> raw;
-  for (std::string& word : words) {
-    raw.push_back(word.data());
-  }
-  raw.push_back(nullptr);
-  execv("/bin/sh", raw.data());
-  throw Error(ErrorCode::kIo, fmt::format("start '{}': {}", arguments.mpiexec, std::strerror(errno)));
+  become(std::move(words));
 }
 
 int run(MPI_Comm comm, const Arguments& arguments) {
   if (comm == MPI_COMM_NULL) {
-    return start_ranks(arguments);
+    start_ranks(arguments);
   }
   BenchOptions options = bench_options(arguments);
   check_writable(comm, arguments.output);
