@@ -37,12 +37,12 @@ typedef struct stria_file stria_file; /* an open file */
 /* A dataset; belongs to its file and is freed with it. */
 typedef struct stria_dataset stria_dataset;
 typedef struct stria_commit_handle stria_commit_handle; /* a commit that goes on by itself */
-typedef struct stria_type stria_type;         /* which bytes of memory, in which order */
-typedef struct stria_elements stria_elements; /* a map of single elements */
-typedef struct stria_options stria_options;   /* of a file or a dataset, by name */
-typedef struct stria_list stria_list;         /* strings */
-typedef struct stria_table stria_table;       /* records that were read */
-typedef struct stria_verdict stria_verdict;   /* what stria_verify() found */
+typedef struct stria_type stria_type;                   /* which bytes of memory, in which order */
+typedef struct stria_elements stria_elements;           /* a map of single elements */
+typedef struct stria_options stria_options;             /* of a file or a dataset, by name */
+typedef struct stria_list stria_list;                   /* strings */
+typedef struct stria_table stria_table;                 /* records that were read */
+typedef struct stria_verdict stria_verdict;             /* what stria_verify() found */
 
 enum stria_code {
   STRIA_OK = 0,

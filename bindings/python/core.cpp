@@ -336,21 +336,8 @@ nb::dict report(File& file) {
   return result;
 }
 
-void define_classes(nb::module_& module) {
-  nb::class_<Dataset>(module, "Dataset")
-      .def_ro("dims", &Dataset::dims)
-      .def_ro("element", &Dataset::element)
-      .def_ro("type_name", &Dataset::type_name);
-
-  nb::class_<Map>(module, "Map");
-  module.def("make_map", make_map);
-
-  nb::class_<Commit>(module, "Commit")
-      .def("done", [](Commit& commit) { return stria_commit_done(commit.get()) != 0; })
-      .def("wait", [](Commit& commit) { released([&] { return stria_commit_wait(commit.get()); }); });
-
-  nb::class_<File>(module, "File")
-      .def_prop_ro("is_open", &File::is_open)
+void define_life(nb::class_<File>& type) {
+  type.def_prop_ro("is_open", &File::is_open)
       .def("close", &File::close)
       .def("flush", [](File& file) { released([&] { return stria_flush(file.get()); }); })
       .def("commit", [](File& file) { released([&] { return stria_commit(file.get()); }); })
@@ -360,8 +347,11 @@ void define_classes(nb::module_& module) {
              released([&] { return stria_commit_async(file.get(), &handle); });
              return std::make_unique<Commit>(handle);
            })
-      .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); })
-      .def("create_dataset",
+      .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); });
+}
+
+void define_data(nb::class_<File>& type) {
+  type.def("create_dataset",
            [](File& file, const std::string& path, int element, const Sizes& dims, const Names& names) {
              const Options options = options_of(names);
              stria_dataset* handle = nullptr;
@@ -388,8 +378,11 @@ void define_classes(nb::module_& module) {
       .def("get_elements", get_elements)
       .def("place_rows", place_rows)
       .def("share_rows", share_rows)
-      .def("progress", &File::set_progress, nb::arg("report").none())
-      .def("set_numbers", set_numbers)
+      .def("progress", &File::set_progress, nb::arg("report").none());
+}
+
+void define_attributes(nb::class_<File>& type) {
+  type.def("set_numbers", set_numbers)
       .def("set_strings", set_strings)
       .def("get_floats", get_floats)
       .def("get_integers", get_integers)
@@ -419,6 +412,25 @@ void define_classes(nb::module_& module) {
       .def("hints", [](File& f) { return listed([&](stria_list** out) { return stria_hints(f.get(), out); }); })
       .def("hint_warnings",
            [](File& f) { return listed([&](stria_list** out) { return stria_hint_warnings(f.get(), out); }); });
+}
+
+void define_classes(nb::module_& module) {
+  nb::class_<Dataset>(module, "Dataset")
+      .def_ro("dims", &Dataset::dims)
+      .def_ro("element", &Dataset::element)
+      .def_ro("type_name", &Dataset::type_name);
+
+  nb::class_<Map>(module, "Map");
+  module.def("make_map", make_map);
+
+  nb::class_<Commit>(module, "Commit")
+      .def("done", [](Commit& commit) { return stria_commit_done(commit.get()) != 0; })
+      .def("wait", [](Commit& commit) { released([&] { return stria_commit_wait(commit.get()); }); });
+
+  nb::class_<File> file(module, "File");
+  define_life(file);
+  define_data(file);
+  define_attributes(file);
 }
 
 }  // namespace

@@ -105,7 +105,9 @@ int run(MPI_Comm comm, int argc, char** argv) {
 }
 
 // Needs neither ranks nor MPI's threads and signals.
-bool is_alone(const std::string& word) { return word == kDescribe || runs_alone(word); }
+bool is_alone(const std::string& word) {
+  return word == kDescribe || runs_alone(word);
+}
 
 // Servers and commands on stores have no ranks, and run without MPI's threads and signals.
 int run_alone(int argc, char** argv) {

@@ -348,7 +348,8 @@ class File:
         if unlimited:
             options["unlimited"] = "true"
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
-        made = self._handle.create_dataset(path, _element_of(dtype), [-1 if size is None else int(size) for size in dims], options)
+        sizes = [-1 if size is None else int(size) for size in dims]
+        made = self._handle.create_dataset(path, _element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if data is not None:
             dataset[...] = array

@@ -145,7 +145,7 @@ Case make_regular_case(uint64_t seed, bool by_turns) {
     Lane lane{{0, kFileBytes}, 0, {}};
     lane.streams.push_back({0, Datatype::hvector(count, 1, stride, Datatype::bytes(kRecordBytes)).value(), first});
     rank.lanes.push_back(lane);
-    rank.direct.push_back(seed % 5 == 0);
+    rank.straight.push_back(seed % 5 == 0);
     rank.packed.emplace_back();
     rank.offsets.emplace_back();
     for (int64_t i = 0; i < count * kRecordBytes; ++i) {
@@ -207,7 +207,7 @@ TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
   const Datatype pieces = Datatype::hvector(kPieces, 1, 64, Datatype::bytes(kPieceBytes)).value();
   rank.lanes[0].streams = {{1, pieces, 0}, {0, pieces, 1000}};
   rank.packed.assign(2, Bytes(kPieces * kPieceBytes, std::byte{7}));
-  rank.direct.assign(2, false);
+  rank.straight.assign(2, false);
   for (int64_t failing = 0; failing < 2 * kPieces; ++failing) {
     storage::MemoryDriver memory;
     set_content(memory, kPath, c.before);
