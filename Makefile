@@ -8,11 +8,11 @@ help: ## list the targets
 setup: ## install what is missing: Debian packages, Python packages in build/venv
 	@scripts/setup.sh
 
-build: setup ## optimised programs in build/release/bin (Open MPI)
-	@cmake --preset release && cmake --build --preset release
+build: setup ## optimised programs in build/release/bin (Open MPI); make check builds the tests too
+	@cmake --preset release && cmake --build --preset release --target installed
 
 build-mpich: setup ## the same with MPICH in build/release-mpich/bin
-	@cmake --preset release-mpich && cmake --build --preset release-mpich
+	@cmake --preset release-mpich && cmake --build --preset release-mpich --target installed
 
 demo: ## a Sedov blast on 4 ranks in out/demo: written, checked, drawn, its timeline and I/O report
 	@scripts/demo.sh

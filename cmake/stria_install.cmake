@@ -20,6 +20,14 @@ foreach(program IN LISTS programs)
   install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
 
+# What cmake --install needs, without tests and what only benchmarks run.
+add_custom_target(installed DEPENDS stria stria_serial stria_c stria_c_serial ${programs})
+foreach(target stria_fortran stria_fortran_serial stria_mpiio stria_trace stria_manual bench_flash_peers)
+  if(TARGET ${target})
+    add_dependencies(installed ${target})
+  endif()
+endforeach()
+
 install(EXPORT striaTargets NAMESPACE stria:: DESTINATION ${STRIA_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stria_config.cmake.in ${CMAKE_BINARY_DIR}/striaConfig.cmake
   INSTALL_DESTINATION ${STRIA_CMAKE_DIR})

@@ -15,6 +15,7 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kExtentBytes = 32 << 20;
+constexpr size_t kFirstSegments = 64;
 
 /// The extents of the process: those in use count, those that wait for use are kept.
 class Pool {
@@ -107,8 +108,8 @@ int64_t Staging::take(const storage::WriteSegment& segment) noexcept {
       const int64_t offset = segment.offset + taken;
       std::byte* const place = extent.memory + extent.used_bytes;
       const bool goes_on = !extent.segments.empty() && extent.segments.back().offset + extent.segments.back().bytes == offset;
-      if (!goes_on) {
-        extent.segments.reserve(std::max(extent.segments.size() + 1, extent.segments.capacity()));
+      if (!goes_on && extent.segments.size() == extent.segments.capacity()) {
+        extent.segments.reserve(std::max(kFirstSegments, 2 * extent.segments.size()));
       }
       const int64_t wanted = std::min(segment.bytes - taken, kExtentBytes - extent.used_bytes);
       const int64_t bytes = Pool::instance().count(wanted, limit_bytes_);
