@@ -9,7 +9,7 @@ WORKLOAD = ["ior", "--block-kib", 16384]
 
 
 def tune(work, *options, fault=None):
-    sizes = ["--size", "block-kib=16384", "--budget", 1.8, "--output", work / "hints", "--dir", work]
+    sizes = ["--size", "block-kib=16384", "--budget", 4, "--output", work / "hints", "--dir", work]
     return run("tune", "--for", "ior", *sizes, *options, fault=fault)
 
 
