@@ -5,28 +5,11 @@
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "comm/yielding.hpp"
 #include "trace/record/span.hpp"
 #include "trace/record/wait_timer.hpp"
 
 namespace stria {
-
-namespace {
-
-// Ranks meet between pieces of work, where a sleep and the wake from it would take a tenth of a
-// small operation. So they first yield for some hundred microseconds, which leaves the processor to
-// any rank that has work.
-constexpr int kYields = 1000;
-
-/// True once `is_over()` is, which is asked so often before a sleep pays.
-template <typename IsOver>
-bool yield_until(Comm& comm, IsOver&& is_over) {
-  for (int i = 0; i < kYields && !is_over(); ++i) {
-    comm.pause(0);
-  }
-  return is_over();
-}
-
-}  // namespace
 
 Result<std::unique_ptr<NodeMeeting>> NodeMeeting::create(Comm& comm) {
   static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);

@@ -13,6 +13,7 @@
 #include "comm/mpi/small_gather.hpp"
 #include "comm/mpi/wait_watch.hpp"
 #include "comm/pause.hpp"
+#include "comm/reduced.hpp"
 
 namespace stria {
 
@@ -201,19 +202,6 @@ void MpiComm::broadcast(std::span<std::byte> data, int root) {
     MPI_Ibcast(data.data() + first, bytes, MPI_BYTE, root, world_, &request);
     wait_for(request);
   });
-}
-
-template <typename T>
-T reduced(T a, T b, ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-      return a + b;
-    case ReduceOp::kMin:
-      return std::min(a, b);
-    case ReduceOp::kMax:
-      return std::max(a, b);
-  }
-  return a;
 }
 
 /// Reduces the values of all ranks, which lie behind one another, in rank order.

@@ -6,13 +6,13 @@
 #include <numeric>
 #include <utility>
 
+#include "comm/yielding.hpp"
+
 namespace stria {
 
 namespace {
 
 constexpr uint32_t kSets = 2;
-// As in NodeMeeting: a sleep and the wake from it would take longer than the usual wait.
-constexpr int kYields = 1000;
 
 }  // namespace
 
@@ -100,11 +100,8 @@ std::span<const std::byte> SmallGather::gather(Comm& comm, std::span<const std::
 }
 
 void SmallGather::wait_until(Comm& comm, std::atomic<uint32_t>& word, uint32_t value) const {
-  for (int i = 0; i < kYields; ++i) {
-    if (word.load() == value) {
-      return;
-    }
-    comm.pause(0);
+  if (yield_until(comm, [&] { return word.load() == value; })) {
+    return;
   }
   for (uint32_t seen = word.load(); seen != value; seen = word.load()) {
     comm.wait_while(word, seen);

@@ -5,24 +5,13 @@
 #include <functional>
 #include <memory>
 
+#include "comm/reduced.hpp"
+
 namespace stria {
 
 namespace {
 
 constexpr int kCollectiveTag = -1;
-
-template <typename T>
-T combine(T a, T b, ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-      return a + b;
-    case ReduceOp::kMin:
-      return std::min(a, b);
-    case ReduceOp::kMax:
-      return std::max(a, b);
-  }
-  return a;
-}
 
 }  // namespace
 
@@ -76,7 +65,7 @@ void MessageCollectives::reduce_and_broadcast(std::span<T> values, ReduceOp op) 
     if (rank() + distance < size()) {
       receive_now(std::as_writable_bytes(std::span(other)), rank() + distance);
       for (size_t i = 0; i < values.size(); ++i) {
-        values[i] = combine(values[i], other[i], op);
+        values[i] = reduced(values[i], other[i], op);
       }
     }
   }

@@ -15,6 +15,35 @@ std::string partial_path(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".partial";
 }
 
+namespace {
+
+// Whether the name still means the open file, as far as the storage can tell.
+bool is_named(storage::Driver& driver, storage::File& file, const std::string& name) {
+  const auto open = file.identity();
+  const auto named = driver.identity(name);
+  return named.status().code() != ErrorCode::kNotFound && (!open.ok() || !named.ok() || *open == *named);
+}
+
+}  // namespace
+
+Status complete(storage::Driver& driver, storage::File& file, const std::string& name, int64_t file_bytes, bool sync,
+                PhaseTimes& times) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file.size());
+  if (size_bytes != file_bytes) {
+    STRIA_RETURN_IF_ERROR(file.resize(file_bytes));
+  }
+  if (sync) {
+    PhaseTimer timer(times, Phase::kSync);
+    STRIA_RETURN_IF_ERROR(file.sync());
+  }
+  PhaseTimer timer(times, Phase::kCommit);
+  return is_named(driver, file, name)
+             ? Status()
+             : Status(ErrorCode::kIo, fmt::format("'{}' doesn't name the file any more that was written under this name: "
+                                                  "something has renamed, removed or replaced it",
+                                                  name));
+}
+
 PartialFile::PartialFile(std::shared_ptr<storage::Driver> driver, std::string path)
     : driver_(std::move(driver)), path_(std::move(path)), partial_path_(partial_path(path_)) {}
 
@@ -28,20 +57,8 @@ Status PartialFile::create(const storage::Striping& striping) {
 }
 
 Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
-  if (size_bytes != file_bytes) {
-    STRIA_RETURN_IF_ERROR(file_->resize(file_bytes));
-  }
-  if (sync) {
-    PhaseTimer timer(times, Phase::kSync);
-    STRIA_RETURN_IF_ERROR(file_->sync());
-  }
+  STRIA_RETURN_IF_ERROR(complete(*driver_, *file_, partial_path_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
-  if (!has_partial_name()) {
-    return Status(ErrorCode::kIo, fmt::format("'{}' doesn't name the file any more that was written under this name: something "
-                                              "has renamed, removed or replaced it",
-                                              partial_path_));
-  }
   STRIA_RETURN_IF_ERROR(driver_->rename(partial_path_, path_));
   published_ = true;
   return settle(sync);
@@ -56,17 +73,10 @@ Status PartialFile::settle(bool sync) {
 void PartialFile::discard() noexcept {
   if (file_ != nullptr) {
     // The outcome of the removal doesn't matter: the caller needs the reason of the failure.
-    static_cast<void>(or_out_of_memory([&] { return has_partial_name() ? driver_->remove(partial_path_) : Status(); }));
+    static_cast<void>(or_out_of_memory(
+        [&] { return is_named(*driver_, *file_, partial_path_) ? driver_->remove(partial_path_) : Status(); }));
   }
   file_.reset();
-}
-
-// Whether the temporary name still means the file that was made under it, as far as the storage
-// can tell.
-bool PartialFile::has_partial_name() const {
-  const auto created = file_->identity();
-  const auto named = driver_->identity(partial_path_);
-  return named.status().code() != ErrorCode::kNotFound && (!created.ok() || !named.ok() || *created == *named);
 }
 
 }  // namespace stria::file

@@ -16,6 +16,11 @@ namespace stria::file {
 /// The name under which the file at `path` is written until its commit.
 std::string partial_path(const std::string& path);
 
+/// Gives a file that is all written its size, makes it durable if asked, and checks that `name`
+/// still means it.
+Status complete(storage::Driver& driver, storage::File& file, const std::string& name, int64_t file_bytes, bool sync,
+                PhaseTimes& times);
+
 class PartialFile {
  public:
   /// `path` is the final name, as the storage knows it.
@@ -33,7 +38,6 @@ class PartialFile {
   void discard() noexcept;
 
  private:
-  bool has_partial_name() const;
   Status settle(bool sync);
 
   std::shared_ptr<storage::Driver> driver_;

@@ -1,10 +1,9 @@
 #include "file/write/growing_file.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "base/out_of_memory.hpp"
+#include "file/background/partial_file.hpp"
 #include "storage/messages.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -55,20 +54,8 @@ Status GrowingFile::note_switch_over(const std::vector<std::byte>& bytes) {
 }
 
 Status GrowingFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
-  if (size_bytes != file_bytes) {
-    STRIA_RETURN_IF_ERROR(file_->resize(file_bytes));
-  }
-  if (sync) {
-    PhaseTimer timer(times, Phase::kSync);
-    STRIA_RETURN_IF_ERROR(file_->sync());
-  }
+  STRIA_RETURN_IF_ERROR(complete(*driver_, *file_, path_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
-  if (!has_its_name()) {
-    return Status(ErrorCode::kIo, fmt::format("'{}' doesn't name the file any more that was written under this name: something "
-                                              "has renamed, removed or replaced it",
-                                              path_));
-  }
   return switch_over(sync);
 }
 
@@ -95,13 +82,6 @@ void GrowingFile::discard() noexcept {
   }
   lock_.reset();
   file_.reset();
-}
-
-// Whether the name still means the file that was opened, as far as the storage can tell.
-bool GrowingFile::has_its_name() const {
-  const auto opened = file_->identity();
-  const auto named = driver_->identity(path_);
-  return named.status().code() != ErrorCode::kNotFound && (!opened.ok() || !named.ok() || *opened == *named);
 }
 
 }  // namespace stria::file

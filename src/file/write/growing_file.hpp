@@ -38,7 +38,6 @@ class GrowingFile {
   void discard() noexcept;
 
  private:
-  bool has_its_name() const;
   Status switch_over(bool sync);
 
   std::shared_ptr<storage::Driver> driver_;
