@@ -5,7 +5,7 @@
 #include "access/alone/batches.hpp"
 #include "access/move.hpp"
 #include "access/random_case_test.hpp"
-#include "access/together/two_phase.hpp"
+#include "access/together/two_phase/two_phase.hpp"
 #include "storage/memory/memory_driver.hpp"
 
 namespace stria::access::test {

@@ -10,8 +10,8 @@
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/agreement.hpp"
-#include "access/together/short_calls.hpp"
-#include "access/together/two_phase.hpp"
+#include "access/together/node/short_calls.hpp"
+#include "access/together/two_phase/two_phase.hpp"
 #include "base/out_of_memory.hpp"
 #include "datatype/node.hpp"
 

@@ -38,8 +38,8 @@ struct AsPlanned {
 
 /// All ranks, which agree on the plan before and on the outcome afterwards: the status is the same
 /// on every rank (the error of the rank that met it, with its number), bytes are each rank's own.
-/// Where a rank passes instead (together/short_calls.hpp), each has a status of its own. A rank
-/// with nothing to move passes lanes without streams; the number of lanes is the same on every
+/// Where a rank passes instead (together/node/short_calls.hpp), each has a status of its own. A
+/// rank with nothing to move passes lanes without streams; the number of lanes is the same on every
 /// rank, their extents are agreed on. The file is open on every rank. A rank whose own earlier
 /// independent writes may sieve finishes them first. Collective: yes.
 struct Collectively {

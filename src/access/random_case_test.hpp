@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "access/request/request.hpp"
-#include "access/together/two_phase.hpp"
+#include "access/together/two_phase/two_phase.hpp"
 #include "comm/simulated/simulated_comm.hpp"
 #include "storage/driver.hpp"
 

@@ -69,6 +69,16 @@ class IncludeGraph(unittest.TestCase):
         upward = "src/access/plan/a.hpp:2: includes src/access/together/b.hpp: src/access/together is above src/access/plan"
         self.assertEqual(found, [upward])
 
+    def test_rooms_of_a_room_know_the_lower_ones_only(self):
+        found = self.found(
+            src__access__together__agreement_hpp='#include "access/together/two_phase/b.hpp"\n',
+            src__access__together__exchange__a_hpp='#include "access/together/two_phase/b.hpp"\n',
+            src__access__together__two_phase__b_hpp="",
+        )
+        upward = "src/access/together/two_phase is above src/access/together/exchange"
+        target = "src/access/together/two_phase/b.hpp"
+        self.assertEqual(found, [f"src/access/together/exchange/a.hpp:1: includes {target}: {upward}"])
+
     def test_what_is_hidden_is_known_to_its_layer_alone(self):
         found = self.found(
             src__container__formats_cpp='#include "container/hdf5/a.hpp"\n',

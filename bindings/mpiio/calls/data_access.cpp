@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "access/plan/facts.hpp"
-#include "access/together/short_calls.hpp"
+#include "access/together/node/short_calls.hpp"
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
 #include "mpiio/background/jobs.hpp"

@@ -7,7 +7,7 @@
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/facts.hpp"
-#include "access/together/short_calls.hpp"
+#include "access/together/node/short_calls.hpp"
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
 #include "trace/record/recorder.hpp"

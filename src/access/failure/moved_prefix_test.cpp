@@ -7,7 +7,7 @@
 
 #include "access/move.hpp"
 #include "access/random_case_test.hpp"
-#include "access/together/two_phase.hpp"
+#include "access/together/two_phase/two_phase.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"
 

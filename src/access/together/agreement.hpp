@@ -15,8 +15,8 @@
 
 #include "access/plan/plan.hpp"
 #include "access/request/request.hpp"
-#include "access/together/gathered_requests.hpp"
-#include "access/together/node_windows.hpp"
+#include "access/together/domains/gathered_requests.hpp"
+#include "access/together/node/node_windows.hpp"
 
 namespace stria::access {
 

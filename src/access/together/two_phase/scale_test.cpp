@@ -1,0 +1,236 @@
+// What a collective write costs on the network as the number of ranks grows: messages and bytes
+// of simulated ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks
+// (default 1024).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "access/together/domains/description.hpp"
+#include "access/together/domains/file_domain.hpp"
+#include "access/together/two_phase/two_phase.hpp"
+#include "comm/simulated/simulated_comm.hpp"
+#include "storage/memory/memory_driver.hpp"
+
+namespace stria::access {
+namespace {
+
+constexpr int kRanksANode = 16;
+constexpr int64_t kTileRows = 16;
+constexpr int64_t kTileBytes = 64;  // of a row
+
+class ConstantSource : public StreamSource {
+ public:
+  void pack(std::span<const StreamPart> parts) override {
+    for (const StreamPart& part : parts) {
+      std::fill(part.packed, part.packed + (part.end - part.begin), std::byte{5});
+    }
+  }
+};
+
+struct Row {
+  int ranks = 0;
+  int aggregators = 0;
+  int64_t met = 0;  ///< sum over the ranks of the aggregators that each meets
+  int64_t rounds = 0;
+  int64_t messages = 0;
+  int64_t bytes = 0;
+  int64_t description_bytes = 0;  ///< of one rank
+};
+
+// Ranks hold the tiles of a square array. There are as many aggregators as rows of tiles.
+Row measure(int ranks) {
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(ranks)));
+  const int64_t sizes[] = {side * kTileRows, side * kTileBytes};
+  const int64_t subsizes[] = {kTileRows, kTileBytes};
+  ThroughAggregators plan;
+  for (int64_t a = 0; a < side; ++a) {
+    plan.aggregators.push_back(static_cast<int>(a * side));
+  }
+  plan.unit_bytes = sizes[1];
+  ResolvedHints hints;
+  storage::MemoryDriver memory;
+  memory.open("file", {.mode = storage::OpenOptions::Mode::kCreate}).value();
+  Row row{ranks, static_cast<int>(side)};
+  auto body = [&](Comm& comm) {
+    const int64_t starts[] = {comm.rank() / side * kTileRows, comm.rank() % side * kTileBytes};
+    Lane lane{{0, sizes[0] * sizes[1]}, 0, {}};
+    lane.streams.push_back({0, Datatype::subarray(sizes, subsizes, starts, Order::kC, Datatype::bytes(1)).value()});
+    if (comm.rank() == 0) {
+      std::vector<std::byte> message;
+      const int chosen[] = {0};
+      encode_description(std::span(&lane, 1), chosen, message);
+      row.description_bytes = static_cast<int64_t>(message.size());
+    }
+    FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), hints.collective_buffer_bytes / 2,
+                        plan.unit_bytes);
+    row.rounds = domains.round_count();
+    for (int a = 0; a < domains.aggregator_count(); ++a) {
+      row.met += domains.meets(a, 0, hull_of(lane.streams[0])) ? 1 : 0;
+    }
+    auto file = memory.open("file", {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
+    PhaseTimes times;
+    Context context{comm, file.get(), hints, times};
+    ConstantSource source;
+    Moved moved = write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
+    EXPECT_TRUE(moved.status.ok()) << moved.status.message();
+    EXPECT_EQ(moved.bytes, kTileRows * kTileBytes);
+  };
+  SimulationOptions options{.ranks = ranks, .ranks_per_node = kRanksANode};
+  options.stack_bytes = 128 << 10;
+  options.guard_pages = false;
+  auto report = run_simulated(options, body);
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  if (report.ok()) {
+    for (const RankTraffic& traffic : report->traffic) {
+      row.messages += traffic.messages_sent;
+      row.bytes += traffic.bytes_sent;
+    }
+  }
+  auto file = memory.open("file", {}).value();
+  EXPECT_EQ(file->size().value(), sizes[0] * sizes[1]);
+  return row;
+}
+
+#if defined(__SANITIZE_THREAD__)
+constexpr int kMostRanks = 256;  // the thread sanitizer keeps a history of every fiber
+#else
+constexpr int kMostRanks = 1024;
+#endif
+
+int most_ranks() {
+  const char* text = std::getenv("STRIA_SCALE_RANKS");
+  return text == nullptr ? kMostRanks : std::atoi(text);
+}
+
+// Collectives that only agree or synchronise: trees with a few messages per rank, and a barrier
+// with log2(ranks).
+int64_t synchronising_messages(int ranks) {
+  return ranks * (static_cast<int64_t>(std::ceil(std::log2(ranks))) + 4);
+}
+
+TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
+  fmt::print("{:>7} {:>11} {:>8} {:>9} {:>13} {:>12} {:>17} {:>13} {:>13}\n", "ranks", "aggregators", "met/rank", "messages",
+             "messages/rank", "without sync", "description bytes", "network bytes", "data bytes");
+  for (int ranks = 64; ranks <= most_ranks(); ranks *= 4) {
+    Row row = measure(ranks);
+    int64_t synchronising = synchronising_messages(ranks);
+    int64_t data_bytes = ranks * kTileRows * kTileBytes;
+    fmt::print("{:>7} {:>11} {:>8.2f} {:>9} {:>13.2f} {:>12.2f} {:>17} {:>13} {:>13}\n", row.ranks, row.aggregators,
+               static_cast<double>(row.met) / ranks, row.messages, static_cast<double>(row.messages) / ranks,
+               static_cast<double>(row.messages - synchronising) / ranks, row.met * row.description_bytes, row.bytes,
+               data_bytes);
+    // To each aggregator that a rank meets: a description, and in each round a token each way
+    // and the bytes.
+    EXPECT_LE(row.messages, row.met * (1 + 3 * row.rounds) + synchronising);
+    // Only the data, the descriptions, tokens and small reductions travel.
+    EXPECT_LE(row.bytes, data_bytes + row.met * (row.description_bytes + 3 * 8 * row.rounds) + synchronising * 64);
+  }
+}
+
+/// What a collective write of a block array costs.
+struct Traffic {
+  int64_t rank_pairs = 0;  ///< ranks and aggregators of other nodes that meet
+  int64_t node_pairs = 0;  ///< nodes and aggregators of other nodes that meet
+  int64_t rounds = 0;
+  int64_t messages = 0;
+  int64_t messages_away = 0;  ///< to other nodes
+  int64_t bytes_away = 0;
+};
+
+constexpr int kRanksALargeNode = 64;
+constexpr int64_t kBlockPlanes = 16;
+constexpr int64_t kBlockRows = 4;
+constexpr int64_t kBlockRowBytes = 64;
+
+// The ranks hold the blocks of a three-dimensional array, in rank order, or nothing. Each node has
+// an aggregator.
+Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
+  int64_t counts[] = {1, 1, 1};
+  for (int left = ranks, i = 2; left > 1; left /= 2, i = (i + 2) % 3) {
+    counts[i] *= 2;
+  }
+  const int64_t subsizes[] = {kBlockPlanes, kBlockRows, kBlockRowBytes};
+  const int64_t sizes[] = {counts[0] * subsizes[0], counts[1] * subsizes[1], counts[2] * subsizes[2]};
+  ThroughAggregators plan;
+  for (int rank = 0; rank < ranks; rank += kRanksALargeNode) {
+    plan.aggregators.push_back(rank);
+  }
+  plan.gather_on_nodes = gather;
+  ResolvedHints hints;
+  hints.collective_buffer_bytes = 256 << 10;
+  storage::MemoryDriver memory;
+  memory.open("file", {.mode = storage::OpenOptions::Mode::kCreate}).value();
+  Traffic traffic;
+  std::set<std::pair<int, int>> node_pairs;
+  auto body = [&](Comm& comm) {
+    const int64_t rank = comm.rank();
+    const int64_t starts[] = {rank / (counts[1] * counts[2]) * subsizes[0], rank / counts[2] % counts[1] * subsizes[1],
+                              rank % counts[2] * subsizes[2]};
+    Lane lane{{0, sizes[0] * sizes[1] * sizes[2]}, 0, {}};
+    if (with_bytes) {
+      lane.streams.push_back({0, Datatype::subarray(sizes, subsizes, starts, Order::kC, Datatype::bytes(1)).value()});
+    }
+    const FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), hints.collective_buffer_bytes / 2,
+                              plan.unit_bytes);
+    traffic.rounds = domains.round_count();
+    const int node = comm.node_of_rank()[static_cast<size_t>(rank)];
+    for (int a = 0; a < domains.aggregator_count(); ++a) {
+      if (with_bytes && a != node && domains.meets(a, 0, hull_of(lane.streams[0]))) {
+        ++traffic.rank_pairs;
+        node_pairs.emplace(node, a);
+      }
+    }
+    auto file = memory.open("file", {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
+    PhaseTimes times;
+    Context context{comm, file.get(), hints, times};
+    ConstantSource source;
+    Moved moved = write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
+    EXPECT_TRUE(moved.status.ok()) << moved.status.message();
+  };
+  SimulationOptions options{.ranks = ranks, .ranks_per_node = kRanksALargeNode};
+  options.stack_bytes = 128 << 10;
+  options.guard_pages = false;
+  auto report = run_simulated(options, body);
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  for (const RankTraffic& rank : report.ok() ? report->traffic : std::vector<RankTraffic>()) {
+    traffic.messages += rank.messages_sent;
+    traffic.messages_away += rank.messages_sent_away;
+    traffic.bytes_away += rank.bytes_sent_away;
+  }
+  traffic.node_pairs = static_cast<int64_t>(node_pairs.size());
+  if (!with_bytes) {
+    return traffic;
+  }
+  std::vector<std::byte> content(static_cast<size_t>(sizes[0] * sizes[1] * sizes[2]));
+  storage::ReadSegment segment{0, content.data(), static_cast<int64_t>(content.size())};
+  EXPECT_EQ(memory.open("file", {}).value()->read(std::span(&segment, 1)).value(), segment.bytes);
+  EXPECT_TRUE(std::all_of(content.begin(), content.end(), [](std::byte value) { return value == std::byte{5}; }));
+  return traffic;
+}
+
+TEST(Scale, MessagesBetweenNodesGrowWithTheNodes) {
+  fmt::print("{:>6} {:>6} {:>6} {:>11} {:>11} {:>14} {:>10} {:>10} {:>12} {:>12} {:>12}\n", "ranks", "nodes", "rounds",
+             "rank pairs", "node pairs", "synchronising", "messages", "gathered", "bytes", "gathered", "in nodes");
+  for (int ranks = 64; ranks <= most_ranks(); ranks *= 4) {
+    const Traffic nothing = write_blocks(ranks, true, false);
+    const Traffic alone = write_blocks(ranks, false);
+    const Traffic gathered = write_blocks(ranks, true);
+    const int64_t messages_alone = alone.messages_away - nothing.messages_away;
+    const int64_t messages_gathered = gathered.messages_away - nothing.messages_away;
+    fmt::print("{:>6} {:>6} {:>6} {:>11} {:>11} {:>14} {:>10} {:>10} {:>12} {:>12} {:>12}\n", ranks, ranks / kRanksALargeNode,
+               alone.rounds, alone.rank_pairs, alone.node_pairs, nothing.messages_away, messages_alone, messages_gathered,
+               alone.bytes_away - nothing.bytes_away, gathered.bytes_away - nothing.bytes_away,
+               gathered.messages - gathered.messages_away);
+    // Without delegates each rank speaks for itself, with them each node does.
+    EXPECT_LE(messages_alone, alone.rank_pairs * (1 + 3 * alone.rounds));
+    EXPECT_LE(messages_gathered, gathered.node_pairs * (1 + 3 * gathered.rounds));
+    EXPECT_LE(gathered.bytes_away, alone.bytes_away);
+    EXPECT_TRUE(alone.rank_pairs == 0 || 10 * messages_gathered < messages_alone);
+  }
+}
+
+}  // namespace
+}  // namespace stria::access
