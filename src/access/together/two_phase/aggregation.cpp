@@ -51,7 +51,7 @@ Status Aggregation::prepare() {
   const Status allocated = buffers_.allocate(memory_, serves, serves ? domains_->buffer_bytes() : 0);
   const FileDomains* domains = domains_ ? &*domains_ : nullptr;
   const Status exchanged = gathered_ == nullptr ? contacts_.exchange(domains) : contacts_.take(domains, *gathered_);
-  Status incoming = allocate_incoming();
+  Status incoming = allocate_arrivals();
   for (const Status& status : {memory_.status(), allocated, exchanged}) {
     if (!status.ok()) {
       incoming = status;
@@ -65,26 +65,33 @@ Status Aggregation::prepare() {
 }
 
 // Takes the memory that the rounds will need, while ranks can still agree on a lack of it.
-Status Aggregation::allocate_incoming() {
+Status Aggregation::allocate_arrivals() {
   if (!domains_) {
     return Status();
   }
   int64_t longest_bytes = 0;
+  int64_t all_bytes = 0;
   for (int aggregator : contacts_.met()) {
     const bool elsewhere = !contacts_.shares_memory(contacts_.rank_of(aggregator));
-    longest_bytes = std::max(longest_bytes, elsewhere ? most_bytes(contacts_.mine(), domains_->buffer_bytes()) : 0);
+    const int64_t bytes = elsewhere ? most_bytes(contacts_.mine(), domains_->buffer_bytes()) : 0;
+    longest_bytes = std::max(longest_bytes, bytes);
+    all_bytes += bytes;
   }
   int64_t together_bytes = 0;  // of those with one speaker
   const Contributor* before = nullptr;
   for (const Contributor& other : contacts_.contributors()) {
-    together_bytes = before != nullptr && before->speaker == other.speaker ? together_bytes : 0;
-    together_bytes += contacts_.shares_memory(other.rank) ? 0 : most_bytes(other.lanes, domains_->buffer_bytes());
+    const int64_t bytes = contacts_.shares_memory(other.rank) ? 0 : most_bytes(other.lanes, domains_->buffer_bytes());
+    together_bytes = before != nullptr && before->speaker == other.speaker ? together_bytes + bytes : bytes;
     longest_bytes = std::max(longest_bytes, together_bytes);
+    all_bytes += bytes;
     before = &other;
   }
-  memory_.attempt([&] { memory_.set_aside(kReserveBytes + kReserveBytesPerStream * contacts_.stream_count()); });
-  // Pages that no message fills are never made.
-  STRIA_ASSIGN_OR_RETURN(incoming_, PrivateMemory::allocate(longest_bytes));
+  Status allocated;
+  memory_.attempt([&] {
+    memory_.set_aside(kReserveBytes + kReserveBytesPerStream * contacts_.stream_count());
+    allocated = arrivals_.allocate(contacts_.met().size() + contacts_.contributors().size(), longest_bytes, all_bytes);
+  });
+  STRIA_RETURN_IF_ERROR(allocated);
   return lists_.allocate(*domains_);
 }
 
@@ -195,12 +202,6 @@ bool Aggregation::is_parted(const Parted& parted) const {
          std::all_of(contributors.begin(), contributors.end(),
                      [&](const Contributor& c) { return is_gone(c.speaker, parted.speakers); }) &&
          std::all_of(delegates_.served().begin(), delegates_.served().end(), is_closed);
-}
-
-std::span<std::byte> Aggregation::receive_bytes(int64_t bytes, int from, int tag) {
-  std::span<std::byte> message = incoming_.bytes().first(static_cast<size_t>(bytes));
-  mailbox_.receive(message, from, tag);
-  return message;
 }
 
 }  // namespace stria::access

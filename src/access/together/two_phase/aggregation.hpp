@@ -15,12 +15,12 @@
 #include "access/together/domains/gathered_requests.hpp"
 #include "access/together/domains/share.hpp"
 #include "access/together/exchange/aggregator_buffers.hpp"
+#include "access/together/exchange/arrivals.hpp"
 #include "access/together/exchange/contacts.hpp"
 #include "access/together/exchange/delegates.hpp"
 #include "access/together/exchange/mailbox.hpp"
 #include "access/together/exchange/parted.hpp"
 #include "access/together/exchange/round_lists.hpp"
-#include "comm/private_memory.hpp"
 
 namespace stria::access {
 
@@ -79,12 +79,11 @@ class Aggregation {
   /// All that may lack memory between prepare() and the end goes through this.
   MemoryReserve& memory() { return memory_; }
   Mailbox& mailbox() { return mailbox_; }
-  /// Receives a message from another node; its bytes stay until the next call. \pre a
-  /// share of a round
-  std::span<std::byte> receive_bytes(int64_t bytes, int from, int tag);
+  /// For a round's messages from other nodes.
+  Arrivals& arrivals() { return arrivals_; }
 
  private:
-  Status allocate_incoming();
+  Status allocate_arrivals();
   Share share_with(int other_rank, std::vector<Window> windows, std::span<const LaneDescription> description) const;
 
   Context& context_;
@@ -98,7 +97,7 @@ class Aggregation {
   AggregatorBuffers buffers_;
   RoundLists lists_;
   std::optional<FileDomains> domains_;
-  PrivateMemory incoming_;  // for messages from other nodes
+  Arrivals arrivals_{context_.comm, memory_};
 };
 
 }  // namespace stria::access

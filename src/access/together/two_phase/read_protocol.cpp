@@ -215,6 +215,7 @@ class TwoPhaseRead {
         take_directly(share, round);
       }
     }
+    take_arrivals();
   }
 
   // Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
@@ -302,7 +303,7 @@ class TwoPhaseRead {
     if (share.shared) {
       attempt_to_take(share, [&] { take_shared(share, aggregation_.buffer(share.rank, round), end); });
     } else {
-      take_message(share, end);
+      expect_message(share, end);
     }
     if (share.shared && !share.own) {
       mailbox_.post_lasting_token(share.rank, kTakenTag, share.bytes);
@@ -328,13 +329,23 @@ class TwoPhaseRead {
     copy_.finish();
   }
 
-  void take_message(const Share& share, int64_t file_end) {
-    std::byte* packed = nullptr;
-    {
-      PhaseTimer timer(context_.times, Phase::kExchange);
-      packed = aggregation_.receive_bytes(share.bytes, share.rank, kReadDataTag).data();
+  // Aggregators of other nodes send side by side.
+  void expect_message(const Share& share, int64_t file_end) {
+    if (!aggregation_.arrivals().has_room(share.bytes)) {
+      take_arrivals();
     }
-    take_packed(share, packed, file_end);
+    aggregation_.arrivals().expect({.shares = {&share, 1}, .note = file_end}, share.bytes, share.rank, kReadDataTag);
+  }
+
+  void take_arrivals() {
+    for (const Arrivals::Arrival& arrival : aggregation_.arrivals().expected()) {
+      {
+        PhaseTimer timer(context_.times, Phase::kExchange);
+        aggregation_.arrivals().wait_for(arrival);
+      }
+      take_packed(arrival.shares.front(), arrival.bytes.data(), arrival.note);
+    }
+    aggregation_.arrivals().clear();
   }
 
   void take_packed(const Share& share, std::byte* packed, int64_t file_end) {

@@ -41,13 +41,12 @@ class TwoPhaseWrite {
       contribute(round);
       if (aggregation_.is_aggregator()) {
         collect(round, contributors);
-        if (status_.ok()) {
-          attempt([&] { start_write(round, contributors); });
-        }
+        start_write(round, contributors);
       }
-      PhaseTimer timer(context_.times, Phase::kExchange);
-      mailbox_.drain();
-      exchange_news();
+      end_round();
+      if (aggregation_.is_aggregator()) {
+        write_last(round, contributors);
+      }
     }
     for (int twin = 0; twin < Aggregation::kTwins; ++twin) {
       finish_write(twin);
@@ -308,10 +307,12 @@ class TwoPhaseWrite {
     source_.pack(parts_);
   }
 
-  // Aggregator: takes in what the contributors bring, in their order.
+  // Aggregator: takes in what the contributors bring, in their order. Those of other nodes send
+  // side by side.
   void collect(int round, const std::vector<Share>& contributors) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     std::byte* buffer = aggregation_.buffer(context_.comm.rank(), round);
+    Arrivals& arrivals = aggregation_.arrivals();
     for_each_speaker(contributors, [&](int speaker, std::span<const Share> shares) {
       if (parted_.speakers.contains(speaker)) {
         return;
@@ -323,22 +324,57 @@ class TwoPhaseWrite {
         for (const Share& share : shares) {
           bytes += share.bytes;
         }
-        const std::byte* packed = aggregation_.receive_bytes(bytes, speaker, kWriteDataTag).data();
-        attempt([&] {
-          for (const Share& share : shares) {
-            scatter_to_windows(share, packed, buffer);
-            packed += share.bytes;
-          }
-        });
+        if (!arrivals.has_room(bytes)) {
+          scatter_arrivals(buffer);
+        }
+        arrivals.expect({.shares = shares}, bytes, speaker, kWriteDataTag);
       }
     });
+    scatter_arrivals(buffer);
   }
 
+  void scatter_arrivals(std::byte* buffer) {
+    for (const Arrivals::Arrival& arrival : aggregation_.arrivals().expected()) {
+      aggregation_.arrivals().wait_for(arrival);
+      const std::byte* packed = arrival.bytes.data();
+      attempt([&] {
+        for (const Share& share : arrival.shares) {
+          scatter_to_windows(share, packed, buffer);
+          packed += share.bytes;
+        }
+      });
+    }
+    aggregation_.arrivals().clear();
+  }
+
+  // Aggregator: writes while the next round is packed.
   void start_write(int round, const std::vector<Share>& contributors) {
+    if (status_.ok() && !is_last(round)) {
+      attempt([&] { begin_flight(round).start(aggregation_.my_windows(round), contributors, own_buffer(round)); });
+    }
+  }
+
+  // Nothing is packed meanwhile; so it begins when no rank waits for a message of this one.
+  void write_last(int round, const std::vector<Share>& contributors) {
+    if (status_.ok() && is_last(round)) {
+      attempt([&] { begin_flight(round).write(aggregation_.my_windows(round), contributors, own_buffer(round)); });
+    }
+  }
+
+  WindowWriter& begin_flight(int round) {
     Flight& flight = flights_[static_cast<size_t>(round % Aggregation::kTwins)];
     flight.round = round;
-    flight.writer.start(aggregation_.my_windows(round), contributors, aggregation_.buffer(context_.comm.rank(), round));
     begun_rounds_ = round + 1;
+    return flight.writer;
+  }
+
+  bool is_last(int round) const { return round + 1 == aggregation_.round_count(); }
+  std::byte* own_buffer(int round) const { return aggregation_.buffer(context_.comm.rank(), round); }
+
+  void end_round() {
+    PhaseTimer timer(context_.times, Phase::kExchange);
+    mailbox_.drain();
+    exchange_news();
   }
 
   // So many rounds of this aggregator, the first ones, are in the file.

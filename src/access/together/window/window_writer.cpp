@@ -71,13 +71,30 @@ ByteRange single_stretch(size_t number, std::span<const Share> contributors) {
 
 void WindowWriter::start(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer) {
   PhaseTimer timer(context_.times, Phase::kWrite);
+  if (put_all(windows, contributors, buffer)) {
+    start_lists();
+  }
+}
+
+void WindowWriter::write(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer) {
+  PhaseTimer timer(context_.times, Phase::kWrite);
+  if (!put_all(windows, contributors, buffer)) {
+    return;
+  }
+  if (!direct_.empty()) {
+    status_ = write_now(*direct_file_, direct_);
+  }
+  if (!cached_.empty()) {
+    status_.update(write_now(*context_.file, cached_));
+  }
+}
+
+bool WindowWriter::put_all(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer) {
   status_ = Status();
   for (size_t w = 0; w < windows.size() && status_.ok(); ++w) {
     status_ = put(windows[w], w, contributors, buffer);
   }
-  if (status_.ok()) {
-    start_lists();
-  }
+  return status_.ok();
 }
 
 Status WindowWriter::write_covered(ByteRange window, const Coverage& coverage, std::byte* base) {

@@ -25,6 +25,9 @@ class WindowWriter {
   /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay
   /// until finish().
   void start(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
+  /// The same, and returns when all is written; finish() has the outcome. Spares a thread where
+  /// nothing else is to be done meanwhile.
+  void write(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
   /// Waits for what was started, and returns its outcome.
   Status finish();
   /// Writes the covered bytes of a window at once; `base` is the place of its first byte.
@@ -36,6 +39,7 @@ class WindowWriter {
   /// Bytes of the file that a sieved window reads at a time.
   static constexpr int64_t kOldBytes = 256 << 10;
   static constexpr int64_t kMostGapBytes = 64 << 10;  ///< within what is handled together
+  bool put_all(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
   void start_lists();
   Result<std::unique_ptr<storage::RangeLock>> stay_out_of_windows(ByteRange range);
   Status write_now(storage::File& file, std::vector<storage::WriteSegment>& segments);
