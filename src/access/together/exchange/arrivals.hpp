@@ -37,7 +37,7 @@ class Arrivals {
   Status allocate(size_t messages, int64_t longest_bytes, int64_t all_bytes);
   /// Whether a message of so many bytes can be expected before the others are taken.
   bool has_room(int64_t bytes) const;
-  /// Posts the receive of a message. `arrival` has no bytes and no request yet. \pre has_room(bytes)
+  /// Posts the receive of a message. \pre has_room(bytes); `arrival` has no bytes or request yet
   void expect(Arrival arrival, int64_t bytes, int from, int tag);
 
   /// Those that are expected and not yet cleared, in order.
