@@ -77,7 +77,12 @@ def assert_same(left, right):
 
 def test_conformance(cluster):
     tested = subprocess.run(
-        [BIN / "rados_test"], env={**os.environ, "STRIA_TEST_RADOS": POOL}, capture_output=True, text=True, timeout=300, check=False
+        [BIN / "rados_test"],
+        env={**os.environ, "STRIA_TEST_RADOS": POOL},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert tested.returncode == 0, tested.stdout[-6000:] + tested.stderr
     assert "[  PASSED  ]" in tested.stdout and "Rados/DriverTest.RandomListsMatchTheModel/pool" in tested.stdout

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kName = "name:";
 // Before the number of a file that has lost its name.
 constexpr std::string_view kGone = "gone:";
-constexpr const char* kDirectory = "/";
+constexpr std::string_view kDirectory = "/";
 constexpr int kMaxAttempts = 100;
 // So many files that others left behind are looked at by each change that takes a name away.
 constexpr size_t kLeftBehind = 4;
@@ -56,7 +56,7 @@ Status make_directory(const Pool& pool, const std::string& directory) {
     }
     ObjectChange naming(pool);
     naming.expect(name_key(name), value);
-    naming.set(name_key(name), kDirectory);
+    naming.set(name_key(name), std::string(kDirectory));
     const int failed = value.empty() ? naming.apply(directory_object(above)) : 0;
     // ECANCELED: another program has just made it.
     if (failed != 0 && failed != ECANCELED) {
