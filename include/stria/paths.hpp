@@ -1,5 +1,5 @@
-// Paths as every part of the library takes them: of this machine, or stria://SERVER/PATH in a store
-// (docs/servers.md).
+// Paths as every part of the library takes them: of this machine, stria://SERVER/PATH in a store
+// (docs/servers.md), or rados://POOL/PATH in a Ceph cluster (docs/rados.md).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace stria {
 
-/// True for paths stria://….
+/// True for paths stria://… and rados://…, whose directories are made with their files.
 bool is_store_path(const std::string& path);
 
 /// True when a file or directory has the name. Throws stria::Error when that can't be told: a

@@ -1,12 +1,12 @@
 #include "stria/paths.hpp"
 
+#include "storage/path.hpp"
 #include "storage/registry.hpp"
-#include "wire/address.hpp"
 
 namespace stria {
 
 bool is_store_path(const std::string& path) {
-  return wire::is_store_path(path);
+  return storage::is_remote_path(path);
 }
 
 bool path_exists(const std::string& path) {

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace stria::storage {
+
+/// True for paths that the system knows nothing of: stria://… and rados://….
+bool is_remote_path(std::string_view path);
 
 /// The directory that holds the last component of `path`: "." when `path` names no directory, "/"
 /// for a file in the root.

@@ -7,7 +7,7 @@
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"
 #include "storage/posix/posix_driver.hpp"
-#include "storage/striped/routed_driver.hpp"
+#include "storage/routed_driver.hpp"
 #include "storage/traced/traced_driver.hpp"
 #include "storage/uring/uring_driver.hpp"
 

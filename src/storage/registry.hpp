@@ -1,4 +1,5 @@
-// Drivers by name. With every driver, a path stria://SERVER/PATH is a file of a store (striped/).
+// Drivers by name. With every driver, a path stria://SERVER/PATH is a file of a store (striped/),
+// and rados://POOL/PATH one in a pool of a Ceph cluster (rados/).
 #pragma once
 
 #include <memory>

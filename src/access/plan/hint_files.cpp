@@ -95,7 +95,7 @@ FileHints read_files(const std::string& path, std::initializer_list<const char*>
       all.add(read_hint_file(named, fmt::format("{} names '{}'", variable, named), nullptr));
     }
   }
-  if (path.rfind("stria://", 0) != 0) {
+  if (!storage::is_remote_path(path)) {
     const std::string directory = storage::directory_of(path);
     const std::string file = directory + "/" + kDirectoryFile;
     all.add(read_hint_file(file, fmt::format("the directory has '{}'", file), &directory));

@@ -1,0 +1,47 @@
+// The names of a directory: entries of one object, so that a rename is one change.
+//
+// Method: every change names what it expects to find, and is tried again when another program was
+// first. The change that takes a file its last name notes the file's number beside the names; so
+// its objects are found again if the program is killed before they are removed.
+// Cost: two requests, and those for a directory that is new.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/rados/pool.hpp"
+
+namespace stria::storage {
+
+/// What a name means.
+struct Named {
+  bool is_directory = false;
+  uint64_t file = 0;
+};
+
+/// The error of a name that means nothing.
+Status no_such_file();
+
+/// Nothing where the name, or its directory, doesn't exist.
+Result<std::optional<Named>> look_up(const Pool& pool, const std::string& directory, const std::string& name);
+
+/// Gives the file the name, in a directory that is made where it is missing. False when the name is
+/// taken.
+Result<bool> add_name(const Pool& pool, const std::string& directory, const std::string& name, uint64_t file);
+
+/// Takes the name from its file, which goes when no handle is left. kNotFound, or kInvalidArgument
+/// for a directory.
+Status remove_name(const Pool& pool, const std::string& directory, const std::string& name);
+
+/// Renames within a directory; a file that had the new name goes as with remove_name().
+Status change_name(const Pool& pool, const std::string& directory, const std::string& from, const std::string& to);
+
+/// Sorted. kNotFound when there is no such directory.
+Result<std::vector<std::string>> list_names(const Pool& pool, const std::string& directory);
+
+/// Removes the objects of a file that lost its name in the directory, unless a handle is left.
+Status remove_nameless(const Pool& pool, const std::string& directory, uint64_t file);
+
+}  // namespace stria::storage

@@ -1,0 +1,190 @@
+"""Programs on a Ceph cluster that is started here, of Debian's packages (tests/nodes/ceph.sh): the
+drivers' conformance suite, FLASH checkpoints with restarts, the drop-in, programs that are killed,
+and a cluster that doesn't answer. Without the packages everything is skipped.
+
+From the environment, beside stria_program's: STRIA_MPIIO (the drop-in), STRIA_BIN (its programs).
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import h5py
+import pytest
+from stria_program import MPIEXEC, ROOT, environment, kill_all, run, start
+
+CEPH = ROOT / "tests/nodes/ceph.sh"
+ADDRESS = "127.0.0.77"
+POOL = "stria_test"
+BIN = pathlib.Path(os.environ["STRIA_BIN"])
+SMALL = ["--nxb", 8, "--nvar", 6, "--blocks", 9, "--rounds", 1]
+
+
+class Cluster:
+    def __init__(self, directory):
+        self.directory = directory
+        self.settings = directory / "ceph.conf"
+        self.url = f"rados://{POOL}"
+
+    def command(self, program, *arguments):
+        line = [program, "-c", self.settings, *arguments]
+        return subprocess.run(list(map(str, line)), capture_output=True, text=True, timeout=120, check=True).stdout
+
+    def objects(self):
+        return sorted(self.command("rados", "-p", POOL, "-N", "stria", "ls").split())
+
+    def signal_servers(self, number):
+        for file in self.directory.glob("osd.*.pid"):
+            os.kill(int(file.read_text()), number)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    if os.geteuid() != 0:
+        pytest.skip("a cluster is started by root only")
+    directory = tmp_path_factory.mktemp("ceph")
+    started = subprocess.run([CEPH, "start", directory, ADDRESS], capture_output=True, text=True, timeout=300, check=False)
+    if started.returncode == 77:
+        pytest.skip(f"no Ceph here: {started.stdout.strip()}")
+    try:
+        assert started.returncode == 0, started.stdout + started.stderr
+        running = Cluster(directory)
+        running.command("ceph", "osd", "pool", "create", POOL, "16")
+        os.environ["CEPH_CONF"] = str(running.settings)
+        yield running
+    finally:
+        os.environ.pop("CEPH_CONF", None)
+        subprocess.run([CEPH, "stop", directory], timeout=60, check=False)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def fetch(url, path):
+    run("cp", url, path).succeeded()
+    return path
+
+
+def assert_same(left, right):
+    with h5py.File(left) as one, h5py.File(right) as other:
+        assert list(one) == list(other)
+        for name, dataset in one.items():
+            if isinstance(dataset, h5py.Dataset) and dataset.dtype.kind in "fiu":
+                assert (dataset[...] == other[name][...]).all(), name
+
+
+def test_conformance(cluster):
+    tested = subprocess.run(
+        [BIN / "rados_test"],
+        env={**os.environ, "STRIA_TEST_RADOS": POOL},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout[-6000:] + tested.stderr
+    assert "[  PASSED  ]" in tested.stdout and "Rados/DriverTest.RandomListsMatchTheModel/pool" in tested.stdout
+
+
+def test_flash_checkpoint_with_restart(cluster, work):
+    """Written on three ranks, every value checked, read on two and on five; the values are those of
+    a local file."""
+    options = [*SMALL, "--plotfile", "--keep", "--verify", "--layout", "standard", "--read", "--sync"]
+    url = cluster.url + "/flash"
+    for directory in (url, work):
+        run("flash", "io", *options, "--dir", directory, ranks=3).succeeded()
+    written = sorted(path.name for path in work.iterdir())
+    assert len(written) == 4
+    for name in written:
+        assert_same(fetch(f"{url}/{name}", work / "copy"), work / name)
+        run("verify", f"{url}/{name}").succeeded()
+    checkpoint = next(name for name in written if "chk" in name)
+    for ranks in (2, 5):
+        run("flash", "io", "--read-from", f"{url}/{checkpoint}", "--verify", "--rounds", 1, ranks=ranks).succeeded()
+
+
+@pytest.mark.parametrize("method", ["list_io", "two_phase", "data_sieving", "hybrid", "multiple"])
+def test_every_method(cluster, method):
+    options = ["--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--verify", "--read", "--hint", "striping_unit=65536"]
+    run(
+        "flash", "io", *options, "--dir", cluster.url + "/methods", "--hint", f"stria_method={method}", ranks=3
+    ).succeeded()  # fmt: skip
+
+
+def test_drop_in_with_parallel_hdf5(cluster, work):
+    program = BIN / "mpiio_hdf5_program"
+    if not program.exists():
+        pytest.skip("this build has no parallel HDF5 program")
+
+    def run_program(action, path, preload=True):
+        library = [f"LD_PRELOAD={os.environ['STRIA_MPIIO']}"] if preload else []
+        command = [MPIEXEC, "-n", "3", "env", "STRIA_HINTS=striping_unit=131072", *library, program, action, path]
+        done = subprocess.run(
+            list(map(str, command)), env=environment(), capture_output=True, text=True, timeout=90, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    url = cluster.url + "/drop_in/program.h5"
+    run_program("write", url)
+    run_program("read", url)
+    run_program("read", fetch(url, work / "copy.h5"), preload=False)
+
+
+def test_removed_files_leave_no_objects(cluster, work):
+    original = work / "original"
+    original.write_bytes(random.Random(5).randbytes(9_000_001))
+    before = cluster.objects()
+    for _ in range(2):  # the second copy replaces the first
+        run("cp", original, cluster.url + "/flash/copied").succeeded()
+    grown = len(cluster.objects()) - len(before)
+    assert grown == 5, "a header, the locks and three objects of data"
+    assert fetch(cluster.url + "/flash/copied", work / "back").read_bytes() == original.read_bytes()
+    run("flash", "io", *SMALL, "--dir", cluster.url + "/flash", ranks=2).succeeded()
+    assert len(cluster.objects()) - len(before) == grown, "files that the program removed"
+
+
+def test_a_killed_program_holds_nothing_up(cluster):
+    """Its unfinished file is locked until the cluster has dropped it; then the next program goes
+    on."""
+    url = cluster.url + "/killed"
+    options = ["--nxb", 16, "--nvar", 12, "--blocks", 40, "--rounds", 20, "--layout", "standard", "--keep", "--dir", url]
+    process = start(["flash", "io", *options], ranks=2, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(4)
+    assert process.poll() is None, "it had to be in the middle"
+    kill_all(process)
+    process.wait()
+    begin = time.monotonic()
+    again = ["--nxb", 8, "--nvar", 4, "--blocks", 4, "--rounds", 1, "--layout", "standard", "--verify", "--dir", url]
+    run("flash", "io", *again, ranks=2).succeeded()
+    assert time.monotonic() - begin < 60
+
+
+def test_errors_name_what_is_missing(cluster, work, monkeypatch):
+    file = work / "file"
+    file.write_bytes(b"bytes")
+    run("cp", file, "rados://no_such_pool/file").refused("no pool 'no_such_pool'", POOL, "ceph osd pool create")
+    run("cp", cluster.url + "/none", work / "none").refused("rados://", "none", "no such file")
+    monkeypatch.setenv("STRIA_RADOS_USER", "nobody_at_all")
+    monkeypatch.setenv("STRIA_RADOS_TIMEOUT", "3")
+    run("cp", file, cluster.url + "/file").succeeded()  # this cluster asks for no keys
+    monkeypatch.setenv("CEPH_CONF", str(work / "none.conf"))
+    run("cp", file, cluster.url + "/file").refused("settings of a Ceph cluster", "none.conf")
+    (work / "away.conf").write_text("[global]\nmon host = v2:127.0.0.78:3300\nauth client required = none\n")
+    monkeypatch.setenv("CEPH_CONF", str(work / "away.conf"))
+    begin = time.monotonic()
+    run("flash", "io", *SMALL, "--dir", cluster.url + "/away", ranks=3).refused("can't be reached", "away.conf", "ceph -s")
+    assert time.monotonic() - begin < 30
+
+
+def test_servers_that_stop_end_the_run_on_every_rank(cluster, monkeypatch):
+    monkeypatch.setenv("STRIA_RADOS_TIMEOUT", "5")
+    cluster.signal_servers(signal.SIGSTOP)
+    try:
+        done = run("flash", "io", *SMALL, "--dir", cluster.url + "/stopped", ranks=3, timeout_seconds=80)
+        done.refused("rados://", POOL, "STRIA_RADOS_TIMEOUT")
+    finally:
+        cluster.signal_servers(signal.SIGCONT)
+    monkeypatch.delenv("STRIA_RADOS_TIMEOUT")
+    run("flash", "io", *SMALL, "--verify", "--dir", cluster.url + "/stopped", ranks=3).succeeded()
