@@ -64,7 +64,7 @@ def flash(clients, block_count):
 DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read"),))
 # Each client's own file on one server, and which server that is (Yu 2008: dynamic and static).
 SEPARATE = "ior_separate"
-FIRST_SERVERS = {"in turn": (), "always the same": ("start_iodevice=0",)}
+FIRST_SERVERS = {"in turn": (), "by load": ("stria_first_server=by_load",), "always the same": ("start_iodevice=0",)}
 # Where list I/O is compared with one request for each of as many pieces of 8 bytes.
 TINY = "cyclic_1"
 

@@ -92,6 +92,7 @@ struct Server::State {
   std::list<std::shared_ptr<Connection>> connections;
   uint64_t connection_count = 0;
   std::vector<uint64_t> removed;  // files, of which the manager is to hear
+  int64_t told_bytes = 0;         // of data, moved up to the last pulse
   std::unique_ptr<storage::ServerLink> manager_link;
 };
 
@@ -102,14 +103,19 @@ Status Server::State::prepare() {
   if (options.key != nullptr && options.key->is_users()) {
     return Status(ErrorCode::kInvalidArgument, "a server needs the cluster's key, not a user's");
   }
+  if (options.encrypts && options.key == nullptr) {
+    return Status(ErrorCode::kInvalidArgument, "--encrypt needs the cluster's key: give the server one (--key FILE)");
+  }
   shared->key = options.key;
+  shared->encrypts = options.encrypts;
   shared->patience = options.patience;
   STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
   if (options.join.empty()) {
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
   } else {
     STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
-    manager_link = std::make_unique<storage::ServerLink>(manager, options.key);
+    manager_link = std::make_unique<storage::ServerLink>(
+        manager, options.key, options.encrypts ? storage::Encryption::kAlways : storage::Encryption::kNever);
   }
   STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, options.key == nullptr));
   listens_on = listener.address().text();
@@ -264,9 +270,13 @@ Status Server::State::pulse() {
   said.server = shared->identity;
   said.address = address;
   std::tie(said.total_bytes, said.free_bytes) = shared->objects->space();
+  const int64_t moved_bytes = shared->counters.written_bytes + shared->counters.read_bytes;
+  const int64_t under_way = shared->buffers.budget().used() + shared->buffers.budget().waiting() + shared->disk_threads.jobs();
+  said.busy_bytes = moved_bytes - told_bytes + under_way * static_cast<int64_t>(wire::kMaxPayloadBytes);
   said.removed = removed;
   STRIA_ASSIGN_OR_RETURN(const wire::PulseAnswer answer, tell(said));
   shared->tickets.learn(answer.secret, answer.now_ms);
+  told_bytes = moved_bytes;
   removed.clear();
   for (const uint64_t file : answer.remove) {
     if (shared->objects->remove(file).ok()) {

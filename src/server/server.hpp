@@ -24,6 +24,8 @@ struct ServerOptions {
   std::string advertise;
   /// Null: clients need no proof, and the server listens on loopback only.
   std::shared_ptr<const wire::Key> key;
+  /// Encrypts what goes through TCP; clients that don't are refused. Needs a key.
+  bool encrypts = false;
   Bounds bounds;
   Patience patience;
   /// The manager's: how long rights last that were taken away.

@@ -1,6 +1,6 @@
 // A relay between a client and a server that does, once, what a network may do: it cuts the
 // connection after so many bytes, flips a bit, or goes silent. Otherwise it passes everything on,
-// in odd portions.
+// in odd portions. It may keep what it passes on.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,6 +53,12 @@ class UnrulyProxy {
   }
   /// True when what was planned has happened.
   bool done() const { return mischief_ == Mischief::kNone; }
+  /// From now on it keeps all that it passes on, in both directions.
+  void keep_all() { keeps_ = true; }
+  std::string kept() {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
   int64_t bytes(bool from_server) const { return from_server ? from_server_bytes_ : from_client_bytes_; }
 
  private:
@@ -118,6 +125,10 @@ class UnrulyProxy {
       return false;
     }
     (from_server ? from_server_bytes_ : from_client_bytes_) += now;
+    if (keeps_) {
+      const std::lock_guard lock(mutex_);
+      kept_.append(bytes.data(), static_cast<size_t>(now));
+    }
     int64_t passed = now;
     bool goes_on = true;
     if (mischief_ != Mischief::kNone && from_server == from_server_) {
@@ -152,6 +163,9 @@ class UnrulyProxy {
   std::atomic<int64_t> left_ = 0;
   std::atomic<int64_t> from_server_bytes_ = 0;
   std::atomic<int64_t> from_client_bytes_ = 0;
+  std::atomic<bool> keeps_ = false;
+  std::mutex mutex_;
+  std::string kept_;
   std::vector<Pair> pairs_;
   std::thread thread_;
 };

@@ -172,7 +172,7 @@ struct Striping {
   /// What one server gets before the next one's turn; 0: the storage's choice.
   int64_t unit_bytes = 0;
   int server_count = 0;   ///< 0: the storage's choice
-  int first_server = -1;  ///< its number in the storage; -1: the storage's choice
+  int first_server = -1;  ///< its number in the storage, or one of FirstServer (first_server.hpp)
 };
 
 struct OpenOptions {

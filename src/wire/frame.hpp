@@ -16,7 +16,7 @@
 
 namespace stria::wire {
 
-inline constexpr uint16_t kVersion = 2;
+inline constexpr uint16_t kVersion = 3;
 inline constexpr size_t kHeaderBytes = 48;
 inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 /// The largest payload: small enough to stay in the second-level cache between the

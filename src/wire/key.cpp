@@ -127,8 +127,9 @@ Proof Key::prove(char role, const Hello& hello, const Challenge& challenge) cons
   std::vector<std::byte> said{static_cast<std::byte>(role)};
   Writer writer(said);
   hello.put(writer);
-  writer.bytes(challenge.server);
-  writer.bytes(challenge.nonce);
+  Challenge asked = challenge;
+  asked.proof = {};
+  asked.put(writer);
   Proof proof;
   crypto_auth(reinterpret_cast<unsigned char*>(proof.data()), reinterpret_cast<const unsigned char*>(said.data()), said.size(),
               key_.data());

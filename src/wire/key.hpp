@@ -1,10 +1,11 @@
 // Keys by which clients and servers know each other: the cluster's, and those of its users.
 //
-// Method: each side sends a random nonce, and proves with HMAC-SHA-512/256 over both nonces, its
-// role, and who the client says it is, that it has the key (libsodium's crypto_auth). The key never
-// travels; a proof is good for one connection. A user's key is the HMAC of user, groups and end
-// under the cluster's key: whoever has the cluster's key makes users' keys, and servers check them
-// without a list. What follows is checked for damage, not for forgery: the network between the
+// Method: each side sends a random nonce, and proves with HMAC-SHA-512/256 over its role and the
+// greeting, with both nonces and who the client says it is, that it has the key (libsodium's
+// crypto_auth). The key never travels; a proof is good for one connection. A user's key is the HMAC
+// of user, groups and end under the cluster's key: whoever has the cluster's key makes users' keys,
+// and servers check them without a list. What follows is encrypted where both sides want it
+// (encryption.hpp). Otherwise it is checked for damage, not for forgery: the network between the
 // machines must be trusted.
 #pragma once
 
@@ -37,6 +38,10 @@ class Key {
 
   Proof server_proof(const Hello& hello, const Challenge& challenge) const { return prove('s', hello, challenge); }
   Proof client_proof(const Hello& hello, const Challenge& challenge) const { return prove('c', hello, challenge); }
+  /// The part of this key and of the greeting in the key of one direction. Never sent.
+  Proof direction_secret(bool to_server, const Hello& hello, const Challenge& challenge) const {
+    return prove(to_server ? 'S' : 'C', hello, challenge);
+  }
 
  private:
   Key() = default;

@@ -5,6 +5,23 @@
 
 namespace stria::wire {
 
+namespace {
+
+void put_exchange(Writer& writer, const std::optional<ExchangeKey>& key) {
+  put_flag(writer, key.has_value());
+  if (key) {
+    writer.bytes(*key);
+  }
+}
+
+void get_exchange(Reader& reader, std::optional<ExchangeKey>& key) {
+  if (get_flag(reader)) {
+    get_bytes(reader, key.emplace());
+  }
+}
+
+}  // namespace
+
 void Failure::put(Writer& writer) const {
   writer.natural(static_cast<uint64_t>(code));
   writer.text(std::string_view(text).substr(0, kMaxTextBytes));
@@ -21,18 +38,21 @@ void Hello::put(Writer& writer) const {
   writer.bytes(session);
   writer.bytes(nonce);
   claim.put(writer);
+  put_exchange(writer, exchange);
 }
 
 void Hello::get(Reader& reader) {
   get_bytes(reader, session);
   get_bytes(reader, nonce);
   claim.get(reader);
+  get_exchange(reader, exchange);
 }
 
 void Challenge::put(Writer& writer) const {
   put_flag(writer, wants_proof);
   writer.bytes(server);
   writer.bytes(nonce);
+  put_exchange(writer, exchange);
   writer.bytes(proof);
 }
 
@@ -40,6 +60,7 @@ void Challenge::get(Reader& reader) {
   wants_proof = get_flag(reader);
   get_bytes(reader, server);
   get_bytes(reader, nonce);
+  get_exchange(reader, exchange);
   get_bytes(reader, proof);
 }
 
@@ -59,6 +80,7 @@ void Open::put(Writer& writer) const {
   put_natural(writer, stripe_bytes);
   put_natural(writer, server_count);
   put_natural(writer, first_server + 1);
+  put_flag(writer, by_load);
   writer.natural(permissions);
 }
 
@@ -74,6 +96,7 @@ void Open::get(Reader& reader) {
   stripe_bytes = reader.offset();
   server_count = reader.offset();
   first_server = reader.offset() - 1;
+  by_load = get_flag(reader);
   permissions = get_mode(reader);
 }
 
@@ -214,6 +237,7 @@ void Pulse::put(Writer& writer) const {
   writer.text(address);
   put_natural(writer, total_bytes);
   put_natural(writer, free_bytes);
+  put_natural(writer, busy_bytes);
   put_list(writer, removed, [&](uint64_t file) { writer.natural(file); });
 }
 
@@ -222,6 +246,7 @@ void Pulse::get(Reader& reader) {
   address = reader.text(kMaxTextBytes);
   total_bytes = reader.offset();
   free_bytes = reader.offset();
+  busy_bytes = reader.offset();
   get_list(reader, removed, kMaxListed, [&](uint64_t& file) { file = reader.natural(); });
 }
 
@@ -245,6 +270,7 @@ void StoreServers::put(Writer& writer) const {
     put_natural(writer, entry.total_bytes);
     put_natural(writer, entry.free_bytes);
     writer.integer(entry.silent_ms);
+    put_natural(writer, entry.load_bytes);
   });
 }
 
@@ -254,6 +280,7 @@ void StoreServers::get(Reader& reader) {
     entry.total_bytes = reader.offset();
     entry.free_bytes = reader.offset();
     entry.silent_ms = reader.integer();
+    entry.load_bytes = reader.offset();
   });
 }
 

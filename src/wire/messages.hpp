@@ -21,6 +21,7 @@ namespace stria::wire {
 using Identity = std::array<std::byte, 16>;  ///< of a session, a server, a store: random
 using Nonce = std::array<std::byte, 32>;
 using Proof = std::array<std::byte, 32>;
+using ExchangeKey = std::array<std::byte, 32>;  ///< X25519: public, and new for each connection
 
 inline constexpr size_t kMaxPathBytes = 4096;
 inline constexpr size_t kMaxNameBytes = 255;
@@ -70,6 +71,8 @@ struct Hello {
   Identity session{};
   Nonce nonce{};
   Claim claim;  ///< who the client is, and how it will prove that
+  /// What follows the greeting may be encrypted, with this key.
+  std::optional<ExchangeKey> exchange = {};
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -79,6 +82,8 @@ struct Challenge {
   bool wants_proof = false;
   Identity server{};
   Nonce nonce{};
+  /// What follows the greeting is encrypted, with this key.
+  std::optional<ExchangeKey> exchange = {};
   Proof proof{};  ///< that the server has the key
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -104,6 +109,7 @@ struct Open {
   int64_t stripe_bytes = 0;   ///< of a new file; 0: the store's default
   int64_t server_count = 0;   ///< the same
   int64_t first_server = -1;  ///< the same, by its index; -1: the store's choice
+  bool by_load = false;       ///< the store's choice: servers that have less to do
   uint32_t permissions = 0;   ///< of a new file
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -220,6 +226,8 @@ struct Pulse {
   std::string address;
   int64_t total_bytes = 0;
   int64_t free_bytes = 0;
+  /// Data that moved since the pulse before, or are on their way now.
+  int64_t busy_bytes = 0;
   std::vector<uint64_t> removed;  ///< files whose bytes are gone, as asked
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -242,6 +250,7 @@ struct StoreServers {
     int64_t total_bytes = 0;
     int64_t free_bytes = 0;
     int64_t silent_ms = -1;  ///< since its last pulse; -1: none since the manager started
+    int64_t load_bytes = 0;  ///< of its last seconds; each second counts half of the one after it
   };
   std::vector<Entry> servers;
   void put(Writer& writer) const;

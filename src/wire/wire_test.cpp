@@ -87,8 +87,8 @@ TEST(Frame, TheDocumentedExampleIsWhatIsSent) {
   header.kind = Kind::kRead;
   header.request = 3;
   EXPECT_EQ(encode_head(header, body),
-            from_hex("53 54 52 31 02 00 21 00 03 00 00 00 00 00 00 00 00 00 00 00 2e 00 00 00 00 00 00 00 "
-                     "00 00 00 00 00 00 00 00 00 00 00 00 59 9c 68 41 05 3d 2d d0 "
+            from_hex("53 54 52 31 03 00 21 00 03 00 00 00 00 00 00 00 00 00 00 00 2e 00 00 00 00 00 00 00 "
+                     "00 00 00 00 00 00 00 00 00 00 00 00 47 f4 63 13 05 3d 2d d0 "
                      "02 00 00 00 00 00 00 00 04 00 68 e5 cf 8b 01 00 00 6f 28 00 27 54 3f 32 5a 56 da 8c 9c e0 70 c8 d2 "
                      "80 80 04 02 01 02 02 00 64 b8 fe 07 08"));
 }
@@ -108,9 +108,9 @@ void check_prefixes(const Message& message) {
 
 TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(Failure{ErrorCode::kNoSpace, "full"});
-  check_prefixes(Hello{{}, {}, {ClaimKind::kUserKey, {1000, 100, {5, 4000000000}}, 1800000000}});
-  check_prefixes(Challenge{true, {}, {}, {}});
-  check_prefixes(Open{"/a/b", OpenMode::kCreateNew, true, 300, 1 << 20, 4, 2, 0640});
+  check_prefixes(Hello{{}, {}, {ClaimKind::kUserKey, {1000, 100, {5, 4000000000}}, 1800000000}, std::nullopt});
+  check_prefixes(Challenge{true, {}, {}, ExchangeKey{}, {}});
+  check_prefixes(Open{"/a/b", OpenMode::kCreateNew, true, 300, 1 << 20, 4, 2, true, 0640});
   const Opened opened{12345678901234, 65536, true, {{0, "a:1"}, {3, "b:2"}}, kExampleTicket, 300000};
   check_prefixes(opened);
   check_prefixes(Handle{1, 2, true, kMayWrite});
@@ -121,9 +121,9 @@ TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(Attributes{false, -5, {1000, 100, 0644}, opened});
   check_prefixes(List{"/d", "x"});
   check_prefixes(Listed{{{"a", true}, {"b", false}}, true});
-  check_prefixes(Pulse{{}, "h:1", 1000, 500, {1, 2, 3}});
+  check_prefixes(Pulse{{}, "h:1", 1000, 500, 1 << 30, {1, 2, 3}});
   check_prefixes(PulseAnswer{4, {}, 1700000000000, {9}});
-  check_prefixes(StoreServers{{{{1, "x:1"}, 5, 4, -1}}});
+  check_prefixes(StoreServers{{{{1, "x:1"}, 5, 4, -1, 300}}});
   check_prefixes(Extent{4096, 99});
   check_prefixes(LocalFile{7, kExampleTicket, 8});
   check_prefixes(Scrub{7, kExampleTicket, 4096, true});

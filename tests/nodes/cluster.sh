@@ -90,7 +90,10 @@ up() {
   if [ "$fs" = cache ]; then build_cache; fi
   printf '#!/usr/bin/env bash\nexec "%s" rsh "$@"\n' "$self" >"$box/rsh"
   chmod +x "$box/rsh"
-  ip link add cluster type bridge
+  # Without an address of its own a bridge has the lowest of its links' addresses. When that link
+  # goes with its node, the nodes go on sending to the old address for up to a minute, and mpiexec
+  # hears nothing of its ranks.
+  ip link add cluster address 02:00:0a:4d:00:fe type bridge
   ip addr add $net.254/24 dev cluster
   ip link set cluster up
   if [ "$fs" = ceph ]; then "$ceph" start "$box/ceph" $net.254; fi

@@ -75,6 +75,32 @@ def test_files_belong_to_who_made_them(store, run_as, work):
         run_as("bob", "chmod", mode, store.url).refused()
 
 
+def test_servers_that_encrypt(keys, run_as, session_directory, work, monkeypatch):
+    directory = session_directory / "encrypted"
+    directory.mkdir()
+    (work / "file").write_bytes(os.urandom(700_000))
+    with contextlib.closing(Store(directory, 2, key=keys["cluster"], options=["--encrypt"])) as store:
+        url = f"{store.url}/file"
+        for wish in ("1", ""):
+            monkeypatch.setenv("STRIA_ENCRYPT", wish)
+            run_as("alice", "cp", work / "file", url).succeeded()
+            run_as("alice", "cp", url, work / "copy").succeeded()
+            assert (work / "copy").read_bytes() == (work / "file").read_bytes()
+        monkeypatch.setenv("STRIA_ENCRYPT", "0")
+        run_as("alice", "ls", store.url).refused(store.addresses[0], "the server encrypts", "STRIA_ENCRYPT=0")
+        monkeypatch.setenv("STRIA_ENCRYPT", "maybe")
+        run_as("alice", "ls", store.url).refused("STRIA_ENCRYPT is 1")
+    monkeypatch.delenv("STRIA_KEY_FILE")
+    run("serve", "--dir", directory / "keyless", "--encrypt").refused("--encrypt needs the cluster's key")
+
+
+def test_a_client_that_insists_on_encryption(store, run_as, monkeypatch):
+    monkeypatch.setenv("STRIA_ENCRYPT", "1")
+    run_as("alice", "ls", store.url).refused(store.addresses[0], "the server does not encrypt")
+    monkeypatch.delenv("STRIA_KEY_FILE")
+    run("ls", store.url).refused("STRIA_ENCRYPT=1 needs the cluster's key")
+
+
 def test_a_key_is_one_users(store, keys, run_as, work):
     uid, *rest = keys["alice"].read_text().split(maxsplit=2)[1:]
     assert uid == str(ALICE)

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "layer/layer.hpp"
+#include "storage/first_server.hpp"
 #include "storage/registry.hpp"
 #include "stria/status.hpp"
 
@@ -189,8 +190,11 @@ class PosixLayer : public Layer {
       const auto found = options_.hints.find(name);
       return found == options_.hints.end() ? standard : std::strtoll(found->second.c_str(), nullptr, 10);
     };
+    const auto choice = options_.hints.find("stria_first_server");
+    const bool by_load = choice != options_.hints.end() && choice->second == "by_load";
+    const int64_t otherwise = by_load ? storage::FirstServer::kByLoad : storage::FirstServer::kInTurn;
     return {number("striping_unit", 0), static_cast<int>(number("striping_factor", 0)),
-            static_cast<int>(number("start_iodevice", -1))};
+            static_cast<int>(number("start_iodevice", otherwise))};
   }
 
   static void move_pieces(const Job& job, Requests& requests) {

@@ -60,7 +60,7 @@ IndependentPlan plan_independent(const IndependentShape& shape, const storage::C
 /// bytes that could be moved instead.
 int64_t request_cost_bytes(const storage::Capabilities& capabilities);
 
-/// What the hints striping_unit, striping_factor and start_iodevice ask for a new file.
+/// What striping_unit, striping_factor, start_iodevice, stria_first_server ask for a new file.
 storage::Striping striping_of(const ResolvedHints& hints);
 
 /// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say

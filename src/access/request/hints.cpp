@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "access/request/aggregator_places.hpp"
+#include "storage/first_server.hpp"
 
 namespace stria::access {
 
@@ -111,6 +112,16 @@ std::string set_first_server(ResolvedHints& hints, const std::string& text) {
   return "";
 }
 
+std::string set_first_choice(ResolvedHints& hints, const std::string& text) {
+  if (text != "in_turn" && text != "by_load") {
+    return "in_turn or by_load";
+  }
+  if (text == "by_load" && hints.first_server < 0) {  // start_iodevice comes before
+    hints.first_server = storage::FirstServer::kByLoad;
+  }
+  return "";
+}
+
 std::string set_mimic_stripe(ResolvedHints& hints, const std::string& text) {
   size_t comma = text.find(',');
   auto count = parse_number(text.substr(0, comma));
@@ -154,6 +165,7 @@ const std::map<std::string, Setter>& setters() {
       {"cb_config_list", set_aggregator_places},
       {"striping_factor", set_striping_factor},
       {"start_iodevice", set_first_server},
+      {"stria_first_server", set_first_choice},
       {"stria_mimic_stripe", set_mimic_stripe},
       {"stria_file_domains", set_domains},
       {"striping_unit", number(&ResolvedHints::striping_unit_bytes, 0, kMaxBufferBytes)},
@@ -251,6 +263,8 @@ Hints effective_hints(const ResolvedHints& hints) {
   };
   if (hints.first_server >= 0) {
     effective["start_iodevice"] = std::to_string(hints.first_server);
+  } else if (hints.first_server == storage::FirstServer::kByLoad) {
+    effective["stria_first_server"] = "by_load";
   }
   if (hints.staging_limit_bytes >= 0) {
     effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);

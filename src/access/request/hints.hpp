@@ -44,7 +44,7 @@ struct ResolvedHints {
   std::vector<uint64_t> node_hosts;
   int64_t striping_unit_bytes = 0;  ///< striping_unit; 0: what the storage says
   int striping_factor = 0;          ///< striping_factor; 0: what the storage says
-  /// start_iodevice: the server of a new file's first stripe; -1: the storage's choice.
+  /// start_iodevice or stria_first_server: Striping::first_server of a new file.
   int first_server = -1;
   /// stria_mimic_stripe=count,size: plan as if the storage were striped so.
   int mimic_stripe_count = 0;

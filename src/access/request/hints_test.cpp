@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/first_server.hpp"
+
 namespace stria::access {
 namespace {
 
@@ -46,6 +48,22 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
   EXPECT_TRUE(warnings.empty());
 }
 
+TEST(Hints, ANamedServerGoesBeforeAChoice) {
+  const auto first_server = [](const Hints& given) {
+    std::vector<std::string> warnings;
+    const ResolvedHints hints = resolve_hints(given, warnings);
+    EXPECT_TRUE(warnings.empty());
+    return hints.first_server;
+  };
+  const Hints by_load = {{"stria_first_server", "by_load"}};
+  std::vector<std::string> warnings;
+  EXPECT_EQ(first_server(by_load), storage::FirstServer::kByLoad);
+  EXPECT_EQ(effective_hints(resolve_hints(by_load, warnings)).at("stria_first_server"), "by_load");
+  EXPECT_EQ(first_server({{"stria_first_server", "in_turn"}}), storage::FirstServer::kInTurn);
+  EXPECT_EQ(first_server({{"stria_first_server", "by_load"}, {"start_iodevice", "-1"}}), storage::FirstServer::kByLoad);
+  EXPECT_EQ(first_server({{"stria_first_server", "by_load"}, {"start_iodevice", "3"}}), 3);
+}
+
 TEST(Hints, NoIndependentCallsMeansTwoPhaseBothWays) {
   std::vector<std::string> warnings;
   const ResolvedHints hints = resolve_hints({{"romio_no_indep_rw", "true"}, {"romio_cb_read", "disable"}}, warnings);
@@ -77,6 +95,7 @@ TEST(Hints, UnusableOnesAreReportedAndHaveNoEffect) {
                                                                              {"ind_rd_buffer_size", "0"},
                                                                              {"striping_factor", "0"},
                                                                              {"start_iodevice", "-2"},
+                                                                             {"stria_first_server", "1"},
                                                                              {"cb_config_list", "host1:two"},
                                                                              {"cb_config_list", ""},
                                                                              {"cb_config_list", "host1:1,"},

@@ -189,10 +189,21 @@ asio::awaitable<void> Connection::greet() {
     throw Error(ErrorCode::kFormat, "no greeting");
   }
   const wire::Key* const key = shared_->key.get();
+  std::optional<wire::KeyExchange> exchange;
   wire::Challenge challenge;
   challenge.wants_proof = needs_proof(key, peer_, hello->claim);
   challenge.server = shared_->identity;
   wire::randomise(challenge.nonce);
+  if (shared_->encrypts && !peer_) {
+    if (!hello->exchange) {
+      const Status why(ErrorCode::kPermissionDenied,
+                       "the server encrypts: a client needs the key (STRIA_KEY_FILE) and must not have STRIA_ENCRYPT=0, "
+                       "and another server needs --encrypt");
+      co_await refuse(why);
+      throw Error(ErrorCode::kPermissionDenied, "no encryption");
+    }
+    challenge.exchange = exchange.emplace().mine();
+  }
   if (challenge.wants_proof) {
     challenge.proof = key->for_claim(hello->claim).server_proof(*hello, challenge);
   }
@@ -215,6 +226,12 @@ asio::awaitable<void> Connection::greet() {
   caller_ = *caller;
   co_await take_over(hello->session);
   co_await reply(wire::reply_to(Kind::kProof), {});
+  if (exchange) {
+    const auto keys = exchange->keys_with(*hello->exchange, key->for_claim(hello->claim), *hello, challenge);
+    if (!stream_.encrypt(keys.value())) {
+      throw Error(ErrorCode::kFormat, "more than a greeting");
+    }
+  }
 }
 
 asio::awaitable<void> Connection::take_over(const wire::Identity& session) {

@@ -41,6 +41,7 @@ struct SharedState {
 
   wire::Identity identity{};
   std::shared_ptr<const wire::Key> key;  ///< null: any client that reaches the server is served
+  bool encrypts = false;                 ///< all that doesn't stay on this machine
   std::unique_ptr<Manager> manager;      ///< null: this server has no such role
   std::unique_ptr<Objects> objects;
   RangeLocks locks;

@@ -39,8 +39,34 @@ void Stream::begin(std::chrono::milliseconds time) {
   due_ns_ = time.count() == 0 ? 0 : since_start(std::chrono::steady_clock::now() + time);
 }
 
+bool Stream::encrypt(const wire::RecordKeys& keys) {
+  encrypted_ = std::make_unique<Encrypted>(keys);
+  return begin_ == end_;
+}
+
+asio::awaitable<void> Stream::read_encrypted(std::span<std::byte> to) {
+  wire::RecordOpener& opener = encrypted_->opener;
+  while (!to.empty()) {
+    const std::span<const std::byte> here = opener.opened().value();
+    if (here.empty()) {
+      const std::span<std::byte> room = opener.room();
+      const size_t came = co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), asio::use_awaitable);
+      opener.received(came);
+      continue;
+    }
+    const size_t now = std::min(to.size(), here.size());
+    std::memcpy(to.data(), here.data(), now);
+    opener.take(now);
+    to = to.subspan(now);
+  }
+}
+
 asio::awaitable<void> Stream::read(std::span<std::byte> to, std::chrono::milliseconds time) {
   begin(time);
+  if (encrypted_ != nullptr) {
+    co_await read_encrypted(to);
+    to = {};
+  }
   while (!to.empty()) {
     if (begin_ == end_ && to.size() >= kAheadBytes) {
       const size_t now = co_await socket_.async_read_some(asio::buffer(to.data(), to.size()), asio::use_awaitable);
@@ -62,7 +88,42 @@ asio::awaitable<void> Stream::read(std::span<std::byte> to, std::chrono::millise
 
 asio::awaitable<void> Stream::write(std::span<const asio::const_buffer> parts, std::chrono::milliseconds time) {
   begin(time);
-  std::vector<asio::const_buffer> left(parts.begin(), parts.end());
+  if (encrypted_ != nullptr) {
+    co_await write_encrypted(parts);
+  } else {
+    std::vector<asio::const_buffer> left(parts.begin(), parts.end());
+    co_await send(std::move(left));
+  }
+  end();
+}
+
+asio::awaitable<void> Stream::write_encrypted(std::span<const asio::const_buffer> parts) {
+  std::vector<std::byte>& record = encrypted_->record;
+  record.assign(wire::kRecordHeadBytes, std::byte{0});
+  for (asio::const_buffer left : parts) {
+    while (left.size() > 0) {
+      const auto* const from = static_cast<const std::byte*>(left.data());
+      const size_t now = std::min(left.size(), wire::kRecordHeadBytes + wire::kMaxRecordBytes - record.size());
+      record.insert(record.end(), from, from + now);
+      left += now;
+      if (record.size() == wire::kRecordHeadBytes + wire::kMaxRecordBytes) {
+        co_await send_record();
+      }
+    }
+  }
+  if (record.size() > wire::kRecordHeadBytes) {
+    co_await send_record();
+  }
+}
+
+asio::awaitable<void> Stream::send_record() {
+  encrypted_->sealer.seal(encrypted_->record);
+  std::vector<asio::const_buffer> whole(1, asio::buffer(encrypted_->record));
+  co_await send(std::move(whole));
+  encrypted_->record.resize(wire::kRecordHeadBytes);
+}
+
+asio::awaitable<void> Stream::send(std::vector<asio::const_buffer> left) {
   while (!left.empty()) {
     size_t now = co_await socket_.async_write_some(left, asio::use_awaitable);
     while (!left.empty() && now >= left.front().size()) {
@@ -73,7 +134,6 @@ asio::awaitable<void> Stream::write(std::span<const asio::const_buffer> parts, s
       left.front() += now;
     }
   }
-  end();
 }
 
 void Stream::close() {

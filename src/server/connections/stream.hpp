@@ -1,5 +1,5 @@
 // The bytes of one connection in both directions, for coroutines. This small interface hides the
-// transport (TCP and Unix sockets by Asio; another would have the same four calls).
+// transport (TCP and Unix sockets by Asio; another would have the same calls) and its encryption.
 //
 // Every call has a time limit for all of its bytes, so that a client that sends or takes a byte now
 // and then can't tie up what the server holds for it. After that time the connection is closed, and
@@ -14,8 +14,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "wire/encryption.hpp"
 
 namespace stria::server {
 
@@ -31,6 +34,9 @@ class Stream {
   asio::awaitable<void> read(std::span<std::byte> to, std::chrono::milliseconds time);
   /// Sends the parts one after another. They must live until the call is over.
   asio::awaitable<void> write(std::span<const asio::const_buffer> parts, std::chrono::milliseconds time);
+  /// From now on all bytes are encrypted, those that come and those that go. False when some were
+  /// read ahead, which were not. Takes 128 KiB.
+  bool encrypt(const wire::RecordKeys& keys);
   void close();
   asio::any_io_executor executor() { return socket_.get_executor(); }
 
@@ -42,13 +48,24 @@ class Stream {
   bool check_time(Time now);
 
  private:
+  struct Encrypted {
+    explicit Encrypted(const wire::RecordKeys& keys) : opener(keys.to_server), sealer(keys.to_client) {}
+    wire::RecordOpener opener;
+    wire::RecordSealer sealer;
+    std::vector<std::byte> record;  // that is being sent
+  };
   void begin(std::chrono::milliseconds time);
   void end() { due_ns_ = 0; }
+  asio::awaitable<void> read_encrypted(std::span<std::byte> to);
+  asio::awaitable<void> write_encrypted(std::span<const asio::const_buffer> parts);
+  asio::awaitable<void> send_record();
+  asio::awaitable<void> send(std::vector<asio::const_buffer> parts);
 
   Socket socket_;
   std::vector<std::byte> ahead_;  // of small requests, header and body come together
   size_t begin_ = 0;
   size_t end_ = 0;
+  std::unique_ptr<Encrypted> encrypted_;
   std::atomic<int64_t> due_ns_ = 0;  // 0: no call waits
 };
 

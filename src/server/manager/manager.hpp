@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ class Manager {
     Clock::time_point last_pulse;
     int64_t total_bytes = 0;
     int64_t free_bytes = 0;
+    /// What was moved of late: halved with each pulse, and grown by what that pulse tells.
+    int64_t load_bytes = 0;
   };
   using HandleKey = std::pair<wire::Identity, uint64_t>;
 
@@ -69,6 +72,7 @@ class Manager {
   Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
   Result<wire::Opened> describe(const NamedFile& file, uint8_t rights);
   Result<Placement> place(const wire::Open& request);
+  size_t best_first(std::span<const int64_t> able, size_t wanted) const;
   Result<wire::Renewed> reclaim(const Question& question, const wire::Handle& handle);
   void hold(const HandleKey& key, uint64_t file, bool exclusive);
   void let_go(const HandleKey& key);
@@ -86,7 +90,7 @@ class Manager {
   std::map<uint64_t, Clock::time_point> nameless_;  // since when nobody had it open
   std::map<int64_t, Alive> alive_;
   std::map<int64_t, std::string> addresses_;
-  int64_t next_first_ = 0;
+  size_t next_first_ = 0;
   int64_t ticks_ = 0;
 };
 

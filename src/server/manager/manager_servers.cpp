@@ -1,5 +1,6 @@
 // What the manager knows of the I/O servers: who lives, and where a new file goes.
 #include <algorithm>
+#include <tuple>
 
 #include "server/manager/manager.hpp"
 #include "server/manager/names_fields.hpp"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr int64_t kDefaultStripeBytes = 256 << 10;
 constexpr std::chrono::seconds kAliveFor{10};
+// A server with less than this part of its space free gets new files last.
+constexpr int64_t kFullPart = 20;
 
 }  // namespace
 
@@ -18,7 +21,31 @@ bool Manager::is_alive(int64_t server) const {
   return found != alive_.end() && Clock::now() - found->second.last_pulse < kAliveFor;
 }
 
-// The first server goes round, so that small files spread.
+// Of all stretches of `wanted` servers in their order, round and round: the one with the fewest
+// nearly full servers, then the least load on all of them, then the least on the first. Among
+// equals they take turns. Returns the place of its first in `able`.
+size_t Manager::best_first(std::span<const int64_t> able, size_t wanted) const {
+  std::tuple<int64_t, int64_t, int64_t> least;
+  size_t best = 0;
+  for (size_t turn = 0; turn < able.size(); ++turn) {
+    const size_t first = (next_first_ + turn) % able.size();
+    int64_t full = 0;
+    int64_t load_bytes = 0;
+    for (size_t slot = 0; slot < wanted; ++slot) {
+      const Alive& server = alive_.at(able[(first + slot) % able.size()]);
+      full += server.free_bytes < server.total_bytes / kFullPart ? 1 : 0;
+      load_bytes += server.load_bytes;
+    }
+    const std::tuple now(full, load_bytes, alive_.at(able[first]).load_bytes);
+    if (turn == 0 || now < least) {
+      least = now;
+      best = first;
+    }
+  }
+  return best;
+}
+
+// The first server goes round, or is chosen by load, so that small files spread.
 Result<Placement> Manager::place(const wire::Open& request) {
   std::vector<int64_t> able;
   for (const auto& [index, address] : addresses_) {
@@ -37,10 +64,15 @@ Result<Placement> Manager::place(const wire::Open& request) {
     return Status(ErrorCode::kInvalidArgument, "stripes are of 4 KiB to 1 GiB");
   }
   // A server that isn't up is left out as if it were none of the store's.
-  const auto named = std::lower_bound(able.begin(), able.end(), request.first_server) - able.begin();
-  const int64_t first = request.first_server < 0 ? next_first_++ : named;
-  for (int64_t slot = 0; slot < wanted; ++slot) {
-    placement.servers.push_back(able[static_cast<size_t>((first + slot) % count)]);
+  auto first = static_cast<size_t>(std::lower_bound(able.begin(), able.end(), request.first_server) - able.begin());
+  if (request.first_server < 0) {
+    first = request.by_load ? best_first(able, static_cast<size_t>(wanted)) : next_first_;
+    next_first_ = (first + 1) % able.size();
+    // Counted at once: else a crowd of new files would go to one server before its next pulse.
+    alive_.at(able[first % able.size()]).load_bytes += placement.stripe_bytes;
+  }
+  for (size_t slot = 0; slot < static_cast<size_t>(wanted); ++slot) {
+    placement.servers.push_back(able[(first + slot) % able.size()]);
   }
   return placement;
 }
@@ -48,7 +80,8 @@ Result<Placement> Manager::place(const wire::Open& request) {
 Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
   STRIA_ASSIGN_OR_RETURN(const int64_t index, names_->register_server(said.server, said.address));
   addresses_[index] = said.address;
-  alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes};
+  const int64_t before_bytes = alive_[index].load_bytes;
+  alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes, before_bytes / 2 + said.busy_bytes};
   STRIA_RETURN_IF_ERROR(names_->removed(index, said.removed));
   wire::PulseAnswer answer;
   answer.index = index;
@@ -66,6 +99,7 @@ Result<wire::StoreServers> Manager::servers() {
     if (const auto found = alive_.find(index); found != alive_.end()) {
       entry.total_bytes = found->second.total_bytes;
       entry.free_bytes = found->second.free_bytes;
+      entry.load_bytes = found->second.load_bytes;
       entry.silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - found->second.last_pulse).count();
     }
     list.servers.push_back(std::move(entry));

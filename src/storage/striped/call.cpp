@@ -134,7 +134,7 @@ class Conversation {
   void talk() {
     bool moved = false;
     const bool was_sent = sender_.done();
-    Status outcome = sender_.step(call_.link->socket(), moved);
+    Status outcome = sender_.step(call_.link->channel(), moved);
     const bool just_sent = sender_.done() && !was_sent;
     if (outcome.ok() && !just_sent) {  // an answer takes a while
       outcome = listen(moved);
@@ -150,7 +150,7 @@ class Conversation {
   /// Takes what has come. An error means that the connection has failed.
   Status listen(bool& moved) {
     while (!done_) {
-      STRIA_ASSIGN_OR_RETURN(const FrameReceiver::Event event, receiver_.step(call_.link->socket(), moved));
+      STRIA_ASSIGN_OR_RETURN(const FrameReceiver::Event event, receiver_.step(call_.link->channel(), moved));
       if (event == FrameReceiver::Event::kNothing) {
         return {};
       }

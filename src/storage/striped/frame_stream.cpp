@@ -1,11 +1,7 @@
 #include "storage/striped/frame_stream.hpp"
 
-#include <limits.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 
 #include "base/hash.hpp"
@@ -26,10 +22,6 @@ struct Traffic {
 };
 Traffic traffic;
 
-Status lost(int error_number) {
-  return Status(ErrorCode::kIo, std::strerror(error_number));
-}
-
 std::span<const std::byte> bytes_of(const iovec& piece) {
   return {static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
 }
@@ -46,26 +38,6 @@ uint64_t sum_of(std::span<const iovec> pieces) {
     hash.update(bytes_of(piece));
   }
   return hash.digest();
-}
-
-/// Calls `move` (sendmsg or recvmsg) once. Returns how many bytes it moved; 0 when it would block.
-template <typename Move>
-Result<size_t> move_some(std::span<iovec> pieces, std::atomic<int64_t>& count, Move move) {
-  msghdr message = {};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = std::min<size_t>(pieces.size(), IOV_MAX);
-  ssize_t now = 0;
-  do {
-    now = move(&message);
-  } while (now < 0 && errno == EINTR);
-  if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    return size_t{0};
-  }
-  if (now <= 0) {
-    return now == 0 ? Status(ErrorCode::kIo, "the server closed the connection") : lost(errno);
-  }
-  count.fetch_add(now, std::memory_order_relaxed);
-  return static_cast<size_t>(now);
 }
 
 /// So many bytes of the pieces from `first` on are through.
@@ -143,25 +115,22 @@ void FrameSender::next_frame(std::span<const std::byte> body) {
   first_ = 0;
 }
 
-Status FrameSender::step(int socket, bool& moved) {
+Status FrameSender::step(Channel& channel, bool& moved) {
   while (!done_) {
-    STRIA_ASSIGN_OR_RETURN(const size_t sent,
-                           move_some(std::span(pieces_).subspan(first_), traffic.sent_bytes, [socket](const msghdr* message) {
-                             return sendmsg(socket, message, MSG_NOSIGNAL | MSG_DONTWAIT);
-                           }));
+    if (first_ == pieces_.size()) {
+      STRIA_ASSIGN_OR_RETURN(done_, channel.flush());
+      return {};
+    }
+    STRIA_ASSIGN_OR_RETURN(const size_t sent, channel.send(std::span(pieces_).subspan(first_)));
     if (sent == 0) {
       return {};
     }
     moved = true;
+    traffic.sent_bytes.fetch_add(static_cast<int64_t>(sent), std::memory_order_relaxed);
     advance(pieces_, first_, sent);
-    if (first_ < pieces_.size()) {
-      continue;
-    }
-    if (header_.more) {
+    if (first_ == pieces_.size() && header_.more) {
       header_.kind = wire::Kind::kData;
       next_frame({});
-    } else {
-      done_ = true;
     }
   }
   return {};
@@ -181,7 +150,7 @@ void FrameReceiver::next_frame() {
 
 /// True when all that is wanted now is here. What follows a head is received with it, and copied; a
 /// payload goes to its places at once.
-Result<bool> FrameReceiver::receive(int socket, bool& moved) {
+Result<bool> FrameReceiver::receive(Channel& channel, bool& moved) {
   while (first_ < target_.size()) {
     if (ahead_begin_ < ahead_end_) {
       const iovec& piece = target_[first_];
@@ -193,14 +162,13 @@ Result<bool> FrameReceiver::receive(int socket, bool& moved) {
     }
     const bool reads_ahead = phase_ != Phase::kPayload;
     iovec whole{ahead_.data(), ahead_.size()};
-    const auto to = reads_ahead ? std::span(&whole, 1) : std::span(target_).subspan(first_);
-    STRIA_ASSIGN_OR_RETURN(const size_t now, move_some(to, traffic.received_bytes, [socket](msghdr* message) {
-                             return recvmsg(socket, message, MSG_DONTWAIT);
-                           }));
+    STRIA_ASSIGN_OR_RETURN(const size_t now,
+                           channel.receive(reads_ahead ? std::span(&whole, 1) : std::span(target_).subspan(first_)));
     if (now == 0) {
       return false;
     }
     moved = true;
+    traffic.received_bytes.fetch_add(static_cast<int64_t>(now), std::memory_order_relaxed);
     if (reads_ahead) {
       ahead_begin_ = 0;
       ahead_end_ = now;
@@ -211,9 +179,9 @@ Result<bool> FrameReceiver::receive(int socket, bool& moved) {
   return true;
 }
 
-Result<FrameReceiver::Event> FrameReceiver::step(int socket, bool& moved) {
+Result<FrameReceiver::Event> FrameReceiver::step(Channel& channel, bool& moved) {
   while (true) {
-    STRIA_ASSIGN_OR_RETURN(const bool here, receive(socket, moved));
+    STRIA_ASSIGN_OR_RETURN(const bool here, receive(channel, moved));
     if (!here) {
       return Event::kNothing;
     }

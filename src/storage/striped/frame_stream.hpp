@@ -1,5 +1,4 @@
-// Frames through a socket that never blocks: each step sends or receives what it can at once, later
-// steps the rest.
+// Frames through a channel: each step sends or receives what it can at once, later steps the rest.
 #pragma once
 
 #include <sys/uio.h>
@@ -11,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "storage/striped/channel.hpp"
 #include "stria/status.hpp"
 #include "wire/frame.hpp"
 
@@ -41,8 +41,8 @@ class FrameSender {
  public:
   void start(const wire::Header& header, std::span<const std::byte> body, std::span<const iovec> data);
   bool done() const { return done_; }
-  /// Sends as much as the socket takes; sets `moved` when it took anything.
-  Status step(int socket, bool& moved);
+  /// Sends as much as the channel takes; sets `moved` when it took anything.
+  Status step(Channel& channel, bool& moved);
 
  private:
   void next_frame(std::span<const std::byte> body);
@@ -67,7 +67,7 @@ class FrameReceiver {
   /// Receives what has come. kHead: the owner must now call accept_payload(), even when there is no
   /// payload. kPayload: the frame is complete. An error means that the connection can't be used any
   /// more. Sets `moved` when something came.
-  Result<Event> step(int socket, bool& moved);
+  Result<Event> step(Channel& channel, bool& moved);
   const wire::Header& header() const { return header_; }
   std::span<const std::byte> body() const { return body_; }
   /// The payload goes to the next places of the cursor. \pre the cursor has as many bytes left
@@ -77,7 +77,7 @@ class FrameReceiver {
   enum class Phase { kHeader, kBody, kAsked, kPayload };
   static constexpr size_t kAheadBytes = 4096 + 256;  // a block with its head
   void next_frame();
-  Result<bool> receive(int socket, bool& moved);
+  Result<bool> receive(Channel& channel, bool& moved);
   Status finish_payload();
 
   Phase phase_ = Phase::kHeader;

@@ -5,12 +5,13 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace stria::storage {
 
@@ -50,29 +51,24 @@ Status failure_of(std::span<const std::byte> body) {
   return Status(failure.code, failure.text);
 }
 
-ServerLink::ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key)
-    : address_(std::move(address)), key_(std::move(key)) {
-  wire::randomise(session_);
-}
-
-void ServerLink::disconnect() {
-  if (socket_ >= 0) {
-    ::close(socket_);
-    socket_ = -1;
+Result<Encryption> encryption_from_environment() {
+  const char* value = std::getenv("STRIA_ENCRYPT");
+  const std::string_view text = value == nullptr ? "" : value;
+  if (text.size() > 1 || text.find_first_not_of("01") != text.npos) {
+    return Status(ErrorCode::kInvalidArgument, "STRIA_ENCRYPT is 1 (always), 0 (never), or not set (as the servers want)");
   }
+  return text.empty() ? Encryption::kAsServerWants : text == "1" ? Encryption::kAlways : Encryption::kNever;
 }
 
-bool ServerLink::is_stale() const {
-  char byte = 0;
-  const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  // The server has nothing to say now: unexpected bytes are as bad as a closed connection.
-  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+ServerLink::ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key, Encryption encryption)
+    : address_(std::move(address)), key_(std::move(key)), encryption_(encryption) {
+  wire::randomise(session_);
 }
 
 Status ServerLink::wait_for(short events, Clock::time_point deadline) const {
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
-    pollfd entry{socket_, events, 0};
+    pollfd entry{socket(), events, 0};
     const int ready = poll(&entry, 1, static_cast<int>(std::clamp<int64_t>(left, 0, INT32_MAX)));
     if (ready > 0) {
       return {};
@@ -86,31 +82,33 @@ Status ServerLink::wait_for(short events, Clock::time_point deadline) const {
   }
 }
 
-Status ServerLink::send_all(std::span<const std::byte> bytes, Clock::time_point deadline) const {
-  while (!bytes.empty()) {
-    const ssize_t now = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (now >= 0) {
-      bytes = bytes.subspan(static_cast<size_t>(now));
-    } else if (errno == EAGAIN) {
+Status ServerLink::send_all(std::span<const std::byte> bytes, Clock::time_point deadline) {
+  while (true) {
+    size_t now = 0;
+    bool flushed = false;
+    if (bytes.empty()) {
+      STRIA_ASSIGN_OR_RETURN(flushed, channel_.flush());
+    } else {
+      const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};  // only read
+      STRIA_ASSIGN_OR_RETURN(now, channel_.send({&piece, 1}));
+    }
+    if (flushed) {
+      return {};
+    }
+    bytes = bytes.subspan(now);
+    if (now == 0) {
       STRIA_RETURN_IF_ERROR(wait_for(POLLOUT, deadline));
-    } else if (errno != EINTR) {
-      return lost(errno);
     }
   }
-  return {};
 }
 
-Status ServerLink::receive_all(std::span<std::byte> bytes, Clock::time_point deadline) const {
+Status ServerLink::receive_all(std::span<std::byte> bytes, Clock::time_point deadline) {
   while (!bytes.empty()) {
-    const ssize_t now = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (now > 0) {
-      bytes = bytes.subspan(static_cast<size_t>(now));
-    } else if (now == 0) {
-      return lost("the server closed the connection");
-    } else if (errno == EAGAIN) {
+    const iovec piece{bytes.data(), bytes.size()};
+    STRIA_ASSIGN_OR_RETURN(const size_t now, channel_.receive({&piece, 1}));
+    bytes = bytes.subspan(now);
+    if (now == 0) {
       STRIA_RETURN_IF_ERROR(wait_for(POLLIN, deadline));
-    } else if (errno != EINTR) {
-      return lost(errno);
     }
   }
   return {};
@@ -120,19 +118,19 @@ Status ServerLink::reach(Clock::time_point deadline) {
   STRIA_ASSIGN_OR_RETURN(const std::vector<wire::SocketAddress> places, wire::resolve(address_));
   Status outcome = lost("it has no address");
   for (const wire::SocketAddress& place : places) {
-    disconnect();
-    socket_ = ::socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (socket_ < 0) {
+    const int made = ::socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (made < 0) {
       return Status::from_errno(errno, "make a socket");
     }
-    tune(socket_, place.family());
+    channel_.open(made);
+    tune(made, place.family());
     outcome = {};
-    if (::connect(socket_, place.get(), place.bytes) != 0) {
+    if (::connect(made, place.get(), place.bytes) != 0) {
       int error_number = errno;
       socklen_t bytes = sizeof error_number;
       if (error_number == EINPROGRESS) {
         outcome = wait_for(POLLOUT, deadline);
-        getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error_number, &bytes);
+        getsockopt(made, SOL_SOCKET, SO_ERROR, &error_number, &bytes);
       }
       if (outcome.ok() && error_number != 0) {
         outcome = lost(error_number);
@@ -171,23 +169,45 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
                   : Status(ErrorCode::kFormat, "the server's answer fits no question");
 }
 
+Status ServerLink::check_server(const wire::Hello& hello, const wire::Challenge& challenge) const {
+  if (challenge.wants_proof && key_ == nullptr) {
+    return Status(ErrorCode::kPermissionDenied, "the server wants the cluster's key: set STRIA_KEY_FILE to a file with it");
+  }
+  if (challenge.wants_proof && !wire::same_proof(challenge.proof, key_->server_proof(hello, challenge))) {
+    return Status(ErrorCode::kPermissionDenied, "the server has another key than the file that STRIA_KEY_FILE names");
+  }
+  if (challenge.exchange && (!hello.exchange || !challenge.wants_proof)) {
+    return Status(ErrorCode::kFormat, "the server wants to encrypt with a client that did not offer to");
+  }
+  if (!challenge.exchange && !address_.is_unix && encryption_ == Encryption::kAlways) {
+    return Status(ErrorCode::kPermissionDenied,
+                  "the server does not encrypt, and this side insists on it: start all servers of the store with --encrypt and "
+                  "a key, or unset STRIA_ENCRYPT");
+  }
+  return {};
+}
+
 Status ServerLink::greet(Clock::time_point deadline) {
   wire::Hello hello;
   hello.session = session_;
   wire::randomise(hello.nonce);
   hello.claim = key_ == nullptr ? wire::Claim{wire::ClaimKind::kWord, wire::this_user(), 0} : key_->claim();
+  std::optional<wire::KeyExchange> exchange;
+  if (key_ != nullptr && !address_.is_unix && encryption_ != Encryption::kNever) {
+    hello.exchange = exchange.emplace().mine();
+  }
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask(wire::Kind::kHello, wire::encode(hello), deadline));
   STRIA_ASSIGN_OR_RETURN(const auto challenge, wire::decode<wire::Challenge>(reply));
+  STRIA_RETURN_IF_ERROR(check_server(hello, challenge));
   wire::KeyProof proof;
   if (key_ != nullptr) {
-    if (challenge.wants_proof && !wire::same_proof(challenge.proof, key_->server_proof(hello, challenge))) {
-      return Status(ErrorCode::kPermissionDenied, "the server has another key than the file that STRIA_KEY_FILE names");
-    }
     proof.proof = key_->client_proof(hello, challenge);
-  } else if (challenge.wants_proof) {
-    return Status(ErrorCode::kPermissionDenied, "the server wants the cluster's key: set STRIA_KEY_FILE to a file with it");
   }
   STRIA_RETURN_IF_ERROR(ask(wire::Kind::kProof, wire::encode(proof), deadline).status());
+  if (challenge.exchange) {
+    STRIA_ASSIGN_OR_RETURN(const auto keys, exchange->keys_with(*challenge.exchange, *key_, hello, challenge));
+    channel_.encrypt(keys);
+  }
   server_identity_ = challenge.server;
   return after_greeting ? after_greeting(*this, deadline) : Status();
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/striped/channel.hpp"
 #include "stria/status.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
@@ -22,20 +23,29 @@ namespace stria::storage {
 
 using Clock = std::chrono::steady_clock;
 
+/// Whether this side wants connections to be encrypted.
+enum class Encryption {
+  kNever,
+  kAsServerWants,  ///< where this side has a key
+  kAlways,         ///< except through Unix sockets, whose bytes don't leave the machine
+};
+
+/// What STRIA_ENCRYPT asks for: 1 always, 0 never, as the server wants when it is not set.
+Result<Encryption> encryption_from_environment();
+
 class ServerLink {
  public:
-  ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key);
+  ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key, Encryption encryption = Encryption::kAsServerWants);
   ServerLink(const ServerLink&) = delete;
   ServerLink& operator=(const ServerLink&) = delete;
-  ~ServerLink() { disconnect(); }
 
   /// Connects and greets, in one attempt. Errors that another attempt may cure are kIo.
   Status connect(Clock::time_point deadline);
-  void disconnect();
-  bool connected() const { return socket_ >= 0; }
-  /// True when the other end has closed the connection. Costs a system call.
-  bool is_stale() const;
-  int socket() const { return socket_; }
+  void disconnect() { channel_.close(); }
+  bool connected() const { return channel_.is_open(); }
+  bool is_stale() const { return channel_.is_stale(); }
+  int socket() const { return channel_.socket(); }
+  Channel& channel() { return channel_; }
   std::string server() const { return address_.text(); }
   /// The identity of the server that was greeted last.
   const wire::Identity& server_identity() const { return server_identity_; }
@@ -54,16 +64,18 @@ class ServerLink {
  private:
   Status reach(Clock::time_point deadline);
   Status greet(Clock::time_point deadline);
-  Status send_all(std::span<const std::byte> bytes, Clock::time_point deadline) const;
-  Status receive_all(std::span<std::byte> bytes, Clock::time_point deadline) const;
+  Status check_server(const wire::Hello& hello, const wire::Challenge& challenge) const;
+  Status send_all(std::span<const std::byte> bytes, Clock::time_point deadline);
+  Status receive_all(std::span<std::byte> bytes, Clock::time_point deadline);
   Status wait_for(short events, Clock::time_point deadline) const;
 
   wire::Address address_;
   std::shared_ptr<const wire::Key> key_;
+  Encryption encryption_;
   wire::Identity session_{};
   wire::Identity server_identity_{};
   uint64_t request_ = 0;
-  int socket_ = -1;
+  Channel channel_;
   int64_t generation_ = 0;
 };
 

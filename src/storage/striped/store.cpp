@@ -12,13 +12,18 @@ Result<std::shared_ptr<Store>> Store::at(const std::string& address) {
   if (store == nullptr) {
     STRIA_ASSIGN_OR_RETURN(const wire::Address place, wire::Address::parse(address));
     STRIA_ASSIGN_OR_RETURN(auto key, wire::Key::from_environment());
-    store = std::make_shared<Store>(place, std::move(key));
+    STRIA_ASSIGN_OR_RETURN(const Encryption encryption, encryption_from_environment());
+    if (encryption == Encryption::kAlways && key == nullptr && !place.is_unix) {
+      return Status(ErrorCode::kPermissionDenied,
+                    "STRIA_ENCRYPT=1 needs the cluster's key: set STRIA_KEY_FILE to a file with it");
+    }
+    store = std::make_shared<Store>(place, std::move(key), encryption);
   }
   return store;
 }
 
-Store::Store(wire::Address manager, std::shared_ptr<const wire::Key> key)
-    : key_(std::move(key)), manager_(std::move(manager), key_) {
+Store::Store(wire::Address manager, std::shared_ptr<const wire::Key> key, Encryption encryption)
+    : key_(std::move(key)), encryption_(encryption), manager_(std::move(manager), key_, encryption) {
   manager_.after_greeting = [this](ServerLink& link, Clock::time_point deadline) { return take_up_handles(link, deadline); };
 }
 
@@ -127,7 +132,7 @@ Result<Store::Borrowed> Store::borrow(const std::shared_ptr<Store>& store, const
     }
   }
   STRIA_ASSIGN_OR_RETURN(const wire::Address place, wire::Address::parse(address));
-  auto link = std::make_unique<ServerLink>(place, store->key_);
+  auto link = std::make_unique<ServerLink>(place, store->key_, store->encryption_);
   link->surely_there = true;
   return Borrowed(store, address, std::move(link));
 }

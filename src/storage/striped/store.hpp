@@ -60,7 +60,7 @@ class Store {
   };
   static Result<Borrowed> borrow(const std::shared_ptr<Store>& store, const std::string& address);
 
-  explicit Store(wire::Address manager, std::shared_ptr<const wire::Key> key);
+  Store(wire::Address manager, std::shared_ptr<const wire::Key> key, Encryption encryption = Encryption::kAsServerWants);
 
  private:
   struct OpenHandle {
@@ -73,6 +73,7 @@ class Store {
   void give_back(const std::string& address, std::unique_ptr<ServerLink> link);
 
   std::shared_ptr<const wire::Key> key_;
+  Encryption encryption_;
   std::mutex manager_mutex_;  // taken before idle_mutex_
   ServerLink manager_;
   std::map<uint64_t, OpenHandle> handles_;

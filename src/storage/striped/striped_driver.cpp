@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "storage/first_server.hpp"
 #include "storage/messages.hpp"
 #include "storage/striped/store.hpp"
 #include "storage/striped/striped_file.hpp"
@@ -45,6 +46,7 @@ void ask_for(const Striping& striping, wire::Open& request) {
   }
   request.server_count = std::max(striping.server_count, 0);
   request.first_server = std::max(striping.first_server, -1);
+  request.by_load = striping.first_server == FirstServer::kByLoad;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ int run(const std::string& url, bool as_json) {
                    {"address", server.place.address},
                    {"total_bytes", server.total_bytes},
                    {"free_bytes", server.free_bytes},
+                   {"load_bytes", server.load_bytes},
                    {"silent_ms", server.silent_ms}});
   }
   std::fputs((as_json ? all.dump(2) + "\n" : text).c_str(), stdout);
