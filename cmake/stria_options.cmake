@@ -7,6 +7,12 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# What the names of libraries for MPI end with.
+set(STRIA_MPI_SUFFIX)
+if(STRIA_SIDE_BY_SIDE)
+  set(STRIA_MPI_SUFFIX _${STRIA_MPI})
+endif()
+
 add_library(stria_options INTERFACE)
 target_compile_options(stria_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
