@@ -33,7 +33,7 @@ log=$root/build/logs/packages.log
 mkdir -p "$root/build/logs"
 echo "Building packages; the output is in $log"
 if ! (cd "$tree" && STRIA_PYTHON=$root/build/venv/bin/python SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct) \
-  dpkg-buildpackage --build=binary --no-sign) >"$log" 2>&1 </dev/null; then
+  dpkg-buildpackage --build=binary --no-pre-clean --no-sign) >"$log" 2>&1 </dev/null; then
   tail -n 30 "$log" >&2
   echo "packages: failed" >&2
   exit 1
