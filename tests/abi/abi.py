@@ -60,7 +60,7 @@ def compare(library):
     broken = subprocess.run(["abidiff", "--no-added-syms", RECORD, library], capture_output=True, text=True, check=False)
     if broken.returncode != 0:
         print(broken.stdout + broken.stderr)
-        return "programs that were compiled with the recorded stria.h don't run with this one: see CONTRIBUTING.md on its number"
+        return "programs compiled with the recorded stria.h don't run with this one; CONTRIBUTING.md says what its number means"
     grown = subprocess.run(["abidiff", RECORD, library], capture_output=True, text=True, check=False)
     if grown.returncode != 0:
         print(grown.stdout + grown.stderr)

@@ -1,5 +1,5 @@
-"""The documentation site, built by scripts/docs.sh: its links, and its pages in a real browser, from
-disk, without a network."""
+"""The documentation site that scripts/docs.sh builds: its links, and its pages in a real browser,
+from disk, without a network."""
 
 import html.parser
 import os
@@ -123,10 +123,14 @@ def test_a_reader_gets_from_home_to_a_call(browser, site):
     closed(page)
 
 
-@pytest.mark.parametrize(
-    ("words", "page_found"),
-    [("stria_put_box", "reference/c.html"), ("restart", "howto/restart_on_more_ranks.html"), ("place_rows", "reference/python.html")],
-)
+FOUND = {
+    "stria_put_box": "reference/c.html",
+    "restart": "howto/restart_on_more_ranks.html",
+    "place_rows": "reference/python.html",
+}
+
+
+@pytest.mark.parametrize(("words", "page_found"), FOUND.items())
 def test_search_finds(browser, site, words, page_found):
     page = opened(browser, site / "index.html")
     page.page.fill("input[name=q]", words)

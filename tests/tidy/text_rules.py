@@ -17,6 +17,8 @@ PRESCRIBED_NAMES = {
     "CMakeLists.txt",
     "CMakePresets.json",
 }
+# Debian's rules are a Makefile.
+MAKEFILES = {"Makefile", "rules"}
 # Folders whose files have the names of packages.
 PRESCRIBED_FOLDERS = ("packaging/debian/",)
 _SNAKE_CASE = re.compile(r"\.?[a-z0-9_]+(\.[a-z0-9_]+)*")
@@ -61,7 +63,7 @@ def _white_space(file):
     for number, line in file.lines():
         if line != line.rstrip():
             yield Violation(file.path, number, "white space at the end of the line")
-        if "\t" in line and file.name != "Makefile":
+        if "\t" in line and file.name not in MAKEFILES:
             yield Violation(file.path, number, "a tab")
         if "\r" in line:
             yield Violation(file.path, number, "a carriage return")

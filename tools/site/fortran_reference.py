@@ -65,4 +65,7 @@ def _member(owner, name, comment):
     form = _FORM.match(comment)
     call = name + (form.group(2) if form else "(…)")
     words = form.group(3) if form else ""
-    return f"### {owner}%{name}\n\n```fortran\n{call}\n```\n\n{words[:1].upper() + words[1:]}\n\n"
+    first, _, rest = words.partition(" ")
+    arguments = re.findall(r"\w+", form.group(2)) if form else []
+    words = f"`{first}` {rest}" if first in arguments else words[:1].upper() + words[1:]
+    return f"### {owner}%{name}\n\n```fortran\n{call}\n```\n\n{words}\n\n"
