@@ -85,8 +85,8 @@ module stria
     generic :: open => open_f08
 #endif
     procedure, private :: create_dataset_i4, create_dataset_i8
-    ! create_dataset(path, type, dims, dataset [, options] [, ierr]): type is stria_real64 or another
-    ! of the constants, dims has a size for each dimension; dataset is for put.
+    ! create_dataset(path, type, dims, dataset [, options] [, ierr]): type is one of the constants,
+    ! dims has a size for each dimension; dataset is for put.
     generic :: create_dataset => create_dataset_i4, create_dataset_i8
     ! dataset(path, dataset [, ierr]): finds a dataset of an opened file, for get and read.
     procedure :: dataset => find_dataset
