@@ -1,14 +1,19 @@
 """The reference of stria.h: its declarations with their comments, section by section."""
 
+import pathlib
 import re
+import sys
 
-import c_header
+# stria.h is read as for the man pages.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "manual"))
+
+import c_header  # noqa: E402
 
 
 def page(source):
     header = c_header.parse(source)
     text = "# C: stria.h\n\n" + "".join(map(_paragraph, header.introduction))
-    text += "## Types\n\n" + "".join(_type(comment, declaration) for comment, declaration in header.types)
+    text += "## Types\n\n```c\n" + "".join(_type(comment, declaration) for comment, declaration in header.types) + "```\n\n"
     section = None
     for group in header.groups:
         if group.section != section:
@@ -27,7 +32,7 @@ def _words(comment):
 
 
 def _type(comment, declaration):
-    return f"```c\n{declaration}\n```\n\n" + _words(comment)
+    return (f"/* {comment} */\n" if comment else "") + declaration + "\n"
 
 
 def _group(group):
@@ -37,7 +42,13 @@ def _group(group):
     if not calls:
         return text + _words(group.comment)
     needs = "Needs `mpi.h` before `stria.h`.\n\n" if group.needs_mpi else ""
-    return text + "```{c:function} " + "\n".join(calls) + "\n\n" + _words(group.comment) + needs + "```\n\n"
+    return text + described("c:function", calls, _words(group.comment) + needs)
+
+
+def described(directive, declarations, words):
+    """Declarations, one beneath the other, with their words beneath the last."""
+    text = "".join(f"```{{{directive}}} {declaration}\n```\n" for declaration in declarations)
+    return text.removesuffix("```\n") + f"\n{words}```\n\n"
 
 
 def _is_call(declaration):

@@ -2,6 +2,7 @@
 
 import re
 
+import c_reference
 import cpp_header
 
 _HEADERS = [
@@ -44,7 +45,7 @@ def _members(entry):
     if cpp_header.is_data(entry.declarations[0]):
         declarations = "\n".join(entry.declarations)
         return f"{_words(entry)}```cpp\n{declarations}\n```\n\n"
-    return "```{cpp:function} " + "\n".join(entry.declarations) + "\n\n" + _words(entry) + "```\n\n"
+    return c_reference.described("cpp:function", entry.declarations, _words(entry))
 
 
 def _words(entry):

@@ -11,17 +11,13 @@ import argparse
 import pathlib
 import posixpath
 import shutil
-import sys
 
+import c_reference
 import cpp_reference
 import fortran_reference
 import links
 import navigation
 import python_reference
-
-# stria.h is read as for the man pages.
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "manual"))
-import c_reference  # noqa: E402
 
 _LEXERS = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".f90": "fortran", ".sh": "bash"}
 
@@ -36,11 +32,12 @@ def main():
 
 
 def stage(root, out):
-    documents = navigation.pages()
+    sections = navigation.sections(root)
+    documents = navigation.pages(sections)
     linked = links.Links(documents)
     for path in documents:
         text = linked.rewrite(path, (root / path).read_text())
-        _write(out / linked.page(path), text + _contents(linked) if path == navigation.HOME else text)
+        _write(out / linked.page(path), text + _contents(sections, linked) if path == navigation.HOME else text)
     for name, text in _references(root):
         _write(out / "reference" / name, text)
     done = set()
@@ -65,10 +62,10 @@ def _references(root):
     yield "python.md", python_reference.PAGE
 
 
-def _contents(linked):
+def _contents(sections, linked):
     """Sphinx's tables of contents, for the bar at the left."""
     text = ""
-    for title, entries in navigation.SECTIONS.items():
+    for title, entries in sections.items():
         text += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n"
         for entry in entries:
             name, path = (None, entry) if isinstance(entry, str) else entry
@@ -89,3 +86,7 @@ def _shown(root, path, linked):
         return f"---\norphan: true\n---\n# {path}\n\n{items}"
     lexer = _LEXERS.get(place.suffix, "text")
     return f"---\norphan: true\n---\n# {path}\n\n~~~~~~{lexer}\n{place.read_text()}~~~~~~\n"
+
+
+if __name__ == "__main__":
+    main()
