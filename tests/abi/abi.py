@@ -38,7 +38,7 @@ def stub(text):
         for declaration in group.declarations:
             if not declaration.startswith("typedef"):
                 body = "{}" if declaration.startswith("void ") else "{ return 0; }"
-                code += declaration.rstrip(";") + " " + body + "\n"
+                code += declaration.partition(";")[0] + " " + body + "\n"
     assert len(header.functions) == len(set(header.functions)) > 80
     return code
 

@@ -38,7 +38,7 @@ def _type(comment, declaration):
 def _group(group):
     """The calls become entries of the index and of the search."""
     text = "".join(f"```c\n{declaration}\n```\n\n" for declaration in group.declarations if declaration.startswith("typedef"))
-    calls = [" ".join(declaration.split()).rstrip(";") for declaration in group.declarations if _is_call(declaration)]
+    calls = [_signature(declaration) for declaration in group.declarations if _is_call(declaration)]
     if not calls:
         return text + _words(group.comment)
     needs = "Needs `mpi.h` before `stria.h`.\n\n" if group.needs_mpi else ""
@@ -53,3 +53,8 @@ def described(directive, declarations, words):
 
 def _is_call(declaration):
     return re.match(r"(?:const )?\w+\*? \*?stria_\w+\(", declaration) is not None
+
+
+def _signature(declaration):
+    """On one line, without what is said behind it."""
+    return " ".join(declaration.partition(";")[0].split())

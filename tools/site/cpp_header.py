@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-_SCOPE = re.compile(r"^(?:template <[^>]*>\s*)?(?:class|struct) (?:\[\[\w+\]\] )?(\w+)[^;{]*\{$")
+_SCOPE = re.compile(r"^(?:class|struct) (?:\[\[\w+\]\] )?(\w+)[^;{]*\{$")
 
 
 @dataclasses.dataclass
@@ -15,6 +15,7 @@ class Entry:
     name: str = ""  # of a class or struct
     entries: list = dataclasses.field(default_factory=list)  # its public members
     base: str = ""
+    template: str = ""
 
 
 @dataclasses.dataclass
@@ -71,11 +72,14 @@ def _add(entries, comment, block):
         return
     if first.startswith(("friend", "namespace")):
         return
-    scope = _SCOPE.match(first)
-    if scope and any("(" in line.partition("//")[0] for line in block[1:]):
-        kind = first.split()[0]
-        base = re.search(r" : public ([\w:]+)", first)
-        entry = Entry("\n".join(comment), [], scope.group(1), _entries(block[1:-1], f"{kind} {scope.group(1)}"))
+    # A class template is one by its second line.
+    heads = block[1:] if first.startswith("template") and len(block) > 1 else block
+    scope = _SCOPE.match(heads[0])
+    if scope and any("(" in line.partition("//")[0] for line in heads[1:]):
+        kind = heads[0].split()[0]
+        base = re.search(r" : public ([\w:]+)", heads[0])
+        entry = Entry("\n".join(comment), [], scope.group(1), _entries(heads[1:-1], f"{kind} {scope.group(1)}"))
+        entry.template = first if heads is not block else ""
         entry.base = base.group(1) if base else ""
         entries.append(entry)
         return

@@ -35,8 +35,9 @@ def _paragraph(block):
 def _entry(entry, namespace):
     if entry.name:
         base = f" : public {entry.base}" if entry.base else ""
+        declared = f"{entry.template} {entry.name}{base}".lstrip()
         members = "".join(_members(member) for member in entry.entries)
-        return f"### {namespace}::{entry.name}\n\n````{{cpp:class}} {entry.name}{base}\n{_words(entry)}{members}````\n\n"
+        return f"### {namespace}::{entry.name}\n\n````{{cpp:class}} {declared}\n{_words(entry)}{members}````\n\n"
     named = re.match(r"(?:struct|enum class|class) (\w+) ", entry.declarations[0])
     return (f"### {namespace}::{named.group(1)}\n\n" if named else "") + _members(entry)
 
