@@ -46,8 +46,10 @@ def stub(text):
 def compile_stub(folder):
     source, library = folder / "stria_c.c", folder / "libstria_c.so.0"
     source.write_text(stub((ROOT / "include" / "stria.h").read_text()))
-    command = ["cc", "-g", "-shared", "-fPIC", "-fvisibility=default", "-Wl,-soname,libstria_c.so.0", "-I", ROOT / "include"]
-    subprocess.run([*command, source, "-o", library], check=True)
+    command = ["cc", "-g", "-shared", "-fPIC", "-fvisibility=default", "-Wl,-soname,libstria_c.so.0"]
+    # The record says nothing of the folder.
+    places = [f"-ffile-prefix-map={folder}=.", "-I", ROOT / "include"]
+    subprocess.run([*command, *places, source, "-o", library], check=True)
     return library
 
 

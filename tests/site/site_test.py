@@ -114,10 +114,10 @@ def test_home_fits_one_screen(browser, site):
 
 def test_a_reader_gets_from_home_to_a_call(browser, site):
     page = opened(browser, site / "index.html")
-    page.page.click("article a:text('AMR blocks')")
+    page.page.click("article a:has-text('AMR blocks')")
     page.page.wait_for_url("**/howto/write_amr_blocks.html")
     assert "place_rows" in page.text("article")
-    page.page.click("article a:text('checkpoint.f90')")
+    page.page.click("article a:has-text('checkpoint.f90')")
     page.page.wait_for_url("**/checkpoint.f90.html")
     assert "program" in page.text("article pre")
     closed(page)
