@@ -83,7 +83,7 @@ def test_every_document_has_a_page(site):
 def test_references_have_every_call(site):
     for page, calls in {
         "c": ["stria_put_box", "stria_commit_async", "stria_dataset_rank"],
-        "cpp": ["create_dataset", "commit_async", "put_elements", "interior", "DatasetOptions"],
+        "cpp": ["create_dataset", "commit_async", "put_elements", "interior", "stria::DatasetOptions</a>"],
         "fortran": ["stria_dataset%put", "stria_file%place_rows", "stria_real64"],
         "python": ["create_dataset", "share_rows", "put_elements", "NoSpaceError"],
     }.items():

@@ -85,7 +85,8 @@ def _add(entries, comment, block):
         return
     whole = "\n".join(block)
     text = whole if is_data(whole) else _signature(block)
-    if comment or not entries or entries[-1].name or is_data(whole) != is_data(entries[-1].declarations[-1]):
+    is_first = comment or not entries or entries[-1].name or re.match(r"(struct|enum|class) ", whole)
+    if is_first or is_data(whole) != is_data(entries[-1].declarations[-1]):
         entries.append(Entry("\n".join(comment), [text]))
     else:
         entries[-1].declarations.append(text)
