@@ -2,7 +2,7 @@
 # In the copy of the system that packages_test.sh makes: installs the packages, and uses them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND=noninteractive
 
 echo "== install"
 dpkg --install ./*.deb

@@ -25,8 +25,11 @@ mkdir "$work"/{changes,work,system}
 mount -t overlay overlay -o "lowerdir=/,upperdir=$work/changes,workdir=$work/work" "$work/system"
 mount --rbind /dev "$work/system/dev"
 mount -t proc proc "$work/system/proc"
+mount --rbind /sys "$work/system/sys"
 mount -t tmpfs tmpfs "$work/system/tmp"
 mkdir "$work/system/tmp/try"
 cp "$packages"/*.deb "$work/system/tmp/try"
 cp -r "$root/examples" "$(dirname "${BASH_SOURCE[0]}")/inside.sh" "$work/system/tmp/try"
+# shellcheck source=/dev/null
+source "$root/scripts/mpiexec_env.sh"
 chroot "$work/system" bash /tmp/try/inside.sh
