@@ -70,7 +70,7 @@ cc "$here/../../examples/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cf
 "$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
 
 echo "== what EasyBuild looks for"
-python3 - "$here/../../packaging/easybuild/stria.eb" "$work/prefix" "$library_dir" <<'END'
+python3 - "$here/../../packaging/easybuild/Stria-0.1.0-gompi-2025b.eb" "$work/prefix" "$library_dir" <<'END'
 import pathlib
 import sys
 

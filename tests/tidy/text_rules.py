@@ -20,7 +20,7 @@ PRESCRIBED_NAMES = {
 # Debian's rules are a Makefile.
 MAKEFILES = {"Makefile", "rules"}
 # Folders whose files have the names of packages.
-PRESCRIBED_FOLDERS = ("packaging/debian/",)
+PRESCRIBED_FOLDERS = ("packaging/debian/", "packaging/easybuild/")
 _SNAKE_CASE = re.compile(r"\.?[a-z0-9_]+(\.[a-z0-9_]+)*")
 # Written in two halves, so that this file passes its own check.
 _UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
