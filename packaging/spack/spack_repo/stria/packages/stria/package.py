@@ -27,7 +27,7 @@ class Stria(CMakePackage):
 
     depends_on("mpi@3.1:")
     # Stria makes and reads HDF5 without HDF5's own MPI.
-    depends_on("hdf5@1.10:~mpi")
+    depends_on("hdf5@1.10:1.14~mpi")
     depends_on("asio@1.22:", type="build")
     depends_on("fmt@9:")
     depends_on("isa-l@2.30:")
@@ -51,13 +51,13 @@ class Stria(CMakePackage):
 
     generator("ninja")
 
-    def mpi(self):
+    def mpi_name(self):
         """Stria's name for it: all but Open MPI have the binary interface of MPICH."""
         return "openmpi" if self.spec["mpi"].name == "openmpi" else "mpich"
 
     def cmake_args(self):
         return [
-            self.define("STRIA_MPI", self.mpi()),
+            self.define("STRIA_MPI", self.mpi_name()),
             self.define("STRIA_BUILD_TESTS", self.run_tests),
             self.define("STRIA_BUILD_PYTHON", False),
             self.define_from_variant("STRIA_BUILD_APPS", "tools"),
@@ -76,7 +76,7 @@ class Stria(CMakePackage):
         """A checkpoint, written by two ranks and read by three"""
         sources = join_path(self.test_suite.current_test_cache_dir, "examples")
         cmake, mpiexec = which("cmake"), which(self.spec["mpi"].prefix.bin.mpiexec)
-        cmake("-S", sources, "-B", "examples", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DSTRIA_MPI={self.mpi()}")
+        cmake("-S", sources, "-B", "examples", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DSTRIA_MPI={self.mpi_name()}")
         cmake("--build", "examples")
         mpiexec("-n", "2", join_path("examples", "checkpoint_cpp"), "checkpoint.h5")
         read = mpiexec("-n", "3", join_path("examples", "restart_cpp"), "checkpoint.h5", output=str.split)
