@@ -2,7 +2,8 @@
 # In the copy of the system that packages_test.sh makes: installs the packages, and uses them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-export DEBIAN_FRONTEND=noninteractive
+# The system's own programs, not those of a user.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
 
 echo "== install"
 dpkg --install ./*.deb
