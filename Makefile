@@ -1,6 +1,6 @@
 # Every target calls a script or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers papers sanitize format clean
+.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,12 @@ bench-servers: ## a store of eight servers by every method, and beside plain soc
 
 papers: ## experiments of five papers at small sizes; the page is out/papers/index.html
 	@scripts/papers.sh run all --quick
+
+docs: ## the documentation as a site, to open from disk: out/docs/index.html
+	@scripts/docs.sh
+
+packages: setup ## Debian packages for Open MPI and MPICH side by side, in out/packages
+	@scripts/packages.sh
 
 sanitize: setup ## every test under the address and undefined-behaviour sanitizers
 	@cmake --preset asan && cmake --build --preset asan && ctest --preset asan -LE 'long|style'

@@ -2,8 +2,8 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
-# MPI: Debian installs both flavours side by side, with suffixed wrappers. A wheel for Python takes
-# what there is.
+# MPI: Debian installs both flavours side by side, with suffixed wrappers; other systems have one,
+# without. A wheel for Python takes what there is.
 if(SKBUILD)
   find_program(STRIA_ANY_MPICXX NAMES mpicxx.${STRIA_MPI} mpicxx.openmpi mpicxx.mpich)
   if(STRIA_ANY_MPICXX)
@@ -16,9 +16,9 @@ if(NOT STRIA_MPI STREQUAL "none" OR NOT SKBUILD)
   if(NOT STRIA_MPI MATCHES "^(openmpi|mpich)$")
     message(FATAL_ERROR "STRIA_MPI is '${STRIA_MPI}'; use openmpi or mpich")
   endif()
-  find_program(STRIA_MPICXX mpicxx.${STRIA_MPI} REQUIRED)
-  find_program(STRIA_MPICC mpicc.${STRIA_MPI} REQUIRED)
-  find_program(STRIA_MPIEXEC mpiexec.${STRIA_MPI} REQUIRED)
+  find_program(STRIA_MPICXX NAMES mpicxx.${STRIA_MPI} mpicxx REQUIRED)
+  find_program(STRIA_MPICC NAMES mpicc.${STRIA_MPI} mpicc REQUIRED)
+  find_program(STRIA_MPIEXEC NAMES mpiexec.${STRIA_MPI} mpiexec REQUIRED)
   set(MPI_CXX_COMPILER ${STRIA_MPICXX} CACHE FILEPATH "" FORCE)
   set(MPI_C_COMPILER ${STRIA_MPICC} CACHE FILEPATH "" FORCE)
   set(MPIEXEC_EXECUTABLE ${STRIA_MPIEXEC} CACHE FILEPATH "" FORCE)
@@ -27,7 +27,7 @@ if(NOT STRIA_MPI STREQUAL "none" OR NOT SKBUILD)
 endif()
 
 # Serial HDF5: Debian keeps it under its own pkg-config name, beside the parallel ones.
-pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial>=1.10)
+pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial>=1.10 hdf5>=1.10)
 pkg_check_modules(URING REQUIRED IMPORTED_TARGET liburing>=2.0)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash>=0.8)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)

@@ -1,12 +1,15 @@
 # cmake --install: the library, its public headers, the programs, and the two ways to find them:
-# find_package(stria) and pkg-config. One prefix holds the build for one MPI. A program joins by
+# find_package(stria) and pkg-config. One prefix holds the build for one MPI, or, with
+# STRIA_SIDE_BY_SIDE, the libraries for several. A program joins by
 #   set_property(GLOBAL APPEND PROPERTY STRIA_PROGRAMS target)
 include(CMakePackageConfigHelpers)
 set(STRIA_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/stria)
 
-install(TARGETS stria stria_serial stria_c stria_c_serial EXPORT striaTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(suffix "" _serial)
+  install(TARGETS stria${suffix} stria_c${suffix} EXPORT stria_targets${suffix}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/stria DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${CMAKE_SOURCE_DIR}/include/stria.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -28,7 +31,9 @@ foreach(target stria_fortran stria_fortran_serial stria_mpiio stria_trace stria_
   endif()
 endforeach()
 
-install(EXPORT striaTargets NAMESPACE stria:: DESTINATION ${STRIA_CMAKE_DIR})
+# Each MPI has a file of its own, and the file that asks for them is the same in every build.
+install(EXPORT stria_targets NAMESPACE stria:: FILE striaTargets_${STRIA_MPI}.cmake DESTINATION ${STRIA_CMAKE_DIR})
+install(EXPORT stria_targets_serial NAMESPACE stria:: FILE striaTargets_serial.cmake DESTINATION ${STRIA_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stria_config.cmake.in ${CMAKE_BINARY_DIR}/striaConfig.cmake
   INSTALL_DESTINATION ${STRIA_CMAKE_DIR})
 # 0.x promises nothing between minor versions, and the shared object's name says so.
@@ -46,13 +51,14 @@ function(stria_pkg_config name STRIA_PC_WHICH STRIA_PC_REQUIRES STRIA_PC_FLAGS)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/stria.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
-stria_pkg_config(stria "C++, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_CXX}" "")
+stria_pkg_config(stria${STRIA_MPI_SUFFIX} "C++, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_CXX}" "")
 stria_pkg_config(stria_serial "C++, without MPI" "" " -DSTRIA_NO_MPI")
-stria_pkg_config(stria_c "C, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_C}" "")
+stria_pkg_config(stria_c${STRIA_MPI_SUFFIX} "C, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_C}" "")
 stria_pkg_config(stria_c_serial "C, without MPI" "" "")
 get_property(has_fortran GLOBAL PROPERTY STRIA_HAS_FORTRAN)
 if(has_fortran)
   # The compiler is the MPI's wrapper, which knows its modules.
-  stria_pkg_config(stria_fortran "Fortran, built with ${STRIA_MPI}" "" "/stria_fortran/gfortran")
+  set(name stria_fortran${STRIA_MPI_SUFFIX})
+  stria_pkg_config(${name} "Fortran, built with ${STRIA_MPI}" "" "/${name}/gfortran")
   stria_pkg_config(stria_fortran_serial "Fortran, without MPI" "" "/stria_fortran_serial/gfortran")
 endif()

@@ -7,6 +7,19 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# What the names of libraries for MPI end with.
+set(STRIA_MPI_SUFFIX)
+if(STRIA_SIDE_BY_SIDE)
+  set(STRIA_MPI_SUFFIX _${STRIA_MPI})
+endif()
+# stria_preloaded(TARGET): its file is installed as it is built; packages want it with its name
+# inside and without a path for the MPI, which the program has loaded.
+function(stria_preloaded target)
+  if(STRIA_SIDE_BY_SIDE)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${target}${STRIA_MPI_SUFFIX} SKIP_BUILD_RPATH ON)
+  endif()
+endfunction()
+
 add_library(stria_options INTERFACE)
 target_compile_options(stria_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)

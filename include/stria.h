@@ -181,10 +181,11 @@ int stria_find_dataset(stria_file* file, const char* path, stria_dataset** datas
 /* The paths of an opened file's datasets. Collective: no. */
 int stria_datasets(stria_file* file, stria_list** paths);
 
+/* Returns the number of the dataset's dimensions; 0 for a scalar. Collective: no. */
 int stria_dataset_rank(const stria_dataset* dataset);
-/* Copies the dataset's shape, stria_dataset_rank() sizes. */
+/* Copies the dataset's shape, stria_dataset_rank() sizes. Collective: no. */
 int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims);
-/* enum stria_element of a dataset of numbers. */
+/* Returns the enum stria_element of a dataset of numbers. Collective: no. */
 int stria_dataset_element(const stria_dataset* dataset);
 /* "float64", "string[4]", "record[84]" …; valid as long as the dataset. */
 const char* stria_dataset_type_name(const stria_dataset* dataset);

@@ -5,7 +5,7 @@
 #
 # usage: scripts/install_dependencies.sh [--missing] [GROUP...]
 #   --missing   print what is missing, install nothing; exit 1 when something is
-#   GROUP       build, run, test, bench; all of them when none is named
+#   GROUP       build, run, test, bench, package; the first four when none is named
 # STRIA_SKIP_INSTALL=1 makes it do nothing: for systems whose packages have other names.
 set -euo pipefail
 
@@ -86,9 +86,9 @@ only_report=0
 for argument in "$@"; do
   case $argument in
     --missing) only_report=1 ;;
-    build | run | test | bench) groups+=("$argument") ;;
+    build | run | test | bench | package) groups+=("$argument") ;;
     -h | --help) sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    *) fail "unknown argument '$argument'; use --missing, build, run, test or bench" ;;
+    *) fail "unknown argument '$argument'; use --missing, build, run, test, bench or package" ;;
   esac
 done
 if ((${#groups[@]} == 0)); then groups=(build run test bench); fi

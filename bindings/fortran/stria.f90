@@ -43,7 +43,9 @@ module stria
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
+    ! set(name, value [, ierr]): both are strings.
     procedure :: set => options_set
+    ! free(): the options are empty again.
     procedure :: free => options_free
   end type
 
@@ -60,10 +62,13 @@ module stria
     generic :: get => get_i4, get_i8
     ! read(start, array [, ierr]): likewise at once, with whatever was got before.
     generic :: read => read_i4, read_i8
+    ! rank(): the number of dimensions.
     procedure :: rank => dataset_rank
+    ! shape(): the sizes, an integer(c_int64_t) for each dimension.
     procedure :: shape => dataset_shape
   end type
 
+  ! An open file. A file that goes out of scope stays open: end it with close.
   type, public :: stria_file
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -72,6 +77,7 @@ module stria
     ! create([comm,] path [, options] [, ierr]): comm is an integer or of mpi_f08. Without it the
     ! file belongs to this process.
     generic :: create => create_alone, create_comm
+    ! open([comm,] path [, options] [, ierr]): likewise, to read an HDF5 or netCDF file.
     generic :: open => open_alone, open_comm
 #ifndef STRIA_NO_MPI
     procedure, private :: create_f08, open_f08
@@ -79,8 +85,10 @@ module stria
     generic :: open => open_f08
 #endif
     procedure, private :: create_dataset_i4, create_dataset_i8
-    ! create_dataset(path, type, dims, dataset [, options] [, ierr])
+    ! create_dataset(path, type, dims, dataset [, options] [, ierr]): type is one of the constants,
+    ! dims has a size for each dimension; dataset is for put.
     generic :: create_dataset => create_dataset_i4, create_dataset_i8
+    ! dataset(path, dataset [, ierr]): finds a dataset of an opened file, for get and read.
     procedure :: dataset => find_dataset
     ! set_attribute(object, name, value [, ierr]): a number, a string, or a list of either; "/" is
     ! the file itself.
@@ -96,9 +104,13 @@ module stria
     procedure, private :: place_rows_i4, place_rows_i8, share_rows_i4, share_rows_i8
     generic :: place_rows => place_rows_i4, place_rows_i8
     generic :: share_rows => share_rows_i4, share_rows_i8
+    ! flush([ierr]): moves everything put or got so far. The file stays unfinished.
     procedure :: flush => file_flush
+    ! commit([ierr]): likewise, and a new file is completed and takes its name.
     procedure :: commit => file_commit
+    ! discard([ierr]): gives up a new file. Nothing of it is left.
     procedure :: discard => file_discard
+    ! close(): ends the handle. A new file that was not committed is given up; no rank waits.
     procedure :: close => file_close
   end type
 

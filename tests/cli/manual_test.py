@@ -51,6 +51,12 @@ def test_every_call_of_c_has_a_page():
     assert calls == {page.stem for page in (MANUAL / "man3").iterdir()} - {"stria.h"}
 
 
+def test_only_calls_that_return_codes_have_errors():
+    assert "ERRORS" in plain(MANUAL / "man3" / "stria_put.3")
+    assert "ERRORS" not in plain(MANUAL / "man3" / "stria_dataset_rank.3")
+    assert "ERRORS" not in plain(MANUAL / "man3" / "stria_commit_done.3")
+
+
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
 def test_pages_are_right_for_groff():
     pages = sorted(MANUAL.glob("man?/*"))

@@ -69,6 +69,21 @@ ldd "$work/one_process" | grep libmpi && exit 1
 cc "$here/../../examples/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
 "$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
 
+echo "== what EasyBuild looks for"
+python3 - "$here/../../packaging/easybuild/Stria-0.1.0-gompi-2025b.eb" "$work/prefix" "$library_dir" <<'END'
+import pathlib
+import sys
+
+recipe = {}
+exec(pathlib.Path(sys.argv[1]).read_text(), recipe)
+prefix, libraries = map(pathlib.Path, sys.argv[2:])
+for path in recipe["sanity_check_paths"]["files"] + recipe["sanity_check_paths"]["dirs"]:
+    # It has another name for the folder of libraries, and Open MPI.
+    place = libraries / path[4:] if path.startswith("lib/") else prefix / path
+    found = list(place.parent.glob(place.name.replace("_openmpi", "_*")))
+    assert found, f"{path} is not installed"
+END
+
 echo "== programs"
 shopt -s nullglob
 for program in "$work"/prefix/bin/*; do

@@ -17,6 +17,10 @@ PRESCRIBED_NAMES = {
     "CMakeLists.txt",
     "CMakePresets.json",
 }
+# Debian's rules are a Makefile.
+MAKEFILES = {"Makefile", "rules"}
+# Folders whose files have the names of packages.
+PRESCRIBED_FOLDERS = ("packaging/debian/", "packaging/easybuild/")
 _SNAKE_CASE = re.compile(r"\.?[a-z0-9_]+(\.[a-z0-9_]+)*")
 # Written in two halves, so that this file passes its own check.
 _UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
@@ -42,6 +46,8 @@ def check(files):
 
 
 def _name(file):
+    if file.path.startswith(PRESCRIBED_FOLDERS):
+        return
     for part in file.path.split("/"):
         if part not in PRESCRIBED_NAMES and not _SNAKE_CASE.fullmatch(part):
             yield Violation(file.path, 0, f"'{part}' is not snake_case")
@@ -57,7 +63,7 @@ def _white_space(file):
     for number, line in file.lines():
         if line != line.rstrip():
             yield Violation(file.path, number, "white space at the end of the line")
-        if "\t" in line and file.name != "Makefile":
+        if "\t" in line and file.name not in MAKEFILES:
             yield Violation(file.path, number, "a tab")
         if "\r" in line:
             yield Violation(file.path, number, "a carriage return")

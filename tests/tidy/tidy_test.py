@@ -165,6 +165,7 @@ class TextRules(unittest.TestCase):
         for path in ["src/base/ByteRange.hpp", "src/Base/a.hpp", "docs/two-words.md"]:
             self.assertIn("not snake_case", self.found(path, HEADER)[0], path)
         self.assertEqual(self.found("tests/fuzz/corpus/datatype/0A-b", "x"), [])
+        self.assertEqual(self.found("packaging/debian/libstria-dev.install", "x\n"), [])
 
     def test_length(self):
         limit = text_rules.MAX_FILE_LINES

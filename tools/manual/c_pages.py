@@ -34,11 +34,16 @@ def _page(header, group, release):
     for struct in _structs(header, group):
         text += roff.verbatim(struct.declarations[0].splitlines())
         text += roff.paragraph(roff.marked(struct.comment)) if struct.comment else ""
-    if any(declaration.startswith("int stria_") for declaration in group.declarations):
+    if _returns_codes(group):
         text += roff.heading("ERRORS")
         text += roff.marked("`stria.h`(3) lists the codes that a call returns, and says how to learn more of an error.") + "\n"
     near = [other for other in header.groups if other.section == group.section and other is not group and other.functions]
     return text + roff.see_also([(_OVERVIEW, 3), *((other.functions[0], 3) for other in near)])
+
+
+def _returns_codes(group):
+    """A comment that says what a call returns means another number than a code."""
+    return not group.comment.startswith("Returns ") and any(text.startswith("int stria_") for text in group.declarations)
 
 
 def _what(group):

@@ -75,7 +75,10 @@ def _meaning(option):
 
 
 def _sentence(words):
-    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+    """Begins with a capital, unless its first word is something to type."""
+    first = words.split(" ")[0].rstrip(",:;")
+    begin = words[:1].upper() if first.isalpha() else words[:1]
+    return begin + words[1:] + ("" if words.endswith(".") else ".")
 
 
 def _first_sentence(paragraph):

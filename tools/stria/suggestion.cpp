@@ -92,15 +92,34 @@ std::string meant(const std::vector<std::string>& suggestions) {
   return suggestions.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(suggestions, " or "));
 }
 
+// Adds the long options of `app`, and those of the commands below it, which are shown with their
+// command. Groups of options are commands without a name.
+void add_options(const CLI::App& app, std::vector<Candidate>& options, const std::string& command = "", int depth = 0) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      options.push_back({.name = "--" + name,
+                         .shown = depth == 0 ? "--" + name : fmt::format("'{} --{}'", command, name),
+                         .depth = depth});
+    }
+  }
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (below->get_name().empty()) {
+      add_options(*below, options, command, depth);
+    } else {
+      add_options(*below, options, full_name(*below), depth + 1);
+    }
+  }
+}
+
+// The option may belong to a command below: 'stria trace --json' means 'stria trace stats --json'.
+// One hyphen too few is no slip.
 std::string unknown_option(const CLI::App& app, const std::string& word) {
   const std::string typed = word.substr(0, word.find('='));
   std::vector<Candidate> options;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      options.push_back({.name = "--" + name, .shown = "--" + name});
-    }
-  }
-  return fmt::format("'{}' has no option '{}'{}", full_name(app), typed, meant(nearest(typed, options)));
+  add_options(app, options);
+  const bool one_hyphen = typed.size() > 2 && typed[1] != '-';
+  return fmt::format("'{}' has no option '{}'{}", full_name(app), typed,
+                     meant(nearest(one_hyphen ? "-" + typed : typed, options)));
 }
 
 // The command may belong to another group: 'stria sedov' means 'stria flash sedov'.

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# In the copy of the system that packages_test.sh makes: installs the packages, and uses them.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# The system's own programs, not those of a user.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
+
+echo "== install"
+dpkg --install ./*.deb
+dpkg --audit
+ldconfig
+
+for mpi in openmpi mpich; do
+  echo "== $mpi"
+  cmake -S examples -B "$mpi" -G Ninja -DSTRIA_MPI="$mpi" >/dev/null
+  cmake --build "$mpi"
+  for language in c cpp fortran; do
+    ldd "$mpi/checkpoint_$language" | grep -q "libstria.*_$mpi.so"
+    "mpiexec.$mpi" -n 2 "$mpi/checkpoint_$language" "$mpi.$language.h5"
+    cmp "openmpi.c.h5" "$mpi.$language.h5"
+    "mpiexec.$mpi" -n 3 "$mpi/restart_$language" openmpi.c.h5 | grep "40 blocks of time 0.25, as written"
+  done
+  # shellcheck disable=SC2046 # flags are several
+  "mpicc.$mpi" examples/checkpoint.c -o by_pkg_config $(pkg-config --cflags --libs "stria_c_$mpi")
+  "mpiexec.$mpi" -n 2 ./by_pkg_config by_pkg_config.h5
+  cmp openmpi.c.h5 by_pkg_config.h5
+done
+
+echo "== the compiler of MPI decides where nobody else does"
+cmake -S examples -B chosen -G Ninja -DMPI_CXX_COMPILER="$(command -v mpicxx.mpich)" -DMPI_C_COMPILER="$(command -v mpicc.mpich)" >/dev/null
+cmake --build chosen --target checkpoint_cpp
+ldd chosen/checkpoint_cpp | grep -q libstria_mpich.so
+
+echo "== without MPI"
+# shellcheck disable=SC2046 # flags are several
+cc examples/one_process.c -o one_process $(pkg-config --cflags --libs stria_c_serial)
+./one_process table.h5
+if ldd one_process | grep libmpi; then exit 1; fi
+
+echo "== Python"
+python3 examples/one_process.py python.h5 | grep "period 2 s: height 3 m"
+mpiexec.openmpi -n 2 python3 examples/checkpoint.py python.openmpi.h5
+cmp openmpi.c.h5 python.openmpi.h5
+
+echo "== the command"
+stria verify openmpi.c.h5
+stria inspect openmpi.c.h5 | grep dens
+mpiexec.mpich -n 2 stria.mpich verify openmpi.c.h5
+man --where stria stria_put
+mpiexec.openmpi -n 2 env LD_PRELOAD="$(find /usr/lib -name libstria_mpiio_openmpi.so)" STRIA_VERBOSE=1 \
+  stria bench block3d --through mpiio --rounds 1 --dir . 2>&1 | grep '^stria'
+
+echo "== remove"
+dpkg --remove libstria-openmpi-dev libstria-mpich-dev libstria-dev python3-stria stria-mpich stria
+dpkg --purge libstria0 libstria-openmpi0 libstria-mpich0
+if find /usr -name '*stria*' | grep -v /usr/local/; then exit 1; fi

@@ -1,0 +1,12 @@
+"""The reference of the package for Python: its own docstrings, which Sphinx reads."""
+
+_CLASSES = ["File", "Dataset", "Attributes", "Elements", "Commit"]
+_FUNCTIONS = ["create", "open", "append"]
+
+PAGE = (
+    "# Python: the package stria\n\n[Python](../python.md) is the introduction.\n\n```{eval-rst}\n"
+    ".. automodule:: stria\n   :no-index:\n\n"
+    + "".join(f".. autofunction:: stria.{name}\n\n" for name in _FUNCTIONS)
+    + "".join(f".. autoclass:: stria.{name}()\n   :members:\n   :special-members: __getitem__\n\n" for name in _CLASSES)
+    + ".. automodule:: stria.errors\n   :members:\n   :show-inheritance:\n```\n"
+)
