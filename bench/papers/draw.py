@@ -1,5 +1,5 @@
-"""Figures as SVG, once for light pages and once for dark ones: what the paper prints beside ours, on
-the same axes."""
+"""Figures as SVG, once for light pages and once for dark ones: what the paper prints beside ours,
+on the same axes."""
 
 import contextlib
 import io
