@@ -52,7 +52,7 @@ def test_it_starts_the_ranks(work):
 
 def test_what_takes_too_long_is_given_up(work):
     """Runs of small buffers make more requests of 10 ms than the limit allows; the race goes on."""
-    options = ["--mpiexec", f"{MPIEXEC} -n 1", "--limit", 0.1, "--budget", 5]
+    options = ["--mpiexec", f"{MPIEXEC} -n 1", "--limit", 0.1, "--budget", 3]
     done = tune(work, *options, fault=SLOW_REQUESTS).succeeded()
     assert "given up after 0.1 s" in done.stdout and done.stdout.count("tuning ior through") == 1
     assert "@stria-tune" not in done.stdout
