@@ -10,6 +10,8 @@ from papers.runs import median_seconds, ratio
 ROSS = "Ross, Nurmi, Cheng, Zingale 2001: A Case Study in Application I/O on Linux Clusters"
 LATHAM = "Latham and others 2012: A case study for scientific I/O: improving the FLASH astrophysics code"
 SEDOV = ["--nxb", 16, "--nvar", 10]
+# Table 3 of 2001: checkpoints from packed buffers, MB/s by processes.
+PACKED_MBPS = {32: 26.0, 64: 41.7, 128: 44.4, 192: 54.4, 256: 57.4}
 
 
 def speed_ratio(modes, above, below):
@@ -25,8 +27,15 @@ def seconds_for(modes, name):
     return modes[name]["seconds"]["median"] / modes[name]["useful_bytes"]
 
 
-def bars(modes, names, title):
-    return Figure(title, "", {shown: [(shown, seconds_for(modes, mode))] for mode, shown in names.items()})
+def as_bars(values):
+    """Numbers by name, as a figure takes them."""
+    return {name: [(name, value)] for name, value in values.items()}
+
+
+def bars(modes, names, title, paper=None):
+    """`paper`: times for as many bytes that it prints, by shown name."""
+    ours = {shown: seconds_for(modes, mode) for mode, shown in names.items()}
+    return Figure(title, "", as_bars(ours), as_bars(paper or {}))
 
 
 def contiguous(runs, places, quick):
@@ -57,9 +66,8 @@ def contiguous(runs, places, quick):
         "A file of 28 MiB in memory takes milliseconds, of which opening and closing are a part.",
     ]
     medians = {**median_seconds(documents, "write"), "HDF5": modes["hdf5-independent-prepacked"]["seconds"]["median"]}
-    return Outcome(
-        rows, [Figure("7 MiB a process, contiguous", "", {name: [(name, value)] for name, value in medians.items()})], remarks
-    )
+    theirs = {"file system": 1 / 410, "MPI-IO": 1 / 410, "HDF5": 1 / 240}
+    return Outcome(rows, [Figure("7 MiB a process, contiguous", "", as_bars(medians), as_bars(theirs))], remarks)
 
 
 def hyperslabs(runs, places, quick):
@@ -80,7 +88,7 @@ def hyperslabs(runs, places, quick):
         ),
     ]  # fmt: skip
     remarks = [compared(gain, 73.6 / 11.7, "Packing before the call gains")]
-    return Outcome(rows, [bars(modes, names, "HDF5 checkpoint, 4 processes")], remarks)
+    return Outcome(rows, [bars(modes, names, "HDF5 checkpoint, 4 processes", {"hyperslab": 73.6, "packed": 11.7})], remarks)
 
 
 def packed(runs, places, quick):
@@ -102,7 +110,12 @@ def packed(runs, places, quick):
         compared(rows[0].ours, rows[0].paper, "More processes write faster"),
         "All processes share two cores here, so that more of them bring no more work done.",
     ]
-    return Outcome(rows, [bars(modes[many], names, f"packed checkpoint, {many} processes")], remarks)
+    growth = Figure(
+        "packed checkpoint, time for as many bytes", "processes",
+        {"HDF5": [(ranks, seconds_for(modes[ranks], "hdf5-independent")) for ranks in (few, many)]},
+        {"HDF5": [(ranks, 1 / speed) for ranks, speed in PACKED_MBPS.items()]},
+    )  # fmt: skip
+    return Outcome(rows, [growth, bars(modes[many], names, f"packed checkpoint, {many} processes")], remarks)
 
 
 def where(runs, places, quick):
@@ -122,8 +135,9 @@ def where(runs, places, quick):
         f"The paper's HDF5 gathered a variable and wrote it at once. That of today makes {rows[1].ours:,.0f} writes for each "
         f"call: here the most time goes {place}."
     ]
-    parts = {"inside HDF5": [("inside HDF5", inside)], "writes": [("writes", written)]}
-    return Outcome(rows, [Figure("a hyperslab's time, 8 processes", "", parts)], remarks)
+    parts = as_bars({"inside HDF5": inside, "writes": written})
+    theirs = as_bars({"inside HDF5": 2.7, "writes": 0.04})
+    return Outcome(rows, [Figure("a hyperslab's time, 8 processes", "", parts, theirs)], remarks)
 
 
 def collective(runs, places, quick):
@@ -136,7 +150,7 @@ def collective(runs, places, quick):
         "The paper's ratio is that of 8,192 processes behind few I/O nodes, whose requests collective calls combine. On one "
         "machine there is nobody to combine them for.",
     ]
-    return Outcome(rows, [bars(modes, names, "HDF5 checkpoint, 8 processes")], remarks)
+    return Outcome(rows, [bars(modes, names, "HDF5 checkpoint, 8 processes", {"independent": 10, "collective": 1})], remarks)
 
 
 def bench_ways(runs, places, blocks, preload):
@@ -158,8 +172,8 @@ def layouts(runs, places, quick):
         documents = runs.in_turn({way: ways[way] for way in ("standard", "experimental")})
         ours = ratio(documents, "standard", "experimental", "write")
         rows.append(Row(f"{name}: time of the standard layout, of the experimental one's", 2.5, ours))
-        medians = median_seconds(documents, "write").items()
-        figures.append(Figure(f"checkpoint by {name}, 4 processes", "", {way: [(way, value)] for way, value in medians}))
+        theirs = as_bars({"standard": 2.5, "experimental": 1})
+        figures.append(Figure(f"checkpoint by {name}, 4 processes", "", as_bars(median_seconds(documents, "write")), theirs))
         remarks.append(compared(ours, 2.5, f"One dataset for all variables gains by {name}"))
     return Outcome(
         rows, figures, [*remarks, "The paper prints a half (HDF5) to a third (PnetCDF) of the time: 2.5 stands for both."]
@@ -204,10 +218,10 @@ def combined(runs, places, quick):
     names = {"pnetcdf-blocking": "blocking", "pnetcdf-nonblocking": "nonblocking"}
     modes = runs.peers(4, [*SEDOV, "--blocks", 11], names, places.directory)
     rows.append(Row("PnetCDF: speed of nonblocking, of blocking calls'", 3.5, speed_ratio(modes, *reversed(names))))
-    medians = median_seconds(documents, "write").items()
+    theirs = as_bars({"standard": 3.5, "experimental": 1, "combined": 1})
     figures = [
-        Figure("checkpoint by the drop-in, 4 processes", "", {way: [(way, value)] for way, value in medians}),
-        bars(modes, names, "checkpoint by PnetCDF, 4 processes"),
+        Figure("checkpoint by the drop-in, 4 processes", "", as_bars(median_seconds(documents, "write")), theirs),
+        bars(modes, names, "checkpoint by PnetCDF, 4 processes", {"blocking": 3.5, "nonblocking": 1}),
     ]
     remarks = [compared(gains, 3.5, "Combining calls on the standard layout gains")]
     return Outcome(rows, figures, remarks)

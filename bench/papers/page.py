@@ -5,6 +5,10 @@ import base64
 import html
 
 from papers import draw
+from papers.outcome import tally
+
+# What the rows' own figures are called, by unit.
+BESIDE = {"ratio": "ratios, paper and here", "%": "per cent of the run, paper and here", "count": "counts, paper and here"}
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2933; --paper: #fff; --faint: #69737d; --line: #d9dee3; }
@@ -14,7 +18,7 @@ body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 syst
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { text-align: right; padding: 0.25rem 0.9rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
+td.words { text-align: left; } section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
 .faint { color: var(--faint); } .figures { display: flex; flex-wrap: wrap; gap: 1rem; } picture { flex: 0 1 29rem; }
 img { width: 100%; }
 pre { overflow-x: auto; padding: 0.7rem; border: 1px solid var(--line); font-size: 0.8rem; }
@@ -30,19 +34,42 @@ def number(value):
 def rows_of(rows):
     lines = []
     for row in rows:
-        verdict = {True: "the same", False: "another", None: ""}[row.agrees()]
-        cells = [html.escape(row.what), number(row.paper), number(row.ours), verdict]
+        cells = [html.escape(row.what), number(row.paper), number(row.ours), row.verdict()]
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return "".join(lines)
 
 
-def picture(figure):
-    """An image that follows the page's theme, inside the page."""
-    data = {theme: base64.b64encode(draw.svg(figure, theme)).decode() for theme in draw.INKS}
+def picture(title, svg):
+    """An image that follows the page's theme, inside the page; `svg` draws it for a theme."""
+    data = {theme: base64.b64encode(svg(theme)).decode() for theme in draw.INKS}
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="data:image/svg+xml;base64,{data["dark"]}">'
-        f'<img src="data:image/svg+xml;base64,{data["light"]}" alt="{html.escape(figure.title)}"></picture>'
+        f'<img src="data:image/svg+xml;base64,{data["light"]}" alt="{html.escape(title)}"></picture>'
     )
+
+
+def pictures(outcome):
+    """The experiment's figures, then every number of the paper's beside ours, by unit."""
+    found = [picture(figure.title, lambda theme, figure=figure: draw.svg(figure, theme)) for figure in outcome.figures]
+    for unit, title in BESIDE.items():
+        rows = [row for row in outcome.rows if row.scale() == unit and (row.paper or 0) > 0 and row.ours > 0]
+        if rows:
+            found.append(picture(title, lambda theme, title=title, rows=rows: draw.beside_svg(title, rows, theme)))
+    return "".join(found)
+
+
+def agreement(outcome):
+    text = tally(outcome.rows)
+    return f"<p><strong>{text[0].upper()}{text[1:]}.</strong></p>" if text else ""
+
+
+def overview(results):
+    lines = [
+        f'<tr><td><a href="#{experiment.key}">{experiment.key}</a> {html.escape(experiment.title)}</td>'
+        f'<td class="words">{tally(outcome.rows) or "the paper prints no number"}</td></tr>'
+        for experiment, outcome in results
+    ]
+    return f"<table><tr><th></th><th>what agrees</th></tr>{''.join(lines)}</table>"
 
 
 def section(experiment, outcome):
@@ -52,20 +79,20 @@ def section(experiment, outcome):
         f'<section id="{experiment.key}"><h2>{experiment.key}: {html.escape(experiment.title)}</h2>'
         f'<p class="faint">{html.escape(experiment.paper)}</p><p>{html.escape(experiment.asked)}</p>'
         f'<p class="faint">Here: {html.escape(experiment.scaled)}</p>'
-        f"<table><tr><th></th><th>paper</th><th>here</th><th></th></tr>{rows_of(outcome.rows)}</table>"
-        f'<div class="figures">{"".join(map(picture, outcome.figures))}</div>{remarks}'
+        f"{agreement(outcome)}<table><tr><th></th><th>paper</th><th>here</th><th></th></tr>{rows_of(outcome.rows)}</table>"
+        f'<div class="figures">{pictures(outcome)}</div>{remarks}'
         f"<details><summary>Commands</summary><pre>{commands}</pre></details></section>"
     )
 
 
 def page(results):
     """`results`: [(experiment, outcome)]."""
-    links = " · ".join(f'<a href="#{experiment.key}">{experiment.key}</a>' for experiment, _ in results)
     sections = "".join(section(experiment, outcome) for experiment, outcome in results)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>The papers, run again</title><style>{STYLE}</style><h1>The papers, run again</h1>"
         "<p>Figures that the papers print, beside those of this machine today. Ratios are medians over cycles in which the "
-        "variants take turns; every byte is checked.</p>"
-        f"<p>{links}</p>{sections}</html>\n"
+        "variants take turns; every byte is checked. In figures, dashed lines and hatched bars are the paper's printed "
+        "numbers, on the axes of ours. A ratio counts as the paper's up to a factor of 1.5.</p>"
+        f"{overview(results)}{sections}</html>\n"
     )

@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run_papers  # noqa: E402
 from papers import draw, page, runs, thakur  # noqa: E402
-from papers.outcome import Figure, Outcome, Row, compared  # noqa: E402
+from papers.outcome import Figure, Outcome, Row, compared, tally  # noqa: E402
 
 
 def document(seconds):
@@ -52,12 +52,30 @@ class Thakur(unittest.TestCase):
             self.assertEqual(thakur.PAPERS[ranks]["calls"], 48 * ranks + 5 * 14 * rows)
             self.assertEqual(thakur.PAPERS[ranks]["communications"], 170 * ranks + 5 * 10 * rows)
 
+    def test_what_is_not_run_follows_from_the_rules(self):
+        self.assertEqual([row.agrees() for row in thakur.by_rules(128)], [True, None])
+        self.assertIn("The same rule gives what", thakur.rules_remark(self.REPORT, self.stats(), 128))
+        other = self.stats(**{thakur.CALL: 1755})
+        self.assertIn("does not give", thakur.rules_remark(self.REPORT, other, 128))
+
 
 class Words(unittest.TestCase):
     def test_a_sentence_says_which_way_a_ratio_goes(self):
         self.assertIn("the other way round", compared(0.5, 2, "x"))
         self.assertIn("but less", compared(1.5, 2, "x"))
         self.assertEqual(compared(3, 2, "x"), "x: 3 here, 2 in the paper.")
+
+    def test_verdicts(self):
+        for ours, paper, verdict in (
+            (2.0, 2.5, "as in the paper"), (9.0, 2.5, "the same way, more"), (1.2, 2.5, "the same way, less"),
+            (1.02, 2.5, "no difference here"), (0.4, 2.5, "the other way round"), (2.0, None, ""),
+        ):  # fmt: skip
+            self.assertEqual(Row("r", paper, ours).verdict(), verdict)
+        self.assertEqual(Row("r", 30, 31, True).verdict(), "another")
+        self.assertEqual(Row("r", 50.0, 5.0, unit="%").verdict(), "")
+        rows = [Row("a", 3, 3, True), Row("b", 3, 4, True), Row("c", 2, 2.1), Row("d", 2, 0.5)]
+        text = "1 of 2 counts are the paper's; 1 as in the paper; 1 the other way round"
+        self.assertEqual((tally(rows), tally([])), (text, ""))
 
     def test_commands_show_no_place_of_this_machine(self):
         words = ["stria://127.0.0.1:7/x", "/dev/shm/a", "LD_PRELOAD=/a/b.so", "--rounds", "hint=3"]
@@ -85,7 +103,15 @@ class Page(unittest.TestCase):
         figure = Figure("a figure", "accesses", {"list": [(10, 2.0), (100, 4.0)]})
         light, dark = (draw.svg(figure, theme) for theme in ("light", "dark"))
         self.assertTrue(light.startswith(b"<?xml") and light != dark)
-        self.assertIn("data:image/svg+xml;base64,", page.picture(figure))
+        self.assertIn("data:image/svg+xml;base64,", page.pictures(Outcome([Row("r", 2, 3)], [figure], [])))
+
+    def test_both_sides_share_an_axis(self):
+        """What both have is 1 at its shortest, on either side; what only we have may be shorter."""
+        figure = Figure(
+            "f", "", {"a": [("a", 4.0)], "b": [("b", 2.0)], "c": [("c", 1.0)]}, {"a": [("a", 30)], "b": [("b", 10)]}
+        )
+        found = {(name, is_paper): points[0][1] for name, is_paper, points in draw.multiples(figure)}
+        self.assertEqual(found, {("a", False): 2, ("b", False): 1, ("c", False): 0.5, ("a", True): 3, ("b", True): 1})
 
     def test_numbers_as_papers_print_them(self):
         self.assertEqual([page.number(value) for value in (983040, 1.536, None, 30)], ["983,040", "1.54", "-", "30"])

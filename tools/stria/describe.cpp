@@ -31,7 +31,9 @@ json option_json(const CLI::Option& option) {
 // Groups of options are commands without a name to the parser. To users they are options.
 void add_parts(const CLI::App& app, json& options, json& commands) {
   for (const CLI::Option* option : app.get_options()) {
-    options.push_back(option_json(*option));
+    if (!option->get_group().empty()) {  // one without a group is for the program itself
+      options.push_back(option_json(*option));
+    }
   }
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (below->get_name().empty()) {

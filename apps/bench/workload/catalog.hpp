@@ -5,6 +5,7 @@
 // block-block, FLASH I/O and the tiled display (Ching and others 2002).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -47,7 +48,7 @@ struct WorkloadKind {
   std::vector<Choice> choices;
   /// Throws stria::Error (kInvalidArgument), the same on all ranks, for an impossible choice or
   /// number of ranks.
-  Workload (*make)(const Chosen& chosen, const Ranks& ranks);
+  std::function<Workload(const Chosen& chosen, const Ranks& ranks)> make;
 
   Chosen standards() const;
 };

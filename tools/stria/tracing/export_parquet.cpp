@@ -1,17 +1,13 @@
 // The columns of a trace go to a Python process that has pyarrow. This program contains its script
 // (trace_parquet.py).
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "stria/status.hpp"
 #include "tracing/exporters.hpp"
+#include "tracing/python_process.hpp"
 
 namespace stria::tool {
 
@@ -23,60 +19,14 @@ using nlohmann::json;
 using trace::Event;
 using trace::TraceFile;
 
-/// A Python process that reads from `input`.
-struct Python {
-  pid_t process = -1;
-  int input = -1;
-  std::string program;
-};
-
-Python start_python(const std::string& output) {
-  const char* chosen = std::getenv("STRIA_PYTHON");
-  Python python;
-  python.program = chosen == nullptr || *chosen == '\0' ? "python3" : chosen;
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) {
-    Status::from_errno(errno, "make a pipe").throw_if_error();
-  }
-  python.process = ::fork();
-  if (python.process == 0) {
-    ::dup2(ends[0], STDIN_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execlp(python.program.c_str(), python.program.c_str(), "-B", "-c", kParquetScript, output.c_str(), nullptr);
-    _exit(127);
-  }
-  ::close(ends[0]);
-  python.input = ends[1];
-  if (python.process < 0) {
-    ::close(python.input);
-    Status::from_errno(errno, "start Python").throw_if_error();
-  }
-  return python;
-}
-
-/// False when Python reads no more.
-bool send(int pipe, const void* data, size_t bytes) {
-  const auto* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = ::write(pipe, at, bytes);
-    if (written < 0 && errno != EINTR) {
-      return false;
-    }
-    at += std::max<ssize_t>(written, 0);
-    bytes -= static_cast<size_t>(std::max<ssize_t>(written, 0));
-  }
-  return true;
-}
-
 template <typename Number, typename Get>
-bool send_column(int pipe, const TraceFile& trace, Get get) {
+bool send_column(PythonProcess& python, const TraceFile& trace, Get get) {
   std::vector<Number> values;
   values.reserve(trace.events.size());
   for (const Event& event : trace.events) {
     values.push_back(static_cast<Number>(get(event)));
   }
-  return send(pipe, values.data(), values.size() * sizeof(Number));
+  return python.send(std::as_bytes(std::span(values)));
 }
 
 json metadata_of(const TraceFile& trace) {
@@ -111,21 +61,21 @@ json describe(const TraceFile& trace) {
 }
 
 /// In the order of describe().
-bool send_columns(int pipe, const TraceFile& trace) {
-  return send_column<int64_t>(pipe, trace, [](const Event& e) { return e.begin_ns; }) &&
-         send_column<int64_t>(pipe, trace, [](const Event& e) { return e.end_ns; }) &&
-         send_column<int64_t>(pipe, trace, [](const Event& e) { return e.bytes; }) &&
-         send_column<int64_t>(pipe, trace, [](const Event& e) { return e.offset; }) &&
-         send_column<uint32_t>(pipe, trace, [](const Event& e) { return e.id; }) &&
-         send_column<uint32_t>(pipe, trace, [](const Event& e) { return e.parent; }) &&
-         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.rank; }) &&
-         send_column<uint16_t>(pipe, trace, [](const Event& e) { return e.thread; }) &&
-         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.peer; }) &&
-         send_column<uint32_t>(pipe, trace, [](const Event& e) { return e.count; }) &&
-         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.kind; }) &&
-         send_column<int32_t>(pipe, trace, [&](const Event& e) { return trace.kinds[e.kind].layer; }) &&
-         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.file; }) &&
-         send_column<int32_t>(pipe, trace, [](const Event& e) { return e.dataset; });
+bool send_columns(PythonProcess& python, const TraceFile& trace) {
+  return send_column<int64_t>(python, trace, [](const Event& e) { return e.begin_ns; }) &&
+         send_column<int64_t>(python, trace, [](const Event& e) { return e.end_ns; }) &&
+         send_column<int64_t>(python, trace, [](const Event& e) { return e.bytes; }) &&
+         send_column<int64_t>(python, trace, [](const Event& e) { return e.offset; }) &&
+         send_column<uint32_t>(python, trace, [](const Event& e) { return e.id; }) &&
+         send_column<uint32_t>(python, trace, [](const Event& e) { return e.parent; }) &&
+         send_column<int32_t>(python, trace, [](const Event& e) { return e.rank; }) &&
+         send_column<uint16_t>(python, trace, [](const Event& e) { return e.thread; }) &&
+         send_column<int32_t>(python, trace, [](const Event& e) { return e.peer; }) &&
+         send_column<uint32_t>(python, trace, [](const Event& e) { return e.count; }) &&
+         send_column<int32_t>(python, trace, [](const Event& e) { return e.kind; }) &&
+         send_column<int32_t>(python, trace, [&](const Event& e) { return trace.kinds[e.kind].layer; }) &&
+         send_column<int32_t>(python, trace, [](const Event& e) { return e.file; }) &&
+         send_column<int32_t>(python, trace, [](const Event& e) { return e.dataset; });
 }
 
 /// Starts Python, describes the columns to it, lets `send_all` send them to its input, and waits
@@ -133,27 +83,17 @@ bool send_columns(int pipe, const TraceFile& trace) {
 template <typename SendAll>
 void write_table(const json& header, const std::string& path, SendAll send_all) {
   const std::string line = header.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
-  const Python python = start_python(path);
-  auto* const before = std::signal(SIGPIPE, SIG_IGN);  // Python itself says why it reads no more
-  const bool sent = send(python.input, line.data(), line.size()) && send_all(python.input);
-  ::close(python.input);
-  int state = 0;
-  while (::waitpid(python.process, &state, 0) < 0 && errno == EINTR) {
-  }
-  std::signal(SIGPIPE, before);
-  if (WIFEXITED(state) && WEXITSTATUS(state) == 127) {
-    throw Error(ErrorCode::kNotFound,
-                fmt::format("'{}' does not start; name a Python with pyarrow in STRIA_PYTHON", python.program));
-  }
-  if (!sent || !WIFEXITED(state) || WEXITSTATUS(state) != 0) {
-    throw Error(ErrorCode::kIo, fmt::format("{} did not write '{}'; what it said is above", python.program, path));
+  PythonProcess python(kParquetScript, path, PythonProcess::Pipe::kToInput);
+  const bool sent = python.send(std::as_bytes(std::span(line))) && send_all(python);
+  if (!python.finish("pyarrow") || !sent) {
+    throw Error(ErrorCode::kIo, fmt::format("{} did not write '{}'; what it said is above", python.program(), path));
   }
 }
 
 }  // namespace
 
 void export_parquet(const TraceFile& trace, const std::string& path) {
-  write_table(describe(trace), path, [&trace](int pipe) { return send_columns(pipe, trace); });
+  write_table(describe(trace), path, [&trace](PythonProcess& python) { return send_columns(python, trace); });
 }
 
 void export_counters_parquet(const TraceFile& trace, const std::string& path) {
@@ -164,13 +104,13 @@ void export_counters_parquet(const TraceFile& trace, const std::string& path) {
     columns.push_back({{"name", counter}, {"dtype", "<i8"}, {"all", true}});
   }
   const json header = {{"rows", trace.counter_sets.size()}, {"columns", columns}, {"metadata", metadata_of(trace)}};
-  write_table(header, path, [&trace](int pipe) {
+  write_table(header, path, [&trace](PythonProcess& python) {
     const auto send_values = [&](auto get) {
       std::vector<decltype(get(trace.counter_sets.front()))> values;
       for (const trace::CounterSet& set : trace.counter_sets) {
         values.push_back(get(set));
       }
-      return send(pipe, values.data(), values.size() * sizeof(values[0]));
+      return python.send(std::as_bytes(std::span(values)));
     };
     bool sent = send_values([](const trace::CounterSet& set) { return set.rank; }) &&
                 send_values([](const trace::CounterSet& set) { return set.file; });

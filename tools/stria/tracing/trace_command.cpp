@@ -109,6 +109,7 @@ void add_trace_tools(CLI::App& group, Action& action) {
   add_trace_stats(group, action);
   add_trace_diff(group, action);
   add_trace_export(group, action);
+  add_trace_import(group, action);
   add_trace_merge(group, action);
 }
 

@@ -12,6 +12,7 @@ void add_trace_tools(CLI::App& group, Action& action);
 void add_trace_stats(CLI::App& group, Action& action);
 void add_trace_merge(CLI::App& group, Action& action);
 void add_trace_export(CLI::App& group, Action& action);
+void add_trace_import(CLI::App& group, Action& action);
 void add_trace_diff(CLI::App& group, Action& action);
 
 /// Reads a trace and warns of what is missing in it. Throws stria::Error. Collective: no; call it

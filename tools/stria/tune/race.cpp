@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kGroup = 4;
 /// The part of the budget that the search may use; the rest is for the final.
 constexpr double kSearchPart = 0.6;
-constexpr int kLeastFinalRounds = 3;
+constexpr int kLeastFinalRounds = 5;  // one may go the other way
 constexpr int kMostFinalRounds = 15;
 /// The defaults must have time for as many runs, or nothing is tried.
 constexpr int kLeastRuns = 12;
