@@ -65,10 +65,8 @@ Format format(const std::string& name, const std::string& value) {
 }
 
 Meaning meaning(const std::string& name, const std::string& value) {
-  static const std::map<std::string, Meaning> kMeanings = {{"number", Meaning::kNumber},
-                                                           {"bool", Meaning::kBoolean},
-                                                           {"half", Meaning::kHalf},
-                                                           {"complex", Meaning::kComplex}};
+  static const std::map<std::string, Meaning> kMeanings = {
+      {"number", Meaning::kNumber}, {"bool", Meaning::kBoolean}, {"half", Meaning::kHalf}, {"complex", Meaning::kComplex}};
   const auto found = kMeanings.find(value);
   if (found == kMeanings.end()) {
     refuse("option '" + name + "' is '" + value + "'; use number, bool, half or complex");
@@ -86,7 +84,8 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
 }
 
 bool is_of_a_dataset(const std::string& name) {
-  return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning", "unlimited"});
+  return is_of_another_call(
+      name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning", "unlimited"});
 }
 
 }  // namespace

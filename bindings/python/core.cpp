@@ -283,7 +283,8 @@ void set_strings(File& file, const std::string& object, const std::string& name,
              : stria_set_string(file.get(), object.c_str(), name.c_str(), texts.at(0)));
 }
 
-void set_booleans(File& file, const std::string& object, const std::string& name, const std::vector<uint8_t>& values, bool list) {
+void set_booleans(File& file, const std::string& object, const std::string& name, const std::vector<uint8_t>& values,
+                  bool list) {
   check(stria_set_booleans(file.get(), object.c_str(), name.c_str(), list ? static_cast<int64_t>(values.size()) : -1,
                            values.data()));
 }
@@ -397,11 +398,12 @@ void define_data(nb::class_<File>& type) {
              check(stria_update(file.get(), path.c_str(), &handle));
              return file.describe(handle);
            })
-      .def("create_link",
-           [](File& file, const std::string& path, const std::string& target, const std::optional<std::string>& target_file) {
-             check(stria_create_link(file.get(), path.c_str(), target.c_str(), target_file ? target_file->c_str() : nullptr));
-           },
-           nb::arg("path"), nb::arg("target"), nb::arg("target_file").none())
+      .def(
+          "create_link",
+          [](File& file, const std::string& path, const std::string& target, const std::optional<std::string>& target_file) {
+            check(stria_create_link(file.get(), path.c_str(), target.c_str(), target_file ? target_file->c_str() : nullptr));
+          },
+          nb::arg("path"), nb::arg("target"), nb::arg("target_file").none())
       .def("find_dataset",
            [](File& file, const std::string& path) {
              stria_dataset* handle = nullptr;
@@ -427,7 +429,8 @@ void define_attributes(nb::class_<File>& type) {
       .def("get_complex", get_complex)
       .def("get_references",
            [](File& file, const std::string& object, const std::string& name) {
-             return listed([&](stria_list** out) { return stria_get_references(file.get(), object.c_str(), name.c_str(), out); });
+             return listed(
+                 [&](stria_list** out) { return stria_get_references(file.get(), object.c_str(), name.c_str(), out); });
            })
       .def("get_floats", get_floats)
       .def("get_integers", get_integers)

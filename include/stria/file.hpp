@@ -256,7 +256,8 @@ class File {
   requires Number<std::remove_const_t<T>>
   void set_attribute(const std::string& object, const std::string& name, std::span<T, N> values) {
     using Value = std::remove_const_t<T>;
-    set_numbers(object, name, element_type_of<Value>(), values.data(), static_cast<int64_t>(values.size()), meaning_of<Value>());
+    set_numbers(object, name, element_type_of<Value>(), values.data(), static_cast<int64_t>(values.size()),
+                meaning_of<Value>());
   }
   template <std::floating_point T>
   void set_attribute(const std::string& object, const std::string& name, const std::complex<T>& value) {
@@ -391,7 +392,7 @@ class File {
     }
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!bytes.empty()) {
-      std::memcpy(values.data(), bytes.data(), bytes.size());
+      std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
     }
     return values;
   }
@@ -404,7 +405,7 @@ class File {
   /// `count` -1: one number, not a list.
   void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
                    Meaning meaning);
-  std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted, bool complex);
+  std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted, bool is_complex);
   std::vector<Reference> references(const std::string& object, const std::string& name);
   std::vector<std::string> string_values(const std::string& object, const std::string& name);
   /// Throws when the file was moved from.

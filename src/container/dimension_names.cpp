@@ -66,7 +66,8 @@ Status NamedDimensions::check_coordinates(const std::string& path) const {
     return Status();
   }
   const Coordinates& has = dataset->second;
-  const bool fits = has.lengths.size() == 1 && has.lengths[0] == dimension->second && (has.names.empty() || has.names[0] == path);
+  const bool fits =
+      has.lengths.size() == 1 && has.lengths[0] == dimension->second && (has.names.empty() || has.names[0] == path);
   return fits ? Status()
               : refused(path, "it has the name of a dimension of length " + std::to_string(dimension->second) +
                                   ", and must have this dimension alone");
@@ -76,8 +77,9 @@ Status NamedDimensions::add(const DatasetSpec& spec, std::span<const int64_t> le
   for (size_t i = 0; i < spec.dimension_names.size(); ++i) {
     const auto [known, is_new] = length_of_.emplace(spec.dimension_names[i], lengths[i]);
     if (known->second != lengths[i]) {
-      return refused(spec.path, "its dimension '" + spec.dimension_names[i] + "' has a length of " + std::to_string(lengths[i]) +
-                                    ", but that of another dataset has " + std::to_string(known->second));
+      return refused(spec.path, "its dimension '" + spec.dimension_names[i] + "' has a length of " +
+                                    std::to_string(lengths[i]) + ", but that of another dataset has " +
+                                    std::to_string(known->second));
     }
   }
   datasets_[spec.path] = {{lengths.begin(), lengths.end()}, spec.dimension_names};

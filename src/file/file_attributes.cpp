@@ -56,8 +56,8 @@ container::AttributeSpec read_one(file::Session& session, const std::string& obj
 
 }  // namespace
 
-void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values,
-                       int64_t count, Meaning meaning) {
+void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
+                       Meaning meaning) {
   const auto* bytes = static_cast<const std::byte*>(values);
   const int64_t parts = meaning == Meaning::kComplex ? 2 : 1;
   const int64_t size = (count < 0 ? 1 : count) * parts * element_bytes(type);
@@ -118,12 +118,12 @@ void File::require_one(const std::string& object, const std::string& name, size_
 }
 
 std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted,
-                                           bool complex) {
+                                           bool is_complex) {
   const container::AttributeSpec found = read_one(session(), object, name);
-  if ((found.element.meaning == Meaning::kComplex) != complex) {
+  if ((found.element.meaning == Meaning::kComplex) != is_complex) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, {}", name, object, file::type_name_of(found.element),
-                            complex ? "not complex" : "and can be read as complex only"));
+                            is_complex ? "not complex" : "and can be read as complex only"));
   }
   return file::numbers_of(found, wanted).value();
 }

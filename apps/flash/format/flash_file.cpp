@@ -100,7 +100,8 @@ Dataset make_variable(const Target& target, const BlockTable& blocks, const std:
   DatasetOptions options = with_dimensions(target, cell_dimensions());
   options.value_range = true;
   options.filters = filters;
-  return target.file.create_dataset(padded_label(target.file, name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
+  return target.file.create_dataset(padded_label(target.file, name), stored,
+                                    {blocks.global_count, points[2], points[1], points[0]}, options);
 }
 
 void put_variable(Dataset dataset, const BlockTable& blocks, const CellArray& cells, int variable) {
@@ -189,8 +190,8 @@ void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells
   put_common(target, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
   if (standard) {
     for (size_t v = 0; v < cells.names.size(); ++v) {
-      put_variable(make_variable(target, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks, cells,
-                   static_cast<int>(v));
+      put_variable(make_variable(target, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks,
+                   cells, static_cast<int>(v));
     }
     return;
   }

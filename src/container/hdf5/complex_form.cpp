@@ -23,7 +23,8 @@ Status fold_complex(DatasetSpec& spec) {
   STRIA_RETURN_IF_ERROR(fold_complex(spec.element, spec.dims));
   if (folds && spec.chunking) {
     if (spec.chunking->dims.size() != spec.dims.size() + 1 || spec.chunking->dims.back() != 2) {
-      return Status(ErrorCode::kInvalidArgument, "a chunk of complex numbers has both parts of each: it ends with a length of 2");
+      return Status(ErrorCode::kInvalidArgument,
+                    "a chunk of complex numbers has both parts of each: it ends with a length of 2");
     }
     spec.chunking->dims.pop_back();
   }

@@ -16,9 +16,7 @@ namespace {
 class InOrder : public Layout {
  public:
   Status prepare(DatasetSpec& spec) const override {
-    const auto unable = [&](const char* why) {
-      return Status(ErrorCode::kUnsupported, "dataset '" + spec.path + "': " + why);
-    };
+    const auto unable = [&](const char* why) { return Status(ErrorCode::kUnsupported, "dataset '" + spec.path + "': " + why); };
     if (spec.unlimited) {
       return unable("DatasetOptions::unlimited needs a netCDF file; in HDF5 use kUnlimited");
     }

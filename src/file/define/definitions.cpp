@@ -248,8 +248,9 @@ Result<int> Definitions::update(const std::string& path) {
     return refused(ErrorCode::kUnsupported, "it holds no numbers");
   }
   if (entry.data_offset < 0 || entry.is_chunked()) {
-    return refused(ErrorCode::kUnsupported, "its elements don't lie in one piece of the file, as those in chunks; only such can "
-                                            "be overwritten");
+    return refused(ErrorCode::kUnsupported,
+                   "its elements don't lie in one piece of the file, as those in chunks; only such can "
+                   "be overwritten");
   }
   entry.is_old = true;
   entry.is_updated = true;
@@ -302,8 +303,7 @@ Status Definitions::create_link(container::LinkSpec link) {
   STRIA_RETURN_IF_ERROR(check_link_target(link.path, link.target));
   STRIA_RETURN_IF_ERROR(link.file.empty() ? Status() : check_link_target(link.path, link.file));
   STRIA_RETURN_IF_ERROR(target_.layout.note_link(link));
-  const uint64_t hash =
-      combine_hashes(hash_text(link.path), combine_hashes(hash_text(link.target), hash_text(link.file)));
+  const uint64_t hash = combine_hashes(hash_text(link.path), combine_hashes(hash_text(link.target), hash_text(link.file)));
   target_.log.add(hash, 1, [link] {
     return DefinitionText{fmt::format("create_link('{}')", link.path), {{"the target", link.target}, {"the file", link.file}}};
   });

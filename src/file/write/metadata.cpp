@@ -67,8 +67,7 @@ Status Metadata::reserve_value_range(const DatasetEntry& dataset) {
   std::array<int, 2> places{-1, -1};
   if (dataset.is_updated) {
     ValueRange range;
-    STRIA_ASSIGN_OR_RETURN(const bool has_range,
-                           read_value_range(content_.old.growth->reader(), dataset.spec.path, range));
+    STRIA_ASSIGN_OR_RETURN(const bool has_range, read_value_range(content_.old.growth->reader(), dataset.spec.path, range));
     if (!has_range) {
       range_attributes_.push_back(places);
       return Status();

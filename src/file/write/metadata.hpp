@@ -37,7 +37,8 @@ class Metadata {
   const container::SparseImage& image() const { return image_; }
 
  private:
-  Metadata(std::unique_ptr<container::Writer> writer, const Content& content) : writer_(std::move(writer)), content_(content), old_ranges_(content.old.value_ranges) {}
+  Metadata(std::unique_ptr<container::Writer> writer, const Content& content)
+      : writer_(std::move(writer)), content_(content), old_ranges_(content.old.value_ranges) {}
 
   Status build_all();
   Status reserve_value_range(const DatasetEntry& dataset);

@@ -158,15 +158,14 @@ Status Updating::sum_tables(storage::File& file) const {
     const ByteRange content{offset, offset + row_count * columns * kSumBytes};
     TableSeal seal;
     int64_t at = 0;
-    STRIA_RETURN_IF_ERROR(
-        read_in_pieces(file, content, [&](std::span<const std::byte> bytes) {
-          for (; !bytes.empty(); bytes = bytes.subspan(sizeof(uint64_t)), ++at) {
-            uint64_t sum = 0;
-            std::memcpy(&sum, bytes.data(), sizeof sum);
-            seal.count += sum != 0 ? 1 : 0;
-            seal.sum += place_term(at, sum);
-          }
-        }));
+    STRIA_RETURN_IF_ERROR(read_in_pieces(file, content, [&](std::span<const std::byte> bytes) {
+      for (; !bytes.empty(); bytes = bytes.subspan(sizeof(uint64_t)), ++at) {
+        uint64_t sum = 0;
+        std::memcpy(&sum, bytes.data(), sizeof sum);
+        seal.count += sum != 0 ? 1 : 0;
+        seal.sum += place_term(at, sum);
+      }
+    }));
     sums.seal.tables[table] = seal;
   }
   return Status();

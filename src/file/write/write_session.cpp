@@ -285,8 +285,8 @@ Status WriteSession::fail(const Status& status) {
                                                      : "is complete and has its name, but may not survive a power loss"
                       : may_have_overwritten_
                           ? "may have a part of what was put into datasets of before, whose checksums then tell"
-                      : grows()            ? "was not changed"
-                                           : "was not written";
+                      : grows() ? "was not changed"
+                                : "was not written";
   return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 

@@ -290,8 +290,11 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
   const LibraryScope scope;
   STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
   const Id space(H5Dget_space(dataset.get()));
-  if (start.size() == count.size() && static_cast<int>(start.size()) == H5Sget_simple_extent_ndims(space.get()) + 1) {
-    // Complex numbers, whose parts libhdf5 reads together.
+  const Id type(H5Dget_type(dataset.get()));
+  const auto element = h5::describe_type(type.get());
+  if (element.ok() && h5::is_complex(*element) && !start.empty() && start.size() == count.size() &&
+      static_cast<int>(start.size()) == H5Sget_simple_extent_ndims(space.get()) + 1) {
+    // libhdf5 reads both parts of a complex number together.
     if (start.back() != 0 || count.back() != 2) {
       return Status(ErrorCode::kUnsupported,
                     impl_->name + ": dataset '" + path + "': read the real and the imaginary parts together");

@@ -35,8 +35,8 @@ int64_t collection_bytes(size_t entries) {
 
 Status set(Object& object, const char* name, Value value) {
   if (object.find(name) != nullptr) {
-    return Status(ErrorCode::kInvalidArgument, std::string("its attribute '") + name +
-                                                   "' is taken: files with names of dimensions have a meaning for it");
+    return Status(ErrorCode::kInvalidArgument,
+                  std::string("its attribute '") + name + "' is taken: files with names of dimensions have a meaning for it");
   }
   object.attributes.push_back({.name = name, .value = std::move(value), .waits = false, .otherwise = {}});
   return Status();
@@ -62,13 +62,12 @@ Result<Value> users_value(const std::vector<std::pair<Object*, int>>& users) {
   }
   const ElementSpec reference = ElementSpec::of_reference(kReferenceBytes);
   const ElementSpec user = ElementSpec::of_compound(
-      kUserBytes,
-      {{"dataset", 0, reference}, {"dimension", kReferenceBytes, ElementSpec::of_number(ElementType::kInt32)}});
+      kUserBytes, {{"dataset", 0, reference}, {"dimension", kReferenceBytes, ElementSpec::of_number(ElementType::kInt32)}});
   STRIA_ASSIGN_OR_RETURN(Value value, make_value(user, {static_cast<int64_t>(users.size())}));
   Encoder content(users.size() * kUserBytes);
   for (const auto& [dataset, dimension] : users) {
     value.references.push_back({.at = content.size(), .target = dataset});
-    content.zeros(kReferenceBytes).number(dimension, 4).zeros(4);
+    content.zeros(static_cast<size_t>(kReferenceBytes)).number(dimension, 4).zeros(4);
   }
   value.content = content.take();
   return value;
@@ -104,7 +103,7 @@ Result<Value> DimensionScales::list_of(Object& dataset, const std::vector<Scale*
   list.kind = ElementSpec::Kind::kReferences;
   list.bytes = kListBytes;
   STRIA_ASSIGN_OR_RETURN(Value value, make_value(list, {static_cast<int64_t>(scales.size())}));
-  Encoder content(scales.size() * kListBytes);
+  Encoder content;
   for (size_t i = 0; i < scales.size(); ++i) {
     if (heap_[collection_].scales.size() == kCollectionEntriesMax) {
       ++collection_;
@@ -158,8 +157,7 @@ Status DimensionScales::attach(std::deque<Object>& objects, const FindScale& fin
     std::string digits = std::to_string(scale.object->value->dims[0]);
     digits.insert(0, 10 - std::min<size_t>(digits.size(), 10), ' ');
     STRIA_RETURN_IF_ERROR(give(kClass, text_value("DIMENSION_SCALE")));
-    STRIA_RETURN_IF_ERROR(
-        give(kName, text_value(scale.object->is_dimension ? kWithoutData + digits : scale.object->name)));
+    STRIA_RETURN_IF_ERROR(give(kName, text_value(scale.object->is_dimension ? kWithoutData + digits : scale.object->name)));
     STRIA_RETURN_IF_ERROR(give(kNumber, number_value(number++)));
     if (!scale.users.empty()) {
       STRIA_RETURN_IF_ERROR(give(kUsers, users_value(scale.users)));
@@ -175,7 +173,7 @@ void DimensionScales::finish(ImageSpace& space) const {
     heap.text("GCOL").number(1, 1).zeros(3).number(bytes, 8);
     int64_t index = 0;
     for (const Object* scale : collection.scales) {
-      heap.number(++index, 2).zeros(6).number(kReferenceBytes, 8).number(scale->address, kReferenceBytes);
+      heap.number(++index, 2).zeros(6).number(kReferenceBytes, 8).number(scale->address, 8);
     }
     // What is left is free, and says how much it is.
     const int64_t left_bytes = bytes - static_cast<int64_t>(heap.size());

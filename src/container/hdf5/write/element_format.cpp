@@ -38,7 +38,7 @@ void encode_float(Encoder& message, int64_t bytes, int64_t order) {
 // As h5py has them: an enumeration of int8.
 void encode_boolean(Encoder& message) {
   constexpr std::string_view kNames[] = {"FALSE", "TRUE"};
-  head(message, 8, 3, std::size(kNames), 1);
+  head(message, 8, 3, static_cast<int64_t>(std::size(kNames)), 1);
   encode_integer(message, 1, true, 0);
   for (const std::string_view name : kNames) {
     message.text(name).zeros(1);
@@ -61,8 +61,9 @@ Status check_meaning(const ElementSpec& element) {
                     (element.meaning == Meaning::kBoolean && element.number == ElementType::kUint8) ||
                     (element.meaning == Meaning::kHalf && element.number == ElementType::kUint16);
   return fits ? Status()
-              : Status(ErrorCode::kInvalidArgument, "booleans are uint8, numbers of half precision have their bits in uint16, "
-                                                    "and complex numbers are pairs of float32 or float64");
+              : Status(ErrorCode::kInvalidArgument,
+                       "booleans are uint8, numbers of half precision have their bits in uint16, "
+                       "and complex numbers are pairs of float32 or float64");
 }
 
 Status encode_number(const ElementSpec& element, Encoder& message) {

@@ -53,14 +53,15 @@ Result<Value> make_references(const AttributeSpec& attribute) {
   stored.bytes = kReferenceBytes;
   STRIA_ASSIGN_OR_RETURN(Value value, make_value(stored, attribute.dims));
   const auto width = static_cast<size_t>(attribute.element.bytes);
+  constexpr auto kEach = static_cast<size_t>(kReferenceBytes);
   value.content.resize(static_cast<size_t>(value.bytes));
-  if (width * (value.content.size() / kReferenceBytes) != attribute.value.size()) {
+  if (width * (value.content.size() / kEach) != attribute.value.size()) {
     return Status(ErrorCode::kInvalidArgument, "its shape is not that of its references");
   }
   for (size_t at = 0; at + width <= attribute.value.size(); at += width) {
     std::string path(reinterpret_cast<const char*>(attribute.value.data()) + at, width);
     path.resize(std::min(path.find('\0'), path.size()));
-    value.references.push_back({.at = at / width * kReferenceBytes, .path = std::move(path)});
+    value.references.push_back({.at = at / width * kEach, .path = std::move(path)});
   }
   return value;
 }
@@ -72,8 +73,7 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute) {
     return Status(ErrorCode::kInvalidArgument, "not a name");
   }
   const bool refers = attribute.element.kind == ElementSpec::Kind::kReference;
-  STRIA_ASSIGN_OR_RETURN(Value value,
-                         refers ? make_references(attribute) : make_value(attribute.element, attribute.dims));
+  STRIA_ASSIGN_OR_RETURN(Value value, refers ? make_references(attribute) : make_value(attribute.element, attribute.dims));
   STRIA_RETURN_IF_ERROR(refers ? Status() : fill(value, attribute.value));
   const size_t others = attribute.name.size() + value.datatype_bytes + value.dataspace_bytes();
   if (value.bytes > kAttributeBytesMax || others > kMessageBytesMax - kAttributeBytesMax - kAttributeHeadBytes) {
@@ -187,9 +187,8 @@ Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
   const bool has_links = std::any_of(group.links.begin(), group.links.end(), is_link);
   // A tree has links to headers alone.
   const bool in_header = has_links || (static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
-                                       std::all_of(group.links.begin(), group.links.end(), [](const Object* member) {
-                                         return member->name.size() < kLinkNameMax;
-                                       }));
+                                       std::all_of(group.links.begin(), group.links.end(),
+                                                   [](const Object* member) { return member->name.size() < kLinkNameMax; }));
   if (!in_header) {
     std::vector<Link> links;
     for (const Object* member : group.links) {

@@ -58,8 +58,8 @@ struct Object {
   std::optional<Chunking> chunking;
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;
-  int64_t number_bytes = 0;     // of one number, which shuffling takes apart
-  bool is_dimension = false;    // without data
+  int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
+  bool is_dimension = false;                 // without data
   std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
   std::string link_target, link_file;        // of a link
   std::vector<Object*> links;                // of a group

@@ -168,8 +168,8 @@ Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t le
     there->is_dimension = true;
     return there;
   }
-  const bool is_scale = there->is_old ? h5::is_scale(there->before, length)
-                                      : there->value && there->value->dims == std::vector<int64_t>{length};
+  const bool is_scale =
+      there->is_old ? h5::is_scale(there->before, length) : there->value && there->value->dims == std::vector<int64_t>{length};
   if (!is_scale) {
     return Status(ErrorCode::kInvalidArgument,
                   "'" + path + "' is no dimension of length " + std::to_string(length) + ", but something else");

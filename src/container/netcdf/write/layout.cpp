@@ -47,7 +47,8 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
     return Status(code, fmt::format("dataset '{}': {}", spec.path, why));
   };
   if (spec.element.meaning == Meaning::kComplex || spec.element.meaning == Meaning::kHalf) {
-    return refused(ErrorCode::kUnsupported, "a classic netCDF file has no complex numbers, and none of half precision; use HDF5");
+    return refused(ErrorCode::kUnsupported,
+                   "a classic netCDF file has no complex numbers, and none of half precision; use HDF5");
   }
   if (spec.extendable) {
     return refused(ErrorCode::kUnsupported,
