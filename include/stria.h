@@ -101,9 +101,9 @@ const char* stria_version(void);
  * deflate), "chunk" (its lengths, with commas between), "dimensions" (their names, with commas
  * between, for xarray and other readers of netCDF), "meaning" (what other programs take the numbers
  * for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16; "complex", of pairs along a
- * last dimension of 2); in netCDF "unlimited" (the first dimension is). Switches have the values "true" and
- * "false". Every other name is a hint of the file (docs/hints.md). stria_options_set() refuses a
- * wrong value. */
+ * last dimension of 2); in netCDF "unlimited" (the first dimension is). Switches have the values
+ * "true" and "false". Every other name is a hint of the file (docs/hints.md). stria_options_set()
+ * refuses a wrong value. */
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
@@ -330,9 +330,9 @@ int stria_set_strings(stria_file* file, const char* object, const char* name, in
 int stria_set_booleans(stria_file* file, const char* object, const char* name, int64_t count, const unsigned char* values);
 int stria_set_complex(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
 int stria_set_references(stria_file* file, const char* object, const char* name, int64_t count, const char* const* paths);
-/* Reads an attribute of numbers or booleans, converted to `element`, into `values`, which holds `capacity` of
- * them. `count`, if given, gets how many there are. STRIA_INVALID_ARGUMENT when there are more than
- * `capacity`, unless that is 0. Collective: yes. */
+/* Reads an attribute of numbers or booleans, converted to `element`, into `values`, which holds
+ * `capacity` of them. `count`, if given, gets how many there are. STRIA_INVALID_ARGUMENT when there
+ * are more than `capacity`, unless that is 0. Collective: yes. */
 int stria_get_numbers(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
                       int64_t* count);
 /* Likewise of complex numbers, as pairs of `element`; `capacity` and `count` are of pairs. */

@@ -219,7 +219,8 @@ class File {
   /// during a flush() or the commit leaves a part of it, and readers may see a part; verify() then
   /// reports the rows. At the commit checksums follow, and the attributes "minimum" and "maximum"
   /// get wider where the dataset has them. Elements that aren't put stay. kNotFound; kUnsupported
-  /// for a dataset that is not of numbers in one piece of the file. Collective: as create_dataset().
+  /// for a dataset that is not of numbers in one piece of the file. Collective: as
+  /// create_dataset().
   Dataset update(const std::string& path);
   /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
   /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
@@ -305,8 +306,8 @@ class File {
   /// Returns a numeric attribute, converted to double. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
   /// Returns an attribute as a number, a std::complex, a std::string, a Reference, or a std::vector
-  /// of one of these. Numbers are converted as by put(). A list of one value can be read as a value, and a value as a list.
-  /// kInvalidArgument when the attribute is of the other kind, or has several values where T is
+  /// of one of these. Numbers are converted as by put(). A list of one value can be read as a value,
+  /// and a value as a list. kInvalidArgument when the attribute is of the other kind, or has several values where T is
   /// one; kNotFound when there is no such attribute. Collective: yes.
   template <typename T>
   T attribute(const std::string& object, const std::string& name) {

@@ -78,7 +78,8 @@ void ReadSession::verify_names(Findings& findings) {
   }
   for (const std::string& path : dataset_paths()) {
     const auto number = find(path);
-    const bool is_other_name = number.ok() && summed_places.count(dataset(*number).data_offset) != 0;  // of a link
+    // A link is another name for data that have sums.
+    const bool is_other_name = number.ok() && summed_places.count(dataset(*number).data_offset) != 0;
     if (listed.count(path) == 0 && !is_other_name) {
       findings.remarks.push_back(fmt::format("dataset '{}' has no checksum: another program has added it", path));
     }
