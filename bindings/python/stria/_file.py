@@ -431,8 +431,8 @@ class File:
 
     def update(self, path: str) -> Dataset:
         """Takes up a dataset of a file opened by append(), to overwrite elements in the file
-        itself. That is not crash-safe; what ends the program during a flush or the commit leaves a part of
-        it. Checksums follow. Collective: all ranks pass the same.
+        itself. That is not crash-safe; what ends the program during a flush or the commit leaves a
+        part of it. Checksums follow. Collective: all ranks pass the same.
 
             f.update("dens")[3] = repaired
         """
