@@ -305,9 +305,9 @@ class File {
   std::vector<AttributeInfo> attributes(const std::string& object);
   /// Returns a numeric attribute, converted to double. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
-  /// Returns an attribute as a number, a std::complex, a std::string, a Reference, or a std::vector
-  /// of one of these. Numbers are converted as by put(). A list of one value can be read as a value,
-  /// and a value as a list. kInvalidArgument when the attribute is of the other kind, or has several values where T is
+  /// Returns an attribute as a number, std::complex, std::string, Reference or std::vector of one.
+  /// Numbers are converted as by put(). A list of one value can be read as a value, and a value as
+  /// a list. kInvalidArgument when the attribute is of another kind, or has several values where T is
   /// one; kNotFound when there is no such attribute. Collective: yes.
   template <typename T>
   T attribute(const std::string& object, const std::string& name) {

@@ -16,9 +16,9 @@ class UpdateTest : public FileTest {
  protected:
   using Numbers = std::vector<double>;
 
-  /// Datasets with sums of rows, of other regions, of both, and one that nobody put.
+  /// Datasets with sums of rows, of other regions (where ranks share rows), and of nothing.
   void create(bool checksums = true) {
-    for (const char* name : {"rows", "columns", "both", "none"}) {
+    for (const char* name : {"whole", "rows", "columns", "both", "none"}) {
       content_[name] = Numbers(kRows * kColumns, 0);
     }
     content_["short"] = Numbers(300, 0);
@@ -30,6 +30,7 @@ class UpdateTest : public FileTest {
       file.create_dataset<double>(name, is_short ? std::vector<int64_t>{300} : std::vector<int64_t>{kRows, kColumns},
                                   with_range);
     }
+    put_whole_rows(file.dataset("whole"));
     put(file.dataset("rows"), 0, kRows, 0, kColumns, 1);
     put(file.dataset("columns"), 0, kRows, 3, 40, 2);
     put(file.dataset("both"), 0, 5, 0, kColumns, 3);
@@ -40,6 +41,15 @@ class UpdateTest : public FileTest {
     }
     std::fill_n(content_["short"].begin() + 50, 200, 5.0);
     file.commit();
+  }
+  void put_whole_rows(Dataset dataset) {
+    Numbers& model = content_[dataset.path()];
+    for (size_t i = 0; i < model.size(); ++i) {
+      model[i] = 6 + 0.001 * static_cast<double>(i);
+    }
+    const auto [first, count] = rows(kRows);
+    kept_.emplace_back(model.begin() + first * kColumns, model.begin() + (first + count) * kColumns);
+    dataset.put({{first, 0}, {count, kColumns}}, kept_.back());
   }
   /// Rank r puts every ranks-th column of the box, and the model gets all of them.
   void put(Dataset dataset, int64_t row, int64_t row_count, int64_t column, int64_t column_count, double base) {
@@ -87,7 +97,7 @@ TEST_F(UpdateTest, RandomBoxesOfAllRanks) {
   const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint64_t>(limit)); };
   for (int session = 0; session < 6; ++session) {
     File file = File::append(MPI_COMM_WORLD, path());
-    for (const char* name : {"rows", "columns", "both", "none"}) {
+    for (const char* name : {"whole", "rows", "columns", "both", "none"}) {
       if (below(3) == 0) {
         continue;
       }
@@ -133,7 +143,7 @@ TEST_F(UpdateTest, WhatIsDamagedElsewhereStaysSo) {
   int64_t offset = 0;
   if (rank_ == 0) {
     std::FILE* raw = std::fopen(path().c_str(), "r+b");
-    const double wanted = content_["rows"][17 * kColumns];
+    const double wanted = content_["whole"][17 * kColumns];
     double value = 0;
     while (std::fread(&value, sizeof value, 1, raw) == 1 && value != wanted) {
       offset += static_cast<int64_t>(sizeof value);
@@ -145,11 +155,11 @@ TEST_F(UpdateTest, WhatIsDamagedElsewhereStaysSo) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   File file = File::append(MPI_COMM_WORLD, path());
-  put(file.update("rows"), 3, 4, 10, 20, 9);
+  put(file.update("whole"), 3, 4, 10, 20, 9);
   file.commit();
   const std::vector<Damage> damages = File::open(MPI_COMM_WORLD, path()).verify();
   ASSERT_EQ(damages.size(), 1u);
-  EXPECT_EQ(damages[0].dataset, "rows");
+  EXPECT_EQ(damages[0].dataset, "whole");
   EXPECT_EQ(damages[0].first_row, 17);
 }
 
