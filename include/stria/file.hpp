@@ -307,7 +307,7 @@ class File {
   double attribute(const std::string& object, const std::string& name);
   /// Returns an attribute as a number, std::complex, std::string, Reference or std::vector of one.
   /// Numbers are converted as by put(). A list of one value can be read as a value, and a value as
-  /// a list. kInvalidArgument when the attribute is of another kind, or has several values where T is
+  /// a list. kInvalidArgument when the attribute is of another kind, or has several values if T is
   /// one; kNotFound when there is no such attribute. Collective: yes.
   template <typename T>
   T attribute(const std::string& object, const std::string& name) {
