@@ -411,18 +411,18 @@ class File:
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
         options["compress"] = "true" if compress else "false"
+        meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("=").name)
+        parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
-            options["chunk"] = ",".join(str(int(length)) for length in chunks)
+            options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])
         if dimensions is not None:
             options["dimensions"] = ",".join(dimensions)
         if unlimited:
             options["unlimited"] = "true"
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
-        sizes = [-1 if size is None else int(size) for size in dims]
-        meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("=").name)
+        sizes = [-1 if size is None else int(size) for size in dims] + parts
         if meaning is not None:
             options["meaning"] = meaning[0]
-            sizes += [2] if meaning[0] == "complex" else []
         made = self._handle.create_dataset(path, _element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if data is not None:
