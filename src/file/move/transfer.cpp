@@ -99,16 +99,12 @@ void note_shape(const DatasetEntry& dataset, const std::vector<Span>& spans, Tra
   }
 }
 
-// What is no number to other programs isn't converted.
+// Bits are no numbers that could be converted.
 Status check_meaning(const DatasetEntry& dataset, const Memory& memory) {
-  const Meaning meaning = dataset.spec.element.meaning;
-  if (meaning == Meaning::kHalf && memory.element != ElementType::kUint16) {
-    return invalid(dataset, "holds numbers of half precision: put and get their bits, as uint16");
-  }
-  if (meaning == Meaning::kBoolean && memory.element != ElementType::kUint8) {
-    return invalid(dataset, "holds booleans: put and get them as uint8, 0 or 1");
-  }
-  return Status();
+  const bool is_half = dataset.spec.element.meaning == Meaning::kHalf;
+  return is_half && memory.element != ElementType::kUint16
+             ? invalid(dataset, "holds numbers of half precision: put and get their bits, as uint16")
+             : Status();
 }
 
 Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {

@@ -11,10 +11,10 @@ namespace stria::container::h5 {
 
 namespace {
 
-// Names of attributes, by the specification of dimension scales and by netCDF-4.
+// Names of attributes, by the specification of dimension scales. netCDF-4 has one more, a number of
+// the dimension, which files that grow by other names would have twice; its readers need none.
 constexpr const char* kClass = "CLASS";
 constexpr const char* kName = "NAME";
-constexpr const char* kNumber = "_Netcdf4Dimid";
 constexpr const char* kUsers = "REFERENCE_LIST";
 constexpr const char* kScales = "DIMENSION_LIST";
 constexpr const char* kWithoutData = "This is a netCDF dimension but not a netCDF variable.";
@@ -46,12 +46,6 @@ Result<Value> text_value(std::string text) {
   text.push_back('\0');
   STRIA_ASSIGN_OR_RETURN(Value value, make_value(ElementSpec::of_filled_string(static_cast<int64_t>(text.size())), {}));
   STRIA_RETURN_IF_ERROR(fill(value, std::as_bytes(std::span(text.data(), text.size()))));
-  return value;
-}
-
-Result<Value> number_value(int32_t number) {
-  STRIA_ASSIGN_OR_RETURN(Value value, make_value(ElementSpec::of_number(ElementType::kInt32), {}));
-  STRIA_RETURN_IF_ERROR(fill(value, std::as_bytes(std::span(&number, 1))));
   return value;
 }
 
@@ -145,7 +139,6 @@ Status DimensionScales::attach(std::deque<Object>& objects, const FindScale& fin
     STRIA_ASSIGN_OR_RETURN(Value list, list_of(*one.dataset, one.scales));
     STRIA_RETURN_IF_ERROR(set(*one.dataset, kScales, std::move(list)).with_context("dataset '" + one.dataset->name + "'"));
   }
-  int32_t number = 0;
   for (const Scale& scale : scales_) {
     if (scale.object->is_old) {
       continue;  // it keeps its header, which doesn't tell of new datasets
@@ -158,7 +151,6 @@ Status DimensionScales::attach(std::deque<Object>& objects, const FindScale& fin
     digits.insert(0, 10 - std::min<size_t>(digits.size(), 10), ' ');
     STRIA_RETURN_IF_ERROR(give(kClass, text_value("DIMENSION_SCALE")));
     STRIA_RETURN_IF_ERROR(give(kName, text_value(scale.object->is_dimension ? kWithoutData + digits : scale.object->name)));
-    STRIA_RETURN_IF_ERROR(give(kNumber, number_value(number++)));
     if (!scale.users.empty()) {
       STRIA_RETURN_IF_ERROR(give(kUsers, users_value(scale.users)));
     }
