@@ -98,10 +98,12 @@ const char* stria_version(void);
  * for a path that ends with .nc, else hdf5). For an opened file: "verify" (compare with the
  * checksums while reading; default false). For a dataset: "value_range" (store its smallest and
  * largest value as attributes), "big_endian", "alignment" (bytes), "compress" (shuffle and
- * deflate), "chunk" (its lengths, with commas between); in netCDF "dimensions" (their names, with
- * commas between) and "unlimited" (the first dimension is). Switches have the values "true" and
- * "false". Every other name is a hint of the file (docs/hints.md). stria_options_set() refuses a
- * wrong value. */
+ * deflate), "chunk" (its lengths, with commas between), "dimensions" (their names, with commas
+ * between, for xarray and other readers of netCDF), "meaning" (what other programs take the numbers
+ * for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16; "complex", of pairs along a
+ * last dimension of 2); in netCDF "unlimited" (the first dimension is). Switches have the values
+ * "true" and "false". Every other name is a hint of the file (docs/hints.md). stria_options_set()
+ * refuses a wrong value. */
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
@@ -176,6 +178,11 @@ int stria_create_dataset(stria_file* file, const char* path, int element, int ra
  * for puts. The dataset may be new, or one of a file that is added to. Collective: as
  * stria_create_dataset(). */
 int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_dataset** dataset);
+/* Takes up a dataset that a file opened by stria_append() has: what is put into it takes the place
+ * of what the file has there, in the file itself, and is not crash-safe. Checksums follow at the
+ * commit. STRIA_UNSUPPORTED for a dataset that is not of numbers in one piece of the file.
+ * Collective: as stria_create_dataset(). */
+int stria_update(stria_file* file, const char* path, stria_dataset** dataset);
 /* Finds a dataset of an opened file: STRIA_NOT_FOUND. Collective: no. */
 int stria_find_dataset(stria_file* file, const char* path, stria_dataset** dataset);
 /* The paths of an opened file's datasets. Collective: no. */
@@ -319,11 +326,21 @@ int stria_set_number(stria_file* file, const char* object, const char* name, int
 int stria_set_numbers(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
 int stria_set_string(stria_file* file, const char* object, const char* name, const char* value);
 int stria_set_strings(stria_file* file, const char* object, const char* name, int64_t count, const char* const* values);
-/* Reads an attribute of numbers, converted to `element`, into `values`, which holds `capacity` of
- * them. `count`, if given, gets how many there are. STRIA_INVALID_ARGUMENT when there are more than
- * `capacity`, unless that is 0. Collective: yes. */
+/* Likewise booleans, complex numbers (pairs of `element`, STRIA_FLOAT32 or STRIA_FLOAT64) and
+ * references to objects by their paths, as h5py has them. `count` -1: one value, no list. */
+int stria_set_booleans(stria_file* file, const char* object, const char* name, int64_t count, const unsigned char* values);
+int stria_set_complex(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
+int stria_set_references(stria_file* file, const char* object, const char* name, int64_t count, const char* const* paths);
+/* Reads an attribute of numbers or booleans, converted to `element`, into `values`, which holds
+ * `capacity` of them. `count`, if given, gets how many there are. STRIA_INVALID_ARGUMENT when there
+ * are more than `capacity`, unless that is 0. Collective: yes. */
 int stria_get_numbers(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
                       int64_t* count);
+/* Likewise of complex numbers, as pairs of `element`; `capacity` and `count` are of pairs. */
+int stria_get_complex(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
+                      int64_t* count);
+/* Reads an attribute of references: the objects' paths. Collective: yes. */
+int stria_get_references(stria_file* file, const char* object, const char* name, stria_list** paths);
 /* Reads an attribute of one string or a list of strings. Collective: yes. */
 int stria_get_strings(stria_file* file, const char* object, const char* name, stria_list** strings);
 /* The names of an object's attributes. Collective: yes. */
@@ -331,6 +348,10 @@ int stria_attributes(stria_file* file, const char* object, stria_list** names);
 /* Their types and shapes, in the same order: "float64 ()" is one number, "string[4] (3)" a list of
  * three strings. Collective: yes. */
 int stria_attribute_types(stria_file* file, const char* object, stria_list** types);
+
+/* Makes another name for an object at `target`, which may come later or not be there; of another
+ * file if `target_file` isn't NULL. Collective: as stria_create_dataset(). */
+int stria_create_link(stria_file* file, const char* path, const char* target, const char* target_file);
 
 /* ---- Small datasets, whole ---- */
 

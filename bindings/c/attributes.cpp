@@ -1,6 +1,9 @@
-// Attributes: numbers and strings, one or a list.
+// Attributes: numbers, strings and references, one or a list; links.
 #include <algorithm>
+#include <complex>
 #include <cstring>
+#include <memory>
+#include <span>
 
 #include "handles.hpp"
 
@@ -51,6 +54,37 @@ int define(stria_file* file, Set&& set) {
       throw;
     }
   });
+}
+
+/// Calls `use` with a complex number of parts of the type.
+template <typename Use>
+void with_complex(int element, Use&& use) {
+  if (element == STRIA_FLOAT32) {
+    return use(std::complex<float>());
+  }
+  if (element != STRIA_FLOAT64) {
+    stria::c::refuse("complex numbers have parts of STRIA_FLOAT32 or STRIA_FLOAT64");
+  }
+  use(std::complex<double>());
+}
+
+/// Copies what was read where there is room for it.
+template <typename Number>
+void copy_out(const std::vector<Number>& list, const std::string& what, int64_t capacity, void* values, int64_t* count) {
+  if (count != nullptr) {
+    *count = static_cast<int64_t>(list.size());
+  }
+  if (capacity > 0 && list.size() > static_cast<size_t>(capacity)) {
+    stria::c::refuse(what + " has " + std::to_string(list.size()) + " values, more than the " + std::to_string(capacity) +
+                     " that there is room for");
+  }
+  if (capacity > 0 && !list.empty()) {
+    std::memcpy(&given(static_cast<char*>(values), "values"), list.data(), list.size() * sizeof(Number));
+  }
+}
+
+std::string naming(const char* object, const char* name) {
+  return "attribute '" + text(name) + "' of '" + text(object) + "'";
 }
 
 std::vector<std::string> texts(const char* const* values, int64_t count) {
@@ -108,6 +142,71 @@ int stria_set_numbers(stria_file* file, const char* object, const char* name, in
   });
 }
 
+int stria_set_booleans(stria_file* file, const char* object, const char* name, int64_t count, const unsigned char* values) {
+  return define(file, [&](stria::File& of) {
+    const auto size = static_cast<size_t>(count < 0 ? 1 : count);
+    const auto list = std::make_unique<bool[]>(size);
+    for (size_t i = 0; i < size; ++i) {
+      list[i] = (&given(values, "values"))[i] != 0;
+    }
+    count < 0 ? of.set_attribute(text(object), text(name), list[0])
+              : of.set_attribute(text(object), text(name), std::span<const bool>(list.get(), size));
+  });
+}
+
+int stria_set_complex(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values) {
+  return define(file, [&](stria::File& of) {
+    with_complex(element, [&](auto number) {
+      std::vector<decltype(number)> list(static_cast<size_t>(count < 0 ? 1 : count));
+      if (!list.empty()) {
+        std::memcpy(static_cast<void*>(list.data()), &given(static_cast<const char*>(values), "values"),
+                    list.size() * sizeof number);
+      }
+      count < 0 ? of.set_attribute(text(object), text(name), list[0]) : of.set_attribute(text(object), text(name), list);
+    });
+  });
+}
+
+int stria_set_references(stria_file* file, const char* object, const char* name, int64_t count, const char* const* paths) {
+  return define(file, [&](stria::File& of) {
+    std::vector<stria::Reference> list;
+    for (std::string& path : texts(paths, count < 0 ? 1 : count)) {
+      list.push_back({std::move(path)});
+    }
+    count < 0 ? of.set_attribute(text(object), text(name), list[0]) : of.set_attribute(text(object), text(name), list);
+  });
+}
+
+int stria_create_link(stria_file* file, const char* path, const char* target, const char* target_file) {
+  return define(file, [&](stria::File& of) {
+    target_file == nullptr ? of.create_link(text(path), text(target))
+                           : of.create_link(text(path), text(target), text(target_file));
+  });
+}
+
+// An error of this rank only is reported after the collective call, as below.
+int stria_get_complex(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
+                      int64_t* count) {
+  return guarded([&] {
+    stria::File& of = given(file, "file").file;
+    with_complex(element == STRIA_FLOAT32 ? STRIA_FLOAT32 : STRIA_FLOAT64, [&](auto number) {
+      const auto list = of.attribute<std::vector<decltype(number)>>(text(object), text(name));
+      with_complex(element, [](auto) {});
+      copy_out(list, naming(object, name), capacity, values, count);
+    });
+  });
+}
+
+int stria_get_references(stria_file* file, const char* object, const char* name, stria_list** paths) {
+  return guarded([&] {
+    std::vector<std::string> list;
+    for (stria::Reference& one : given(file, "file").file.attribute<std::vector<stria::Reference>>(text(object), text(name))) {
+      list.push_back(std::move(one.path));
+    }
+    given(paths, "paths") = stria::c::new_list(std::move(list));
+  });
+}
+
 int stria_set_string(stria_file* file, const char* object, const char* name, const char* value) {
   return define(file, [&](stria::File& of) { of.set_attribute(text(object), text(name), text(value)); });
 }
@@ -128,16 +227,7 @@ int stria_get_numbers(stria_file* file, const char* object, const char* name, in
     with_number(known ? static_cast<ElementType>(element) : ElementType::kFloat64, [&](auto number) {
       const auto list = of.attribute<std::vector<decltype(number)>>(text(object), text(name));
       stria::c::element(element);
-      if (count != nullptr) {
-        *count = static_cast<int64_t>(list.size());
-      }
-      if (capacity > 0 && list.size() > static_cast<size_t>(capacity)) {
-        stria::c::refuse("attribute '" + text(name) + "' of '" + text(object) + "' has " + std::to_string(list.size()) +
-                         " values, more than the " + std::to_string(capacity) + " that there is room for");
-      }
-      if (capacity > 0 && !list.empty()) {
-        std::memcpy(&given(static_cast<char*>(values), "values"), list.data(), list.size() * sizeof number);
-      }
+      copy_out(list, naming(object, name), capacity, values, count);
     });
   });
 }

@@ -64,6 +64,16 @@ Format format(const std::string& name, const std::string& value) {
   return found->second;
 }
 
+Meaning meaning(const std::string& name, const std::string& value) {
+  static const std::map<std::string, Meaning> kMeanings = {
+      {"number", Meaning::kNumber}, {"bool", Meaning::kBoolean}, {"half", Meaning::kHalf}, {"complex", Meaning::kComplex}};
+  const auto found = kMeanings.find(value);
+  if (found == kMeanings.end()) {
+    refuse("option '" + name + "' is '" + value + "'; use number, bool, half or complex");
+  }
+  return found->second;
+}
+
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
   for (const std::string_view other : others) {
     if (name == other) {
@@ -74,7 +84,8 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
 }
 
 bool is_of_a_dataset(const std::string& name) {
-  return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "unlimited"});
+  return is_of_another_call(
+      name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning", "unlimited"});
 }
 
 }  // namespace
@@ -152,6 +163,8 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.chunk = numbers(name, value);
     } else if (name == "dimensions") {
       result.dimensions = words(value);
+    } else if (name == "meaning") {
+      result.meaning = meaning(name, value);
     } else if (name == "unlimited") {
       result.unlimited = truth(name, value);
     }

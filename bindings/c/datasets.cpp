@@ -144,6 +144,13 @@ int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_da
   });
 }
 
+int stria_update(stria_file* file, const char* path, stria_dataset** dataset) {
+  return guarded([&] {
+    given(dataset, "dataset") = nullptr;
+    *dataset = keep(*file, given(file, "file").file.update(text(path)));
+  });
+}
+
 int stria_find_dataset(stria_file* file, const char* path, stria_dataset** dataset) {
   return guarded([&] {
     given(dataset, "dataset") = nullptr;

@@ -283,6 +283,33 @@ void set_strings(File& file, const std::string& object, const std::string& name,
              : stria_set_string(file.get(), object.c_str(), name.c_str(), texts.at(0)));
 }
 
+void set_booleans(File& file, const std::string& object, const std::string& name, const std::vector<uint8_t>& values,
+                  bool list) {
+  check(stria_set_booleans(file.get(), object.c_str(), name.c_str(), list ? static_cast<int64_t>(values.size()) : -1,
+                           values.data()));
+}
+
+/// `parts` has pairs of numbers, in C order.
+void set_complex(File& file, const std::string& object, const std::string& name, ConstantArray parts, bool list) {
+  check(stria_set_complex(file.get(), object.c_str(), name.c_str(), element_of(parts.dtype()),
+                          list ? static_cast<int64_t>(parts.size() / 2) : -1, parts.data()));
+}
+
+void set_references(File& file, const std::string& object, const std::string& name, const std::vector<std::string>& paths,
+                    bool list) {
+  const auto texts = pointers(paths);
+  check(stria_set_references(file.get(), object.c_str(), name.c_str(), list ? static_cast<int64_t>(texts.size()) : -1,
+                             texts.data()));
+}
+
+std::vector<double> get_complex(File& file, const std::string& object, const std::string& name) {
+  int64_t count = 0;
+  check(stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count));
+  std::vector<double> parts(2 * static_cast<size_t>(count));
+  check(stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, parts.data(), &count));
+  return parts;
+}
+
 std::vector<double> get_floats(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
   check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count));
@@ -365,6 +392,18 @@ void define_data(nb::class_<File>& type) {
              check(stria_append_rows(file.get(), path.c_str(), rows, &handle));
              return file.describe(handle);
            })
+      .def("update",
+           [](File& file, const std::string& path) {
+             stria_dataset* handle = nullptr;
+             check(stria_update(file.get(), path.c_str(), &handle));
+             return file.describe(handle);
+           })
+      .def(
+          "create_link",
+          [](File& file, const std::string& path, const std::string& target, const std::optional<std::string>& target_file) {
+            check(stria_create_link(file.get(), path.c_str(), target.c_str(), target_file ? target_file->c_str() : nullptr));
+          },
+          nb::arg("path"), nb::arg("target"), nb::arg("target_file").none())
       .def("find_dataset",
            [](File& file, const std::string& path) {
              stria_dataset* handle = nullptr;
@@ -384,6 +423,15 @@ void define_data(nb::class_<File>& type) {
 void define_attributes(nb::class_<File>& type) {
   type.def("set_numbers", set_numbers)
       .def("set_strings", set_strings)
+      .def("set_booleans", set_booleans)
+      .def("set_complex", set_complex)
+      .def("set_references", set_references)
+      .def("get_complex", get_complex)
+      .def("get_references",
+           [](File& file, const std::string& object, const std::string& name) {
+             return listed(
+                 [&](stria_list** out) { return stria_get_references(file.get(), object.c_str(), name.c_str(), out); });
+           })
       .def("get_floats", get_floats)
       .def("get_integers", get_integers)
       .def("get_strings",

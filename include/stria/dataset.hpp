@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "stria/meaning.hpp"
 #include "stria/memory.hpp"
 #include "stria/status.hpp"
 
@@ -23,6 +24,7 @@ class Dataset {
  public:
   const std::string& path() const;
   ElementType element() const;  ///< of numbers
+  Meaning meaning() const;      ///< of numbers
   const std::vector<int64_t>& dims() const;
   int64_t bytes() const;  ///< of all its elements
   /// The raw data lie in one piece.
@@ -32,7 +34,7 @@ class Dataset {
   /// The bytes that the dataset takes in a file that is open for reading, by the index of its
   /// chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
   int64_t stored_bytes() const;
-  std::string type_name() const;  ///< "float64", "string[4]", "record[84]" …
+  std::string type_name() const;  ///< "float64", "bool", "complex128", "string[4]", "record[84]" …
 
   /// Records a write of `memory` to `slab`. Numbers are converted to the dataset's type while they
   /// are packed, without a copy and without a warning. A number that the type can't hold becomes

@@ -23,6 +23,8 @@
 #include <mpi.h>
 #endif
 
+#include <complex>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -38,6 +40,7 @@
 #include "stria/filters.hpp"
 #include "stria/format.hpp"
 #include "stria/hints.hpp"
+#include "stria/meaning.hpp"
 #include "stria/phases.hpp"
 
 namespace stria {
@@ -90,9 +93,14 @@ struct DatasetOptions {
   std::vector<int64_t> chunk{};
   /// What each chunk passes. A chunk that doesn't get smaller by it is stored as it is.
   Filters filters{};
-  /// netCDF: the names of the dimensions. Datasets with the same name share the dimension, and so
-  /// its length. Where it is empty, or one of the names, the name is made from the length.
+  /// The names of the dimensions, for xarray and other readers of netCDF. Datasets with the same
+  /// name share the dimension, and so its length; a dataset of one dimension that has its name
+  /// holds its coordinates. A name that is empty is made from the length. In HDF5 files names are
+  /// paths, of the dataset's group or one above; where none is given at all, dimensions have none.
+  /// kUnsupported with kUnlimited.
   std::vector<std::string> dimensions{};
+  /// What other programs take the numbers for. See Meaning.
+  Meaning meaning = Meaning::kNumber;
   /// netCDF: the first dimension is the unlimited one, of which a file has one at most. All such
   /// datasets have as many rows (records), which other programs may add to, and are defined before
   /// the first flush().
@@ -121,10 +129,16 @@ struct Column {
   int64_t string_bytes = 0;
 };
 
+/// An object of the same file, as the value of an attribute.
+struct Reference {
+  std::string path;
+};
+
 /// What attributes() tells of one attribute.
 struct AttributeInfo {
   std::string name;
-  /// As Dataset::type_name(): "float64", "string[4]" …; "other": no value to be read.
+  /// As Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
+  /// "other": no value to be read.
   std::string type_name;
   std::vector<int64_t> dims;  ///< empty for one value
 };
@@ -200,6 +214,14 @@ class File {
   /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
   /// when the dataset has a fixed number of rows. Collective: as create_dataset().
   Dataset append_rows(const std::string& path, int64_t rows);
+  /// Takes up a dataset that a file opened by append() has: what is put into it takes the place of
+  /// what the file has there, in the file itself. That is not crash-safe: whatever ends the program
+  /// during a flush() or the commit leaves a part of it, and readers may see a part; verify() then
+  /// reports the rows. At the commit checksums follow, and the attributes "minimum" and "maximum"
+  /// get wider where the dataset has them. Elements that aren't put stay. kNotFound; kUnsupported
+  /// for a dataset that is not of numbers in one piece of the file. Collective: as
+  /// create_dataset().
+  Dataset update(const std::string& path);
   /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
   /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
   /// reads as zero. Needs stria/distributed_array.hpp. Collective: as create_dataset().
@@ -219,18 +241,35 @@ class File {
   Dataset create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {
     return create_dataset(path, element_type_of<T>(), dims, options);
   }
-  /// Sets an attribute of a dataset or group ("/" is the root): a number, stored in its own type
-  /// (bool as uint8), a string, or a list of either. Throws kInvalidArgument for a name that isn't
-  /// possible. Collective: as create_dataset().
+  /// Makes another name for an object at `target`, which may come later, or not be there: a soft
+  /// link. With `file`, of an object of another file; a relative path begins at the directory of
+  /// this one. kUnsupported in netCDF files. Collective: as create_dataset().
+  void create_link(const std::string& path, const std::string& target);
+  void create_link(const std::string& path, const std::string& target, const std::string& file);
+  /// Sets an attribute of a dataset or group ("/" is the root): a number, stored in its own type, a
+  /// bool, a complex number, a string, a Reference to an object, or a list of one of these. Throws
+  /// kInvalidArgument for a name that isn't possible. Collective: as create_dataset().
   template <Number T>
   void set_attribute(const std::string& object, const std::string& name, T value) {
-    set_numbers(object, name, element_type_of<T>(), &value, -1);
+    set_numbers(object, name, element_type_of<T>(), &value, -1, meaning_of<T>());
   }
   template <typename T, size_t N>
   requires Number<std::remove_const_t<T>>
   void set_attribute(const std::string& object, const std::string& name, std::span<T, N> values) {
-    set_numbers(object, name, element_type_of<std::remove_const_t<T>>(), values.data(), static_cast<int64_t>(values.size()));
+    using Value = std::remove_const_t<T>;
+    set_numbers(object, name, element_type_of<Value>(), values.data(), static_cast<int64_t>(values.size()),
+                meaning_of<Value>());
   }
+  template <std::floating_point T>
+  void set_attribute(const std::string& object, const std::string& name, const std::complex<T>& value) {
+    set_numbers(object, name, element_type_of<T>(), &value, -1, Meaning::kComplex);
+  }
+  template <std::floating_point T>
+  void set_attribute(const std::string& object, const std::string& name, const std::vector<std::complex<T>>& values) {
+    set_numbers(object, name, element_type_of<T>(), values.data(), static_cast<int64_t>(values.size()), Meaning::kComplex);
+  }
+  void set_attribute(const std::string& object, const std::string& name, const Reference& value);
+  void set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values);
   template <Number T>
   requires(!std::is_same_v<T, bool>) void set_attribute(const std::string& object, const std::string& name,
                                                         const std::vector<T>& values) {
@@ -266,9 +305,9 @@ class File {
   std::vector<AttributeInfo> attributes(const std::string& object);
   /// Returns a numeric attribute, converted to double. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
-  /// Returns an attribute as a number, a std::string, or a std::vector of either. Numbers are
-  /// converted as by put(). A list of one value can be read as a value, and a value as a list.
-  /// kInvalidArgument when the attribute is of the other kind, or has several values where T is
+  /// Returns an attribute as a number, std::complex, std::string, Reference or std::vector of one.
+  /// Numbers are converted as by put(). A list of one value can be read as a value, and a value as
+  /// a list. kInvalidArgument when the attribute is of another kind, or has several values if T is
   /// one; kNotFound when there is no such attribute. Collective: yes.
   template <typename T>
   T attribute(const std::string& object, const std::string& name) {
@@ -276,6 +315,12 @@ class File {
       return one_of(object, name, string_values(object, name));
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       return string_values(object, name);
+    } else if constexpr (std::is_same_v<T, Reference>) {
+      return one_of(object, name, references(object, name));
+    } else if constexpr (std::is_same_v<T, std::vector<Reference>>) {
+      return references(object, name);
+    } else if constexpr (kIsComplex<T>) {
+      return one_of(object, name, numbers<T>(object, name));
     } else if constexpr (std::is_same_v<T, bool>) {
       return one_of(object, name, numbers<uint8_t>(object, name)) != 0;
     } else if constexpr (std::is_arithmetic_v<T>) {
@@ -333,11 +378,22 @@ class File {
 
  private:
   template <typename T>
+  static constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+  template <typename T>
+  static constexpr Meaning meaning_of() {
+    return std::is_same_v<T, bool> ? Meaning::kBoolean : kIsComplex<T> ? Meaning::kComplex : Meaning::kNumber;
+  }
+  template <typename T>
   std::vector<T> numbers(const std::string& object, const std::string& name) {
-    std::vector<std::byte> bytes = number_values(object, name, element_type_of<T>());
+    std::vector<std::byte> bytes;
+    if constexpr (kIsComplex<T>) {
+      bytes = number_values(object, name, element_type_of<typename T::value_type>(), true);
+    } else {
+      bytes = number_values(object, name, element_type_of<T>(), false);
+    }
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!bytes.empty()) {
-      std::memcpy(values.data(), bytes.data(), bytes.size());
+      std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
     }
     return values;
   }
@@ -348,8 +404,10 @@ class File {
   }
   static void require_one(const std::string& object, const std::string& name, size_t count);
   /// `count` -1: one number, not a list.
-  void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count);
-  std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted);
+  void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
+                   Meaning meaning);
+  std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted, bool is_complex);
+  std::vector<Reference> references(const std::string& object, const std::string& name);
   std::vector<std::string> string_values(const std::string& object, const std::string& name);
   /// Throws when the file was moved from.
   file::Session& session() const;

@@ -48,6 +48,9 @@ class Layout {
   /// Hears of a table or an attribute that the Writer will make. Errors as of prepare().
   virtual Status note_table(const DatasetSpec& /*spec*/) { return Status(); }
   virtual Status note_attribute(const AttributeSpec& /*attribute*/) { return Status(); }
+  virtual Status note_link(const LinkSpec& link) {
+    return Status(ErrorCode::kUnsupported, "link '" + link.path + "': a file of this format has no links");
+  }
   /// Returns the file offset of a dataset's raw data; -1 when it has none, or is in chunks. A place
   /// once given stays. kInvalidArgument when the file would be too large.
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
@@ -87,6 +90,10 @@ class Writer {
   /// Makes a dataset whose whole content is given here, in the machine's byte order. The content
   /// becomes part of the image.
   virtual Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) = 0;
+  /// Gives an object another name, of which nobody looks whether it leads anywhere.
+  virtual Status create_link(const LinkSpec& /*link*/) {
+    return Status(ErrorCode::kUnsupported, "a file of this format has no links");
+  }
   /// Sets an attribute; one of the same name is replaced. kNotFound when there is no such object;
   /// kUnsupported when the format can't hold the value.
   virtual Status write_attribute(const AttributeSpec& attribute) = 0;

@@ -38,6 +38,13 @@ ElementSpec ElementSpec::of_string(int64_t bytes, bool space_padded) {
   return spec;
 }
 
+ElementSpec ElementSpec::of_reference(int64_t bytes) {
+  ElementSpec spec;
+  spec.kind = Kind::kReference;
+  spec.bytes = bytes;
+  return spec;
+}
+
 ElementSpec ElementSpec::of_compound(int64_t bytes, std::vector<Member> members) {
   ElementSpec spec;
   spec.kind = Kind::kCompound;

@@ -9,13 +9,16 @@
 
 #include "container/chunks/chunking.hpp"
 #include "stria/element_type.hpp"
+#include "stria/meaning.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container {
 
 /// The type of one element of a dataset or attribute.
 struct ElementSpec {
-  enum class Kind { kNumber, kString, kCompound, kOther };
+  /// A kReference names an object of the file: its value is a path, padded with NULs. Elements of
+  /// kReferences are lists of such, which no attribute of a program has.
+  enum class Kind { kNumber, kString, kCompound, kReference, kReferences, kOther };
   struct Member;
   /// How deep compounds may be nested: more than any program needs, and a bound for recursion.
   /// Deeper ones are refused when written, and read as kOther.
@@ -24,6 +27,7 @@ struct ElementSpec {
   Kind kind = Kind::kNumber;
   ElementType number = ElementType::kFloat64;  ///< kNumber
   bool big_endian = false;                     ///< kNumber: byte order in the file
+  Meaning meaning = Meaning::kNumber;          ///< kNumber: what the file declares it as
   /// Size of one element in the file and in the buffers passed with it.
   int64_t bytes = 8;
   /// kString: of fixed length, padded with blanks; otherwise with NULs.
@@ -36,6 +40,8 @@ struct ElementSpec {
 
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
+  /// Paths of at most `bytes` bytes.
+  static ElementSpec of_reference(int64_t bytes);
   /// A string filled with blanks and declared as a C string. Programs in C and Fortran that read it
   /// into C strings of that size get it unchanged. If it were declared as padded with blanks,
   /// libhdf5 would turn the blanks into NULs, and cut off the last character for the terminator.
@@ -64,6 +70,14 @@ struct DatasetSpec {
   /// From one index of the first dimension to the next, where others' data lie in between; 0: they
   /// follow each other.
   int64_t row_stride_bytes = 0;
+  bool is_dimension = false;  ///< it stands for a dimension, and has no data
+};
+
+/// Another name for an object, of this file or of another one.
+struct LinkSpec {
+  std::string path;
+  std::string target;  ///< the object's path
+  std::string file{};  ///< that has it; empty: the link's own
 };
 
 /// A value attached to a dataset or group. The buffer holds the elements in the

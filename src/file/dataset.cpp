@@ -57,6 +57,9 @@ const std::string& Dataset::path() const {
 ElementType Dataset::element() const {
   return live(session_)->dataset(index_).stored_element();
 }
+Meaning Dataset::meaning() const {
+  return live(session_)->dataset(index_).spec.element.meaning;
+}
 const std::vector<int64_t>& Dataset::dims() const {
   return live(session_)->dataset(index_).spec.dims;
 }

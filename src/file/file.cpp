@@ -100,6 +100,18 @@ Dataset File::append_rows(const std::string& path, int64_t rows) {
   return Dataset(session_, writing(session_, "append_rows()").append_rows(path, rows).value());
 }
 
+Dataset File::update(const std::string& path) {
+  return Dataset(session_, writing(session_, "update()").update(path).value());
+}
+
+void File::create_link(const std::string& path, const std::string& target) {
+  create_link(path, target, "");
+}
+
+void File::create_link(const std::string& path, const std::string& target, const std::string& file) {
+  writing(session_, "create_link()").create_link({.path = path, .target = target, .file = file}).throw_if_error();
+}
+
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                         const void* rows) {
   std::vector<container::ElementSpec::Member> members;

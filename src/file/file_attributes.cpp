@@ -1,4 +1,4 @@
-// The attributes of File: numbers and strings, one or a list.
+// The attributes of File: numbers, strings and references, one or a list.
 #include "file/calls.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/read/read_session.hpp"
@@ -28,6 +28,26 @@ container::AttributeSpec strings_attribute(const std::string& object, const std:
   return attribute;
 }
 
+container::AttributeSpec references_attribute(const std::string& object, const std::string& name,
+                                              const std::vector<std::string_view>& paths) {
+  container::AttributeSpec attribute = strings_attribute(object, name, paths);
+  attribute.element = container::ElementSpec::of_reference(attribute.element.bytes);
+  return attribute;
+}
+
+// The texts of an attribute of strings or references.
+std::vector<std::string> texts_of(const container::AttributeSpec& found) {
+  std::vector<std::string> values;
+  const auto width = static_cast<size_t>(found.element.bytes);
+  for (size_t at = 0; width > 0 && at + width <= found.value.size(); at += width) {
+    std::string text(reinterpret_cast<const char*>(found.value.data()) + at, width);
+    text.resize(std::min(text.find('\0'), text.size()));
+    const size_t last = found.element.space_padded ? text.find_last_not_of(' ') + 1 : text.size();
+    values.push_back(text.substr(0, last));
+  }
+  return values;
+}
+
 container::AttributeSpec read_one(file::Session& session, const std::string& object, const std::string& name) {
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session.trace_id());
   const CallNote noted = session.note("attribute()");
@@ -36,13 +56,18 @@ container::AttributeSpec read_one(file::Session& session, const std::string& obj
 
 }  // namespace
 
-void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values,
-                       int64_t count) {
+void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
+                       Meaning meaning) {
   const auto* bytes = static_cast<const std::byte*>(values);
-  const int64_t size = (count < 0 ? 1 : count) * element_bytes(type);
+  const int64_t parts = meaning == Meaning::kComplex ? 2 : 1;
+  const int64_t size = (count < 0 ? 1 : count) * parts * element_bytes(type);
   container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), {}, {bytes, bytes + size}};
+  attribute.element.meaning = meaning;
   if (count >= 0) {
     attribute.dims = {count};
+  }
+  if (meaning == Meaning::kComplex) {
+    attribute.dims.push_back(2);
   }
   directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
 }
@@ -55,6 +80,22 @@ void File::set_attribute(const std::string& object, const std::string& name, std
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
   container::AttributeSpec attribute = strings_attribute(object, name, {values.begin(), values.end()});
+  attribute.dims = {static_cast<int64_t>(values.size())};
+  directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, const Reference& value) {
+  directed<file::WriteSession>(session(), "set_attribute()")
+      .set_attribute(references_attribute(object, name, {value.path}))
+      .throw_if_error();
+}
+
+void File::set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values) {
+  std::vector<std::string_view> paths;
+  for (const Reference& value : values) {
+    paths.emplace_back(value.path);
+  }
+  container::AttributeSpec attribute = references_attribute(object, name, paths);
   attribute.dims = {static_cast<int64_t>(values.size())};
   directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
 }
@@ -76,8 +117,14 @@ void File::require_one(const std::string& object, const std::string& name, size_
   }
 }
 
-std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted) {
+std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted,
+                                           bool is_complex) {
   const container::AttributeSpec found = read_one(session(), object, name);
+  if ((found.element.meaning == Meaning::kComplex) != is_complex) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("attribute '{}' of '{}' is {}, {}", name, object, file::type_name_of(found.element),
+                            is_complex ? "not complex" : "and can be read as complex only"));
+  }
   return file::numbers_of(found, wanted).value();
 }
 
@@ -87,15 +134,20 @@ std::vector<std::string> File::string_values(const std::string& object, const st
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, not a string", name, object, file::type_name_of(found.element)));
   }
-  std::vector<std::string> values;
-  const auto width = static_cast<size_t>(found.element.bytes);
-  for (size_t at = 0; width > 0 && at + width <= found.value.size(); at += width) {
-    std::string text(reinterpret_cast<const char*>(found.value.data()) + at, width);
-    text.resize(std::min(text.find('\0'), text.size()));
-    const size_t last = found.element.space_padded ? text.find_last_not_of(' ') + 1 : text.size();
-    values.push_back(text.substr(0, last));
+  return texts_of(found);
+}
+
+std::vector<Reference> File::references(const std::string& object, const std::string& name) {
+  const container::AttributeSpec found = read_one(session(), object, name);
+  if (found.element.kind != container::ElementSpec::Kind::kReference) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("attribute '{}' of '{}' is {}, not a reference", name, object, file::type_name_of(found.element)));
   }
-  return values;
+  std::vector<Reference> references;
+  for (std::string& path : texts_of(found)) {
+    references.push_back({std::move(path)});
+  }
+  return references;
 }
 
 }  // namespace stria

@@ -433,7 +433,7 @@ TEST_F(FileTest, AttributesOfEveryKindComeBack) {
   const std::vector<AttributeInfo> root = reading.attributes("/");
   ASSERT_EQ(root.size(), 7u);
   EXPECT_EQ(root[0].name, "bool");
-  EXPECT_EQ(root[0].type_name, "uint8");
+  EXPECT_EQ(root[0].type_name, "bool");
   const std::vector<AttributeInfo> list = reading.attributes("g");
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0].type_name, "float64");

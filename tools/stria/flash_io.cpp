@@ -85,6 +85,7 @@ json report_json(const std::vector<ModeResult>& modes, const Arguments& argument
             {"sync", options.sync},
             {"checksums", options.checksums},
             {"compress", options.compress},
+            {"names", options.named},
             {"verified", options.verify},
             {"plot_variables", options.plot_variables},
             {"hints", options.hints}}},
@@ -178,6 +179,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_flag("--sync", options.sync, "make every file survive a power loss");
   command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
   command->add_flag("--compress", options.compress, "shuffle and deflate the checkpoints");
+  command->add_flag("--names", options.named, "names of dimensions in the HDF5 checkpoints, for xarray");
   command->add_flag("--verify", options.verify, "check every value of every file");
   command->add_flag("--keep", options.keep, "leave the files of the last round");
   command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")

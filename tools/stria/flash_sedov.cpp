@@ -308,6 +308,7 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
   add_format(command, a.output.format);
   command.add_flag("--compress", a.compress, "checkpoints: shuffled and deflated");
+  command.add_flag("--names", a.output.form.named, "checkpoints: names of dimensions, for xarray");
   command.add_flag("--async", a.output.async, "write checkpoints while the run goes on");
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
   command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")

@@ -20,25 +20,32 @@ constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time
 
 constexpr const char* kBlocksDimension = "dim_tot_blocks";
 
-// The dimensions' names, which only netCDF has.
-DatasetOptions with_dimensions(const File& file, std::vector<std::string> names) {
+/// Where datasets go, and whether their dimensions have names, as in netCDF they must.
+struct Target {
+  File& file;
+  bool has_names;
+
+  explicit Target(File& of, bool named = false) : file(of), has_names(named || is_netcdf(of.format())) {}
+};
+
+DatasetOptions with_dimensions(const Target& target, std::vector<std::string> names) {
   DatasetOptions options;
-  if (is_netcdf(file.format())) {
+  if (target.has_names) {
     options.dimensions = std::move(names);
   }
   return options;
 }
 
-void put_rows(File& file, const BlockTable& blocks, const std::string& name, ElementType stored, std::vector<int64_t> entry,
-              const Memory& memory) {
+void put_rows(const Target& target, const BlockTable& blocks, const std::string& name, ElementType stored,
+              std::vector<int64_t> entry, const Memory& memory) {
   std::vector<int64_t> dims = {blocks.global_count};
   dims.insert(dims.end(), entry.begin(), entry.end());
   std::vector<std::string> names = {kBlocksDimension};
   for (const int64_t length : entry) {
     names.emplace_back(length == blocks.gid_width() ? "dim_NGID" : length == 3 ? "dim_MDIM" : "dim_2");
   }
-  Dataset dataset =
-      file.create_dataset(stored_name(file.format(), name), stored, dims, with_dimensions(file, std::move(names)));
+  Dataset dataset = target.file.create_dataset(stored_name(target.file.format(), name), stored, dims,
+                                               with_dimensions(target, std::move(names)));
   if (blocks.local_count == 0) {
     return;
   }
@@ -49,20 +56,21 @@ void put_rows(File& file, const BlockTable& blocks, const std::string& name, Ele
 }
 
 // Checkpoints keep geometry in double, plot files in single precision.
-void put_block_lists(File& file, const BlockTable& b, ElementType real) {
+void put_block_lists(const Target& target, const BlockTable& b, ElementType real) {
   int64_t n = b.local_count;
-  put_rows(file, b, "refine level", ElementType::kInt32, {}, Memory(b.refine_level.data(), n));
-  put_rows(file, b, "node type", ElementType::kInt32, {}, Memory(b.node_type.data(), n));
-  put_rows(file, b, "gid", ElementType::kInt32, {b.gid_width()}, Memory(b.gid.data(), n * b.gid_width()));
-  put_rows(file, b, "which child", ElementType::kInt32, {}, Memory(b.which_child.data(), n));
-  put_rows(file, b, "processor number", ElementType::kInt32, {}, Memory(b.processor_number.data(), n));
-  put_rows(file, b, "coordinates", real, {3}, Memory(b.coordinates.data(), n * 3));
-  put_rows(file, b, "block size", real, {3}, Memory(b.block_size.data(), n * 3));
-  put_rows(file, b, "bounding box", real, {3, 2}, Memory(b.bounding_box.data(), n * 6));
+  put_rows(target, b, "refine level", ElementType::kInt32, {}, Memory(b.refine_level.data(), n));
+  put_rows(target, b, "node type", ElementType::kInt32, {}, Memory(b.node_type.data(), n));
+  put_rows(target, b, "gid", ElementType::kInt32, {b.gid_width()}, Memory(b.gid.data(), n * b.gid_width()));
+  put_rows(target, b, "which child", ElementType::kInt32, {}, Memory(b.which_child.data(), n));
+  put_rows(target, b, "processor number", ElementType::kInt32, {}, Memory(b.processor_number.data(), n));
+  put_rows(target, b, "coordinates", real, {3}, Memory(b.coordinates.data(), n * 3));
+  put_rows(target, b, "block size", real, {3}, Memory(b.block_size.data(), n * 3));
+  put_rows(target, b, "bounding box", real, {3, 2}, Memory(b.bounding_box.data(), n * 6));
 }
 
-void put_common(File& file, const BlockTable& blocks, const ScalarLists& scalars, const std::vector<std::string>& names,
-                int version, ElementType real) {
+void put_common(const Target& target, const BlockTable& blocks, const ScalarLists& scalars,
+                const std::vector<std::string>& names, int version, ElementType real) {
+  File& file = target.file;
   if (is_netcdf(file.format())) {
     put_netcdf_lists(file, version, scalars, names);
   } else {
@@ -70,7 +78,7 @@ void put_common(File& file, const BlockTable& blocks, const ScalarLists& scalars
     put_lists(file, scalars);
     file.create_strings("unknown names", names, kNameBytes, true);
   }
-  put_block_lists(file, blocks, real);
+  put_block_lists(target, blocks, real);
 }
 
 // A variable's dataset. Names in netCDF can't end with a blank.
@@ -87,12 +95,13 @@ std::vector<std::string> cell_dimensions() {
   return {kBlocksDimension, "dim_nzb", "dim_nyb", "dim_nxb"};
 }
 
-Dataset make_variable(File& file, const BlockTable& blocks, const std::string& name, const int64_t (&points)[3],
+Dataset make_variable(const Target& target, const BlockTable& blocks, const std::string& name, const int64_t (&points)[3],
                       ElementType stored, const Filters& filters = {}) {
-  DatasetOptions options = with_dimensions(file, cell_dimensions());
+  DatasetOptions options = with_dimensions(target, cell_dimensions());
   options.value_range = true;
   options.filters = filters;
-  return file.create_dataset(padded_label(file, name), stored, {blocks.global_count, points[2], points[1], points[0]}, options);
+  return target.file.create_dataset(padded_label(target.file, name), stored,
+                                    {blocks.global_count, points[2], points[1], points[0]}, options);
 }
 
 void put_variable(Dataset dataset, const BlockTable& blocks, const CellArray& cells, int variable) {
@@ -177,11 +186,12 @@ Memory interior_memory(const CellArray& cells, int variable, int64_t count) {
 void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                     const CheckpointForm& form) {
   bool standard = form.layout == FileLayout::kStandard;
-  put_common(file, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
+  const Target target(file, form.named);
+  put_common(target, blocks, scalars, cells.names, standard ? kVersionStandard : kVersionExperimental, ElementType::kFloat64);
   if (standard) {
     for (size_t v = 0; v < cells.names.size(); ++v) {
-      put_variable(make_variable(file, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks, cells,
-                   static_cast<int>(v));
+      put_variable(make_variable(target, blocks, cells.names[v], cells.cells, ElementType::kFloat64, form.filters), blocks,
+                   cells, static_cast<int>(v));
     }
     return;
   }
@@ -189,7 +199,7 @@ void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells
                                static_cast<int64_t>(cells.names.size())};
   std::vector<std::string> names = cell_dimensions();
   names.emplace_back("dim_nvar");
-  DatasetOptions options = with_dimensions(file, std::move(names));
+  DatasetOptions options = with_dimensions(target, std::move(names));
   options.filters = form.filters;
   Dataset dataset = file.create_dataset(kExperimentalName, ElementType::kFloat64, dims, options);
   if (blocks.local_count > 0) {
@@ -205,10 +215,10 @@ void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, cons
   for (int v : variables) {
     names.push_back(cells.names[static_cast<size_t>(v)]);
   }
-  put_common(file, blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
+  put_common(Target(file), blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
   for (int v : variables) {
-    put_variable(make_variable(file, blocks, cells.names[static_cast<size_t>(v)], cells.cells, ElementType::kFloat32), blocks,
-                 cells, v);
+    put_variable(make_variable(Target(file), blocks, cells.names[static_cast<size_t>(v)], cells.cells, ElementType::kFloat32),
+                 blocks, cells, v);
   }
 }
 
@@ -218,12 +228,12 @@ void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cell
   for (int v : variables) {
     names.push_back(cells.names[static_cast<size_t>(v)]);
   }
-  put_common(file, blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
+  put_common(Target(file), blocks, scalars, names, kVersionStandard, ElementType::kFloat32);
   const int64_t points[3] = {cells.cells[0] + 1, cells.cells[1] + 1, blocks.dim == 3 ? cells.cells[2] + 1 : 1};
   int64_t block_points = points[0] * points[1] * points[2];
   std::vector<Dataset> datasets;
   for (const std::string& name : names) {
-    datasets.push_back(make_variable(file, blocks, name, points, ElementType::kFloat32));
+    datasets.push_back(make_variable(Target(file), blocks, name, points, ElementType::kFloat32));
   }
   auto block_bytes = block_points * static_cast<int64_t>(variables.size() * sizeof(float));
   int64_t step = std::max<int64_t>(kCornerBytes / std::max<int64_t>(block_bytes, 1), 1);

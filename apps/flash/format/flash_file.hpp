@@ -53,6 +53,7 @@ enum class FileLayout { kStandard, kExperimental };
 struct CheckpointForm {
   FileLayout layout = FileLayout::kStandard;
   Filters filters{};
+  bool named = false;  ///< HDF5: dimensions have names, for xarray; in netCDF they always have
 };
 
 /// The names of simulation output, numbered as FLASH numbers them.

@@ -39,6 +39,7 @@ struct IoOptions {
   bool sync = false;
   bool checksums = true;
   bool compress = false;  ///< the checkpoints
+  bool named = false;     ///< their dimensions have names
   Format format = Format::kHdf5;
   bool verify = false;  ///< check every value of every file written
   bool keep = false;

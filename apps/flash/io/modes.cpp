@@ -91,7 +91,9 @@ class StriaMode : public IoMode {
   }
 
   CheckpointForm form(FileLayout layout) const {
-    return {.layout = layout, .filters = arrays_.options.compress ? Filters::compress() : Filters()};
+    return {.layout = layout,
+            .filters = arrays_.options.compress ? Filters::compress() : Filters(),
+            .named = arrays_.options.named};
   }
 
   void finish(File& file, std::map<std::string, double>& phases) {

@@ -14,11 +14,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import errors
-from ._file import Attributes, Commit, Dataset, Elements, File
+from ._file import Attributes, Commit, Dataset, Elements, File, Reference
 from ._library import library_for
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
 
-__all__ = ["Attributes", "Commit", "Dataset", "Elements", "File", "append", "create", "open", "errors", "__version__"]
+__all__ = [
+    "Attributes",
+    "Commit",
+    "Dataset",
+    "Elements",
+    "File",
+    "Reference",
+    "append",
+    "create",
+    "open",
+    "errors",
+    "__version__",
+]
 __all__ += [name for name in dir(errors) if name.endswith("Error")]
 
 

@@ -15,12 +15,39 @@ _NUMBERS = {name: number for number, name in enumerate(_ELEMENTS) if number > 0}
 _AS_THEY_ARE = {np.dtype(name) for name in _NUMBERS}  # arrays that the library takes
 
 
-def _element_of(dtype: Any) -> int:
+# What numbers mean where their type alone doesn't say it: NumPy's name, the option "meaning", and
+# the numbers that the library moves.
+_MEANINGS = {
+    "bool": ("bool", "uint8"),
+    "float16": ("half", "uint16"),
+    "complex64": ("complex", "float32"),
+    "complex128": ("complex", "float64"),
+}
+
+
+class Reference(str):
+    """The path of an object of the same file, as the value of an attribute."""
+
+
+def _plain_name(dtype: Any) -> str:
+    """Of the numbers that the library moves for a dtype."""
     name = np.dtype(dtype).newbyteorder("=").name
-    name = "uint8" if name == "bool" else name
+    return _MEANINGS[name][1] if name in _MEANINGS else name
+
+
+def _element_of(dtype: Any) -> int:
+    name = _plain_name(dtype)
     if name not in _NUMBERS:
-        raise UnsupportedError(f"datasets hold integers and floats of 1 to 8 bytes, not {np.dtype(dtype)}")
+        raise UnsupportedError(f"datasets hold integers, floats and complex numbers, not {np.dtype(dtype)}")
     return _NUMBERS[name]
+
+
+def _as_numbers(array: np.ndarray) -> np.ndarray:
+    """The numbers of an array, without a copy; complex ones are pairs along one dimension more."""
+    name = array.dtype.name
+    if name not in _MEANINGS:
+        return array
+    return (array[..., np.newaxis] if array.dtype.kind == "c" else array).view(_MEANINGS[name][1])
 
 
 def _has_strides_of_elements(array: np.ndarray) -> bool:
@@ -35,7 +62,7 @@ def _has_strides_of_elements(array: np.ndarray) -> bool:
 
 def _array_of(value: Any) -> np.ndarray:
     """`value` as an array of the CPU, without a copy where it is one in this
-    machine's byte order."""
+    machine's byte order. For the library: _as_numbers()."""
     if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE and _has_strides_of_elements(value):
         return value
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
@@ -46,7 +73,7 @@ def _array_of(value: Any) -> np.ndarray:
     _element_of(array.dtype)
     if not _has_strides_of_elements(array):
         array = array.copy()
-    return array.view(np.uint8) if array.dtype == bool else array
+    return array
 
 
 class Elements:
@@ -86,12 +113,16 @@ class Dataset:
         self._file = file
         self._handle = handle
         self.name = path
-        self.shape: tuple[int, ...] = tuple(handle.dims)
-        self._ones = [1] * len(self.shape)
+        kind = handle.type_name.removesuffix(" big-endian")
+        self._dtype = np.dtype(kind if kind in _MEANINGS else _ELEMENTS[handle.element])
+        # For the library a complex number is a pair, along one dimension more.
+        self._parts = [2] if self._dtype.kind == "c" else []
+        self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
+        self._ones = [1] * len(handle.dims)
 
     @property
     def dtype(self) -> np.dtype:
-        return np.dtype(_ELEMENTS[self._handle.element])
+        return self._dtype
 
     @property
     def ndim(self) -> int:
@@ -120,10 +151,11 @@ class Dataset:
         """Records a write of `value`, of any strides and number type, broadcast as NumPy does.
         Local: any rank may put, any number of times, also none; each element at most once in the
         life of the file."""
-        array = _array_of(value)
+        array = self._of_own_kind(_array_of(value))
         box = box_of(key, self.shape)
         if box is not None and array.shape == box.shape:
-            self._file._handle.put(self._handle, box.start, box.count, self._ones, array)
+            start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
+            self._file._handle.put(self._handle, start, count, self._ones, _as_numbers(array))
             self._file._kept.append(array)
             return
         selection = select(key, self.shape, self.name)
@@ -131,9 +163,26 @@ class Dataset:
             array = np.broadcast_to(array, selection.shape)
         if selection.axes and any(axis.indices is not None for axis in selection.axes):
             array = _sorted_by_list(selection, array, self.name)
-        for start, count, stride, part in selection.parts(array):
-            self._file._handle.put(self._handle, start, count, stride, part)
+        self._move(self._file._handle.put, selection.parts(array))
         self._file._kept.append(array)
+
+    def _of_own_kind(self, array: np.ndarray) -> np.ndarray:
+        """The array in the dataset's type where the library can't convert it."""
+        return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
+
+    def _needs_own_kind(self, dtype: np.dtype) -> bool:
+        exact = self._dtype.kind == "b" or self._dtype.name == "float16" or dtype.name == "float16"
+        return dtype != self._dtype if exact else (dtype.kind == "c") != bool(self._parts)
+
+    def _require_own_kind(self, out: np.ndarray) -> None:
+        if self._needs_own_kind(out.dtype):
+            raise InvalidArgumentError(f"'{self.name}': an array of {out.dtype} can't take numbers of {self._dtype}")
+
+    def _move(self, call: Any, parts: Any) -> None:
+        none = [0 for _ in self._parts]
+        ones = [1 for _ in self._parts]
+        for start, count, stride, part in parts:
+            call(self._handle, [*start, *none], [*count, *self._parts], [*stride, *ones], _as_numbers(part))
 
     def get(self, key: Any, out: Any) -> None:
         """Records a read into `out`, an array of the index's shape with any strides and number
@@ -145,27 +194,30 @@ class Dataset:
             raise InvalidArgumentError(f"'{self.name}': an array of shape {out.shape} for a selection of {selection.shape}")
         if any(axis.indices is not None and np.any(np.diff(axis.indices) <= 0) for axis in selection.axes):
             raise InvalidArgumentError(f"'{self.name}': get() takes a list of increasing indices; dataset[list] takes any")
-        for start, count, stride, part in selection.parts(out):
-            self._file._handle.get(self._handle, start, count, stride, part)
+        self._require_own_kind(out)
+        self._move(self._file._handle.get, selection.parts(out))
         self._file._kept.append(out)
 
     def put_elements(self, elements: Elements, values: Any) -> None:
         """Records a write of scattered elements, each value to its place. Local, as put()."""
-        array = np.ascontiguousarray(_array_of(values))
+        array = np.ascontiguousarray(self._of_own_kind(_array_of(values)))
         self._require_one_each(elements, array)
-        self._file._handle.put_elements(self._handle, elements._of(self._file._library), array)
+        self._file._handle.put_elements(self._handle, elements._of(self._file._library), _as_numbers(array))
         self._file._kept.append(array)
 
     def get_elements(self, elements: Elements, out: np.ndarray) -> None:
         """Records a read of scattered elements into `out`, a contiguous array: filled by the file's
         next flush() or commit(). Local."""
         self._require_one_each(elements, out)
+        self._require_own_kind(out)
         if not out.flags.c_contiguous:
             raise InvalidArgumentError(f"'{self.name}': get_elements() fills contiguous arrays only")
-        self._file._handle.get_elements(self._handle, elements._of(self._file._library), out)
+        self._file._handle.get_elements(self._handle, elements._of(self._file._library), _as_numbers(out))
         self._file._kept.append(out)
 
     def _require_one_each(self, elements: Elements, array: np.ndarray) -> None:
+        if self._parts:
+            raise UnsupportedError(f"'{self.name}' holds complex numbers, which are put and got by indices")
         if array.size != len(elements):
             raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
@@ -180,8 +232,7 @@ class Dataset:
                 axis.count = axis.indices.size
         selection.__post_init__()
         out = np.empty(selection.shape, self.dtype)
-        for start, count, stride, part in selection.parts(out):
-            self._file._handle.get(self._handle, start, count, stride, part)
+        self._move(self._file._handle.get, selection.parts(out))
         self._file.flush()
         taken = out[tuple(b for b, axis in zip(back, selection.axes, strict=True) if axis.kept)]
         return taken if selection.shape else taken[()]
@@ -204,8 +255,8 @@ def _sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
 
 
 class Attributes:
-    """Attributes of a dataset or group, like a dictionary: numbers, strings, booleans, and lists of
-    numbers or strings.
+    """Attributes of a dataset or group, like a dictionary: numbers, complex ones too, strings,
+    booleans, references to objects (a Reference or a Dataset), and lists of one of these.
 
     All ranks set the same, and reading is collective.
     """
@@ -216,6 +267,12 @@ class Attributes:
 
     def __setitem__(self, name: str, value: Any) -> None:
         handle = self._file._handle
+        one = isinstance(value, (Reference, Dataset))
+        listed = isinstance(value, (list, tuple)) and value and all(isinstance(v, (Reference, Dataset)) for v in value)
+        if one or listed:
+            paths = [v.name if isinstance(v, Dataset) else str(v) for v in ([value] if one else value)]
+            handle.set_references(self._path, name, paths, not one)
+            return
         if isinstance(value, (str, bytes)):
             text = value.decode() if isinstance(value, bytes) else value
             handle.set_strings(self._path, name, [text], False)
@@ -226,7 +283,13 @@ class Attributes:
             return
         if array.ndim > 1:
             raise UnsupportedError(f"attribute '{name}' of '{self._path}': a list has one dimension, not {array.ndim}")
-        handle.set_numbers(self._path, name, np.ascontiguousarray(_array_of(array)).reshape(array.shape))
+        if array.dtype == bool:
+            handle.set_booleans(self._path, name, [int(one) for one in array.reshape(-1)], array.ndim == 1)
+        elif array.dtype.kind == "c":
+            handle.set_complex(self._path, name, np.ascontiguousarray(_as_numbers(_array_of(array))), array.ndim == 1)
+        else:
+            array = array.astype("f4") if array.dtype.name == "float16" else array
+            handle.set_numbers(self._path, name, np.ascontiguousarray(_array_of(array)).reshape(array.shape))
 
     def _types(self) -> dict[str, str]:
         handle = self._file._handle
@@ -241,10 +304,16 @@ class Attributes:
         if kind.startswith("string"):
             strings = handle.get_strings(self._path, name)
             return strings[0] if shape == "()" else strings
-        integers = kind.startswith(("int", "uint"))
+        if kind == "reference":
+            paths = [Reference(path) for path in handle.get_references(self._path, name)]
+            return paths[0] if shape == "()" else paths
+        if kind.startswith("complex"):
+            pairs = np.array(handle.get_complex(self._path, name)).view(np.complex128).astype(kind.split()[0])
+            return pairs[0] if shape == "()" else pairs
+        integers = kind.startswith(("int", "uint", "bool"))
         numbers = handle.get_integers(self._path, name) if integers else handle.get_floats(self._path, name)
         array = np.array(numbers, dtype=np.int64 if integers else np.float64)
-        array = array.astype(kind) if kind in _NUMBERS else array
+        array = array.astype(kind) if kind in _NUMBERS or kind in _MEANINGS else array
         return array[0] if shape == "()" else array
 
     def __iter__(self) -> Iterator[str]:
@@ -331,8 +400,9 @@ class File:
     ) -> Dataset:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
         shuffles and deflates its chunks. A first length of None: it has no rows yet, and
-        append_rows() gives it some. In netCDF files `dimensions` are their names, and the first of
-        them may be unlimited. With `data`, an array that this process puts whole.
+        append_rows() gives it some. `dimensions` are their names, for xarray and other readers of
+        netCDF: a dataset of one dimension that has its name holds its coordinates. In netCDF files
+        the first one may be unlimited. With `data`, an array that this process puts whole.
         Collective: all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
@@ -341,19 +411,37 @@ class File:
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
         options["compress"] = "true" if compress else "false"
+        meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("=").name)
+        parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
-            options["chunk"] = ",".join(str(int(length)) for length in chunks)
+            options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])
         if dimensions is not None:
             options["dimensions"] = ",".join(dimensions)
         if unlimited:
             options["unlimited"] = "true"
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
-        sizes = [-1 if size is None else int(size) for size in dims]
+        sizes = [-1 if size is None else int(size) for size in dims] + parts
+        if meaning is not None:
+            options["meaning"] = meaning[0]
         made = self._handle.create_dataset(path, _element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if data is not None:
             dataset[...] = array
         return dataset
+
+    def update(self, path: str) -> Dataset:
+        """Takes up a dataset of a file opened by append(), to overwrite elements in the file
+        itself. That is not crash-safe; what ends the program during a flush or the commit leaves a
+        part of it. Checksums follow. Collective: all ranks pass the same.
+
+            f.update("dens")[3] = repaired
+        """
+        return Dataset(self, self._handle.update(path), path)
+
+    def create_link(self, path: str, target: str, file: "str | None" = None) -> None:
+        """Makes another name for the object at `target`, of this file or of another one.
+        Collective: all ranks pass the same."""
+        self._handle.create_link(path, target, file)
 
     def append_rows(self, path: str, rows: int) -> Dataset:
         """Gives a dataset that was made with a first length of None `rows` more rows, the last ones

@@ -1,8 +1,11 @@
 #include "container/hdf5/hdf5_format.hpp"
 
 #include "base/checked.hpp"
+#include "container/dimension_names.hpp"
+#include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/grow/hdf5_growth.hpp"
 #include "container/hdf5/read/reader.hpp"
+#include "container/hdf5/write/element_format.hpp"
 #include "container/hdf5/write/writer.hpp"
 
 namespace stria::container {
@@ -13,13 +16,20 @@ namespace {
 class InOrder : public Layout {
  public:
   Status prepare(DatasetSpec& spec) const override {
-    if (spec.unlimited || !spec.dimension_names.empty()) {
-      return Status(ErrorCode::kUnsupported,
-                    "dataset '" + spec.path + "': an unlimited dimension, and names of dimensions, need a netCDF file");
+    const auto unable = [&](const char* why) { return Status(ErrorCode::kUnsupported, "dataset '" + spec.path + "': " + why); };
+    if (spec.unlimited) {
+      return unable("DatasetOptions::unlimited needs a netCDF file; in HDF5 use kUnlimited");
     }
-    return Status();
+    if (spec.extendable && !spec.dimension_names.empty()) {
+      return unable("a dataset with rows to come can't have names of dimensions");
+    }
+    STRIA_RETURN_IF_ERROR(check_meaning(spec).with_context("dataset '" + spec.path + "'"));
+    return NamedDimensions::complete(spec, lengths_of(spec));
   }
+  Status note_table(const DatasetSpec& spec) override { return dimensions_.add(spec, spec.dims); }
+  Status note_link(const LinkSpec& /*link*/) override { return Status(); }
   Result<int64_t> place(const DatasetSpec& spec) override {
+    STRIA_RETURN_IF_ERROR(dimensions_.add(spec, lengths_of(spec)));
     STRIA_ASSIGN_OR_RETURN(const int64_t bytes, dataset_bytes(spec));
     return place_bytes(spec, spec.chunking ? 0 : bytes);
   }
@@ -28,6 +38,19 @@ class InOrder : public Layout {
   void begin_behind(int64_t old_end) override { end_ = align_up(old_end, kPageBytes); }
 
  private:
+  static Status check_meaning(const DatasetSpec& spec) {
+    if (spec.element.meaning == Meaning::kNumber) {
+      return Status();
+    }
+    DatasetSpec stored = spec;
+    STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
+    return h5::datatype_bytes(stored.element).status();
+  }
+  // The lengths of the dimensions that other programs see. \pre check_meaning() is well
+  static std::vector<int64_t> lengths_of(const DatasetSpec& spec) {
+    const bool is_complex = spec.element.meaning == Meaning::kComplex;
+    return {spec.dims.begin(), spec.dims.end() - (is_complex ? 1 : 0)};
+  }
   Result<int64_t> place_bytes(const DatasetSpec& spec, int64_t bytes) {
     if (bytes == 0) {
       return int64_t{-1};
@@ -45,6 +68,7 @@ class InOrder : public Layout {
   static constexpr int64_t kPageBytes = 4096;
 
   int64_t end_ = Hdf5Writer::first_raw_offset();
+  NamedDimensions dimensions_;
 };
 
 }  // namespace

@@ -32,8 +32,8 @@ std::vector<RowTable> place_row_sums(std::span<DatasetEntry> datasets) {
   for (size_t i = 0; i < datasets.size(); ++i) {
     DatasetEntry& dataset = datasets[i];
     dataset.checksum_group = -1;
-    // A table would have to get longer too.
-    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0 || dataset.spec.extendable) {
+    // A table would have to get longer too; a dataset that is overwritten keeps its own.
+    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0 || dataset.spec.extendable || dataset.is_updated) {
       continue;
     }
     auto [found, added] = table_of_rows.emplace(dataset.row_count(), static_cast<int>(tables.size()));

@@ -2,11 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+
 #include "datatype/convert.hpp"
 
 namespace stria::file {
 
 namespace {
+
+// IEEE half precision as single precision, exactly.
+float widen_half(uint16_t bits) {
+  constexpr int kBias = 15;
+  constexpr int kMantissaBits = 10;
+  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+  const int exponent = (bits >> kMantissaBits) & 0x1f;
+  const auto mantissa = static_cast<float>(bits & 0x3ff);
+  if (exponent == 0x1f) {
+    return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  }
+  const float with_leading = exponent == 0 ? mantissa : mantissa + 1024.0f;
+  return sign * std::ldexp(with_leading, std::max(exponent, 1) - kBias - kMantissaBits);
+}
+
+std::vector<float> widen_halves(std::span<const std::byte> halves) {
+  std::vector<float> wider(halves.size() / sizeof(uint16_t));
+  for (size_t i = 0; i < wider.size(); ++i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, halves.data() + i * sizeof bits, sizeof bits);
+    wider[i] = widen_half(bits);
+  }
+  return wider;
+}
 
 Status check_numbers(const container::AttributeSpec& attribute) {
   if (attribute.element.kind == container::ElementSpec::Kind::kNumber) {
@@ -22,6 +53,11 @@ Result<std::vector<std::byte>> numbers_of(const container::AttributeSpec& attrib
   STRIA_RETURN_IF_ERROR(check_numbers(attribute));
   const int64_t count = static_cast<int64_t>(attribute.value.size()) / attribute.element.bytes;
   std::vector<std::byte> numbers(static_cast<size_t>(count * element_bytes(wanted)));
+  if (attribute.element.meaning == Meaning::kHalf) {
+    const std::vector<float> wider = widen_halves(attribute.value);
+    convert_elements(ElementType::kFloat32, std::as_bytes(std::span(wider)).data(), wanted, numbers.data(), count);
+    return numbers;
+  }
   convert_elements(attribute.element.number, attribute.value.data(), wanted, numbers.data(), count);
   return numbers;
 }
@@ -39,11 +75,30 @@ Result<double> number_of(const container::AttributeSpec& attribute) {
   return number;
 }
 
+namespace {
+
+std::string number_name_of(const container::ElementSpec& element) {
+  switch (element.meaning) {
+    case Meaning::kBoolean:
+      return "bool";
+    case Meaning::kHalf:
+      return "float16";
+    case Meaning::kComplex:
+      return element.number == ElementType::kFloat32 ? "complex64" : "complex128";
+    default:
+      return element_type_name(element.number);
+  }
+}
+
+}  // namespace
+
 std::string type_name_of(const container::ElementSpec& element) {
   using Kind = container::ElementSpec::Kind;
   switch (element.kind) {
     case Kind::kNumber:
-      return std::string(element_type_name(element.number)) + (element.big_endian ? " big-endian" : "");
+      return number_name_of(element) + (element.big_endian ? " big-endian" : "");
+    case Kind::kReference:
+      return "reference";
     case Kind::kString:
       return fmt::format("string[{}]", element.bytes);
     case Kind::kCompound:

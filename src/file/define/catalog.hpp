@@ -25,6 +25,7 @@ struct DatasetEntry {
   /// Of a dataset that gets longer: the rows that the file has. 0: it is new.
   int64_t old_rows = 0;
   bool is_old = false;      ///< the file that grows has it
+  bool is_updated = false;  ///< and what is put takes the place of what it has
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
 

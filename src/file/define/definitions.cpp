@@ -28,6 +28,7 @@ std::string text_of(const Filters& filters) {
 uint64_t hash_of(const container::ElementSpec& element) {
   uint64_t hash = static_cast<uint64_t>(element.kind) * 64 + static_cast<uint64_t>(element.number);
   hash = combine_hashes(hash, static_cast<uint64_t>(element.bytes) * 2 + (element.big_endian ? 1 : 0));
+  hash = combine_hashes(hash, static_cast<uint64_t>(element.meaning));
   for (const auto& member : element.members) {
     hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.offset_bytes));
     hash = combine_hashes(hash, hash_of(member.element));
@@ -163,11 +164,16 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   DatasetEntry entry;
   entry.spec = given;
   entry.spec.element.big_endian = options.big_endian;
+  entry.spec.element.meaning = options.meaning;
   if (!entry.spec.dims.empty() && entry.spec.dims[0] == kUnlimited) {
     entry.spec.dims[0] = 0;
     entry.spec.extendable = true;
   }
   entry.value_range = options.value_range;
+  if (entry.value_range && options.meaning == Meaning::kHalf) {
+    return Status(ErrorCode::kUnsupported,
+                  fmt::format("dataset '{}': numbers of half precision have no range of values", given.path));
+  }
   STRIA_ASSIGN_OR_RETURN(entry.spec.path, container::normal_path(given.path));
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
   STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
@@ -223,6 +229,41 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   return *number;
 }
 
+Result<int> Definitions::update(const std::string& path) {
+  const auto refused = [&](ErrorCode code, const std::string& why) {
+    return Status(code, fmt::format("update('{}'): {}", path, why));
+  };
+  STRIA_RETURN_IF_ERROR(check_dataset_name(path));
+  if (const auto number = target_.catalog.find(path)) {
+    return target_.catalog[*number].is_updated
+               ? Result<int>(*number)
+               : refused(ErrorCode::kInvalidArgument, "it is new, or gets rows, and can't be overwritten as well");
+  }
+  const auto old = target_.before.find(path);
+  if (!old) {
+    return refused(ErrorCode::kNotFound, "the file has no such dataset");
+  }
+  DatasetEntry entry = target_.before[*old];
+  if (entry.spec.element.kind != container::ElementSpec::Kind::kNumber) {
+    return refused(ErrorCode::kUnsupported, "it holds no numbers");
+  }
+  if (entry.data_offset < 0 || entry.is_chunked()) {
+    return refused(ErrorCode::kUnsupported,
+                   "its elements don't lie in one piece of the file, as those in chunks; only such can "
+                   "be overwritten");
+  }
+  entry.is_old = true;
+  entry.is_updated = true;
+  entry.value_range = entry.spec.element.meaning != Meaning::kHalf;
+  entry.spec.alignment_bytes = 8;
+  const int number = target_.catalog.add(std::move(entry));
+  target_.log.add(combine_hashes(hash_text(target_.catalog[number].spec.path), 1), 1,
+                  [name = target_.catalog[number].spec.path] {
+                    return DefinitionText{fmt::format("update('{}')", name), {}};
+                  });
+  return number;
+}
+
 Status Definitions::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(spec.path));
   for (const auto& member : spec.element.members) {
@@ -257,9 +298,25 @@ Status Definitions::set_attribute(container::AttributeSpec attribute) {
   return Status();
 }
 
+Status Definitions::create_link(container::LinkSpec link) {
+  STRIA_RETURN_IF_ERROR(check_dataset_name(link.path));
+  STRIA_RETURN_IF_ERROR(check_link_target(link.path, link.target));
+  STRIA_RETURN_IF_ERROR(link.file.empty() ? Status() : check_link_target(link.path, link.file));
+  STRIA_RETURN_IF_ERROR(target_.layout.note_link(link));
+  const uint64_t hash = combine_hashes(hash_text(link.path), combine_hashes(hash_text(link.target), hash_text(link.file)));
+  target_.log.add(hash, 1, [link] {
+    return DefinitionText{fmt::format("create_link('{}')", link.path), {{"the target", link.target}, {"the file", link.file}}};
+  });
+  links_.push_back(std::move(link));
+  return Status();
+}
+
 Status Definitions::carry_out(container::Writer& writer) const {
   for (const Table& table : tables_) {
     STRIA_RETURN_IF_ERROR(writer.create_table(table.spec, table.content));
+  }
+  for (const container::LinkSpec& link : links_) {
+    STRIA_RETURN_IF_ERROR(writer.create_link(link));
   }
   for (const container::AttributeSpec& attribute : attributes_) {
     STRIA_RETURN_IF_ERROR(writer.write_attribute(attribute));

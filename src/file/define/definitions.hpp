@@ -45,14 +45,17 @@ class Definitions {
   /// `content` is empty on a rank that leaves it out.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
-  /// Likewise without a look at the name: for tables of the library's own.
+  Status create_link(container::LinkSpec link);
+  /// Takes up a dataset that the file has, to overwrite elements. Returns its number.
+  Result<int> update(const std::string& path);
+  /// As create_table(), without a look at the name: for tables of the library's own.
   Status add_table(container::DatasetSpec spec, std::span<const std::byte> content);
 
   /// Whether anything was defined.
-  bool any() const { return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty(); }
+  bool any() const { return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty() || !links_.empty(); }
   /// In the order in which they were made; the same on every rank but for the contents.
   std::span<const Table> tables() const { return tables_; }
-  /// Makes tables and attributes, when all datasets are made. On the rank that carries out.
+  /// Makes tables, links and attributes, when all datasets are made. On the rank that carries out.
   Status carry_out(container::Writer& writer) const;
 
  private:
@@ -61,6 +64,7 @@ class Definitions {
   bool carries_out_;
   std::vector<Table> tables_;
   std::vector<container::AttributeSpec> attributes_;
+  std::vector<container::LinkSpec> links_;
 };
 
 }  // namespace stria::file

@@ -113,4 +113,9 @@ Status check_attribute_name(const std::string& object, const std::string& name) 
   return name.empty() ? refused(name, "the name of an attribute is empty") : check_text(name);
 }
 
+Status check_link_target(const std::string& path, const std::string& target) {
+  const Status text = target.empty() ? refused(target, "it is empty") : check_text(target);
+  return text.with_context(fmt::format("link '{}'", shown(path)));
+}
+
 }  // namespace stria::file

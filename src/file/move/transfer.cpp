@@ -99,10 +99,19 @@ void note_shape(const DatasetEntry& dataset, const std::vector<Span>& spans, Tra
   }
 }
 
+// Bits are no numbers that could be converted.
+Status check_meaning(const DatasetEntry& dataset, const Memory& memory) {
+  const bool is_half = dataset.spec.element.meaning == Meaning::kHalf;
+  return is_half && memory.element != ElementType::kUint16
+             ? invalid(dataset, "holds numbers of half precision: put and get their bits, as uint16")
+             : Status();
+}
+
 Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {
   if (dataset.spec.element.kind != container::ElementSpec::Kind::kNumber) {
     return invalid(dataset, "holds no numbers; use the calls for tables or strings");
   }
+  STRIA_RETURN_IF_ERROR(check_meaning(dataset, memory));
   int64_t stored_bytes = element_bytes(dataset.stored_element());
   int64_t memory_bytes = element_bytes(memory.element);
   int64_t elements = transfer.region.size() / stored_bytes;
@@ -162,6 +171,7 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Ele
         ErrorCode::kUnsupported,
         fmt::format("dataset '{}' has an unlimited dimension: put and get it by boxes, without maps", dataset.spec.path));
   }
+  STRIA_RETURN_IF_ERROR(check_meaning(dataset, memory));
   const int64_t memory_bytes = element_bytes(memory.element);
   if (memory.type.size() != elements.count() * memory_bytes || !memory.type.is_contiguous()) {
     return invalid(dataset, fmt::format("a map of {} elements needs as many consecutive numbers, not {} bytes of {}",

@@ -132,7 +132,7 @@ std::vector<std::string> ReadSession::dataset_paths() const {
   std::vector<std::string> paths;
   std::string own = std::string(kOwnGroup) + "/";
   for (const DatasetEntry& entry : catalog_.datasets()) {
-    if (entry.spec.path.compare(0, own.size(), own) != 0) {
+    if (!entry.spec.is_dimension && entry.spec.path.compare(0, own.size(), own) != 0) {
       paths.push_back(entry.spec.path);
     }
   }
@@ -371,6 +371,9 @@ Result<std::vector<AttributeInfo>> ReadSession::list_attributes(const std::strin
         continue;
       }
       STRIA_RETURN_IF_ERROR(attribute.status());
+      if (attribute->element.meaning == Meaning::kComplex) {
+        attribute->dims.pop_back();
+      }
       infos.push_back({name, type_name_of(attribute->element), std::move(attribute->dims)});
     }
     return encode_attribute_list(infos);

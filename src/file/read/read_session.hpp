@@ -31,7 +31,7 @@ class ReadSession : public Session {
   Format format() const override { return format_; }
 
   bool has_checksums() const { return checksums_.present; }
-  /// Everything but Stria's own tables.
+  /// Everything but Stria's own tables, and datasets that only stand for a dimension.
   std::vector<std::string> dataset_paths() const;
 
   // Small content that rank 0 reads for all ranks. Collective: yes.

@@ -67,13 +67,20 @@ Status ReadSession::verify_sealed(const Seal& seal, Findings& findings) {
 // Rank 0: finds names that are in the list of sums but not in the file, and the reverse.
 void ReadSession::verify_names(Findings& findings) {
   const std::set<std::string> listed(checksums_.paths.begin(), checksums_.paths.end());
+  std::set<int64_t> summed_places;
   for (const std::string& path : listed) {
-    if (!find(path).ok()) {
+    const auto number = find(path);
+    if (!number.ok()) {
       add_damage(findings.damages, path, 0, 0);
+    } else if (dataset(*number).data_offset >= 0) {
+      summed_places.insert(dataset(*number).data_offset);
     }
   }
   for (const std::string& path : dataset_paths()) {
-    if (listed.count(path) == 0) {
+    const auto number = find(path);
+    // A link is another name for data that have sums.
+    const bool is_other_name = number.ok() && summed_places.count(dataset(*number).data_offset) != 0;
+    if (listed.count(path) == 0 && !is_other_name) {
       findings.remarks.push_back(fmt::format("dataset '{}' has no checksum: another program has added it", path));
     }
   }

@@ -15,6 +15,7 @@ void encode_element(const container::ElementSpec& element, FieldWriter& fields) 
   fields.number(static_cast<int64_t>(element.kind));
   fields.number(static_cast<int64_t>(element.number));
   fields.number(element.big_endian ? 1 : 0);
+  fields.number(static_cast<int64_t>(element.meaning));
   fields.number(element.bytes);
 }
 
@@ -22,6 +23,7 @@ void decode_element(FieldReader& fields, container::ElementSpec& element) {
   element.kind = static_cast<container::ElementSpec::Kind>(fields.number());
   element.number = static_cast<ElementType>(fields.number());
   element.big_endian = fields.number() != 0;
+  element.meaning = static_cast<Meaning>(fields.number());
   element.bytes = fields.number();
 }
 
@@ -38,7 +40,7 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
   fields.number(entry.data_offset);
   fields.number(entry.spec.row_stride_bytes);
-  fields.number(entry.spec.unlimited ? 1 : 0);
+  fields.number((entry.spec.unlimited ? 1 : 0) + (entry.spec.is_dimension ? 2 : 0));
   fields.text(entry.filters);
   fields.number(entry.value_range ? 1 : 0);
   fields.number(entry.spec.extendable ? 1 : 0);
@@ -57,7 +59,9 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   entry.spec.dims = decode_dims(fields);
   entry.data_offset = fields.number();
   entry.spec.row_stride_bytes = fields.number();
-  entry.spec.unlimited = fields.number() != 0;
+  const int64_t kind = fields.number();
+  entry.spec.unlimited = (kind & 1) != 0;
+  entry.spec.is_dimension = (kind & 2) != 0;
   entry.filters = fields.text();
   entry.value_range = fields.number() != 0;
   entry.spec.extendable = fields.number() != 0;

@@ -64,6 +64,29 @@ Result<int> WriteSession::append_rows(const std::string& path, int64_t rows) {
   return number.ok() ? number : refuse(number.status());
 }
 
+Result<int> WriteSession::update(const std::string& path) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  auto number = definitions_.update(path);
+  return number.ok() ? number : refuse(number.status());
+}
+
+Status WriteSession::sum_updates(const Status& moved) {
+  STRIA_RETURN_IF_ERROR(comm().agree(moved));
+  if (!options_.checksums) {
+    return Status();
+  }
+  PhaseTimer timer(report_.phases, Phase::kCommit);
+  const Status summed = or_out_of_memory([&]() -> Status {
+    std::vector<std::byte> records;
+    STRIA_RETURN_IF_ERROR(file_.open({.writes = false, .has_data = true, .direct = false}));
+    STRIA_RETURN_IF_ERROR(updating_.sum_again(*file_.cached(), comm(), records));
+    gathering_.keep_records(records);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(comm().agree(summed));
+  return is_root() ? or_out_of_memory([&] { return updating_.sum_tables(*file_.cached()); }) : Status();
+}
+
 Status WriteSession::fill_with_old(int dataset, int64_t chunk, std::span<std::byte> out) {
   if (old_file_ == nullptr) {
     storage::OpenOptions open;

@@ -119,7 +119,9 @@ Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldCon
   }
   std::vector<std::byte> joined;
   for (const SlabSum& slab : old.checksums.slabs) {
-    if (slab.dataset < kept) {
+    const auto dataset = catalog.find(old.checksums.paths[static_cast<size_t>(slab.dataset)]);
+    const bool is_summed_again = dataset && catalog[*dataset].is_updated;
+    if (slab.dataset < kept && !is_summed_again) {
       encode_slab_sum(slab, joined);
     }
   }

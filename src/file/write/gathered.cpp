@@ -61,6 +61,10 @@ void Gathered::keep_chunks(int dataset, std::vector<SummedChunk> chunks) {
   chunks_[static_cast<size_t>(dataset)] = std::move(chunks);
 }
 
+void Gathered::keep_records(std::span<const std::byte> records) {
+  slab_records_.insert(slab_records_.end(), records.begin(), records.end());
+}
+
 void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog) {
   for (RowSum& sum : row_sums_) {
     const DatasetEntry& dataset = catalog[sum.table];

@@ -24,6 +24,8 @@ class Gathered {
   void keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
   /// Adds chunks that this rank has placed.
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks);
+  /// Adds records of regions that were summed elsewhere.
+  void keep_records(std::span<const std::byte> records);
   /// Whether this rank has sums of rows to write.
   bool has_row_sums() const { return !row_sums_.empty(); }
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.

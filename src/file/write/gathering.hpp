@@ -31,6 +31,8 @@ class Gathering {
 
   /// Keeps what was gathered while packing. Local.
   Status keep(TransferSet& set, std::span<const Transfer> transfers);
+  /// Keeps records of regions that were summed elsewhere. Local.
+  void keep_records(std::span<const std::byte> records) { gathered_.keep_records(records); }
   /// Whether this rank will have sums of rows to write. \pre before hand_in()
   bool has_row_sums() const { return gathered_.has_row_sums(); }
   /// Keeps where this rank's chunks of a dataset will lie. Local.

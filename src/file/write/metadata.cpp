@@ -35,8 +35,10 @@ Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& f
 
 Status Metadata::build_all() {
   for (const DatasetEntry& dataset : content_.catalog.datasets()) {
-    STRIA_RETURN_IF_ERROR(dataset.is_old ? writer_->extend_dataset(dataset.spec)
-                                         : writer_->create_dataset(dataset.spec).status());
+    if (!dataset.is_updated) {
+      STRIA_RETURN_IF_ERROR(dataset.is_old ? writer_->extend_dataset(dataset.spec)
+                                           : writer_->create_dataset(dataset.spec).status());
+    }
     if (dataset.value_range) {
       STRIA_RETURN_IF_ERROR(reserve_value_range(dataset));
     }
@@ -62,7 +64,16 @@ Status Metadata::remove_own_tables() {
 // The attributes get their place next to their dataset before their values are known.
 Status Metadata::reserve_value_range(const DatasetEntry& dataset) {
   const ElementType type = dataset.stored_element();
-  std::array<int, 2> places{};
+  std::array<int, 2> places{-1, -1};
+  if (dataset.is_updated) {
+    ValueRange range;
+    STRIA_ASSIGN_OR_RETURN(const bool has_range, read_value_range(content_.old.growth->reader(), dataset.spec.path, range));
+    if (!has_range) {
+      range_attributes_.push_back(places);
+      return Status();
+    }
+    old_ranges_[dataset.spec.path] = range;
+  }
   for (size_t i : {0, 1}) {
     const container::AttributeSpec attribute{.object_path = dataset.spec.path,
                                              .name = i == 0 ? "minimum" : "maximum",
@@ -84,10 +95,13 @@ Status Metadata::fill_value_ranges(std::span<const ValueRange> ranges) {
       continue;
     }
     const std::array<int, 2>& places = range_attributes_[reserved++];
+    if (places[0] < 0) {
+      continue;
+    }
     // Else nothing was put. Where rows are still to come, the attributes say that there is a range.
     if (ranges[i].minimum <= ranges[i].maximum || (dataset.spec.extendable && !dataset.is_old)) {
       ValueRange range = ranges[i];
-      if (const auto old = content_.old.value_ranges.find(dataset.spec.path); old != content_.old.value_ranges.end()) {
+      if (const auto old = old_ranges_.find(dataset.spec.path); old != old_ranges_.end()) {
         range = {std::min(range.minimum, old->second.minimum), std::max(range.maximum, old->second.maximum)};
       }
       values.emplace_back(places[0], number_as(dataset.stored_element(), range.minimum));

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "container/container.hpp"
@@ -35,7 +37,8 @@ class Metadata {
   const container::SparseImage& image() const { return image_; }
 
  private:
-  Metadata(std::unique_ptr<container::Writer> writer, const Content& content) : writer_(std::move(writer)), content_(content) {}
+  Metadata(std::unique_ptr<container::Writer> writer, const Content& content)
+      : writer_(std::move(writer)), content_(content), old_ranges_(content.old.value_ranges) {}
 
   Status build_all();
   Status reserve_value_range(const DatasetEntry& dataset);
@@ -54,6 +57,7 @@ class Metadata {
   size_t seal_parts_ = 0;  // for which there is room in the seal
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;
+  std::map<std::string, ValueRange> old_ranges_;  // which what is put can only widen
   container::SparseImage image_;
 };
 

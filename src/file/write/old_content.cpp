@@ -92,7 +92,8 @@ Status read_sums(storage::File& file, OldContent& old) {
   return Status();
 }
 
-/// The range of values that a dataset says it has; false where it says nothing.
+}  // namespace
+
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range) {
   for (const auto& [name, end] : {std::pair("minimum", &range.minimum), std::pair("maximum", &range.maximum)}) {
     const auto attribute = reader.attribute(path, name);
@@ -107,8 +108,6 @@ Result<bool> read_value_range(const container::Reader& reader, const std::string
   }
   return true;
 }
-
-}  // namespace
 
 size_t OldContent::kept_path_count() const {
   const auto is_own = [](const std::string& path) { return path.starts_with(std::string(kOwnGroup) + "/"); };

@@ -39,6 +39,8 @@ struct OldContent {
 /// On rank 0. kUnsupported when the file can't grow; kCorrupted when its checksums or metadata are
 /// damaged, so that nobody could tell afterwards.
 Result<OldContent> read_old_content(const container::FileFormat& format, storage::File& file);
+/// The range of values that a dataset says it has; false where it says nothing.
+Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);
 /// What the other ranks must know of it.
 std::vector<std::byte> encode_old_content(const OldContent& old);
 /// \pre message is from encode_old_content()

@@ -88,8 +88,14 @@ Status WriteSession::set_attribute(container::AttributeSpec attribute) {
   return refuse(definitions_.set_attribute(std::move(attribute)));
 }
 
+Status WriteSession::create_link(container::LinkSpec link) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.create_link(std::move(link)));
+}
+
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
+  poison(or_out_of_memory([&] { return updating_.note(pending_); }));
   poison(or_out_of_memory([&] { return set_chunked_aside(true); }));
   poison(or_out_of_memory([&] { return settle(false); }));
   auto shape = agree_on_pending(Call::kFlush);
@@ -151,6 +157,7 @@ void WriteSession::plan_for_staging() {
 }
 
 Status WriteSession::end(Call call, BackgroundCommit* background) {
+  poison(or_out_of_memory([&] { return updating_.note(pending_); }));
   poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
   const bool changes = !grows() || definitions_.any();
   poison(or_out_of_memory([&] { return changes ? settle_all() : Status(); }));
@@ -166,7 +173,11 @@ Status WriteSession::end(Call call, BackgroundCommit* background) {
   if (shape.ok() && has_chunks()) {
     shape = pack_chunks(*shape);
   }
-  const Status status = shape.ok() ? publication_.complete(move(*shape, true)) : shape.status();
+  Status status = shape.status();
+  if (shape.ok()) {
+    const Status moved = move(*shape, true);
+    status = publication_.complete(updating_.any() ? sum_updates(moved) : moved);
+  }
   note_time();
   if (!status.ok()) {
     return fail(status);
@@ -241,7 +252,11 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
         .catalog = catalog_, .row_tables = gathering_.tables(), .definitions = definitions_, .old = old_};
     return is_root() && last ? publication_.build_metadata(*environment_.format, *layout_, content) : Status();
   };
-  const Status status = data.run(use, {.pending = pending_, .checksums = options_.checksums, .last = last}, make_metadata);
+  // What is summed when all is written isn't handed in before.
+  const bool updates = updating_.any();
+  may_have_overwritten_ = may_have_overwritten_ || updates;
+  const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
+  const Status status = data.run(use, what, make_metadata);
   if (status.ok()) {
     pending_.clear();
   }
@@ -268,8 +283,10 @@ Status WriteSession::fail(const Status& status) {
   discard();
   const char* state = file_.is_published() ? grows() ? "may have what was added, and may lose it in a power loss"
                                                      : "is complete and has its name, but may not survive a power loss"
-                      : grows()            ? "was not changed"
-                                           : "was not written";
+                      : may_have_overwritten_
+                          ? "may have a part of what was put into datasets of before, whose checksums then tell"
+                      : grows() ? "was not changed"
+                                : "was not written";
   return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 

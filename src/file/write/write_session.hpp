@@ -21,6 +21,7 @@
 #include "file/write/new_file.hpp"
 #include "file/write/old_content.hpp"
 #include "file/write/publication.hpp"
+#include "file/write/updating.hpp"
 
 namespace stria::file {
 
@@ -41,6 +42,9 @@ class WriteSession : public Session {
   /// `content` is empty on a rank that leaves it out; that of rank 0 counts.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
+  Status create_link(container::LinkSpec link);
+  /// Takes up a dataset that the file has, to overwrite elements in place.
+  Result<int> update(const std::string& path);
 
   bool grows() const { return kind_ == Kind::kGrowing; }
 
@@ -63,6 +67,9 @@ class WriteSession : public Session {
   Status take_old(std::span<const std::byte> message);
   /// Fills a chunk with the rows that the file has.
   Status fill_with_old(int dataset, int64_t chunk, std::span<std::byte> out);
+  /// After this rank's data were moved, or failed to be: the sums of what was overwritten.
+  /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
+  Status sum_updates(const Status& moved);
 
   Status make_background_commit(Background::Queue& one);
   /// A commit; what it writes is staged in `background`, if there is one.
@@ -101,6 +108,8 @@ class WriteSession : public Session {
   Gathering gathering_;
   Publication publication_;
   bool settled_ = false;  ///< places are final
+  Updating updating_{catalog_, old_};
+  bool may_have_overwritten_ = false;
 };
 
 }  // namespace stria::file

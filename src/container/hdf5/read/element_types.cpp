@@ -71,6 +71,41 @@ ElementSpec describe_float(hid_t type, size_t bytes) {
   return spec;
 }
 
+/// IEEE half precision, of which the engine moves the bits.
+bool is_half(hid_t type, size_t bytes) {
+  size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  const H5T_order_t order = H5Tget_order(type);
+  return bytes == 2 && is_plain(type, bytes) && (order == H5T_ORDER_LE || order == H5T_ORDER_BE) &&
+         H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && sign == 15 &&
+         exponent == 10 && exponent_bits == 5 && mantissa == 0 && mantissa_bits == 10 && H5Tget_ebias(type) == 15 &&
+         H5Tget_norm(type) == H5T_NORM_IMPLIED;
+}
+
+ElementSpec describe_half(hid_t type) {
+  ElementSpec spec = ElementSpec::of_number(ElementType::kUint16);
+  spec.meaning = Meaning::kHalf;
+  spec.big_endian = H5Tget_order(type) == H5T_ORDER_BE;
+  return spec;
+}
+
+/// What h5py takes for booleans: FALSE, which is 0, and TRUE, which is 1, of one byte.
+bool is_boolean(hid_t type, size_t bytes) {
+  if (bytes != 1 || H5Tget_nmembers(type) != 2) {
+    return false;
+  }
+  const auto names = [&](const char* name, uint8_t expected) {
+    uint8_t value = 2;
+    return H5Tenum_valueof(type, name, &value) >= 0 && value == expected;
+  };
+  return names("FALSE", 0) && names("TRUE", 1);
+}
+
+ElementSpec describe_boolean() {
+  ElementSpec spec = ElementSpec::of_number(ElementType::kUint8);
+  spec.meaning = Meaning::kBoolean;
+  return spec;
+}
+
 Result<ElementSpec> describe(hid_t type, int depth);
 
 Result<ElementSpec> describe_compound(hid_t type, size_t bytes, int depth) {
@@ -111,12 +146,18 @@ Result<ElementSpec> describe(hid_t type, int depth) {
     case H5T_INTEGER:
       return describe_integer(type, bytes);
     case H5T_FLOAT:
-      return describe_float(type, bytes);
+      return is_half(type, bytes) ? describe_half(type) : describe_float(type, bytes);
     case H5T_STRING:
       return describe_string(type, bytes);
     case H5T_COMPOUND:
       return describe_compound(type, bytes, depth);
+    case H5T_REFERENCE:
+      return H5Tequal(type, H5T_STD_REF_OBJ) > 0 ? ElementSpec::of_reference(static_cast<int64_t>(bytes))
+                                                 : other(static_cast<int64_t>(bytes));
     case H5T_ENUM: {
+      if (is_boolean(type, bytes)) {
+        return describe_boolean();
+      }
       const Id base(H5Tget_super(type));
       return base.valid() ? describe(base.get(), depth + 1) : Result<ElementSpec>(other(static_cast<int64_t>(bytes)));
     }

@@ -7,8 +7,8 @@
 namespace stria::container::h5 {
 
 /// Describes a file's type. Types without a counterpart, and those nested too deep, are kOther.
-/// Enumerations count as the integers by which they are stored. A string of variable length is a
-/// kString of 0 bytes, since only its values tell how long it is.
+/// Enumerations count as the integers by which they are stored, but for h5py's booleans. A string
+/// of variable length is a kString of 0 bytes, since only its values tell how long it is.
 Result<ElementSpec> describe_type(hid_t file_type);
 /// The type in memory for reading a file's type: it has the same sizes and places, and numbers in
 /// the machine's byte order. Bytes stay as they are where libhdf5 can't convert.

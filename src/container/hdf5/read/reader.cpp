@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/read/chunk_index.hpp"
 #include "container/hdf5/read/chunk_layout.hpp"
 #include "container/hdf5/read/element_types.hpp"
@@ -92,6 +93,9 @@ Status Hdf5Reader::Impl::open() {
 Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info) {
   bool decodable = false;
   STRIA_ASSIGN_OR_RETURN(Chunking chunking, h5::chunking_of(creation, info->spec, &info->filters, &decodable));
+  if (info->spec.element.meaning == Meaning::kComplex) {
+    chunking.dims.push_back(2);  // each chunk has both parts of a number
+  }
   DatasetSpec cut = info->spec;
   cut.chunking = std::move(chunking);
   H5O_info_t object;
@@ -212,7 +216,10 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.element = std::move(*element);
   info.spec.dims = std::move(*dims);
   info.spec.extendable = h5::is_extendable(space.get());
+  h5::unfold_complex(info.spec.element, info.spec.dims);
   STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
+  info.spec.is_dimension =
+      info.layout == DatasetInfo::Layout::kUnallocated && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
     auto longest = h5::longest_text(dataset.get());
@@ -272,7 +279,9 @@ Result<std::vector<StoredChunk>> Hdf5Reader::chunks(const std::string& path) con
   if (!tree.ok()) {
     return tree.status().with_context(what);
   }
-  auto chunks = h5::read_chunk_tree(source, tree->value_or(-1), ChunkGrid(info.spec));
+  DatasetSpec stored = info.spec;
+  STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
+  auto chunks = h5::read_chunk_tree(source, tree->value_or(-1), ChunkGrid(stored));
   return chunks.ok() ? std::move(chunks) : chunks.status().with_context(what);
 }
 
@@ -280,6 +289,19 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
                                   std::span<std::byte> out) const {
   const LibraryScope scope;
   STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
+  const Id space(H5Dget_space(dataset.get()));
+  const Id type(H5Dget_type(dataset.get()));
+  const auto element = h5::describe_type(type.get());
+  if (element.ok() && h5::is_complex(*element) && !start.empty() && start.size() == count.size() &&
+      static_cast<int>(start.size()) == H5Sget_simple_extent_ndims(space.get()) + 1) {
+    // libhdf5 reads both parts of a complex number together.
+    if (start.back() != 0 || count.back() != 2) {
+      return Status(ErrorCode::kUnsupported,
+                    impl_->name + ": dataset '" + path + "': read the real and the imaginary parts together");
+    }
+    start = start.first(start.size() - 1);
+    count = count.first(count.size() - 1);
+  }
   const Status status = h5::read_selection(dataset.get(), start, count, out);
   const Status cause = impl_->source.take_error();
   const std::string what = impl_->name + ": dataset '" + path + "'";

@@ -418,7 +418,8 @@ TEST(Hdf5Reader, TypesBeyondNumbers) {
   ASSERT_TRUE(title.ok()) << title.status().message();
   EXPECT_EQ(title->value, bytes_of<char>({'t', 'h', 'r', 'e', 'e'}));
 
-  EXPECT_EQ(file.reader->dataset("flags")->spec.element.number, ElementType::kInt8);
+  EXPECT_EQ(file.reader->dataset("flags")->spec.element.number, ElementType::kUint8);
+  EXPECT_EQ(file.reader->dataset("flags")->spec.element.meaning, Meaning::kBoolean);
   EXPECT_EQ(read_all(*file.reader, "flags"), bytes_of<int8_t>({1, 0}));
   EXPECT_TRUE(file.reader->dataset("colors")->spec.element.big_endian);
   EXPECT_EQ(read_all(*file.reader, "colors"), bytes_of<int16_t>({colors[0], colors[1]}));

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
+#include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/sizes.hpp"
@@ -267,6 +269,35 @@ Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, Attri
   return Status();
 }
 
+// The paths of the objects; an empty one where a reference leads nowhere.
+Status read_attribute_references(hid_t attribute, int64_t elements, AttributeSpec* spec) {
+  if (elements > kTextsMax) {
+    return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kTextsMax) + " references");
+  }
+  std::vector<hobj_ref_t> references(static_cast<size_t>(elements));
+  if (H5Aread(attribute, H5T_STD_REF_OBJ, references.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  std::vector<std::string> paths;
+  size_t longest = 1;
+  for (const hobj_ref_t& reference : references) {
+    const Id object(reference == 0 ? H5I_INVALID_HID : H5Rdereference2(attribute, H5P_DEFAULT, H5R_OBJECT, &reference));
+    const ssize_t length = object.valid() ? H5Iget_name(object.get(), nullptr, 0) : 0;
+    std::string& path = paths.emplace_back(static_cast<size_t>(std::max<ssize_t>(length, 0)), '\0');
+    if (length > 0) {
+      H5Iget_name(object.get(), path.data(), path.size() + 1);
+    }
+    longest = std::max(longest, path.size());
+  }
+  H5Eclear2(H5E_DEFAULT);
+  spec->element.bytes = static_cast<int64_t>(longest);
+  spec->value.resize(paths.size() * longest);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::memcpy(spec->value.data() + i * longest, paths[i].data(), paths[i].size());
+  }
+  return Status();
+}
+
 Status read_attribute_value(hid_t attribute, hid_t type, int64_t elements, int64_t file_bytes, AttributeSpec* spec) {
   if (holds_pointers(type)) {
     return Status(ErrorCode::kUnsupported, "its elements have variable length or refer to other places");
@@ -301,9 +332,25 @@ Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes) {
     spec.element.bytes = std::max(spec.element.bytes, int64_t{1});
     return spec;
   }
+  if (spec.element.kind == ElementSpec::Kind::kReference) {
+    STRIA_RETURN_IF_ERROR(read_attribute_references(attribute, elements, &spec));
+    return spec;
+  }
   STRIA_RETURN_IF_ERROR(is_text ? read_attribute_texts(attribute, type.get(), elements, &spec)
                                 : read_attribute_value(attribute, type.get(), elements, file_bytes, &spec));
+  unfold_complex(spec.element, spec.dims);
   return spec;
+}
+
+bool is_bare_scale(hid_t dataset) {
+  constexpr std::string_view kBegin = "This is a netCDF dimension but not a netCDF variable";
+  if (H5Aexists(dataset, "NAME") <= 0) {
+    return false;
+  }
+  const Id name(H5Aopen(dataset, "NAME", H5P_DEFAULT));
+  const auto value = read_attribute(name.get(), INT64_MAX);
+  return value.ok() && value->element.kind == ElementSpec::Kind::kString && value->value.size() >= kBegin.size() &&
+         std::memcmp(value->value.data(), kBegin.data(), kBegin.size()) == 0;
 }
 
 }  // namespace stria::container::h5

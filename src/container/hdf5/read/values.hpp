@@ -19,6 +19,9 @@ Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<c
 /// long as the longest. kCorrupted when the value would be larger than the file.
 Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes);
 
+/// Whether a dataset says that it is a netCDF dimension, and no variable.
+bool is_bare_scale(hid_t dataset);
+
 /// The length in bytes of the longest string in a dataset of strings of variable length; at least
 /// 1, or 0 when there are too many strings to look at each.
 Result<int64_t> longest_text(hid_t dataset);

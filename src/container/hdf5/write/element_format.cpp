@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "base/checked.hpp"
 
@@ -26,19 +28,59 @@ void encode_integer(Encoder& message, int64_t bytes, bool has_sign, int64_t orde
 void encode_float(Encoder& message, int64_t bytes, int64_t order) {
   constexpr int64_t kLeadingOneImplied = 2 << 4;
   const int64_t bits = 8 * bytes;
-  const int64_t exponent_bits = bytes == 4 ? 8 : 11;
+  const int64_t exponent_bits = bytes == 2 ? 5 : bytes == 4 ? 8 : 11;
   const int64_t mantissa_bits = bits - 1 - exponent_bits;
   head(message, 1, 1, (bits - 1) << 8 | kLeadingOneImplied | order, bytes);
   message.number(0, 2).number(bits, 2).number(mantissa_bits, 1).number(exponent_bits, 1).number(0, 1).number(mantissa_bits, 1);
   message.number((int64_t{1} << (exponent_bits - 1)) - 1, 4);
 }
 
+// As h5py has them: an enumeration of int8.
+void encode_boolean(Encoder& message) {
+  constexpr std::string_view kNames[] = {"FALSE", "TRUE"};
+  head(message, 8, 3, static_cast<int64_t>(std::size(kNames)), 1);
+  encode_integer(message, 1, true, 0);
+  for (const std::string_view name : kNames) {
+    message.text(name).zeros(1);
+  }
+  message.number(0, 1).number(1, 1);
+}
+
+// Of the place of an object's header.
+void encode_reference(Encoder& message) {
+  head(message, 7, 1, 0, kReferenceBytes);
+}
+
+void encode_list_of_references(Encoder& message) {
+  head(message, 9, 1, 0, kListBytes);
+  encode_reference(message);
+}
+
+Status check_meaning(const ElementSpec& element) {
+  const bool fits = element.meaning == Meaning::kNumber ||
+                    (element.meaning == Meaning::kBoolean && element.number == ElementType::kUint8) ||
+                    (element.meaning == Meaning::kHalf && element.number == ElementType::kUint16);
+  return fits ? Status()
+              : Status(ErrorCode::kInvalidArgument,
+                       "booleans are uint8, numbers of half precision have their bits in uint16, "
+                       "and complex numbers are pairs of float32 or float64");
+}
+
 Status encode_number(const ElementSpec& element, Encoder& message) {
+  STRIA_RETURN_IF_ERROR(check_meaning(element));
   if (element.bytes != element_bytes(element.number)) {
     return Status(ErrorCode::kInvalidArgument, "an element of type " + std::string(element_type_name(element.number)) +
                                                    " can't have " + std::to_string(element.bytes) + " bytes");
   }
   const int64_t order = element.big_endian && element.bytes > 1 ? 1 : 0;
+  if (element.meaning == Meaning::kBoolean) {
+    encode_boolean(message);
+    return Status();
+  }
+  if (element.meaning == Meaning::kHalf) {
+    encode_float(message, element.bytes, order);
+    return Status();
+  }
   switch (element.number) {
     case ElementType::kByte:
       head(message, 5, 1, 0, 1);  // opaque, with an empty tag
@@ -130,6 +172,12 @@ Status encode(const ElementSpec& element, int depth, Encoder& message) {
       return encode_string(element, message);
     case ElementSpec::Kind::kCompound:
       return encode_compound(element, depth, message);
+    case ElementSpec::Kind::kReference:
+      encode_reference(message);
+      return Status();
+    case ElementSpec::Kind::kReferences:
+      encode_list_of_references(message);
+      return Status();
     case ElementSpec::Kind::kOther:
       break;
   }

@@ -10,6 +10,11 @@
 
 namespace stria::container::h5 {
 
+/// What a reference takes in the file: the address of an object's header.
+inline constexpr int64_t kReferenceBytes = 8;
+/// And a list of references: how many, and where in a heap.
+inline constexpr int64_t kListBytes = 16;
+
 /// The size of the datatype message for elements to be made. kInvalidArgument: a size that the kind
 /// can't have; members outside their compound, with the same name, or overlapping. kUnsupported:
 /// kOther, nests that are too deep, too many members.

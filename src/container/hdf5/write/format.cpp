@@ -173,6 +173,12 @@ void put_no_fill_value(Encoder& to) {
   to.number(3, 1).number(kEarly | kNever, 1);
 }
 
+void put_late_fill_value(Encoder& to) {
+  constexpr int64_t kLate = 2;
+  constexpr int64_t kFilledIfSet = 2 << 2;
+  to.number(3, 1).number(kLate | kFilledIfSet, 1);
+}
+
 void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes) {
   to.number(3, 1).number(1, 1).number(address, kAddressBytes).number(bytes, kLengthBytes);
 }
@@ -193,16 +199,45 @@ void put_group_info(Encoder& to) {
   to.zeros(2);
 }
 
-void put_link(Encoder& to, std::string_view name, int64_t header_address) {
+namespace {
+
+constexpr int64_t kHardLink = 0;
+constexpr int64_t kSoftLink = 1;
+constexpr int64_t kExternalLink = 64;
+
+// What all links begin with.
+void put_link_head(Encoder& to, int64_t type, std::string_view name) {
   constexpr int64_t kHasCharset = 0x10;
+  constexpr int64_t kHasType = 0x08;
   const size_t code = width_code(name.size());
   const int64_t charset = charset_of(name);
-  to.number(1, 1).number(static_cast<int64_t>(code) | (charset != kAscii ? kHasCharset : 0), 1);
+  to.number(1, 1).number(
+      static_cast<int64_t>(code) | (charset != kAscii ? kHasCharset : 0) | (type != kHardLink ? kHasType : 0), 1);
+  if (type != kHardLink) {
+    to.number(type, 1);
+  }
   if (charset != kAscii) {
     to.number(charset, 1);
   }
-  to.number(static_cast<int64_t>(name.size()), size_t{1} << code);
-  to.text(name).number(header_address, kAddressBytes);
+  to.number(static_cast<int64_t>(name.size()), size_t{1} << code).text(name);
+}
+
+}  // namespace
+
+void put_link(Encoder& to, std::string_view name, int64_t header_address) {
+  put_link_head(to, kHardLink, name);
+  to.number(header_address, kAddressBytes);
+}
+
+void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file) {
+  if (file.empty()) {
+    put_link_head(to, kSoftLink, name);
+    to.number(static_cast<int64_t>(target.size()), 2).text(target);
+    return;
+  }
+  put_link_head(to, kExternalLink, name);
+  to.number(static_cast<int64_t>(file.size() + target.size()) + 3, 2).number(0, 1);
+  to.text(file).zeros(1).text(target).zeros(1);
 }
 
 void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address) {

@@ -81,6 +81,10 @@ class ObjectHeader {
   void end();
   /// Adds a message as another header has it.
   void copy(const HeaderMessage& message);
+  /// Where in the header's messages the next byte goes; for set_address().
+  size_t position() const { return messages_.size(); }
+  /// Overwrites an address that the messages have.
+  void set_address(size_t position, int64_t address) { messages_.overwrite(position, address, sizeof address); }
   /// Returns the whole header. It doesn't say from how many attributes on other programs make a
   /// B-tree of them, because not every reader knows such headers.
   std::vector<std::byte> finish() const;
@@ -95,6 +99,8 @@ class ObjectHeader {
 void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable = false);
 /// Fill value message, version 3 (IV.A.2.f): allocated at once, never filled.
 void put_no_fill_value(Encoder& to);
+/// Likewise: not allocated until something is written.
+void put_late_fill_value(Encoder& to);
 /// Data layout message, version 3 (IV.A.2.i): contiguous.
 void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
 /// Link info or attribute info message (IV.A.2.c, IV.A.2.v): the links or attributes are in the
@@ -108,6 +114,8 @@ void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_byte
 void put_group_info(Encoder& to);
 /// Link message (IV.A.2.g): a hard link.
 void put_link(Encoder& to, std::string_view name, int64_t header_address);
+/// Likewise of a soft link, or of an external one where `file` isn't empty.
+void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file);
 /// Symbol table message (IV.A.2.r).
 void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address);
 

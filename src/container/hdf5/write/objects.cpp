@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "container/chunks/chunk_grid.hpp"
+#include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/sizes.hpp"
 #include "container/hdf5/write/chunk_format.hpp"
 #include "container/hdf5/write/element_format.hpp"
@@ -27,8 +28,9 @@ constexpr int64_t kIsElsewhere = 0x02;  // a message whose content only says whe
 
 Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims) {
   Value value{element, 0, dims, 0, {}};
-  STRIA_ASSIGN_OR_RETURN(value.datatype_bytes, datatype_bytes(element));
-  STRIA_RETURN_IF_ERROR(total_bytes(dims, element.bytes, &value.bytes));
+  STRIA_RETURN_IF_ERROR(fold_complex(value.element, value.dims));
+  STRIA_ASSIGN_OR_RETURN(value.datatype_bytes, datatype_bytes(value.element));
+  STRIA_RETURN_IF_ERROR(total_bytes(value.dims, value.element.bytes, &value.bytes));
   return value;
 }
 
@@ -43,12 +45,36 @@ Status fill(Value& value, std::span<const std::byte> content) {
   return Status();
 }
 
+namespace {
+
+// The paths that the attribute has become addresses later.
+Result<Value> make_references(const AttributeSpec& attribute) {
+  ElementSpec stored = attribute.element;
+  stored.bytes = kReferenceBytes;
+  STRIA_ASSIGN_OR_RETURN(Value value, make_value(stored, attribute.dims));
+  const auto width = static_cast<size_t>(attribute.element.bytes);
+  constexpr auto kEach = static_cast<size_t>(kReferenceBytes);
+  value.content.resize(static_cast<size_t>(value.bytes));
+  if (width * (value.content.size() / kEach) != attribute.value.size()) {
+    return Status(ErrorCode::kInvalidArgument, "its shape is not that of its references");
+  }
+  for (size_t at = 0; at + width <= attribute.value.size(); at += width) {
+    std::string path(reinterpret_cast<const char*>(attribute.value.data()) + at, width);
+    path.resize(std::min(path.find('\0'), path.size()));
+    value.references.push_back({.at = at / width * kEach, .path = std::move(path)});
+  }
+  return value;
+}
+
+}  // namespace
+
 Result<Value> make_attribute_value(const AttributeSpec& attribute) {
   if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos) {
     return Status(ErrorCode::kInvalidArgument, "not a name");
   }
-  STRIA_ASSIGN_OR_RETURN(Value value, make_value(attribute.element, attribute.dims));
-  STRIA_RETURN_IF_ERROR(fill(value, attribute.value));
+  const bool refers = attribute.element.kind == ElementSpec::Kind::kReference;
+  STRIA_ASSIGN_OR_RETURN(Value value, refers ? make_references(attribute) : make_value(attribute.element, attribute.dims));
+  STRIA_RETURN_IF_ERROR(refers ? Status() : fill(value, attribute.value));
   const size_t others = attribute.name.size() + value.datatype_bytes + value.dataspace_bytes();
   if (value.bytes > kAttributeBytesMax || others > kMessageBytesMax - kAttributeBytesMax - kAttributeHeadBytes) {
     return Status(ErrorCode::kUnsupported,
@@ -124,7 +150,7 @@ void take_over(const Object& object, ObjectHeader& header) {
 
 // Attributes that never got a value are left out. Without attributes the header doesn't mention
 // their index either.
-void add_attributes(const Object& object, ObjectHeader& header) {
+void add_attributes(Object& object, ObjectHeader& header) {
   const bool any_old = std::any_of(object.before.messages.begin(), object.before.messages.end(),
                                    [](const HeaderMessage& message) { return is(message, Message::kAttribute); });
   if (has_attributes_outside(object)) {
@@ -148,15 +174,21 @@ void add_attributes(const Object& object, ObjectHeader& header) {
     put_attribute_head(message, attribute.name, value.datatype_bytes, value.dataspace_bytes());
     put_datatype(message, value.element);
     put_dataspace(message, value.dims);
+    for (const Reference& reference : value.references) {
+      object.awaited.push_back({.at = header.position() + reference.at, .target = reference.target});
+    }
     message.bytes(value.content);
     header.end();
   }
 }
 
 Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
-  const bool in_header = static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
-                         std::all_of(group.links.begin(), group.links.end(),
-                                     [](const Object* member) { return member->name.size() < kLinkNameMax; });
+  const auto is_link = [](const Object* member) { return member->kind == Object::Kind::kLink; };
+  const bool has_links = std::any_of(group.links.begin(), group.links.end(), is_link);
+  // A tree has links to headers alone.
+  const bool in_header = has_links || (static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
+                                       std::all_of(group.links.begin(), group.links.end(),
+                                                   [](const Object* member) { return member->name.size() < kLinkNameMax; }));
   if (!in_header) {
     std::vector<Link> links;
     for (const Object* member : group.links) {
@@ -172,7 +204,12 @@ Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
   put_group_info(header.begin(Message::kGroupInfo));
   header.end();
   for (const Object* member : group.links) {
-    put_link(header.begin(Message::kLink), member->name, member->address);
+    Encoder& message = header.begin(Message::kLink);
+    if (is_link(member)) {
+      put_other_link(message, member->name, member->link_target, member->link_file);
+    } else {
+      put_link(message, member->name, member->address);
+    }
     header.end();
   }
   return Status();
@@ -201,7 +238,8 @@ Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
   put_datatype(header.begin(Message::kDatatype), value.element);
   header.end();
   if (!dataset.chunking) {
-    put_no_fill_value(header.begin(Message::kFillValue));
+    Encoder& fill_value = header.begin(Message::kFillValue);
+    dataset.is_dimension ? put_late_fill_value(fill_value) : put_no_fill_value(fill_value);
     header.end();
     put_contiguous_layout(header.begin(Message::kLayout), dataset.data_offset, value.bytes);
     header.end();
@@ -211,7 +249,7 @@ Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
   header.end();
   STRIA_RETURN_IF_ERROR(add_chunk_index(dataset, space, header));
   if (dataset.chunking->filters.any()) {
-    put_filter_pipeline(header.begin(Message::kFilterPipeline), dataset.chunking->filters, value.element.bytes);
+    put_filter_pipeline(header.begin(Message::kFilterPipeline), dataset.chunking->filters, dataset.number_bytes);
     header.end();
   }
   return Status();
@@ -227,6 +265,19 @@ bool is_group(const ObjectMessages& header) {
   return std::any_of(header.messages.begin(), header.messages.end(), [](const HeaderMessage& message) {
     return is(message, Message::kLinkInfo) || is(message, Message::kLink) || is(message, Message::kSymbolTable);
   });
+}
+
+bool is_scale(const ObjectMessages& header, int64_t length) {
+  bool is_class = false;
+  bool has_length = false;
+  for (const HeaderMessage& message : header.messages) {
+    is_class = is_class || (is(message, Message::kAttribute) && attribute_name(message) == "CLASS");
+    if (is(message, Message::kDataspace)) {
+      const size_t head = number_at(message, 0, 1) == 1 ? 8 : 4;
+      has_length = number_at(message, 1, 1) == 1 && number_at(message, head, 8) == length;
+    }
+  }
+  return is_class && has_length;
 }
 
 Status check_replaceable(const Object& object) {
@@ -276,9 +327,22 @@ Status place_object(Object& object, ImageSpace& space) {
   } else if (object.value) {
     STRIA_RETURN_IF_ERROR(add_elements(object, space, header));
   }
+  object.awaited.clear();
   add_attributes(object, header);
   STRIA_ASSIGN_OR_RETURN(object.address, space.place(header.finish()));
+  if (!object.awaited.empty()) {
+    object.header = std::move(header);
+  }
   return Status();
+}
+
+void fill_addresses(Object& object, ImageSpace& space) {
+  for (const Reference& reference : object.awaited) {
+    object.header->set_address(reference.at, reference.target->address);
+  }
+  if (!object.awaited.empty()) {
+    space.write(object.address, object.header->finish());
+  }
 }
 
 }  // namespace stria::container::h5

@@ -16,6 +16,15 @@
 
 namespace stria::container::h5 {
 
+struct Object;
+
+/// The address of an object's header, which stands for the object.
+struct Reference {
+  size_t at = 0;             ///< where, in the bytes of a value or of the messages of a header
+  std::string path{};        ///< of the object
+  Object* target = nullptr;  ///< the object, once it is found
+};
+
 /// Elements of a type and shape, with their bytes in the file where they are known.
 struct Value {
   ElementSpec element;
@@ -23,6 +32,8 @@ struct Value {
   std::vector<int64_t> dims;
   int64_t bytes = 0;
   std::vector<std::byte> content;
+  /// Addresses that the content has, and that are known last.
+  std::vector<Reference> references{};
 
   size_t dataspace_bytes() const { return 4 + 2 * sizeof(int64_t) * dims.size(); }
 };
@@ -36,7 +47,7 @@ struct Attribute {
 
 /// A group or a dataset. One that the file has already keeps its header unless that must change.
 struct Object {
-  enum class Kind { kGroup, kDataset };
+  enum class Kind { kGroup, kDataset, kLink };
 
   std::string name;  // without the groups above it
   Kind kind = Kind::kGroup;
@@ -47,9 +58,16 @@ struct Object {
   std::optional<Chunking> chunking;
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;
-  std::vector<Object*> links;  // of a group
+  int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
+  bool is_dimension = false;                 // without data
+  std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
+  std::string link_target, link_file;        // of a link
+  std::vector<Object*> links;                // of a group
   std::deque<Attribute> attributes;
   int64_t address = 0;  // of its header, once that has a place
+  // Where the header has addresses of others: it is written again once these have places.
+  std::optional<ObjectHeader> header;
+  std::vector<Reference> awaited;
 
   bool is_old = false;    // the file has it already
   bool is_known = false;  // an old one: what its header says has been read
@@ -57,7 +75,7 @@ struct Object {
   ObjectMessages before;  // an old one: its header
 
   bool is_group() const { return kind == Kind::kGroup; }
-  bool needs_header() const { return !is_old || changed; }
+  bool needs_header() const { return kind != Kind::kLink && (!is_old || changed); }
   Attribute* find(const std::string& attribute) {
     const auto found =
         std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
@@ -73,6 +91,8 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute);
 
 /// Whether a header is that of a group.
 bool is_group(const ObjectMessages& header);
+/// Whether a header is that of a dimension scale of this length.
+bool is_scale(const ObjectMessages& header, int64_t length);
 /// Whether an object that the file has can get another header without a loss: kUnsupported says
 /// why not.
 Status check_replaceable(const Object& object);
@@ -84,5 +104,7 @@ Status place_content(Object& object, ImageSpace& space);
 /// Gives an object's header its place, unless it has one that stays. The members of a group have
 /// theirs already.
 Status place_object(Object& object, ImageSpace& space);
+/// Writes the addresses of other objects into an object's header, when all have places.
+void fill_addresses(Object& object, ImageSpace& space);
 
 }  // namespace stria::container::h5

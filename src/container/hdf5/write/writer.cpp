@@ -1,79 +1,29 @@
 #include "container/hdf5/write/writer.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <unordered_map>
 #include <utility>
 
 #include "base/checked.hpp"
 #include "container/chunks/chunk_grid.hpp"
+#include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/sizes.hpp"
-#include "container/hdf5/write/objects.hpp"
+#include "container/hdf5/write/dimension_scales.hpp"
+#include "container/hdf5/write/writer_impl.hpp"
 #include "container/object_path.hpp"
 
 namespace stria::container {
 
 namespace {
 
-using h5::Attribute;
 using h5::ImageSpace;
 using h5::Object;
 using h5::Value;
-
-std::string naming(const AttributeSpec& attribute) {
-  return "cannot set attribute '" + attribute.name + "' of '" + attribute.object_path + "'";
-}
 
 std::string naming(const DatasetSpec& dataset) {
   return "cannot make dataset '" + dataset.path + "'";
 }
 
 }  // namespace
-
-struct Hdf5Writer::Impl {
-  std::deque<Object> objects;  // in the order in which they were made, the root group first
-  std::unordered_map<std::string, Object*> object_of_path;
-  std::vector<Attribute*> reserved;
-  const h5::OldFile* old_file = nullptr;  // that grows
-  int64_t first_raw = ImageSpace::kHeadBytes;
-  int64_t planned_end = 0;
-  int64_t raw_end = ImageSpace::kHeadBytes;
-  bool finished = false;
-
-  explicit Impl(const h5::OldFile* old) : old_file(old) {
-    Object& root = objects.emplace_back();
-    object_of_path[""] = &root;
-    if (old_file != nullptr) {
-      root.is_old = true;
-      root.address = old_file->root_address();
-    }
-  }
-
-  Status check_usable() const {
-    return finished ? Status(ErrorCode::kInvalidArgument, "the HDF5 writer has already finished") : Status();
-  }
-  Object* find(const std::string& path) const {
-    const auto found = object_of_path.find(path);
-    return found == object_of_path.end() ? nullptr : found->second;
-  }
-  /// Adds an object below an existing group.
-  Result<Object*> add(const std::string& path, Object::Kind kind);
-  /// Learns what the old file has on the way to `path`, so that find() sees it.
-  Status look_for(const std::string& path);
-  Status learn(Object& object, const std::string& path);
-  /// Notes that an object changes, which its file may have already: it gets another header, and so
-  /// do the groups above it.
-  Status change(Object& object);
-  /// Makes the groups of `path` whose names end before `end`, unless they are there.
-  Status make_groups(const std::string& path, size_t end);
-  Status make_group(const std::string& path);
-  Status make_dataset(const DatasetSpec& spec, Value value, int64_t data_offset);
-  /// The place of a dataset's raw data.
-  Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
-  Result<Object*> owner_of(const AttributeSpec& attribute);
-  /// The places of the contents of tables, once they have places.
-  std::vector<ByteRange> table_places() const;
-};
 
 Result<Object*> Hdf5Writer::Impl::add(const std::string& path, Object::Kind kind) {
   const size_t slash = path.rfind('/');
@@ -190,8 +140,59 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset->value = std::move(value);
   dataset->alignment_bytes = spec.alignment_bytes;
   dataset->data_offset = data_offset;
-  dataset->chunking = spec.chunking;
   dataset->extendable = spec.extendable;
+  dataset->dimension_names = spec.dimension_names;
+  return keep_cut(spec, *dataset);
+}
+
+// How chunks are cut in the terms of the file.
+Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, Object& dataset) {
+  DatasetSpec stored = spec;
+  STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
+  dataset.number_bytes = spec.element.bytes;
+  dataset.chunking = std::move(stored.chunking);
+  return Status();
+}
+
+Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t length) {
+  STRIA_RETURN_IF_ERROR(look_for(path));
+  Object* there = find(path);
+  if (there == nullptr) {
+    DatasetSpec spec;
+    spec.path = path;
+    spec.element = ElementSpec::of_number(ElementType::kFloat32);
+    spec.element.big_endian = true;
+    STRIA_ASSIGN_OR_RETURN(Value value, h5::make_value(spec.element, {length}));
+    STRIA_RETURN_IF_ERROR(make_dataset(spec, std::move(value), h5::kNowhere));
+    there = find(path);
+    there->is_dimension = true;
+    return there;
+  }
+  const bool is_scale =
+      there->is_old ? h5::is_scale(there->before, length) : there->value && there->value->dims == std::vector<int64_t>{length};
+  if (!is_scale) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "'" + path + "' is no dimension of length " + std::to_string(length) + ", but something else");
+  }
+  return there;
+}
+
+Status Hdf5Writer::Impl::find_targets() {
+  const size_t before = objects.size();  // the old file's that are found come behind
+  for (size_t i = 0; i < before; ++i) {
+    for (h5::Attribute& attribute : objects[i].attributes) {
+      Value& value = attribute.waits && attribute.otherwise ? *attribute.otherwise : attribute.value;
+      for (h5::Reference& reference : value.references) {
+        STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(reference.path));
+        STRIA_RETURN_IF_ERROR(look_for(path));
+        reference.target = find(path);
+        if (reference.target == nullptr || reference.target->kind == Object::Kind::kLink) {
+          return Status(ErrorCode::kNotFound,
+                        "attribute '" + attribute.name + "' refers to '" + reference.path + "': no such object");
+        }
+      }
+    }
+  }
   return Status();
 }
 
@@ -273,7 +274,7 @@ Status Hdf5Writer::extend_dataset(const DatasetSpec& spec) {
     }
     STRIA_RETURN_IF_ERROR(check_chunking(spec));
     STRIA_ASSIGN_OR_RETURN(dataset->value, h5::make_value(spec.element, spec.dims));
-    dataset->chunking = spec.chunking;
+    STRIA_RETURN_IF_ERROR(impl_->keep_cut(spec, *dataset));
     dataset->extendable = true;
     return impl_->change(*dataset);
   };
@@ -293,6 +294,23 @@ Status Hdf5Writer::remove(const std::string& path) {
   links.erase(std::find(links.begin(), links.end(), object));
   impl_->object_of_path.erase(name);
   return Status();
+}
+
+Status Hdf5Writer::create_link(const LinkSpec& link) {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  const auto make = [&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(link.path));
+    STRIA_RETURN_IF_ERROR(impl_->look_for(path));
+    if (path.empty() || impl_->find(path) != nullptr) {
+      return Status(ErrorCode::kAlreadyExists, "the name is taken");
+    }
+    STRIA_RETURN_IF_ERROR(impl_->make_groups(path, path.size()));
+    STRIA_ASSIGN_OR_RETURN(Object* const made, impl_->add(path, Object::Kind::kLink));
+    made->link_target = link.target;
+    made->link_file = link.file;
+    return Status();
+  };
+  return make().with_context("cannot make link '" + link.path + "'");
 }
 
 Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk> chunks) {
@@ -320,61 +338,6 @@ Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::by
   return made.ok() ? made : made.with_context(naming(spec));
 }
 
-Status Hdf5Writer::write_attribute(const AttributeSpec& attribute) {
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const auto make = [&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(Object* const object, impl_->owner_of(attribute));
-    STRIA_ASSIGN_OR_RETURN(Value value, h5::make_attribute_value(attribute));
-    Attribute* there = object->find(attribute.name);
-    if (there == nullptr) {
-      object->attributes.push_back({.name = attribute.name, .value = std::move(value), .waits = false, .otherwise = {}});
-    } else if (there->waits) {
-      there->otherwise = std::move(value);
-    } else {
-      there->value = std::move(value);
-    }
-    return Status();
-  };
-  const Status made = make();
-  return made.ok() ? made : made.with_context(naming(attribute));
-}
-
-Result<int> Hdf5Writer::reserve_attribute(const AttributeSpec& attribute) {
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const auto make = [&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(Object* const object, impl_->owner_of(attribute));
-    STRIA_ASSIGN_OR_RETURN(Value value, h5::make_attribute_value(attribute));
-    if (object->find(attribute.name) != nullptr) {
-      return Status(ErrorCode::kAlreadyExists, "the name is taken");
-    }
-    object->attributes.push_back({.name = attribute.name, .value = std::move(value), .waits = true, .otherwise = {}});
-    impl_->reserved.push_back(&object->attributes.back());
-    return Status();
-  };
-  const Status made = make();
-  if (!made.ok()) {
-    return made.with_context(naming(attribute));
-  }
-  return static_cast<int>(impl_->reserved.size()) - 1;
-}
-
-Status Hdf5Writer::fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values) {
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  for (const auto& [number, content] : values) {
-    const bool known = number >= 0 && number < static_cast<int>(impl_->reserved.size());
-    if (!known || !impl_->reserved[static_cast<size_t>(number)]->waits) {
-      return Status(ErrorCode::kInvalidArgument, "no attribute waits for a value under number " + std::to_string(number));
-    }
-    Attribute& waiting = *impl_->reserved[static_cast<size_t>(number)];
-    const Status filled = h5::fill(waiting.value, content);
-    if (!filled.ok()) {
-      return filled.with_context("cannot set attribute '" + waiting.name + "'");
-    }
-    waiting.waits = false;
-  }
-  return Status();
-}
-
 Result<SparseImage> Hdf5Writer::finish() {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   impl_->finished = true;
@@ -383,6 +346,10 @@ Result<SparseImage> Hdf5Writer::finish() {
   if (is_new) {
     STRIA_RETURN_IF_ERROR(space.reserve(h5::kSuperblockBytes, 1).status());
   }
+  STRIA_RETURN_IF_ERROR(impl_->find_targets());
+  h5::DimensionScales scales;
+  const auto find_scale = [&](const std::string& path, int64_t length) { return impl_->find_scale(path, length); };
+  STRIA_RETURN_IF_ERROR(scales.attach(impl_->objects, find_scale, space));
   // So that the metadata between tables, which have sums of their own, are one stretch.
   for (Object& object : impl_->objects) {
     STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));
@@ -398,6 +365,10 @@ Result<SparseImage> Hdf5Writer::finish() {
       STRIA_RETURN_IF_ERROR(h5::place_object(*group, space));
     }
   }
+  for (Object& object : impl_->objects) {
+    h5::fill_addresses(object, space);
+  }
+  scales.finish(space);
   const int64_t root = impl_->objects.front().address;
   if (is_new) {
     space.write(0, h5::superblock(space.file_bytes(), root));

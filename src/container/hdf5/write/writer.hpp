@@ -43,6 +43,7 @@ class Hdf5Writer : public Writer {
   Result<int64_t> create_dataset(const DatasetSpec& spec) override;
   Status extend_dataset(const DatasetSpec& spec) override;
   Status remove(const std::string& path) override;
+  Status create_link(const LinkSpec& link) override;
   Status place_chunks(const std::string& path, std::vector<StoredChunk> chunks) override;
   Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) override;
   /// kUnsupported over 60,000 bytes.

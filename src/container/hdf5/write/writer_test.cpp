@@ -352,7 +352,8 @@ TEST(Hdf5Writer, AttributesMayBeManyButNotLarge) {
 
 TEST(Hdf5Writer, ReservedAttributesGetTheirValuesLast) {
   Hdf5Writer writer;
-  const ElementSpec big = {ElementSpec::Kind::kNumber, ElementType::kInt32, true, 4, false, false, {}};
+  ElementSpec big = ElementSpec::of_number(ElementType::kInt32);
+  big.big_endian = true;
   std::vector<int> numbers;
   for (const std::string name : {"x", "y"}) {
     ASSERT_TRUE(writer.create_dataset({name, kInt, {1}, 1}).ok());

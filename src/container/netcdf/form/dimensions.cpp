@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "container/dimension_names.hpp"
 #include "container/netcdf/form/names.hpp"
 
 namespace stria::container::netcdf {
@@ -14,27 +15,13 @@ Status refused(const DatasetSpec& spec, const std::string& why) {
   return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': {}", spec.path, why));
 }
 
-// How many dimensions before this one have the same length and no name either.
-int64_t equals_before(const DatasetSpec& spec, const Shape& shape, size_t index) {
-  int64_t count = 0;
-  for (size_t i = spec.unlimited ? 1 : 0; i < index; ++i) {
-    const bool named = i < spec.dimension_names.size() && !spec.dimension_names[i].empty();
-    count += !named && shape.lengths[i] == shape.lengths[index] ? 1 : 0;
-  }
-  return count;
-}
-
 std::string name_of(const DatasetSpec& spec, const Shape& shape, size_t index) {
-  if (index < spec.dimension_names.size() && !spec.dimension_names[index].empty()) {
-    return spec.dimension_names[index];
-  }
-  if (index == 0 && spec.unlimited) {
+  const bool is_given = index < spec.dimension_names.size() && !spec.dimension_names[index].empty();
+  if (index == 0 && spec.unlimited && !is_given) {
     return "record";
   }
   // Those of the library's own tables can't be in the way of a name that is given.
-  const std::string name = fmt::format("{}dim_{}", is_own(spec.path) ? kOwnVariablePrefix : "", shape.lengths[index]);
-  const int64_t before = equals_before(spec, shape, index);
-  return before == 0 ? name : fmt::format("{}_{}", name, before + 1);
+  return dimension_name(spec, shape.lengths, index, is_own(spec.path) ? kOwnVariablePrefix : "");
 }
 
 }  // namespace

@@ -46,6 +46,10 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
   const auto refused = [&](ErrorCode code, const char* why) {
     return Status(code, fmt::format("dataset '{}': {}", spec.path, why));
   };
+  if (spec.element.meaning == Meaning::kComplex || spec.element.meaning == Meaning::kHalf) {
+    return refused(ErrorCode::kUnsupported,
+                   "a classic netCDF file has no complex numbers, and none of half precision; use HDF5");
+  }
   if (spec.extendable) {
     return refused(ErrorCode::kUnsupported,
                    "a classic netCDF file doesn't grow by rows; use HDF5, or "

@@ -1,0 +1,90 @@
+// Names of dimensions, numbers that mean more than their type says, references, links, and elements
+// that are overwritten.
+#include <mpi.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { COUNT = 6 };
+
+static int rank;
+static const char* path = "c_kinds_test.h5";
+
+static void write_file(void) {
+  stria_file* file;
+  stria_options* options;
+  stria_dataset* dataset;
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, path, NULL, &file));
+  CHECK_OK(stria_options_new(&options));
+  CHECK_OK(stria_options_set(options, "dimensions", "x"));
+  CHECK_OK(stria_options_set(options, "meaning", "complex"));
+  CHECK(stria_options_set(options, "meaning", "imaginary") == STRIA_INVALID_ARGUMENT);
+  const int64_t dims[] = {COUNT, 2}, start[] = {0, 0};
+  const double waves[COUNT][2] = {{1, -1}, {2, -2}};
+  CHECK_OK(stria_create_dataset(file, "wave", STRIA_FLOAT64, 2, dims, options, &dataset));
+  CHECK(strcmp(stria_dataset_type_name(dataset), "complex128") == 0);
+  if (rank == 0)
+    CHECK_OK(stria_put(dataset, start, dims, waves, NULL, STRIA_FLOAT64));
+  stria_options_free(options);
+  const unsigned char switches[] = {1, 0, 7};
+  const float one[] = {0.5f, 2};
+  const char* paths[] = {"wave", "/"};
+  CHECK_OK(stria_set_booleans(file, "wave", "periodic", -1, switches));
+  CHECK_OK(stria_set_booleans(file, "wave", "switches", 3, switches));
+  CHECK_OK(stria_set_complex(file, "wave", "phase", STRIA_FLOAT32, -1, one));
+  CHECK_OK(stria_set_references(file, "/", "shown", 2, paths));
+  CHECK_OK(stria_create_link(file, "latest", "/wave", NULL));
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+}
+
+static void overwrite(void) {
+  stria_file* file;
+  stria_dataset* dataset;
+  const int64_t start[] = {1, 0}, count[] = {1, 2};
+  const double number[] = {7, 8};
+  CHECK_OK(stria_append_mpi(MPI_COMM_WORLD, path, NULL, &file));
+  CHECK_OK(stria_update(file, "wave", &dataset));
+  if (rank == 0)
+    CHECK_OK(stria_put(dataset, start, count, number, NULL, STRIA_FLOAT64));
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+}
+
+static void read_file(void) {
+  stria_file* file;
+  stria_dataset* dataset;
+  stria_list* paths;
+  double waves[COUNT][2], phase[2], number;
+  int64_t count;
+  unsigned char switches[3];
+  const int64_t dims[] = {COUNT, 2}, start[] = {0, 0};
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, path, NULL, &file));
+  CHECK_OK(stria_find_dataset(file, "latest", &dataset));
+  CHECK_OK(stria_read(dataset, start, dims, waves, NULL, STRIA_FLOAT64));
+  CHECK(waves[0][0] == 1 && waves[0][1] == -1 && waves[1][0] == 7 && waves[1][1] == 8 && waves[5][1] == 0);
+  CHECK_OK(stria_get_numbers(file, "wave", "switches", STRIA_UINT8, 3, switches, &count));
+  CHECK(count == 3 && switches[0] == 1 && switches[1] == 0 && switches[2] == 1);
+  CHECK_OK(stria_get_complex(file, "wave", "phase", STRIA_FLOAT64, 1, phase, &count));
+  CHECK(count == 1 && phase[0] == 0.5 && phase[1] == 2);
+  CHECK(stria_get_complex(file, "wave", "switches", STRIA_FLOAT64, 1, phase, &count) == STRIA_INVALID_ARGUMENT);
+  CHECK(stria_get_numbers(file, "wave", "phase", STRIA_FLOAT64, 1, &number, &count) == STRIA_INVALID_ARGUMENT);
+  CHECK_OK(stria_get_references(file, "/", "shown", &paths));
+  CHECK(stria_list_size(paths) == 2 && strcmp(stria_list_at(paths, 0), "/wave") == 0);
+  CHECK(strcmp(stria_list_at(paths, 1), "/") == 0);
+  stria_list_free(paths);
+  stria_close(&file);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  write_file();
+  overwrite();
+  read_file();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0)
+    CHECK(remove(path) == 0);
+  MPI_Finalize();
+  return 0;
+}

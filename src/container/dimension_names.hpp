@@ -1,0 +1,41 @@
+// Names of dimensions: those that a program gives, and those that it leaves out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/spec.hpp"
+#include "stria/status.hpp"
+
+namespace stria::container {
+
+/// The name of dimension `index` of a dataset of these lengths: the one that is given, else
+/// `prefix` and one made of the length, which no other of the dataset's dimensions has.
+std::string dimension_name(const DatasetSpec& spec, std::span<const int64_t> lengths, size_t index, const std::string& prefix);
+
+/// The dimensions of a file whose names are paths, and the datasets that may be their coordinates.
+class NamedDimensions {
+ public:
+  /// Fills in names that are left out. kInvalidArgument when they aren't as many as `lengths`, when
+  /// one can't be a path, or leads to a group that the dataset is not in.
+  static Status complete(DatasetSpec& spec, std::span<const int64_t> lengths);
+  /// Hears of a dataset. kInvalidArgument when a dimension of its has another length elsewhere, or
+  /// when a dataset has the name of a dimension that it can't be the coordinates of.
+  Status add(const DatasetSpec& spec, std::span<const int64_t> lengths);
+
+ private:
+  Status check_coordinates(const std::string& path) const;
+
+  struct Coordinates {
+    std::vector<int64_t> lengths;
+    std::vector<std::string> names;
+  };
+  std::map<std::string, int64_t> length_of_;
+  std::map<std::string, Coordinates> datasets_;
+};
+
+}  // namespace stria::container

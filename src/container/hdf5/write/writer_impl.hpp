@@ -1,0 +1,66 @@
+// What a writer of HDF5 has in its hands: the tree of objects.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "container/hdf5/write/objects.hpp"
+#include "container/hdf5/write/writer.hpp"
+
+namespace stria::container {
+
+struct Hdf5Writer::Impl {
+  using Object = h5::Object;
+
+  std::deque<Object> objects;  // in the order in which they were made, the root group first
+  std::unordered_map<std::string, Object*> object_of_path;
+  std::vector<h5::Attribute*> reserved;
+  const h5::OldFile* old_file = nullptr;  // that grows
+  int64_t first_raw = h5::ImageSpace::kHeadBytes;
+  int64_t planned_end = 0;
+  int64_t raw_end = h5::ImageSpace::kHeadBytes;
+  bool finished = false;
+
+  explicit Impl(const h5::OldFile* old) : old_file(old) {
+    Object& root = objects.emplace_back();
+    object_of_path[""] = &root;
+    if (old_file != nullptr) {
+      root.is_old = true;
+      root.address = old_file->root_address();
+    }
+  }
+
+  Status check_usable() const {
+    return finished ? Status(ErrorCode::kInvalidArgument, "the HDF5 writer has already finished") : Status();
+  }
+  Object* find(const std::string& path) const {
+    const auto found = object_of_path.find(path);
+    return found == object_of_path.end() ? nullptr : found->second;
+  }
+  /// Adds an object below an existing group.
+  Result<Object*> add(const std::string& path, Object::Kind kind);
+  /// Learns what the old file has on the way to `path`, so that find() sees it.
+  Status look_for(const std::string& path);
+  Status learn(Object& object, const std::string& path);
+  /// Notes that an object changes, which its file may have already: it gets another header, and so
+  /// do the groups above it.
+  Status change(Object& object);
+  /// Makes the groups of `path` whose names end before `end`, unless they are there.
+  Status make_groups(const std::string& path, size_t end);
+  Status make_group(const std::string& path);
+  Status make_dataset(const DatasetSpec& spec, h5::Value value, int64_t data_offset);
+  Status keep_cut(const DatasetSpec& spec, Object& dataset);
+  /// The place of a dataset's raw data.
+  Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
+  Result<Object*> owner_of(const AttributeSpec& attribute);
+  /// What there is at the path of a dimension: its scale, or one that is made.
+  Result<Object*> find_scale(const std::string& path, int64_t length);
+  /// Finds the objects to which attributes refer.
+  Status find_targets();
+  /// The places of the contents of tables, once they have places.
+  std::vector<ByteRange> table_places() const;
+};
+
+}  // namespace stria::container

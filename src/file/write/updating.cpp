@@ -1,0 +1,174 @@
+#include "file/write/updating.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "base/hash.hpp"
+#include "file/checksums/checksum_index.hpp"
+#include "file/checksums/seal.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kAtOnceBytes = 1 << 20;
+constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
+
+Status read_all(storage::File& file, int64_t offset, std::span<std::byte> out) {
+  const storage::ReadSegment segment{offset, out.data(), static_cast<int64_t>(out.size())};
+  STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, file.read(std::span(&segment, 1)));
+  return read_bytes == segment.bytes ? Status() : Status(ErrorCode::kCorrupted, "the file is cut short");
+}
+
+// Calls `take` with all bytes of a range, one piece behind another.
+template <typename Take>
+Status read_in_pieces(storage::File& file, ByteRange range, Take&& take) {
+  std::vector<std::byte> piece(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+  while (!range.empty()) {
+    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+    STRIA_RETURN_IF_ERROR(read_all(file, range.begin, bytes));
+    take(std::span<const std::byte>(bytes));
+    range.begin += static_cast<int64_t>(bytes.size());
+  }
+  return Status();
+}
+
+// This rank's share of [0, total).
+ByteRange share_of(int64_t total, const Comm& comm) {
+  const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
+  return {before(comm.rank()), before(comm.rank() + 1)};
+}
+
+std::vector<ByteRange> united(std::vector<ByteRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  std::vector<ByteRange> joined;
+  for (const ByteRange& range : ranges) {
+    if (!joined.empty() && range.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, range.end);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+bool Updating::any() const {
+  const auto datasets = catalog_.datasets();
+  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_updated; });
+}
+
+Status Updating::note(std::span<const Transfer> puts) {
+  touched_.resize(static_cast<size_t>(catalog_.size()));
+  for (const Transfer& put : puts) {
+    if (catalog_[put.dataset].is_updated) {
+      touched_[static_cast<size_t>(put.dataset)].push_back({put.first_row, put.first_row + put.row_count});
+    }
+  }
+  return Status();
+}
+
+Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
+  Place place;
+  const ChecksumIndex& sums = old_.checksums;
+  const auto listed = std::find(sums.paths.begin(), sums.paths.end(), dataset.spec.path);
+  if (listed == sums.paths.end()) {
+    return place;  // another program has added it
+  }
+  const auto number = static_cast<size_t>(listed - sums.paths.begin());
+  place.is_summed = true;
+  std::tie(place.table, place.column) = sums.placement[number];
+  place.has_records = std::any_of(sums.slabs.begin(), sums.slabs.end(),
+                                  [&](const SlabSum& slab) { return slab.dataset == static_cast<int>(number); });
+  return place;
+}
+
+Status Updating::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
+  const auto& [table_offset, row_count, columns] = old_.checksums.tables[static_cast<size_t>(place.table)];
+  if (rows.end > row_count) {
+    return Status(ErrorCode::kFormat, "dataset '" + dataset.spec.path + "' and its table of checksums differ in rows");
+  }
+  const int64_t row_bytes = dataset.row_bytes();
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    StreamingHash hash;
+    const int64_t begin = dataset.data_offset + row * row_bytes;
+    STRIA_RETURN_IF_ERROR(
+        read_in_pieces(file, {begin, begin + row_bytes}, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
+    const uint64_t sum = std::max<uint64_t>(hash.digest(), 1);
+    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kSumBytes,
+                                        reinterpret_cast<const std::byte*>(&sum), kSumBytes};
+    STRIA_RETURN_IF_ERROR(file.write(std::span(&segment, 1)));
+  }
+  return Status();
+}
+
+Status Updating::sum_again(storage::File& file, const Comm& comm, std::vector<std::byte>& records) const {
+  for (int number = 0; number < catalog_.size(); ++number) {
+    const DatasetEntry& dataset = catalog_[number];
+    const Place place = dataset.is_updated ? place_of(dataset) : Place();
+    if (!place.is_summed) {
+      continue;
+    }
+    if (place.table < 0) {
+      const ByteRange share = share_of(dataset.data_bytes(), comm);
+      StreamingHash hash;
+      const ByteRange in_file{dataset.data_offset + share.begin, dataset.data_offset + share.end};
+      STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
+      if (!share.empty()) {
+        encode_slab_sum({.dataset = number,
+                         .displacement = share.begin,
+                         .region = Datatype::bytes(share.size()),
+                         .sum = std::max<uint64_t>(hash.digest(), 1)},
+                        records);
+      }
+      continue;
+    }
+    std::vector<ByteRange> rows;
+    if (place.has_records) {
+      rows.push_back(share_of(dataset.row_count(), comm));
+    } else if (static_cast<size_t>(number) < touched_.size()) {
+      rows = united(touched_[static_cast<size_t>(number)]);
+    }
+    for (const ByteRange& range : rows) {
+      STRIA_RETURN_IF_ERROR(sum_rows(file, dataset, place, range));
+    }
+  }
+  return Status();
+}
+
+Status Updating::sum_tables(storage::File& file) const {
+  ChecksumIndex& sums = old_.checksums;
+  if (!sums.is_sealed) {
+    return Status();
+  }
+  std::vector<char> changed(sums.tables.size(), 0);
+  for (const DatasetEntry& dataset : catalog_.datasets()) {
+    const Place place = dataset.is_updated ? place_of(dataset) : Place();
+    if (place.table >= 0) {
+      changed[static_cast<size_t>(place.table)] = 1;
+    }
+  }
+  for (size_t table = 0; table < changed.size(); ++table) {
+    if (changed[table] == 0) {
+      continue;
+    }
+    const auto& [offset, row_count, columns] = sums.tables[table];
+    const ByteRange content{offset, offset + row_count * columns * kSumBytes};
+    TableSeal seal;
+    int64_t at = 0;
+    STRIA_RETURN_IF_ERROR(read_in_pieces(file, content, [&](std::span<const std::byte> bytes) {
+      for (; !bytes.empty(); bytes = bytes.subspan(sizeof(uint64_t)), ++at) {
+        uint64_t sum = 0;
+        std::memcpy(&sum, bytes.data(), sizeof sum);
+        seal.count += sum != 0 ? 1 : 0;
+        seal.sum += place_term(at, sum);
+      }
+    }));
+    sums.seal.tables[table] = seal;
+  }
+  return Status();
+}
+
+}  // namespace stria::file

@@ -1,0 +1,58 @@
+// Elements of datasets that a file has already, overwritten in place: the sums that follow them.
+//
+// Problem: a sum is of a whole row, of which several ranks may have put elements, and tables of
+// sums have sums themselves.
+// Method: when all ranks have written, each rank reads the rows again in which it has put
+// something, and puts their sums into the file's own table. Where the file has sums of other
+// regions of a dataset, the ranks share all of it and make new ones. When these are written,
+// rank 0 sums up the tables.
+// Cost: reading what was put once more, by whole rows; a dataset of short rows whole; 8 bytes for
+// each row of the tables.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "comm/comm.hpp"
+#include "file/define/catalog.hpp"
+#include "file/move/transfer.hpp"
+#include "file/write/old_content.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+/// Everything here is local.
+class Updating {
+ public:
+  /// What is updated; it must outlive this. `old` has the sums, on rank 0 with their seal.
+  Updating(const Catalog& catalog, OldContent& old) : catalog_(catalog), old_(old) {}
+
+  /// Whether any dataset is overwritten. The same on every rank.
+  bool any() const;
+  /// Keeps which rows puts touch, before they are moved.
+  Status note(std::span<const Transfer> puts);
+  /// Sums this rank's share again, when all ranks have written: rows in their tables, and of
+  /// anything else the records that it appends to `records`.
+  Status sum_again(storage::File& file, const Comm& comm, std::vector<std::byte>& records) const;
+  /// On rank 0, when all ranks have done so: the sums of the tables.
+  Status sum_tables(storage::File& file) const;
+
+ private:
+  /// Where the file has a dataset's sums.
+  struct Place {
+    bool is_summed = false;
+    int64_t table = -1;
+    int64_t column = -1;
+    bool has_records = false;
+  };
+  Place place_of(const DatasetEntry& dataset) const;
+  Status sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const;
+
+  const Catalog& catalog_;
+  OldContent& old_;
+  std::vector<std::vector<ByteRange>> touched_;  // rows, of each dataset
+};
+
+}  // namespace stria::file
