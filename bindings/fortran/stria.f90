@@ -17,8 +17,8 @@
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
-! flush, commit, commit_async, discard, read, place_rows, get_attribute) are made by all ranks in the
-! same order, and have the same outcome on all.
+! flush, commit, commit_async, discard, read, place_rows, get_attribute) are made by all ranks in
+! the same order, and have the same outcome on all.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI

@@ -70,7 +70,7 @@ class PackMode : public IoMode {
   void prepare() override { arrays_.limits.prepare_packed().throw_if_error(); }
   std::string name() const override { return "limit-memory"; }
   int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
-  void run(std::map<std::string, double>& /*phases*/) override { arrays_.limits.prepare_packed().throw_if_error(); }
+  void run(std::map<std::string, double>&) override { arrays_.limits.prepare_packed().throw_if_error(); }
   std::string check() override { return ""; }
 
  private:

@@ -34,8 +34,8 @@ class Background {
   void take(Queue& commit) noexcept;
   /// Waits until no commit of this process is to give a file this name, as the storage knows it.
   void wait_for_name(const std::string& stored_path);
-  /// On rank 0 of the communicator: the failure of a commit of it that nobody can wait for any more,
-  /// and of which the program has not heard; each once. Else success.
+  /// On rank 0 of the communicator: the failure of a commit of it that nobody can wait for any
+  /// more, and of which the program has not heard; each once. Else success.
   Status take_unheard_failure(Comm& comm);
   /// At the end of the program: waits until all commits have ended, says which have failed unheard,
   /// and ends the thread.

@@ -1,7 +1,8 @@
 // The memory that keeps what a rank writes until a thread writes it.
 //
 // Problem: each new page from the kernel costs a fault and is zeroed, which takes longer than to
-// fill it; and checkpoints come again and again. A copy of what was packed costs as much as packing.
+// fill it; and checkpoints come again and again. A copy of what was packed costs as much as its
+// packing.
 // Method: extents of the process's own memory, kept for the next commit. What they held is marked
 // as free, so that the kernel takes the pages where it needs them, and leaves them where it
 // doesn't. Batches are packed where they stay. Neighbours in the file that are neighbours in an
@@ -28,8 +29,8 @@ class Staging {
 
   /// Room for bytes that the next take() only notes. Null where there is not as much in one piece.
   std::byte* room(int64_t bytes) noexcept;
-  /// Copies the bytes, unless they are in the room, and keeps them for write_to(). Returns how many,
-  /// from the first: fewer where the limit is reached, or there is no memory. Never throws.
+  /// Copies the bytes, unless they are in the room, and keeps them for write_to(). Returns how
+  /// many, from the first: fewer where the limit is reached, or there is no memory. Never throws.
   int64_t take(const storage::WriteSegment& segment) noexcept;
   /// Writes everything, and gives the memory back as it goes, also after an error.
   Status write_to(storage::File& file);
