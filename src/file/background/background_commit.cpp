@@ -90,12 +90,10 @@ std::optional<Status> BackgroundCommit::look() {
 // Makes durable what another node than rank 0's has written, and tells rank 0.
 Status BackgroundCommit::end_node(const Status& written) {
   const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
+  Status ended = written.ok() && about_.sync ? opened_->sync() : Status();
+  ended.update(close());
   Status outcome = written;
-  if (outcome.ok()) {
-    outcome = about_.sync ? opened_->sync() : Status();
-    outcome.update(close());
-    outcome = outcome.with_context(fmt::format("rank {}", board_.first_rank()));
-  }
+  outcome.update(ended.with_context(fmt::format("rank {}", board_.first_rank())));
   // Where rank 0 is gone, there will be no answer either.
   static_cast<void>(peers_[0].link.send(encode_outcome(outcome, {})));
   return outcome;
