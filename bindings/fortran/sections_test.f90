@@ -17,6 +17,7 @@ program sections_test
   call rows_in_order()
   call every_kind()
   call no_temporary()
+  call in_background()
   call errors()
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) call remove_file(path)
@@ -217,6 +218,31 @@ contains
     allocate (rows(2, count))
     call dataset%read([1, first], rows)
     call check(all(rows(1, :) == [(first + i, i=0, count - 1)]) .and. all(rows(2, :) == -rows(1, :)), "rows")
+    call file%close()
+  end subroutine
+
+  ! The file has what the array had at the call, and its name without another one.
+  subroutine in_background()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    type(stria_commit) :: commit
+    real(real64), asynchronous :: row(1000), back(1000)
+    integer :: code
+    row = rank + 1
+    call file%create(MPI_COMM_WORLD, path)
+    call file%create_dataset("x", stria_real64, [1000, ranks], dataset)
+    call dataset%put([1, rank + 1], row)
+    call file%commit_async(commit)
+    call file%close()
+    row = -1
+    call commit%wait()
+    call check(commit%done(), "an end")
+    call commit%wait(ierr=code)
+    call check(code == stria_ok, "a commit that was waited for before")
+    call file%open(MPI_COMM_WORLD, path)
+    call file%dataset("x", dataset)
+    call dataset%read([1, mod(rank + 1, ranks) + 1], back)
+    call check(all(back == mod(rank + 1, ranks) + 1), "the data of the call")
     call file%close()
   end subroutine
 

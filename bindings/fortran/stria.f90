@@ -17,8 +17,8 @@
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
-! flush, commit, discard, read, place_rows, get_attribute) are made by all ranks in the same order,
-! and have the same outcome on all.
+! flush, commit, commit_async, discard, read, place_rows, get_attribute) are made by all ranks in
+! the same order, and have the same outcome on all.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -68,6 +68,19 @@ module stria
     procedure :: shape => dataset_shape
   end type
 
+  ! A commit that goes on while the program computes, of commit_async.
+  type, public :: stria_commit
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    ! True when wait would not block.
+    procedure :: done => commit_done
+    ! wait([ierr]): until the commit has ended; the error is that of the commit, on every rank.
+    procedure :: wait => commit_wait
+    ! Forgets the commit, which goes on.
+    procedure :: free => commit_free
+  end type
+
   ! An open file. A file that goes out of scope stays open: end it with close.
   type, public :: stria_file
     private
@@ -108,6 +121,9 @@ module stria
     procedure :: flush => file_flush
     ! commit([ierr]): likewise, and a new file is completed and takes its name.
     procedure :: commit => file_commit
+    ! commit_async(commit [, ierr]): as commit, but returns once this rank's data are packed into
+    ! memory. The arrays may change then, and the file may be closed.
+    procedure :: commit_async => file_commit_async
     ! discard([ierr]): gives up a new file. Nothing of it is left.
     procedure :: discard => file_discard
     ! close(): ends the handle. A new file that was not committed is given up; no rank waits.
@@ -170,6 +186,26 @@ module stria
       type(c_ptr), value :: file
       integer(c_int) :: code
     end function
+    function c_commit_async(file, commit) bind(c, name="stria_commit_async") result(code)
+      import
+      type(c_ptr), value :: file
+      type(c_ptr), intent(out) :: commit
+      integer(c_int) :: code
+    end function
+    function c_commit_done(commit) bind(c, name="stria_commit_done") result(done)
+      import
+      type(c_ptr), value :: commit
+      integer(c_int) :: done
+    end function
+    function c_commit_wait(commit) bind(c, name="stria_commit_wait") result(code)
+      import
+      type(c_ptr), value :: commit
+      integer(c_int) :: code
+    end function
+    subroutine c_commit_free(commit) bind(c, name="stria_commit_free")
+      import
+      type(c_ptr), intent(inout) :: commit
+    end subroutine
     function c_discard(file) bind(c, name="stria_discard") result(code)
       import
       type(c_ptr), value :: file
@@ -632,6 +668,34 @@ contains
     class(stria_file), intent(inout) :: self
     integer, intent(out), optional :: ierr
     call finish("commit", c_commit(self%handle), ierr)
+  end subroutine
+
+  subroutine file_commit_async(self, commit, ierr)
+    class(stria_file), intent(inout) :: self
+    type(stria_commit), intent(inout) :: commit
+    integer, intent(out), optional :: ierr
+    call commit%free()
+    call finish("commit_async", c_commit_async(self%handle, commit%handle), ierr)
+  end subroutine
+
+  logical function commit_done(self)
+    class(stria_commit), intent(in) :: self
+    commit_done = c_commit_done(self%handle) /= 0
+  end function
+
+  subroutine commit_wait(self, ierr)
+    class(stria_commit), intent(inout) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = stria_ok
+    if (c_associated(self%handle)) code = c_commit_wait(self%handle)
+    call finish("commit%wait", code, ierr)
+    call self%free()
+  end subroutine
+
+  subroutine commit_free(self)
+    class(stria_commit), intent(inout) :: self
+    call c_commit_free(self%handle)
   end subroutine
 
   subroutine file_discard(self, ierr)

@@ -7,6 +7,7 @@
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/hint_files.hpp"
+#include "file/background/background.hpp"
 #include "file/open_files.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
@@ -55,8 +56,11 @@ Environment make_environment(std::shared_ptr<Comm> comm, const std::string& path
   auto node_hosts = access::hosts_of_nodes(*environment.comm, host);
   access::FileHints from_files;
   const Status read = access::hints_from_files(*environment.comm, path, {"STRIA_HINTS_FILE"}, from_files);
-  environment.problem = or_out_of_memory(
-      [&] { return read.ok() ? equip(environment, hints, std::move(from_files), std::move(node_hosts)) : read; });
+  environment.problem = or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(read);
+    STRIA_RETURN_IF_ERROR(equip(environment, hints, std::move(from_files), std::move(node_hosts)));
+    return Background::instance().take_unheard_failure(*environment.comm);
+  });
   return environment;
 }
 

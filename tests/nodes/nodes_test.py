@@ -145,17 +145,39 @@ def test_failures(local):
     assert ", 0 failed," in drop_in(["-n", "4", "--nodes", "2"], "mpiio_failures", more=f":{BUILD}/lib/libmpiio_fail_io.so")
 
 
-def test_library_on_failing_storage(nodes):
-    """A rank of another node can't write: every rank hears of it, and the old file remains."""
+@pytest.mark.parametrize(
+    ("fault", "told", "ways"),
+    [
+        ("write:rank=4:errno=EIO", "rank 4", []),
+        ("write:rank=4:errno=EIO", "rank 4", ["--async"]),
+        ("sync:rank=3:errno=EIO", "rank 3", ["--async"]),
+        ("write:rank=4:kill", "", ["--async"]),
+    ],
+)
+def test_library_on_failing_storage(nodes, fault, told, ways):
+    """A rank of another node can't write, its first rank can't sync, or one is killed: every rank
+    hears of it, and the old file remains."""
     out = f"{SHARE}/fail"
     cluster("on", "n1", "mkdir", "-p", out)
     common = ["flash", "sedov", "--dim", 3, "--max-level", 3, "--out", out, "--checkpoint-every", 1,
               "--hint", "stria_method=list_io"]  # fmt: skip
     stria(TWO_BY_THREE, *common, "--steps", 1)
     before = cluster("on", "n1", "md5sum", f"{out}/sedov_hdf5_chk_0000")
-    code, output = finish(start(TWO_BY_THREE, BUILD / "bin/stria", *common, "--steps", 3, STRIA_FAULT="write:rank=4:errno=EIO"))
-    assert code != 0 and "rank 4" in output, output
+    code, output = finish(start(TWO_BY_THREE, BUILD / "bin/stria", *common, *ways, "--steps", 3, STRIA_FAULT=fault))
+    assert code != 0 and told in output, output
     assert cluster("on", "n1", "md5sum", f"{out}/sedov_hdf5_chk_0000") == before
+
+
+def test_commits_in_the_background(nodes):
+    """Nodes that share no memory write and end files together while the program computes."""
+    for method in ["automatic", "two_phase"]:
+        out = f"{SHARE}/async_{method}"
+        stria(FOUR_BY_TWO, "flash", "sedov", "--dim", 2, "--max-level", 3, "--out", out, "--steps", 5, "--checkpoint-every", 1,
+              "--async", "--hint", f"stria_method={method}")  # fmt: skip
+        names = cluster("on", "n2", "ls", out).split()
+        assert len(names) > 4 and not any("partial" in name for name in names), names
+        for name in names:
+            cluster("on", "n2", BUILD / "bin/stria", "verify", f"{out}/{name}")
 
 
 @pytest.mark.parametrize("kind", ["library", "mpiio"])

@@ -85,6 +85,21 @@ def test_levels(work, monkeypatch, level, layers):
         assert file["facts"]["method"] == "list_io" and file["facts"]["why not collective"] == "hint romio_cb_write"
 
 
+def test_commits_in_the_background(work, monkeypatch):
+    """The thread has spans of its own in the file's time, and how long it was waited for."""
+    trace = traced_run(work, monkeypatch, "library", "--async", "--limits", "--layout", "standard", "--verify", "--sync")
+    description = stats(trace)
+    rows = by_name(description)
+    commits = (ROUNDS + 1) * RANKS
+    assert rows["engine", "background write"]["count"] == commits
+    assert rows["engine", "background end"]["count"] == ROUNDS + 1
+    counters = description["counters"]
+    worked = rows["engine", "background write"]["total_seconds"] + rows["engine", "background end"]["total_seconds"]
+    assert counters["background_ns"] * 1e-9 == pytest.approx(worked, rel=0.2, abs=0.002)
+    assert (counters["background_wait_ns"] > 0) == (("engine", "background wait") in rows)
+    assert "Commits in the background: " in run("trace", "stats", trace).succeeded().stdout
+
+
 def test_off_and_unset_leave_nothing(work, monkeypatch):
     run(*IO, "--dir", work, ranks=2).succeeded()
     monkeypatch.setenv("STRIA_TRACE", "off")

@@ -75,6 +75,7 @@ json report_json(const std::vector<ModeResult>& modes, const Arguments& argument
             {"layout", arguments.layout},
             {"format", format_name(options.format)},
             {"plotfile", options.plot_files},
+            {"async", options.in_background},
             {"read", options.read},
             {"limits", options.limits},
             {"keep", options.keep},
@@ -170,6 +171,8 @@ void add_flash_io(CLI::App& flash, Action& action) {
   add_format(*command, options.format);
   command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(in_range(1, 1000));
   command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
+  command->add_flag("--async", options.in_background,
+                    "also commit a checkpoint in the background, and time the call alone; with --limits also packing alone");
   command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");
   command
       ->add_option("--read-from", options.read_from,

@@ -59,6 +59,11 @@ class Benchmark {
     }
     double seconds = MPI_Wtime() - start;
     int64_t grown_bytes = memory_.growth_bytes();
+    try {
+      mode.settle();
+    } catch (const Error& error) {
+      problem = problem.empty() ? error.what() : problem;
+    }
     agree_on(comm_, problem, ErrorCode::kIo);
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
     MPI_Allreduce(MPI_IN_PLACE, &grown_bytes, 1, MPI_INT64_T, MPI_MAX, comm_);

@@ -30,7 +30,8 @@ struct IoOptions {
   bool standard = true;    ///< layouts of the checkpoint
   bool experimental = true;
   int64_t plot_variables = 4;
-  bool read = false;  ///< also read the checkpoint back into guard-celled blocks
+  bool in_background = false;  ///< also by commit_async(), timed until it returns
+  bool read = false;           ///< also read the checkpoint back into guard-celled blocks
   /// Only read this checkpoint, which another run kept, into blocks that are spread evenly over
   /// the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must be
   /// those of that run.

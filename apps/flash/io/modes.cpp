@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "format/flash_file.hpp"
+#include "io/limit_modes.hpp"
 #include "stria/paths.hpp"
 #include "workload/block_check.hpp"
 #include "workload/corners.hpp"
@@ -55,11 +56,6 @@ ScalarLists scalar_lists(const IoArrays& a, bool corners) {
                            {"ymin", 0.0}, {"ymax", static_cast<double>(lattice.ny)},
                            {"zmin", 0.0}, {"zmax", static_cast<double>(lattice.nz)}};
   return lists;
-}
-
-// Useful bytes of all variables in double.
-int64_t checkpoint_bytes(const IoArrays& a) {
-  return useful_bytes(a.options.workload, a.partition.total, a.options.workload.nvar, sizeof(double));
 }
 
 void take_phases(const Report& report, std::map<std::string, double>& phases) {
@@ -150,16 +146,24 @@ class StriaMode : public IoMode {
 
 class CheckpointMode : public StriaMode {
  public:
-  CheckpointMode(IoArrays& arrays, FileLayout layout, const std::string& name, const std::string& path)
-      : StriaMode(arrays, name, path), layout_(layout) {}
+  /// Where the file is committed in the background, a round ends when commit_async() returns.
+  CheckpointMode(IoArrays& arrays, FileLayout layout, const std::string& name, const std::string& path,
+                 bool in_background = false)
+      : StriaMode(arrays, name, path), layout_(layout), in_background_(in_background) {}
 
   int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
 
   void run(std::map<std::string, double>& phases) override {
     File file = create();
     put_checkpoint(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, false), form(layout_));
-    finish(file, phases);
+    if (in_background_) {
+      commit_ = file.commit_async();
+      note(file, phases);
+    } else {
+      finish(file, phases);
+    }
   }
+  void settle() override { commit_.wait(); }
 
   std::string check() override {
     if (layout_ == FileLayout::kExperimental) {
@@ -200,6 +204,8 @@ class CheckpointMode : public StriaMode {
   }
 
   FileLayout layout_;
+  bool in_background_;
+  Commit commit_;
 };
 
 class PlotMode : public StriaMode {
@@ -313,63 +319,11 @@ class ReadMode : public StriaMode {
   Unk target_;
 };
 
-class LimitMode : public IoMode {
- public:
-  LimitMode(IoArrays& arrays, LimitWay way, std::string name, std::string path)
-      : arrays_(arrays), way_(way), name_(std::move(name)), path_(std::move(path)) {}
-
-  std::string name() const override { return name_; }
-  std::string file() const override { return path_; }
-  int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
-  void run(std::map<std::string, double>& phases) override {
-    LimitTimes times;
-    arrays_.limits.write(way_, path_, arrays_.options.sync, &times).throw_if_error();
-    phases = {{"open", times.open_s},
-              {"pack", times.pack_s},
-              {"write", times.transfer_s},
-              {"sync", times.sync_s},
-              {"commit", times.close_s}};
-  }
-  std::string check() override { return check_file_runs(arrays_.limits.runs(way_, path_), arrays_.unk); }
-  void clean() override { arrays_.remove_file(path_); }
-
- private:
-  IoArrays& arrays_;
-  LimitWay way_;
-  std::string name_;
-  std::string path_;
-};
-
-class LimitReadMode : public IoMode {
- public:
-  LimitReadMode(IoArrays& arrays, std::string path)
-      : arrays_(arrays), path_(std::move(path)), target_(Unk::create(arrays.options.workload, arrays.partition).value()) {
-    target_.poison();
-  }
-
-  void prepare() override {
-    LimitTimes times;
-    arrays_.limits.write(LimitWay::kPackStaged, path_, false, &times).throw_if_error();
-  }
-  std::string name() const override { return arrays_.options.read_from.empty() ? "read-limit" : "restart-limit"; }
-  std::string kind() const override { return "read"; }
-  std::string file() const override { return path_; }
-  int64_t useful_bytes() const override { return checkpoint_bytes(arrays_); }
-  void run(std::map<std::string, double>& phases) override {
-    LimitTimes times;
-    arrays_.limits.read(path_, &target_, &times).throw_if_error();
-    phases = {{"open", times.open_s}, {"unpack", times.pack_s}, {"read", times.transfer_s}, {"commit", times.close_s}};
-  }
-  std::string check() override { return target_.check_interior(); }
-  void clean() override { arrays_.remove_file(path_); }
-
- private:
-  IoArrays& arrays_;
-  std::string path_;
-  Unk target_;
-};
-
 }  // namespace
+
+int64_t checkpoint_bytes(const IoArrays& arrays) {
+  return useful_bytes(arrays.options.workload, arrays.partition.total, arrays.options.workload.nvar, sizeof(double));
+}
 
 IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
     : comm(communicator),
@@ -399,13 +353,20 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
   std::vector<std::unique_ptr<IoMode>> modes;
   if (options.checkpoint && options.limits) {
     arrays.limits.prepare_packed().throw_if_error();
-    modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kContig, "limit-contig", base + "limit_contig"));
-    modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kPackWhole, "limit-pack-whole", base + "limit_pack_whole"));
-    modes.push_back(std::make_unique<LimitMode>(arrays, LimitWay::kPackStaged, "limit-pack", base + "limit_pack"));
+    modes.push_back(make_limit_mode(arrays, LimitWay::kContig, "limit-contig", base + "limit_contig"));
+    modes.push_back(make_limit_mode(arrays, LimitWay::kPackWhole, "limit-pack-whole", base + "limit_pack_whole"));
+    modes.push_back(make_limit_mode(arrays, LimitWay::kPackStaged, "limit-pack", base + "limit_pack"));
   }
   if (options.checkpoint && options.standard) {
     modes.push_back(
         std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard", checkpoint_name(base, 0, options.format)));
+  }
+  if (options.checkpoint && options.in_background) {
+    if (options.limits) {
+      modes.push_back(make_pack_mode(arrays));
+    }
+    modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kStandard, "standard-async",
+                                                     checkpoint_name(base, 3, options.format), true));
   }
   if (options.checkpoint && options.experimental) {
     modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental",
@@ -417,7 +378,7 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
   }
   if (options.read) {
     if (options.limits) {
-      modes.push_back(std::make_unique<LimitReadMode>(arrays, base + "read_limit"));
+      modes.push_back(make_limit_read_mode(arrays, base + "read_limit"));
     }
     modes.push_back(std::make_unique<ReadMode>(arrays, checkpoint_name(base, 2, options.format)));
   }

@@ -27,6 +27,9 @@ struct IoArrays {
   LimitFiles limits;
 };
 
+/// Useful bytes of all variables in double.
+int64_t checkpoint_bytes(const IoArrays& arrays);
+
 class IoMode {
  public:
   virtual ~IoMode() = default;
@@ -37,6 +40,8 @@ class IoMode {
   virtual void prepare() {}
   /// One timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
   virtual void run(std::map<std::string, double>& phases) = 0;
+  /// Waits for what goes on after a round, outside its time. Throws stria::Error.
+  virtual void settle() {}
   /// Checks what the last round wrote or read; empty when all values are right, else what is wrong.
   /// Collective: yes.
   virtual std::string check() = 0;

@@ -236,7 +236,9 @@ class ListWriter {
 
   void pack(std::span<const BatchPart> batch, Slot& slot) {
     PhaseTimer timer(context_.times, Phase::kPack);
-    Layout layout = lay_out(batch, slot.staging->data(), unit_bytes_, [&](int id) { return source_.straight_source(id); });
+    std::byte* const room = aids_.room ? aids_.room(room_bytes(batch)) : nullptr;
+    Layout layout = lay_out(batch, room != nullptr ? room : slot.staging->data(), unit_bytes_,
+                            [&](int id) { return room != nullptr ? nullptr : source_.straight_source(id); });
     source_.pack(layout.packed);
     for (const StreamPart& part : layout.straight) {
       source_.passed_direct(part.stream_id, part.begin, part.end);
@@ -245,6 +247,14 @@ class ListWriter {
     for (const BatchPart& part : batch) {
       unpacked_bytes_ -= part.end - part.begin;
     }
+  }
+
+  static int64_t room_bytes(std::span<const BatchPart> batch) {
+    int64_t bytes = 0;
+    for (const BatchPart& part : batch) {
+      bytes += part.end - part.begin + kMostPaddingBytes;
+    }
+    return bytes;
   }
 
   // What comes with the last batch is written first, because the end of a turn is announced before

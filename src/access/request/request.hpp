@@ -136,6 +136,9 @@ struct WriteAids {
   /// rank are packed and the last are not yet written. Returns more to write together with them,
   /// which must stay until the write ends.
   std::function<std::span<const storage::WriteSegment>()> packed = {};
+  /// Room for so many bytes, where the file keeps them as they are when they are written next: a
+  /// batch is packed there, whatever memory holds it. Null when there is none; never throws.
+  std::function<std::byte*(int64_t bytes)> room = {};
 };
 
 /// What a transfer did on this rank.

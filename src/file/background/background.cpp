@@ -7,7 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <system_error>
+#include <utility>
+
+#include "file/background/background_timer.hpp"
 
 namespace stria::file {
 
@@ -65,18 +69,43 @@ void Background::wait_for_name(const std::string& stored_path) {
   });
 }
 
+Status Background::take_unheard_failure(Comm& comm) {
+  std::unique_lock lock(mutex_);
+  // The program may know that it has ended, before the thread has put it into its list.
+  ended_.wait(lock, [&] {
+    return std::none_of(to_end_.begin(), to_end_.end(),
+                        [](const auto& commit) { return commit->is_root() && commit->is_done(); });
+  });
+  // The list alone has it: the program's tickets are gone.
+  const auto found = std::find_if(failed_.begin(), failed_.end(), [&](const std::shared_ptr<BackgroundCommit>& commit) {
+    return commit.use_count() == 1 && commit->is_unheard_at(comm);
+  });
+  if (found == failed_.end()) {
+    return Status();
+  }
+  const Status failure = (*found)->outcome();
+  failed_.erase(found);
+  return failure.with_context("an earlier commit_async(), for which nobody waits, has failed");
+}
+
 void Background::finish() {
   if (process_ != getpid()) {
     return;
   }
+  std::optional<BackgroundTimer> timer;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     work_.notify_one();
+    const Queue& left = to_end_.empty() ? to_write_ : to_end_;
+    if (!left.empty()) {
+      timer.emplace(left.front()->trace_id(), "background wait", trace::Counter::kBackgroundWaitNs);
+    }
   }
   if (thread_.joinable()) {
     thread_.join();
   }
+  timer.reset();
   for (const auto& commit : failed_) {
     commit->tell_if_unheard();
   }
@@ -100,15 +129,19 @@ void Background::run() {
 }
 
 bool Background::work(std::unique_lock<std::mutex>& lock) {
-  if (!to_end_.empty()) {
-    BackgroundCommit& commit = *to_end_.front();
+  bool one_has_its_turn = false;
+  for (auto at = to_end_.begin(); at != to_end_.end(); ++at) {
+    BackgroundCommit& commit = **at;
+    if (commit.is_root() && std::exchange(one_has_its_turn, true)) {
+      continue;
+    }
     lock.unlock();
     const BackgroundCommit::Step step = commit.try_to_end();
     lock.lock();
     if (step != BackgroundCommit::Step::kNotYet) {
       Queue over;
       Queue& next = step == BackgroundCommit::Step::kFailed ? failed_ : over;
-      next.splice(next.end(), to_end_, to_end_.begin());
+      next.splice(next.end(), to_end_, at);
       ended_.notify_all();
       return true;
     }
@@ -121,7 +154,7 @@ bool Background::work(std::unique_lock<std::mutex>& lock) {
   commit->write();
   lock.lock();
   Queue done;
-  Queue& next = commit->is_root() ? to_end_ : done;
+  Queue& next = commit->is_first() ? to_end_ : done;
   next.splice(next.end(), to_write_, to_write_.begin());
   ended_.notify_all();
   return true;

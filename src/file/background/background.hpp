@@ -2,10 +2,10 @@
 //
 // Problem: ranks that share several communicators may begin commits in different orders. A thread
 // that waited for other ranks in one of them could keep those waiting in another.
-// Method: the thread first writes what its rank has, whatever the others do. On rank 0 of a file it
-// then looks now and then whether the others have written too, and gives the file its name. Files
-// get their names in the order in which their commits began. The thread has a low priority, takes
-// no signals and never calls MPI.
+// Method: the thread first writes what its rank has, whatever the others do. On the first rank of a
+// node it then looks now and then how far the others have come. Rank 0 of a file gives it its name.
+// Those of one rank 0 get their names in the order in which their commits began. The thread has a
+// low priority, takes no signals and never calls MPI.
 #pragma once
 
 #include <atomic>
@@ -34,6 +34,9 @@ class Background {
   void take(Queue& commit) noexcept;
   /// Waits until no commit of this process is to give a file this name, as the storage knows it.
   void wait_for_name(const std::string& stored_path);
+  /// On rank 0 of the communicator: the failure of a commit of it that nobody can wait for any
+  /// more, and of which the program has not heard; each once. Else success.
+  Status take_unheard_failure(Comm& comm);
   /// At the end of the program: waits until all commits have ended, says which have failed unheard,
   /// and ends the thread.
   void finish();
@@ -47,7 +50,7 @@ class Background {
   std::condition_variable work_;
   std::condition_variable ended_;
   Queue to_write_;
-  Queue to_end_;  // rank 0's
+  Queue to_end_;  // those in which this rank is its node's first
   Queue failed_;  // the program may not have heard of it
   bool stopping_ = false;
   std::thread thread_;

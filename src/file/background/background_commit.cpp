@@ -9,7 +9,8 @@
 
 #include "base/out_of_memory.hpp"
 #include "comm/pause.hpp"
-#include "trace/record/span.hpp"
+#include "file/background/background_timer.hpp"
+#include "file/meet/outcome_message.hpp"
 
 namespace stria::file {
 
@@ -20,44 +21,118 @@ void BackgroundCommit::take_handles(std::shared_ptr<storage::Driver> driver, std
   opened_ = std::move(opened);
 }
 
-void BackgroundCommit::write() noexcept {
-  const trace::FileScope scope(about_.trace_id);
-  storage::File* file = partial_ != nullptr ? partial_->file() : opened_.get();
-  Status outcome;
-  if (file != nullptr) {
-    outcome = or_out_of_memory([&] { return staging_.write_to(*file); });
+Status BackgroundCommit::share(Comm& comm) {
+  return comm.agree(or_out_of_memory([&] { return board_.share(comm); }));
+}
+
+Status BackgroundCommit::join(Comm& comm) {
+  if (comm.node_size() == comm.size()) {
+    return Status();
   }
-  if (opened_ != nullptr) {
-    outcome.update(or_out_of_memory([&] { return opened_->close(); }));
-    opened_.reset();
+  auto peers = join_nodes(comm);
+  peers_ = peers.ok() ? std::move(*peers) : std::vector<Peer>();
+  return peers.status();
+}
+
+void BackgroundCommit::write() noexcept {
+  Status outcome = or_out_of_memory([&] {
+    BackgroundTimer timer(about_.trace_id, "background write", trace::Counter::kBackgroundNs);
+    timer.set_bytes(staging_.staged_bytes());
+    storage::File* file = partial_ != nullptr ? partial_->file() : opened_.get();
+    return file != nullptr ? staging_.write_to(*file) : Status();
+  });
+  if (!is_first()) {
+    outcome.update(close());
   }
   board_.tell(outcome);
 }
 
+Status BackgroundCommit::close() noexcept {
+  Status closed;
+  if (opened_ != nullptr) {
+    closed = or_out_of_memory([&] { return opened_->close(); });
+    opened_.reset();
+  }
+  return closed;
+}
+
 BackgroundCommit::Step BackgroundCommit::try_to_end() noexcept {
-  std::optional<Status> written;
+  const trace::FileScope scope(about_.trace_id);
+  std::optional<Status> ended;
   const Status looked = or_out_of_memory([&] {
-    written = board_.collect();
+    ended = look();
     return Status();
   });
-  if (looked.ok() && !written) {
+  if (looked.ok() && !ended) {
     return Step::kNotYet;
   }
-  const trace::FileScope scope(about_.trace_id);
-  const Status outcome = or_out_of_memory([&] { return end(looked.ok() ? *written : looked); });
-  if (!outcome.ok()) {
-    partial_->discard();
-  }
-  partial_.reset();
-  board_.decide(outcome);
+  const Status outcome = looked.ok() ? *ended : looked;
+  decide(outcome);
   return outcome.ok() ? Step::kDone : Step::kFailed;
 }
 
+// The outcome of the commit, once it is known.
+std::optional<Status> BackgroundCommit::look() {
+  if (!node_written_) {
+    const std::optional<Status> written = board_.collect();
+    if (!written) {
+      return std::nullopt;
+    }
+    node_written_ = is_root() ? *written : end_node(*written);
+  }
+  if (!is_root()) {
+    return hear(peers_[0].link, fmt::format("'{}': rank 0 is gone, and may have given the file its name or not", about_.path));
+  }
+  const std::optional<Status> written = collect_nodes();
+  return written ? std::optional(end(*written)) : std::nullopt;
+}
+
+// Makes durable what another node than rank 0's has written, and tells rank 0.
+Status BackgroundCommit::end_node(const Status& written) {
+  const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
+  Status ended = written.ok() && about_.sync ? opened_->sync() : Status();
+  ended.update(close());
+  Status outcome = written;
+  outcome.update(ended.with_context(fmt::format("rank {}", board_.first_rank())));
+  // Where rank 0 is gone, there will be no answer either.
+  static_cast<void>(peers_[0].link.send(encode_outcome(outcome, {})));
+  return outcome;
+}
+
+// Rank 0: the first failure on any node, or success, once all have written.
+std::optional<Status> BackgroundCommit::collect_nodes() {
+  bool all_told = true;
+  for (Peer& peer : peers_) {
+    if (!peer.told) {
+      peer.told = hear(peer.link, fmt::format("rank {}: its node can't be reached any more", peer.rank));
+    }
+    all_told = all_told && peer.told;
+  }
+  if (!all_told) {
+    return std::nullopt;
+  }
+  Status first = *node_written_;
+  for (const Peer& peer : peers_) {
+    keep_first_failure(first, *peer.told);
+  }
+  return first;
+}
+
+// The outcome that has come, if one has, or that none will.
+std::optional<Status> BackgroundCommit::hear(Link& link, const std::string& when_lost) {
+  const auto came = link.receive();
+  if (!came.ok()) {
+    return came.status().with_context(when_lost);
+  }
+  return *came ? std::optional(decode_outcome(**came).status()) : std::nullopt;
+}
+
 Status BackgroundCommit::end(const Status& written) {
+  const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
   Status outcome = written;
   if (outcome.ok()) {
     PhaseTimes times;
-    outcome = partial_->publish(file_bytes_, sync_, times);
+    outcome = partial_->publish(file_bytes_, about_.sync, times);
     outcome = board_.size() == 1 ? outcome : outcome.with_context("rank 0");
   }
   const char* state =
@@ -65,9 +140,28 @@ Status BackgroundCommit::end(const Status& written) {
   return outcome.with_context(fmt::format("'{}' {}", about_.path, state));
 }
 
+// Tells the other nodes, and this one.
+void BackgroundCommit::decide(const Status& outcome) noexcept {
+  if (is_root()) {
+    if (!outcome.ok()) {
+      partial_->discard();
+    }
+    partial_.reset();
+    for (Peer& peer : peers_) {
+      // A node that hears nothing sees the connection end.
+      static_cast<void>(or_out_of_memory([&] { return peer.link.send(encode_outcome(outcome, {})); }));
+    }
+  }
+  peers_.clear();
+  board_.decide(outcome);
+}
+
 Status BackgroundCommit::wait() const {
-  for (int attempt = 0; !board_.decision(); ++attempt) {
-    polite_pause(attempt);
+  if (!is_done()) {
+    const BackgroundTimer timer(about_.trace_id, "background wait", trace::Counter::kBackgroundWaitNs);
+    for (int attempt = 0; !is_done(); ++attempt) {
+      polite_pause(attempt);
+    }
   }
   return outcome();
 }

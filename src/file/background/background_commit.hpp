@@ -3,12 +3,19 @@
 //
 // The session fills it in and gives it to the thread (background.hpp); from then on the session has
 // no part in it. It owns its handles. The program's ticket only reads the board.
+//
+// Method: each rank writes what it has and tells its node's board. The node's first rank, when all
+// of its node have written, makes that durable and tells rank 0 (node_links.hpp). Rank 0, when it
+// has heard of all nodes, gives the file its name and tells them; they tell their boards.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "file/background/node_links.hpp"
 #include "file/background/outcome_board.hpp"
 #include "file/background/partial_file.hpp"
 #include "file/background/staging.hpp"
@@ -22,28 +29,36 @@ class BackgroundCommit {
     std::string path;  ///< as the program gave it
     std::string stored_path;
     uint16_t trace_id = 0;
+    bool sync = true;
   };
-  BackgroundCommit(About about, int64_t staging_limit_bytes) : about_(std::move(about)), staging_(staging_limit_bytes) {}
+  BackgroundCommit(About about, int64_t staging_limit_bytes, Comm& comm)
+      : about_(std::move(about)), staging_(staging_limit_bytes), board_(comm), ranks_(key_of(comm)) {}
 
   // For the session.
   Staging& staging() { return staging_; }
-  OutcomeBoard& board() { return board_; }
-  /// Rank 0: how the file is to end.
-  void set_end(int64_t file_bytes, bool sync) {
-    file_bytes_ = file_bytes;
-    sync_ = sync;
-  }
-  /// Takes this rank's handles: rank 0 has `partial`, another rank `opened` or nothing.
+  /// Makes the node's board. Collective: yes; the outcome is the same everywhere.
+  Status share(Comm& comm);
+  /// Connects the nodes, where there are several. Collective: yes; the outcome is the same
+  /// everywhere.
+  Status join(Comm& comm);
+  /// Rank 0: how large the file is to be.
+  void set_end(int64_t file_bytes) { file_bytes_ = file_bytes; }
+  /// Takes this rank's handles: rank 0 has `partial`, another rank `opened` or nothing. The first
+  /// rank of another node has `opened` where it is to sync.
   void take_handles(std::shared_ptr<storage::Driver> driver, std::unique_ptr<PartialFile> partial,
                     std::unique_ptr<storage::File> opened) noexcept;
 
   // For the thread.
-  bool is_root() const { return board_.rank() == 0; }
+  bool is_root() const { return board_.is_root(); }
+  /// Whether this rank speaks for its node.
+  bool is_first() const { return board_.is_first(); }
   const std::string& stored_path() const { return about_.stored_path; }
+  uint16_t trace_id() const { return about_.trace_id; }
   /// Writes what is staged, and tells the others.
   void write() noexcept;
   enum class Step { kNotYet, kDone, kFailed };
-  /// Rank 0: ends the commit if all ranks have written, and tells the others.
+  /// The first rank of a node: goes on if the others have come so far. Rank 0 ends the commit when
+  /// all ranks have written, and tells the others.
   Step try_to_end() noexcept;
 
   // For the program.
@@ -53,18 +68,30 @@ class BackgroundCommit {
   /// The outcome; success until the commit has ended.
   Status outcome() const;
 
+  /// Whether this is rank 0 of that communicator, and the program has not heard of the outcome.
+  bool is_unheard_at(Comm& comm) const { return is_root() && ranks_ == key_of(comm) && !heard_; }
   /// Rank 0: says on standard error that the commit has failed, unless the program has heard of it
   /// or STRIA_VERBOSE is 0. Once.
   void tell_if_unheard() const;
 
  private:
+  /// Tells one communicator from others. All of a single process count as one.
+  static const void* key_of(Comm& comm) { return comm.size() == 1 ? nullptr : &comm.innermost(); }
+  std::optional<Status> look();
+  Status end_node(const Status& written);
+  std::optional<Status> collect_nodes();
+  static std::optional<Status> hear(Link& link, const std::string& when_lost);
   Status end(const Status& written);
+  Status close() noexcept;
+  void decide(const Status& outcome) noexcept;
 
   About about_;
   Staging staging_;
   OutcomeBoard board_;
+  const void* ranks_;
+  std::vector<Peer> peers_;
+  std::optional<Status> node_written_;
   int64_t file_bytes_ = 0;
-  bool sync_ = true;
   std::shared_ptr<storage::Driver> driver_;
   std::unique_ptr<PartialFile> partial_;
   std::unique_ptr<storage::File> opened_;

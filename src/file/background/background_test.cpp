@@ -1,5 +1,7 @@
-// Commits that go on while the program computes, on real ranks.
+// Commits that go on while the program computes, on real ranks of one node, and of nodes that are
+// pretended.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -14,8 +16,20 @@ namespace {
 constexpr int64_t kRows = 512;
 constexpr int64_t kColumns = 1024;
 
-class BackgroundCommitTest : public test::FileTest {
+/// How many ranks count as a node; "0": as it is.
+class BackgroundCommitTest : public test::FileTest, public testing::WithParamInterface<const char*> {
  protected:
+  void SetUp() override {
+    test::FileTest::SetUp();
+    setenv("STRIA_RANKS_PER_NODE", GetParam(), 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  }
+  void TearDown() override {
+    MPI_Comm_free(&comm_);
+    unsetenv("STRIA_RANKS_PER_NODE");
+    test::FileTest::TearDown();
+  }
+
   /// Begins a file whose numbers count from `first`, and then spoils the memory that was put.
   Commit write(const std::string& name, double first, const CreateOptions& options = {}, const DatasetOptions& about = {}) {
     const auto [row, count] = rows(kRows);
@@ -23,7 +37,7 @@ class BackgroundCommitTest : public test::FileTest {
     for (size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = first + static_cast<double>(row * kColumns) + static_cast<double>(i);
     }
-    File file = File::create(MPI_COMM_WORLD, path(name), options);
+    File file = File::create(comm_, path(name), options);
     Dataset dataset = file.create_dataset("dens", ElementType::kFloat64, {kRows, kColumns}, about);
     dataset.put({{row, 0}, {count, kColumns}}, Memory(numbers.data(), count * kColumns));
     file.set_attribute("/", "first", first);
@@ -35,7 +49,7 @@ class BackgroundCommitTest : public test::FileTest {
   void expect_content(const std::string& name, double first) {
     OpenOptions options;
     options.verify = true;
-    File file = File::open(MPI_COMM_WORLD, path(name), options);
+    File file = File::open(comm_, path(name), options);
     EXPECT_EQ(file.attribute("/", "first"), first);
     EXPECT_TRUE(file.verify().empty());
     const std::vector<double> numbers = file.read<double>("dens");
@@ -50,9 +64,11 @@ class BackgroundCommitTest : public test::FileTest {
     EXPECT_EQ(found, expected);
     MPI_Barrier(MPI_COMM_WORLD);  // before a rank begins the next file
   }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-TEST_F(BackgroundCommitTest, TheFileHasWhatTheMemoryHadAtTheCall) {
+TEST_P(BackgroundCommitTest, TheFileHasWhatTheMemoryHadAtTheCall) {
   const Commit commit = write("run.h5", 7);
   commit.wait();
   EXPECT_TRUE(commit.done());
@@ -62,7 +78,7 @@ TEST_F(BackgroundCommitTest, TheFileHasWhatTheMemoryHadAtTheCall) {
   expect_only({"run.h5"});
 }
 
-TEST_F(BackgroundCommitTest, WhatDoesNotFitIntoTheStagingIsWrittenAtOnce) {
+TEST_P(BackgroundCommitTest, WhatDoesNotFitIntoTheStagingIsWrittenAtOnce) {
   for (const char* limit : {"0", "1000", "1000000"}) {
     for (const char* method : {"automatic", "two_phase", "data_sieving"}) {
       SCOPED_TRACE(std::string(limit) + " bytes, " + method);
@@ -74,14 +90,14 @@ TEST_F(BackgroundCommitTest, WhatDoesNotFitIntoTheStagingIsWrittenAtOnce) {
   }
 }
 
-TEST_F(BackgroundCommitTest, CompressedDataAreCompressedBeforeTheCallReturns) {
+TEST_P(BackgroundCommitTest, CompressedDataAreCompressedBeforeTheCallReturns) {
   DatasetOptions about;
   about.filters = Filters::compress();
   write("run.h5", 5, {}, about).wait();
   expect_content("run.h5", 5);
 }
 
-TEST_F(BackgroundCommitTest, FilesGetTheirNamesInTurnAndOneNameWaitsForItself) {
+TEST_P(BackgroundCommitTest, FilesGetTheirNamesInTurnAndOneNameWaitsForItself) {
   std::vector<Commit> commits;
   for (int i = 0; i < 4; ++i) {
     commits.push_back(write("run_" + std::to_string(i) + ".h5", i));
@@ -97,10 +113,10 @@ TEST_F(BackgroundCommitTest, FilesGetTheirNamesInTurnAndOneNameWaitsForItself) {
   }
 }
 
-TEST_F(BackgroundCommitTest, ADirectoryThatTakesTheNameFailsOnEveryRankAndLeavesNothing) {
+TEST_P(BackgroundCommitTest, ADirectoryThatTakesTheNameFailsOnEveryRankAndLeavesNothing) {
   write("run.h5", 1).wait();
   CreateOptions options;
-  File file = File::create(MPI_COMM_WORLD, path("taken"), options);
+  File file = File::create(comm_, path("taken"), options);
   if (rank_ == 0) {
     std::filesystem::create_directory(path("taken"));
   }
@@ -118,11 +134,32 @@ TEST_F(BackgroundCommitTest, ADirectoryThatTakesTheNameFailsOnEveryRankAndLeaves
   expect_content("run.h5", 2);
 }
 
-TEST_F(BackgroundCommitTest, RanksMustMakeTheSameCall) {
+TEST_P(BackgroundCommitTest, AFailureForWhichNobodyWaitsIsToldAtTheNextCall) {
+  {
+    File file = File::create(comm_, path("taken"));
+    if (rank_ == 0) {
+      std::filesystem::create_directory(path("taken"));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const Commit commit = file.commit_async();
+    while (!commit.done()) {
+      usleep(1000);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);  // rank 0 has dropped its commit
+  const std::string text = test::error_of([&] { File::create(comm_, path()); }, ErrorCode::kInvalidArgument);
+  EXPECT_NE(text.find("an earlier commit_async()"), std::string::npos) << text;
+  EXPECT_NE(text.find("taken' was not written"), std::string::npos) << text;
+  write("run.h5", 4).wait();
+  expect_content("run.h5", 4);
+  expect_only({"run.h5", "taken"});
+}
+
+TEST_P(BackgroundCommitTest, RanksMustMakeTheSameCall) {
   if (ranks_ == 1) {
     GTEST_SKIP();
   }
-  File file = File::create(MPI_COMM_WORLD, path());
+  File file = File::create(comm_, path());
   const std::string text =
       test::error_of([&] { rank_ == 0 ? file.commit() : file.commit_async().wait(); }, ErrorCode::kInvalidArgument);
   EXPECT_NE(text.find("commit_async()"), std::string::npos) << text;
@@ -130,22 +167,7 @@ TEST_F(BackgroundCommitTest, RanksMustMakeTheSameCall) {
   expect_only({});
 }
 
-TEST_F(BackgroundCommitTest, OnSeveralNodesTheCommitEndsInTheCall) {
-  setenv("STRIA_RANKS_PER_NODE", "1", 1);
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  File file = File::create(comm, path());
-  const double number = rank_;
-  file.create_dataset("dens", ElementType::kFloat64, {ranks_}).put({{rank_}, {1}}, {&number, 1});
-  const Commit commit = file.commit_async();
-  if (ranks_ > 1) {
-    EXPECT_TRUE(commit.done());
-    expect_only({"run.h5"});
-  }
-  commit.wait();
-  MPI_Comm_free(&comm);
-  unsetenv("STRIA_RANKS_PER_NODE");
-}
+INSTANTIATE_TEST_SUITE_P(RanksPerNode, BackgroundCommitTest, testing::Values("0", "1"));
 
 }  // namespace
 }  // namespace stria

@@ -48,41 +48,49 @@ struct OutcomeBoard::Word {
 struct OutcomeBoard::Part {
   pid_t process = 0;
   Word own;
-  Word decision;  ///< rank 0's
+  Word decision;  ///< the first rank's
 
   bool has_ended() const { return kill(process, 0) != 0 && errno == ESRCH; }
 };
 
+OutcomeBoard::OutcomeBoard(const Comm& comm) : node_rank_(comm.node_rank()), size_(comm.size()) {
+  const auto nodes = comm.node_of_rank();
+  for (size_t rank = 0; rank < nodes.size(); ++rank) {
+    if (nodes[rank] == nodes[static_cast<size_t>(comm.rank())]) {
+      ranks_.push_back(static_cast<int>(rank));
+    }
+  }
+}
+
 Status OutcomeBoard::share(Comm& comm) {
-  rank_ = comm.rank();
-  size_ = comm.size();
   STRIA_ASSIGN_OR_RETURN(memory_, comm.allocate_shared(sizeof(Part)));
-  new (memory_->part(rank_).data()) Part{.process = getpid(), .own = {}, .decision = {}};
+  new (memory_->part(node_rank_).data()) Part{.process = getpid(), .own = {}, .decision = {}};
   return Status();
 }
 
-OutcomeBoard::Part& OutcomeBoard::part(int rank) const {
-  return *std::launder(reinterpret_cast<Part*>(memory_->part(rank).data()));
+OutcomeBoard::Part& OutcomeBoard::part(int node_rank) const {
+  return *std::launder(reinterpret_cast<Part*>(memory_->part(node_rank).data()));
 }
 
 void OutcomeBoard::tell(const Status& outcome) const noexcept {
-  part(rank_).own.tell(outcome);
+  part(node_rank_).own.tell(outcome);
 }
 
 std::optional<Status> OutcomeBoard::collect() const {
-  for (int rank = 0; rank < size_; ++rank) {
-    const Part& other = part(rank);
+  const int count = static_cast<int>(ranks_.size());
+  for (int i = 0; i < count; ++i) {
+    const Part& other = part(i);
     // An outcome may come between the two looks.
     if (!other.own.is_told() && !(other.has_ended() && !other.own.is_told())) {
       return std::nullopt;
     }
   }
   Status first;
-  for (int rank = 0; rank < size_; ++rank) {
-    const Part& other = part(rank);
+  for (int i = 0; i < count; ++i) {
+    const Part& other = part(i);
     keep_first_failure(
-        first, other.own.is_told() ? other.own.read() : Status(ErrorCode::kIo, "its process ended before it had written"), rank,
-        size_);
+        first, other.own.is_told() ? other.own.read() : Status(ErrorCode::kIo, "its process ended before it had written"),
+        ranks_[static_cast<size_t>(i)], size_);
   }
   return first;
 }
@@ -96,12 +104,12 @@ bool OutcomeBoard::is_decided() const {
 }
 
 std::optional<Status> OutcomeBoard::decision() const {
-  const Part& root = part(0);
-  if (root.decision.is_told()) {
-    return root.decision.read();
+  const Part& first = part(0);
+  if (first.decision.is_told()) {
+    return first.decision.read();
   }
-  if (root.has_ended() && !root.decision.is_told()) {
-    return Status(ErrorCode::kIo, "rank 0: its process ended before the file had its name");
+  if (first.has_ended() && !first.decision.is_told()) {
+    return Status(ErrorCode::kIo, fmt::format("rank {}: its process ended before it had told the outcome", ranks_[0]));
   }
   return std::nullopt;
 }

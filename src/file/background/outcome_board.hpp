@@ -1,13 +1,14 @@
 // What the ranks of a node tell each other of a commit in the background: memory that they share,
 // and no call of MPI.
 //
-// Method: each rank has a place for its own outcome. Rank 0 reads them all, and puts the outcome of
-// the commit into a second place of its own, where all read it. A rank whose process has ended
-// without an outcome counts as failed.
+// Method: each rank has a place for its own outcome. The node's first rank reads them all, and puts
+// the outcome of the commit into a second place of its own, where all read it. A rank whose process
+// has ended without an outcome counts as failed.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "comm/comm.hpp"
 #include "stria/status.hpp"
@@ -16,18 +17,23 @@ namespace stria::file {
 
 class OutcomeBoard {
  public:
-  /// Makes the board. \pre all ranks are on one node. Collective: yes; the status is this rank's.
+  explicit OutcomeBoard(const Comm& comm);
+  /// Makes the node's board. Collective: yes; the status is this rank's.
   Status share(Comm& comm);
 
-  int rank() const { return rank_; }
+  bool is_root() const { return is_first() && first_rank() == 0; }
+  /// Whether this is the node's first rank.
+  bool is_first() const { return node_rank_ == 0; }
+  int first_rank() const { return ranks_[0]; }
+  /// The number of ranks of all nodes.
   int size() const { return size_; }
 
   // Any thread may call these, and none of them waits.
   /// Tells this rank's outcome. Once.
   void tell(const Status& outcome) const noexcept;
-  /// Rank 0: the first failure, or success, once all have told theirs.
+  /// The first rank: the first failure, or success, once all of the node have told theirs.
   std::optional<Status> collect() const;
-  /// Rank 0: tells the outcome of the commit. Once.
+  /// The first rank: tells the node the outcome of the commit. Once.
   void decide(const Status& outcome) const noexcept;
   /// True once the commit's outcome is known.
   bool is_decided() const;
@@ -37,11 +43,12 @@ class OutcomeBoard {
  private:
   struct Word;
   struct Part;
-  Part& part(int rank) const;
+  Part& part(int node_rank) const;
 
   std::shared_ptr<SharedBuffer> memory_;
-  int rank_ = 0;
-  int size_ = 1;
+  std::vector<int> ranks_;  // of the node
+  int node_rank_;
+  int size_;
 };
 
 }  // namespace stria::file

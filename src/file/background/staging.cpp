@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -97,39 +98,95 @@ bool Staging::add_extent() {
   return true;
 }
 
+std::byte* Staging::room(int64_t bytes) noexcept {
+  const int64_t counted = bytes <= kExtentBytes ? Pool::instance().count(bytes, limit_bytes_) : 0;
+  if (counted < bytes || !has_extent_for(bytes)) {
+    Pool::instance().uncount(counted);
+    return nullptr;
+  }
+  room_ = extents_.size() - 1;
+  Extent& extent = extents_[room_];
+  std::byte* const place = extent.memory + extent.used_bytes;
+  extent.used_bytes += bytes;
+  return place;
+}
+
+// The last extent has this many bytes left, or there is another.
+bool Staging::has_extent_for(int64_t bytes) noexcept {
+  try {
+    return (!extents_.empty() && extents_.back().used_bytes + bytes <= kExtentBytes) || add_extent();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool Staging::is_in_room(const storage::WriteSegment& segment) const {
+  const auto before = std::less<>();
+  return !extents_.empty() && !before(segment.data, extents_[room_].memory) &&
+         before(segment.data, extents_[room_].memory + kExtentBytes);
+}
+
 int64_t Staging::take(const storage::WriteSegment& segment) noexcept {
   int64_t taken = 0;
   try {
+    if (is_in_room(segment)) {
+      note(extents_[room_], segment);
+      taken = segment.bytes;
+    }
     while (taken < segment.bytes) {
-      if ((extents_.empty() || extents_.back().used_bytes == kExtentBytes) && !add_extent()) {
+      const int64_t more = copy({segment.offset + taken, segment.data + taken, segment.bytes - taken});
+      if (more == 0) {
         break;
       }
-      Extent& extent = extents_.back();
-      const int64_t offset = segment.offset + taken;
-      std::byte* const place = extent.memory + extent.used_bytes;
-      const bool goes_on = !extent.segments.empty() && extent.segments.back().offset + extent.segments.back().bytes == offset;
-      if (!goes_on && extent.segments.size() == extent.segments.capacity()) {
-        extent.segments.reserve(std::max(kFirstSegments, 2 * extent.segments.size()));
-      }
-      const int64_t wanted = std::min(segment.bytes - taken, kExtentBytes - extent.used_bytes);
-      const int64_t bytes = Pool::instance().count(wanted, limit_bytes_);
-      if (bytes == 0) {
-        break;
-      }
-      std::memcpy(place, segment.data + taken, static_cast<size_t>(bytes));
-      if (goes_on) {
-        extent.segments.back().bytes += bytes;
-      } else {
-        extent.segments.push_back({offset, place, bytes});
-      }
-      extent.used_bytes += bytes;
-      taken += bytes;
+      taken += more;
     }
   } catch (const std::bad_alloc&) {
     // The caller writes the rest.
   }
   staged_bytes_ += taken;
   return taken;
+}
+
+// Copies what fits into the last extent, or another; returns the number of bytes.
+int64_t Staging::copy(const storage::WriteSegment& segment) {
+  if (!has_extent_for(1)) {
+    return 0;
+  }
+  Extent& extent = extents_.back();
+  const storage::WriteSegment wanted{segment.offset, extent.memory + extent.used_bytes,
+                                     std::min(segment.bytes, kExtentBytes - extent.used_bytes)};
+  reserve_for(extent, wanted);
+  const int64_t bytes = Pool::instance().count(wanted.bytes, limit_bytes_);
+  if (bytes > 0) {
+    std::memcpy(extent.memory + extent.used_bytes, segment.data, static_cast<size_t>(bytes));
+    extent.used_bytes += bytes;
+    note(extent, {wanted.offset, wanted.data, bytes});
+  }
+  return bytes;
+}
+
+bool Staging::goes_on(const Extent& extent, const storage::WriteSegment& segment) {
+  if (extent.segments.empty()) {
+    return false;
+  }
+  const storage::WriteSegment& last = extent.segments.back();
+  return last.offset + last.bytes == segment.offset && last.data + last.bytes == segment.data;
+}
+
+// So that note() can't fail after the bytes have been counted.
+void Staging::reserve_for(Extent& extent, const storage::WriteSegment& segment) {
+  if (!goes_on(extent, segment) && extent.segments.size() == extent.segments.capacity()) {
+    extent.segments.reserve(std::max(kFirstSegments, 2 * extent.segments.size()));
+  }
+}
+
+void Staging::note(Extent& extent, const storage::WriteSegment& segment) {
+  reserve_for(extent, segment);
+  if (goes_on(extent, segment)) {
+    extent.segments.back().bytes += segment.bytes;
+  } else {
+    extent.segments.push_back(segment);
+  }
 }
 
 Status Staging::write_to(storage::File& file) {

@@ -1,10 +1,12 @@
 // The memory that keeps what a rank writes until a thread writes it.
 //
 // Problem: each new page from the kernel costs a fault and is zeroed, which takes longer than to
-// fill it; and checkpoints come again and again.
+// fill it; and checkpoints come again and again. A copy of what was packed costs as much as its
+// packing.
 // Method: extents of the process's own memory, kept for the next commit. What they held is marked
 // as free, so that the kernel takes the pages where it needs them, and leaves them where it
-// doesn't. Neighbours in the file that are neighbours in an extent become one write.
+// doesn't. Batches are packed where they stay. Neighbours in the file that are neighbours in an
+// extent become one write.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +27,10 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Copies the bytes, and keeps them for write_to(). Returns how many, from the first: fewer where
-  /// the limit is reached, or there is no memory. Never throws.
+  /// Room for bytes that the next take() only notes. Null where there is not as much in one piece.
+  std::byte* room(int64_t bytes) noexcept;
+  /// Copies the bytes, unless they are in the room, and keeps them for write_to(). Returns how
+  /// many, from the first: fewer where the limit is reached, or there is no memory. Never throws.
   int64_t take(const storage::WriteSegment& segment) noexcept;
   /// Writes everything, and gives the memory back as it goes, also after an error.
   Status write_to(storage::File& file);
@@ -40,11 +44,18 @@ class Staging {
   };
 
   bool add_extent();
+  bool has_extent_for(int64_t bytes) noexcept;
+  bool is_in_room(const storage::WriteSegment& segment) const;
+  int64_t copy(const storage::WriteSegment& segment);
+  static bool goes_on(const Extent& extent, const storage::WriteSegment& segment);
+  static void reserve_for(Extent& extent, const storage::WriteSegment& segment);
+  static void note(Extent& extent, const storage::WriteSegment& segment);
   void give_back(Extent& extent) noexcept;
 
   int64_t limit_bytes_;
   int64_t staged_bytes_ = 0;
   std::vector<Extent> extents_;
+  size_t room_ = 0;  // the extent of the last room
 };
 
 /// A file whose writes are staged. What the staging doesn't take is written at once. Reads and

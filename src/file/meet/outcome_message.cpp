@@ -35,8 +35,14 @@ Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message
 }
 
 void keep_first_failure(Status& first, const Status& status, int rank, int ranks) {
+  if (!status.ok()) {
+    keep_first_failure(first, ranks == 1 ? status : status.with_context(fmt::format("rank {}", rank)));
+  }
+}
+
+void keep_first_failure(Status& first, const Status& status) {
   if (!status.ok() && (first.ok() || (first.code() == ErrorCode::kAborted && status.code() != ErrorCode::kAborted))) {
-    first = ranks == 1 ? status : status.with_context(fmt::format("rank {}", rank));
+    first = status;
   }
 }
 

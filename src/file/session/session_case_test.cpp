@@ -6,6 +6,9 @@
 #include <cstring>
 #include <random>
 
+#include "access/random_case_test.hpp"
+#include "storage/fault/fault_driver.hpp"
+
 namespace stria::file::test {
 
 namespace {
@@ -270,6 +273,54 @@ void on_ranks(const Setting& setting, const std::function<void(Comm&)>& body) {
   options.stack_bytes = 2 << 20;
   auto report = run_simulated(options, body);
   ASSERT_TRUE(report.ok()) << report.status().message();
+}
+
+namespace {
+
+constexpr int kMostOperations = 200;
+
+/// The operations that `rank` has made; its `nth` has failed, if there was one.
+int64_t write_with_failure(const Setting& setting, const std::function<Status(WriteSession&)>& commit,
+                           storage::MemoryDriver& memory, int rank, int nth, std::vector<Status>& statuses) {
+  int64_t operations = 0;
+  on_ranks(setting, [&](Comm& comm) {
+    const bool fails = comm.rank() == rank;
+    const std::string fault = "any:nth=" + std::to_string(fails ? nth : 100000) + ":errno=EIO";
+    const auto script = storage::FaultScript::parse(fault, comm.rank()).value();
+    const auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
+    statuses[static_cast<size_t>(comm.rank())] = write_file(setting, comm, driver, commit);
+    operations = fails ? script->operation_count() : operations;
+  });
+  return operations;
+}
+
+}  // namespace
+
+void fail_every_operation(const Setting& setting, const std::function<Status(WriteSession&)>& commit, const Bytes& before,
+                          const std::function<void(const Status& failure, const Bytes& after)>& check) {
+  for (int rank = 0; rank < setting.ranks; ++rank) {
+    int failures = 0;
+    bool was_there = true;
+    for (int nth = 1; was_there && nth < kMostOperations; ++nth) {
+      SCOPED_TRACE("operation " + std::to_string(nth) + " of rank " + std::to_string(rank));
+      storage::MemoryDriver memory;
+      access::test::set_content(memory, setting.path, before);
+      std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
+      was_there = write_with_failure(setting, commit, memory, rank, nth, statuses) >= nth;
+      for (const Status& status : statuses) {
+        ASSERT_EQ(status.code(), statuses[0].code()) << status.message() << " and " << statuses[0].message();
+        ASSERT_EQ(status.message(), statuses[0].message());
+      }
+      if (!statuses[0].ok()) {
+        ++failures;
+        ASSERT_EQ(statuses[0].code(), ErrorCode::kIo) << statuses[0].message();
+        ASSERT_NE(statuses[0].message().find("rank " + std::to_string(rank)), std::string::npos) << statuses[0].message();
+        ASSERT_FALSE(*memory.exists(partial_path(setting.path)));
+        check(statuses[0], access::test::content_of(memory, setting.path));
+      }
+    }
+    EXPECT_GT(failures, 1);
+  }
 }
 
 }  // namespace stria::file::test

@@ -57,6 +57,12 @@ std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<sto
 /// Runs the body on the setting's ranks. Fails the test on a deadlock.
 void on_ranks(const Setting& setting, const std::function<void(Comm&)>& body);
 
+/// Writes the file over one of these bytes, again and again: each storage operation of each rank
+/// fails once, with EIO. All ranks must have the same outcome, which names the rank, and no
+/// temporary file may stay. `check` sees the outcome of each failure, and the file of that name.
+void fail_every_operation(const Setting& setting, const std::function<Status(WriteSession&)>& commit, const Bytes& before,
+                          const std::function<void(const Status& failure, const Bytes& after)>& check);
+
 /// A handle on a driver that belongs to a test.
 std::shared_ptr<storage::Driver> borrow(storage::Driver& driver);
 

@@ -8,7 +8,6 @@
 #include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
 #include "file/session/session_case_test.hpp"
-#include "storage/fault/fault_driver.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -224,48 +223,18 @@ TEST(Session, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
   setting.ranks = 3;
   setting.ranks_per_node = 2;
   setting.flushes = 1;
-  Bytes old(1000, std::byte{42});
+  const Bytes old(1000, std::byte{42});
   using access::Method;
   for (const auto& [method, compressed] :
        {std::pair(Method::kListIo, false), std::pair(Method::kTwoPhase, false), std::pair(Method::kListIo, true)}) {
     setting.hints.method = method;
     setting.compressed = compressed;
-    for (int rank = 0; rank < setting.ranks; ++rank) {
-      int failures = 0;
-      bool failed = true;
-      for (int nth = 1; failed && nth < 200; ++nth) {
-        storage::MemoryDriver memory;
-        set_content(memory, setting.path, old);
-        std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
-        std::string fault = "any:nth=" + std::to_string(nth) + ":errno=EIO";
-        SCOPED_TRACE(fault + " on rank " + std::to_string(rank));
-        int64_t operations = 0;
-        on_ranks(setting, [&](Comm& comm) {
-          auto script =
-              storage::FaultScript::parse(comm.rank() == rank ? fault : "any:nth=100000:errno=EIO", comm.rank()).value();
-          auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
-          statuses[static_cast<size_t>(comm.rank())] = write_file(setting, comm, driver);
-          operations = comm.rank() == rank ? script->operation_count() : operations;
-        });
-        failed = operations >= nth;
-        for (const Status& status : statuses) {
-          ASSERT_EQ(status.code(), statuses[0].code()) << status.message() << " and " << statuses[0].message();
-          ASSERT_EQ(status.message(), statuses[0].message());
-        }
-        if (!statuses[0].ok()) {
-          ++failures;
-          ASSERT_EQ(statuses[0].code(), ErrorCode::kIo) << statuses[0].message();
-          ASSERT_NE(statuses[0].message().find("rank " + std::to_string(rank)), std::string::npos) << statuses[0].message();
-          // Only the close and the sync of the directory come after that.
-          bool renamed = content_of(memory, setting.path) != old;
-          ASSERT_TRUE(!renamed || statuses[0].message().find("close") != std::string::npos ||
-                      statuses[0].message().find("director") != std::string::npos)
-              << statuses[0].message();
-          ASSERT_FALSE(*memory.exists(partial_path(setting.path)));
-        }
-      }
-      EXPECT_GT(failures, 1);
-    }
+    fail_every_operation(setting, &WriteSession::commit, old, [&](const Status& failure, const Bytes& after) {
+      // Only the close and the sync of the directory come after the new name.
+      const std::string& words = failure.message();
+      ASSERT_TRUE(after == old || words.find("close") != std::string::npos || words.find("director") != std::string::npos)
+          << words;
+    });
   }
 }
 

@@ -81,6 +81,9 @@ Status DataMove::move(TransferSet& set, const What& what, ProgressMeter& progres
   std::optional<Status> kept;
   std::vector<storage::WriteSegment> sums;
   access::WriteAids aids{.direct_file = means_.file.direct(), .turn = means_.capabilities.parallel_writes ? nullptr : turn_};
+  if (Staging* const staging = means_.file.staging()) {
+    aids.room = [staging](int64_t bytes) { return staging->room(bytes); };
+  }
   if (what.last && is_alone()) {  // an exchange must not fail for want of this memory
     aids.packed = [&]() -> std::span<const storage::WriteSegment> {
       kept = means_.gathering.hand_in(means_.gathering.keep(set, what.pending));

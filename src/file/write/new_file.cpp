@@ -91,7 +91,7 @@ Status NewFile::sync() {
     STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(partial_path_, open));
     file_ = opened_.get();
   }
-  return file_->sync();
+  return background_ != nullptr ? Status() : file_->sync();
 }
 
 Status NewFile::close_handles() {
@@ -122,7 +122,7 @@ Status NewFile::write(const container::SparseImage& image) {
 
 Status NewFile::publish(int64_t file_bytes, bool sync) {
   if (background_ != nullptr) {
-    background_->set_end(file_bytes, sync);
+    background_->set_end(file_bytes);
     return Status();
   }
   const Status status =

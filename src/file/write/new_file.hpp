@@ -50,6 +50,8 @@ class NewFile {
   /// From now on what is written is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
   void stage(BackgroundCommit& commit) { background_ = &commit; }
+  /// Where what is written is staged, or null.
+  Staging* staging() const { return background_ != nullptr ? &background_->staging() : nullptr; }
   /// Gives the handles to the commit that was staged. Local.
   void depart() noexcept;
 
@@ -63,7 +65,8 @@ class NewFile {
   /// Rank 0: reserves the file's space up to `end` where the storage can. So a full device is found
   /// before anything is moved, and direct writes into reserved space run side by side.
   Status reserve_space(int64_t end);
-  /// Makes what this node has written durable.
+  /// Makes what this node has written durable. What is staged isn't written yet: then it only opens
+  /// the handle that is to do so.
   Status sync();
   /// Closes all handles except rank 0's first one, which holds the file's lock, and those of a
   /// commit that was staged.

@@ -106,25 +106,19 @@ Status WriteSession::flush() {
 
 Status WriteSession::commit() {
   STRIA_RETURN_IF_ERROR(check_open());
-  return end(Call::kCommit, nullptr);
+  Background::Queue none;
+  return end(Call::kCommit, none);
 }
 
-// Where there are several nodes, those of rank 0's have no memory to share with the others. What is
-// added to a file must lie in it before the bytes that make it valid.
+// What is added to a file must lie in it before the bytes that make it valid.
 Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   STRIA_RETURN_IF_ERROR(check_open());
   Background::Queue one;
-  const bool on_one_node = comm().node_size() == comm().size();
-  if (on_one_node && !grows()) {
+  if (!grows()) {
     poison(or_out_of_memory([&] { return make_background_commit(one); }));
   }
-  BackgroundCommit* background = one.empty() ? nullptr : one.front().get();
-  if (background != nullptr) {
-    file_.stage(*background);
-    plan_for_staging();
-  }
-  STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, background));
-  if (background == nullptr) {
+  STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, one));
+  if (one.empty()) {
     return std::shared_ptr<const BackgroundCommit>();
   }
   file_.depart();
@@ -140,8 +134,20 @@ Status WriteSession::make_background_commit(Background::Queue& one) {
     limit_bytes = available_memory() / kShareOfFreeMemory;
   }
   one.push_back(std::make_shared<BackgroundCommit>(
-      BackgroundCommit::About{.path = path_, .stored_path = stored_path_, .trace_id = trace_id_},
-      limit_bytes / comm().node_size()));
+      BackgroundCommit::About{.path = path_, .stored_path = stored_path_, .trace_id = trace_id_, .sync = options_.sync},
+      limit_bytes / comm().node_size(), comm()));
+  return Status();
+}
+
+// Nodes that can't reach each other commit in the call.
+Status WriteSession::begin_to_stage(Background::Queue& one) {
+  STRIA_RETURN_IF_ERROR(one.front()->share(comm()));
+  if (!one.front()->join(comm()).ok()) {
+    one.clear();
+    return Status();
+  }
+  file_.stage(*one.front());
+  plan_for_staging();
   return Status();
 }
 
@@ -156,7 +162,7 @@ void WriteSession::plan_for_staging() {
   }
 }
 
-Status WriteSession::end(Call call, BackgroundCommit* background) {
+Status WriteSession::end(Call call, Background::Queue& one) {
   poison(or_out_of_memory([&] { return updating_.note(pending_); }));
   poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
   const bool changes = !grows() || definitions_.any();
@@ -166,9 +172,9 @@ Status WriteSession::end(Call call, BackgroundCommit* background) {
     discard();
     return Status();
   }
-  if (shape.ok() && background != nullptr) {
-    const Status shared = comm().agree(or_out_of_memory([&] { return background->board().share(comm()); }));
-    shape = shared.ok() ? shape : shared;
+  if (shape.ok() && !one.empty()) {
+    const Status begun = begin_to_stage(one);
+    shape = begun.ok() ? shape : begun;
   }
   if (shape.ok() && has_chunks()) {
     shape = pack_chunks(*shape);

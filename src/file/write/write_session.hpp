@@ -72,8 +72,10 @@ class WriteSession : public Session {
   Status sum_updates(const Status& moved);
 
   Status make_background_commit(Background::Queue& one);
-  /// A commit; what it writes is staged in `background`, if there is one.
-  Status end(Call call, BackgroundCommit* background);
+  /// A commit. What it writes is staged in the one of the list, which becomes empty where the
+  /// commit can't go on in the background.
+  Status end(Call call, Background::Queue& one);
+  Status begin_to_stage(Background::Queue& one);
   /// Makes what is planned from now on fit for staging.
   void plan_for_staging();
   bool has_chunks() const;

@@ -53,7 +53,9 @@ constexpr const char* kPlainNames[] = {"opens",
                                        "read_ns",
                                        "sync_ns",
                                        "commit_ns",
-                                       "wait_ns"};
+                                       "wait_ns",
+                                       "background_ns",
+                                       "background_wait_ns"};
 static_assert(std::size(kPlainNames) == static_cast<size_t>(Counter::kReadSizes0));
 
 std::array<std::string, kCounterCount> make_names() {

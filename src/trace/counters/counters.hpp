@@ -57,7 +57,9 @@ enum class Counter : int {
   /// Time spent waiting, within phases and between them: for other ranks, for the node's turn, for
   /// a request of its own.
   kWaitNs,
-  kReadSizes0,  ///< pieces by size, in ten bins: see kSizeBinEnds
+  kBackgroundNs,      ///< time in which commits went on by themselves
+  kBackgroundWaitNs,  ///< time in which the program waited for them
+  kReadSizes0,        ///< pieces by size, in ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,
   /// The four most common sizes of pieces, and how many pieces had each.
   kCommonSize1 = kWriteSizes0 + 10,

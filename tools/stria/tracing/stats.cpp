@@ -185,6 +185,17 @@ std::string phases_text(const Summary& summary) {
   return text;
 }
 
+// How much of the commits in the background the program has not noticed.
+std::string background_text(const Summary& summary) {
+  const double worked = static_cast<double>(summary[Counter::kBackgroundNs]) * 1e-9;
+  const double waited = static_cast<double>(summary[Counter::kBackgroundWaitNs]) * 1e-9;
+  if (worked <= 0) {
+    return "";
+  }
+  return fmt::format("\nCommits in the background: {:.4g} s of work on all ranks; the ranks waited {:.4g} s for them\n", worked,
+                     waited);
+}
+
 std::string transfer_text(const Summary& summary, bool write) {
   const int64_t bytes = summary[write ? Counter::kBytesWritten : Counter::kBytesRead];
   const int64_t pieces = summary[write ? Counter::kWritePieces : Counter::kReadPieces];
@@ -262,11 +273,12 @@ int run(MPI_Comm comm, const Arguments& arguments) {
     }
     const Summary summary = summarize(trace);
     const json description = describe(trace, summary);
-    print(MPI_COMM_SELF, arguments.as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-                                           : header_text(trace, summary) +
-                                                 operations_text(description["operations"], std::max(summary.rank_count, 1)) +
-                                                 phases_text(summary) + transfer_text(summary, true) +
-                                                 transfer_text(summary, false) + balance_text(summary) + files_text(summary));
+    print(MPI_COMM_SELF, arguments.as_json
+                             ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
+                             : header_text(trace, summary) +
+                                   operations_text(description["operations"], std::max(summary.rank_count, 1)) +
+                                   phases_text(summary) + background_text(summary) + transfer_text(summary, true) +
+                                   transfer_text(summary, false) + balance_text(summary) + files_text(summary));
   });
   return kDone;
 }
