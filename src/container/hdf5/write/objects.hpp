@@ -13,6 +13,7 @@
 #include "container/hdf5/object_messages.hpp"
 #include "container/hdf5/write/format.hpp"
 #include "container/hdf5/write/image_space.hpp"
+#include "container/hdf5/write/mapping_format.hpp"
 
 namespace stria::container::h5 {
 
@@ -47,6 +48,8 @@ struct Object {
   std::optional<Chunking> chunking;
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;
+  std::vector<RowsElsewhere> elsewhere;  // a dataset whose rows other files have
+  HeapPlace mappings;                    // of them, once placed
   std::vector<Object*> links;  // of a group
   std::deque<Attribute> attributes;
   int64_t address = 0;  // of its header, once that has a place
@@ -81,6 +84,8 @@ Status check_attribute_replaceable(const Object& object);
 
 /// Gives a table's content its place, unless it has one.
 Status place_content(Object& object, ImageSpace& space);
+/// Gives the mappings of all datasets whose rows other files have their places.
+Status place_mappings(std::deque<Object>& objects, ImageSpace& space);
 /// Gives an object's header its place, unless it has one that stays. The members of a group have
 /// theirs already.
 Status place_object(Object& object, ImageSpace& space);

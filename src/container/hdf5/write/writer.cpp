@@ -192,6 +192,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset->data_offset = data_offset;
   dataset->chunking = spec.chunking;
   dataset->extendable = spec.extendable;
+  dataset->elsewhere = spec.elsewhere;
   return Status();
 }
 
@@ -254,7 +255,7 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
     if (spec.chunking) {
       STRIA_RETURN_IF_ERROR(check_chunking(spec));
     }
-    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, spec.chunking ? 0 : value.bytes));
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, spec.chunking || !spec.elsewhere.empty() ? 0 : value.bytes));
     STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
     return offset;
   };
@@ -387,6 +388,7 @@ Result<SparseImage> Hdf5Writer::finish() {
   for (Object& object : impl_->objects) {
     STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));
   }
+  STRIA_RETURN_IF_ERROR(h5::place_mappings(impl_->objects, space));
   for (Object& object : impl_->objects) {
     if (!object.is_group()) {
       STRIA_RETURN_IF_ERROR(h5::place_object(object, space));
