@@ -16,6 +16,7 @@
 #include "file/chunks/chunk_packer.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/define/definitions.hpp"
+#include "file/parts/parts.hpp"
 #include "file/session/session.hpp"
 #include "file/write/gathering.hpp"
 #include "file/write/new_file.hpp"
@@ -64,6 +65,8 @@ class WriteSession : public Session {
   /// Fills a chunk with the rows that the file has.
   Status fill_with_old(int dataset, int64_t chunk, std::span<std::byte> out);
 
+  Status begin_parts();
+  Status finish_parts();
   Status make_background_commit(Background::Queue& one);
   /// A commit; what it writes is staged in `background`, if there is one.
   Status end(Call call, BackgroundCommit* background);
@@ -94,6 +97,7 @@ class WriteSession : public Session {
   std::unique_ptr<container::Reader> old_reader_;
   ChunkReader old_chunks_{{path_, old_.catalog, old_file_, old_reader_}};
   std::unique_ptr<container::Layout> layout_;
+  std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   Definitions definitions_;
   std::vector<Transfer> chunked_;  // puts that wait for the commit
   std::vector<PackedChunks> packed_;

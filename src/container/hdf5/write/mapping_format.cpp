@@ -23,7 +23,7 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-// A regular hyperslab of whole rows (VII.C, hyperslab selection, version 2).
+// The selection of whole rows: a regular hyperslab, version 2 (III.F).
 void put_rows(Encoder& to, int64_t first_row, int64_t row_count, std::span<const int64_t> dims) {
   constexpr int64_t kHyperslab = 2;
   constexpr int64_t kRegular = 1;

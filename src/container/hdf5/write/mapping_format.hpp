@@ -37,7 +37,7 @@ class GlobalHeap {
   int64_t count_ = 0;
 };
 
-/// The global heap block of a virtual dataset (VII.B): the rows of `elsewhere`, each of which is
+/// The global heap block of a virtual dataset (III.F): the rows of `elsewhere`, each of which is
 /// all of the dataset `path` of another file. `dims` is the shape of the whole. \pre dims has at
 /// least one dimension
 std::vector<std::byte> mapping_block(const std::string& path, std::span<const int64_t> dims,
