@@ -65,7 +65,7 @@ struct DatasetSpec {
   int64_t data_offset = -1;     ///< where the raw data go (Layout::place)
   /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
   std::optional<Chunking> chunking{};
-  bool extendable = false;                     ///< the first dimension has no limit
+  bool extendable = false;  ///< the first dimension has no limit
   /// Where all rows are, if the raw data are not in this file.
   std::vector<RowsElsewhere> elsewhere{};
   std::vector<std::string> dimension_names{};  ///< empty ones, and all where it is empty: not given

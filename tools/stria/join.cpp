@@ -1,9 +1,8 @@
 // stria join: makes one plain file of one that is kept in several.
-#include "file/joining.hpp"
-
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "file/joining.hpp"
 
 namespace stria::tool {
 
@@ -29,9 +28,8 @@ void add_join(CLI::App& app, Action& action) {
   command->add_option("-o,--output", *output, "the new file; without it the file replaces FILE, and the parts are removed")
       ->check(not_empty());
   command->add_option("--hint", *entries, "a hint for the new file, as name=value; may be repeated");
-  command->callback([=, &action] {
-    action = [=](MPI_Comm comm) { return run(comm, *path, *output, parse_hints(comm, *entries)); };
-  });
+  command->callback(
+      [=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *output, parse_hints(comm, *entries)); }; });
 }
 
 }  // namespace stria::tool

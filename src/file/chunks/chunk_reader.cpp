@@ -110,6 +110,9 @@ Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
   STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
   if (kept_dataset_ != dataset) {
     spare_.splice(spare_.begin(), kept_);
+    if (!spare_.empty() && spare_.front().bytes.size() != static_cast<size_t>(known->grid.chunk_bytes())) {
+      spare_.clear();
+    }
     kept_by_number_.clear();
     kept_dataset_ = dataset;
   }

@@ -24,7 +24,8 @@ Setting random_setting(uint64_t seed) {
   setting.hints.method = random() % 2 == 0 ? access::Method::kListIo : access::Method::kTwoPhase;
   setting.hints.collective_buffer_bytes = 64 << (10 + random() % 4);
   setting.hints.alignment_bytes = random() % 2 == 0 ? 4096 : 1;
-  setting.hints.subfile_count = seed % 6 == 0 ? access::ResolvedHints::kSubfileForEachNode : static_cast<int64_t>(1 + random() % 9);
+  setting.hints.subfile_count =
+      seed % 6 == 0 ? access::ResolvedHints::kSubfileForEachNode : static_cast<int64_t>(1 + random() % 9);
   setting.flushes = static_cast<int>(random() % 3);
   setting.compressed = seed % 5 == 0;
   setting.checksums = seed % 4 != 0;
@@ -91,8 +92,9 @@ TEST(PartMap, EveryByteIsFoundWhereItsRowLies) {
 
 TEST(PartNames, OnlyNamesOfPartsAreTakenForThem) {
   EXPECT_EQ(generation_of("run.h5", part_name("run.h5", 7, 12)), 7);
-  for (const char* name : {"run.h5", "run.h5.part-", "run.h5.part-1", "run.h5.part-1-", "run.h5.part-x-1", "run.h5.part-1-2.bak",
-                           "other.h5.part-1-2", "run.h5.part--1-2", "run.h5.part-99999999999999999999-0"}) {
+  for (const char* name :
+       {"run.h5", "run.h5.part-", "run.h5.part-1", "run.h5.part-1-", "run.h5.part-x-1", "run.h5.part-1-2.bak",
+        "other.h5.part-1-2", "run.h5.part--1-2", "run.h5.part-99999999999999999999-0"}) {
     EXPECT_EQ(generation_of("run.h5", name), std::nullopt) << name;
   }
 }
@@ -141,9 +143,8 @@ TEST(Parts, AFileThatIsGivenUpLeavesTheOldOneWhole) {
   const Setting setting = of_parts(3);
   write_whole(setting, memory);
   const std::vector<std::string> before = part_files(memory);
-  on_ranks(setting, [&](Comm& comm) {
-    EXPECT_EQ(write_file(setting, comm, borrow(memory), &WriteSession::abandon).message(), "");
-  });
+  on_ranks(setting,
+           [&](Comm& comm) { EXPECT_EQ(write_file(setting, comm, borrow(memory), &WriteSession::abandon).message(), ""); });
   EXPECT_EQ(part_files(memory), before);
   EXPECT_EQ(read_alone("run.h5", memory, setting), "");
 }

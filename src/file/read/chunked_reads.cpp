@@ -39,8 +39,7 @@ Status ReadSession::read_chunks_of(const Transfer& transfer, int stream_id, Tran
     const ByteRange piece = cursor.piece();
     std::byte* const target = set.straight_target(stream_id);
     const int64_t at = cursor.stream_position();
-    STRIA_ASSIGN_OR_RETURN(const int64_t whole,
-                           read_whole_chunk(transfer, piece, target != nullptr ? target + at : nullptr));
+    STRIA_ASSIGN_OR_RETURN(const int64_t whole, read_whole_chunk(transfer, piece, target != nullptr ? target + at : nullptr));
     if (whole > 0) {
       set.passed_direct(stream_id, at, at + whole);
       cursor.advance(whole);

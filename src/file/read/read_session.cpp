@@ -97,8 +97,8 @@ Status ReadSession::take_parts(std::span<const std::byte> table) {
 
 void ReadSession::join_parts() {
   if (parts_ != nullptr) {
-    file_ = std::make_unique<storage::PartedFile>(std::move(file_), environment_.driver, parts_,
-                                                  storage::OpenOptions::Mode::kRead);
+    file_ =
+        std::make_unique<storage::PartedFile>(std::move(file_), environment_.driver, parts_, storage::OpenOptions::Mode::kRead);
   }
 }
 

@@ -13,8 +13,8 @@
 #include "file/chunks/chunk_reader.hpp"
 #include "file/move/transfer_set.hpp"
 #include "file/session/session.hpp"
-#include "storage/parted/part_map.hpp"
 #include "file/verify/sum_checker.hpp"
+#include "storage/parted/part_map.hpp"
 
 namespace stria::file {
 

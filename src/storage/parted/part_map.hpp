@@ -40,8 +40,8 @@ struct PartMap {
   static constexpr int64_t kFirstAddress = int64_t{1} << 56;
 
   struct Part {
-    std::string path;        ///< as the storage knows it
-    int64_t least_bytes = 0; ///< what the finished part has at least
+    std::string path;         ///< as the storage knows it
+    int64_t least_bytes = 0;  ///< what the finished part has at least
   };
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap

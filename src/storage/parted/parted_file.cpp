@@ -26,8 +26,7 @@ Capabilities parted_capabilities(Capabilities capabilities, bool contended) {
   return capabilities;
 }
 
-PartedFile::PartedFile(File& master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
-                       OpenOptions::Mode mode)
+PartedFile::PartedFile(File& master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map, OpenOptions::Mode mode)
     : master_(master),
       capabilities_(parted_capabilities(master.capabilities(), true)),
       driver_(std::move(driver)),
@@ -130,10 +129,10 @@ Result<std::unique_ptr<File>> PartedFile::open_part(int number) {
   }
   STRIA_RETURN_IF_ERROR(opened.status().with_context(whose));
   STRIA_ASSIGN_OR_RETURN(const int64_t bytes, (*opened)->size());
-  return bytes >= part.least_bytes ? std::move(opened)
-                                   : Status(ErrorCode::kCorrupted, whose + ", which is cut short: it has " +
-                                                                       std::to_string(bytes) + " bytes instead of " +
-                                                                       std::to_string(part.least_bytes));
+  return bytes >= part.least_bytes
+             ? std::move(opened)
+             : Status(ErrorCode::kCorrupted, whose + ", which is cut short: it has " + std::to_string(bytes) +
+                                                 " bytes instead of " + std::to_string(part.least_bytes));
 }
 
 Result<File*> PartedFile::part(int number) {

@@ -50,7 +50,7 @@ struct Object {
   std::vector<StoredChunk> chunks;
   std::vector<RowsElsewhere> elsewhere;  // a dataset whose rows other files have
   HeapPlace mappings;                    // of them, once placed
-  std::vector<Object*> links;  // of a group
+  std::vector<Object*> links;            // of a group
   std::deque<Attribute> attributes;
   int64_t address = 0;  // of its header, once that has a place
 

@@ -255,7 +255,8 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
     if (spec.chunking) {
       STRIA_RETURN_IF_ERROR(check_chunking(spec));
     }
-    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, spec.chunking || !spec.elsewhere.empty() ? 0 : value.bytes));
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset,
+                           impl_->place(spec, spec.chunking || !spec.elsewhere.empty() ? 0 : value.bytes));
     STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
     return offset;
   };
