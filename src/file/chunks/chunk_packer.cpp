@@ -10,20 +10,6 @@
 
 namespace stria::file {
 
-namespace {
-
-constexpr int64_t kBatchBytes = 32 << 20;
-
-// How far apart chunks lie in a batch: streams that share sets of a cache hinder each other.
-int64_t distance(int64_t chunk_bytes) {
-  constexpr int64_t kLine = 64;
-  constexpr int64_t kSets = 4096;
-  const int64_t bytes = align_up(chunk_bytes, kLine);
-  return bytes % kSets == 0 ? bytes + kLine : bytes;
-}
-
-}  // namespace
-
 ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set,
                          Before before)
     : comm_(comm), catalog_(catalog), set_(set), before_(std::move(before)), parts_(transfers, catalog) {}
@@ -137,8 +123,7 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
 
 Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
   for (size_t first = 0; first < works_.size();) {
-    const int64_t each = distance(parts_.grid(works_[first].dataset).chunk_bytes());
-    const auto most = static_cast<size_t>(std::max<int64_t>(kBatchBytes / each, 1));
+    const size_t most = ChunkBatch::most(parts_.grid(works_[first].dataset).chunk_bytes());
     size_t last = first;
     while (last < works_.size() && last - first < most && works_[last].shape == works_[first].shape &&
            works_[last].number == works_[first].number) {
@@ -152,21 +137,17 @@ Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
 
 // The same chunk of several datasets.
 Status ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
-  const int64_t chunk_bytes = parts_.grid(batch[0].dataset).chunk_bytes();
-  const auto each = static_cast<size_t>(distance(chunk_bytes));
-  batch_.resize(std::max(batch_.size(), batch.size() * each));
+  batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
   streams_.clear();
   std::vector<char> has_data(batch.size());
   for (size_t i = 0; i < batch.size(); ++i) {
-    const std::span<std::byte> chunk(batch_.data() + i * each, static_cast<size_t>(chunk_bytes));
-    STRIA_ASSIGN_OR_RETURN(const bool found, find_parts(batch[i], chunk));
+    STRIA_ASSIGN_OR_RETURN(const bool found, find_parts(batch[i], batch_.chunk(i)));
     has_data[i] = found ? 1 : 0;
   }
   set_.pack(streams_);
   for (size_t i = 0; i < batch.size(); ++i) {
     if (has_data[i] != 0) {
-      store(batch[i], {batch_.data() + i * each, static_cast<size_t>(chunk_bytes)},
-            packed[static_cast<size_t>(batch[i].dataset)]);
+      store(batch[i], batch_.chunk(i), packed[static_cast<size_t>(batch[i].dataset)]);
     }
   }
   return Status();

@@ -15,6 +15,7 @@
 
 #include "comm/comm.hpp"
 #include "container/chunks/filter_pipeline.hpp"
+#include "file/chunks/chunk_batch.hpp"
 #include "file/chunks/chunk_parts.hpp"
 #include "file/chunks/packed_chunks.hpp"
 #include "file/move/transfer_set.hpp"
@@ -70,7 +71,7 @@ class ChunkPacker {
 
   std::vector<ChunkPart> found_;  // of one chunk
   std::vector<access::StreamPart> streams_;
-  std::vector<std::byte> batch_;
+  ChunkBatch batch_;
 };
 
 }  // namespace stria::file

@@ -88,15 +88,14 @@ Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span
   return status.ok() ? status : corrupted(dataset, cut.grid.rows(chunk), status);
 }
 
-Result<int64_t> ChunkReader::whole_into(int dataset, int64_t byte, std::span<std::byte> out) {
+Result<bool> ChunkReader::whole_into(int dataset, int64_t byte, std::span<std::byte> out) {
   STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
   const container::ChunkGrid::Run run = known->grid.run_at(byte);
-  const auto bytes = static_cast<size_t>(known->grid.chunk_bytes());
-  if (run.offset > 0 || run.bytes != known->grid.chunk_bytes() || bytes > out.size()) {
-    return int64_t{0};
+  if (run.offset > 0 || run.bytes != known->grid.chunk_bytes()) {
+    return false;
   }
-  STRIA_RETURN_IF_ERROR(decode(dataset, *known, run.chunk, out.first(bytes)));
-  return run.bytes;
+  STRIA_RETURN_IF_ERROR(decode(dataset, *known, run.chunk, out));
+  return true;
 }
 
 Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {

@@ -44,9 +44,9 @@ class ChunkReader {
   /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
   /// dataset and rows, which are then those of damaged_rows().
   Result<std::span<std::byte>> from(int dataset, int64_t byte);
-  /// Reads the chunk that begins at byte `byte` of the raw data straight into `out`, if all of it
-  /// is one run and has room. Returns its size; 0 where it is not so, and nothing was read.
-  Result<int64_t> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
+  /// Reads the chunk that begins at byte `byte` of the raw data straight into `out`, which has its
+  /// size; false, and nothing is read, where none begins there or it isn't one run.
+  Result<bool> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
   /// All of a chunk, likewise.
   Result<std::span<std::byte>> chunk(int dataset, int64_t number);
   /// Of the last error kCorrupted.

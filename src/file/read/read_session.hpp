@@ -75,8 +75,6 @@ class ReadSession : public Session {
   Status together(const std::function<Status()>& work);
   Status move_all(const access::Plan& plan);
   Status read_chunks(const std::vector<Transfer>& transfers, ProgressMeter& progress);
-  Result<int64_t> read_whole_chunk(const Transfer& transfer, ByteRange piece, std::byte* target);
-  Status read_chunks_of(const Transfer& transfer, int stream_id, TransferSet& set);
   Status load_chunk_sums();
   Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
 
