@@ -139,23 +139,27 @@ Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
 Status ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
   batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
   streams_.clear();
-  std::vector<char> has_data(batch.size());
+  contents_.clear();
   for (size_t i = 0; i < batch.size(); ++i) {
-    STRIA_ASSIGN_OR_RETURN(const bool found, find_parts(batch[i], batch_.chunk(i)));
-    has_data[i] = found ? 1 : 0;
+    STRIA_ASSIGN_OR_RETURN(const Content content, find_content(batch[i], batch_.chunk(i)));
+    contents_.push_back(content);
   }
   set_.pack(streams_);
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (has_data[i] != 0) {
-      store(batch[i], batch_.chunk(i), packed[static_cast<size_t>(batch[i].dataset)]);
+    const Content& content = contents_[i];
+    if (content.straight.transfer >= 0) {
+      set_.passed_direct(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
+    }
+    if (!content.bytes.empty()) {
+      store(batch[i], content.bytes, packed[static_cast<size_t>(batch[i].dataset)]);
     }
   }
   return Status();
 }
 
-// Notes what is to be packed into the chunk, and puts there what was received; false where
-// nothing is. What nobody puts is as before, or zero.
-Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chunk) {
+// Memory that has all of the chunk as it is, or the chunk, with notes of what is to be packed into
+// it and with what was received. What nobody puts is as before, or zero.
+Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::span<std::byte> chunk) {
   found_.clear();
   const ChunkOfDataset here{work.dataset, work.number};
   parts_.find(here, found_);
@@ -163,6 +167,14 @@ Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chun
   const auto [first, last] =
       std::equal_range(received_.begin(), received_.end(), ReceivedPart{id, 0, {}},
                        [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
+  if (first == last && found_.empty()) {
+    return Content{};
+  }
+  const bool is_one = first == last && found_.size() == 1 && found_[0].bytes == static_cast<int64_t>(chunk.size());
+  const std::byte* const straight = is_one ? set_.straight_source(found_[0].transfer) : nullptr;
+  if (straight != nullptr) {
+    return Content{.bytes = {straight + found_[0].begin, chunk.size()}, .straight = found_[0]};
+  }
   int64_t covered = 0;  // from the beginning, without a gap
   for (const ChunkPart& part : found_) {
     covered += part.offset == covered ? part.bytes : 0;
@@ -178,7 +190,7 @@ Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chun
   for (const ChunkPart& part : found_) {
     streams_.push_back({part.transfer, part.begin, part.begin + part.bytes, chunk.data() + part.offset});
   }
-  return first != last || !found_.empty();
+  return Content{.bytes = chunk};
 }
 
 void ChunkPacker::store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed) {
