@@ -11,6 +11,7 @@
 #include "file/opening.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
+#include "storage/path.hpp"
 
 namespace stria::file {
 
