@@ -57,7 +57,8 @@ Status ChunkUnpacker::run_group(std::span<const int> group) {
   return Status();
 }
 
-// Where the next chunk of a transfer goes: to memory that is to have it as it is, or into the batch.
+// Where the next chunk of a transfer goes: to memory that is to have it as it is, or into the
+// batch.
 std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t i, int64_t position) {
   std::byte* const straight = means_.set.straight_target(group[i]);
   if (straight != nullptr) {

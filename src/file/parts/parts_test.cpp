@@ -250,7 +250,8 @@ TEST(PartsTable, DamageIsAnErrorAndNothingElse) {
   }
   map.arrays.clear();
   map.parts[0].path = "..";
-  EXPECT_TRUE(decode_parts(encode_parts(map, {}), "a").ok());  // a directory, which can't be opened as a file
+  // A directory, which can't be opened as a file.
+  EXPECT_TRUE(decode_parts(encode_parts(map, {}), "a").ok());
   map.parts.clear();
   EXPECT_EQ(decode_parts(encode_parts(map, {}), "a").status().code(), ErrorCode::kFormat);
 }
