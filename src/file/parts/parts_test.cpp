@@ -86,7 +86,13 @@ TEST(PartMap, EveryByteIsFoundWhereItsRowLies) {
       }
     }
     EXPECT_EQ(map.stretch_at(array.end(), 1).bytes, 0);
-    EXPECT_EQ(map.stretch_at(array.address - 1, 1).part, storage::PartedStretch::kMaster);
+    storage::PartedArray next = array;
+    next.address = array.end() + 10;
+    map.arrays.push_back(next);
+    EXPECT_EQ(map.stretch_at(array.end() + 3, 100).part, storage::PartedStretch::kGap);
+    EXPECT_EQ(map.stretch_at(array.end() + 3, 100).bytes, 7);
+    EXPECT_EQ(map.stretch_at(storage::PartMap::kFirstAddress - 1, 5).part, storage::PartedStretch::kMaster);
+    EXPECT_EQ(map.stretch_at(storage::PartMap::kFirstAddress - 1, 5).bytes, 1);
   }
 }
 

@@ -35,7 +35,9 @@ PartedStretch PartMap::stretch_at(int64_t address, int64_t bytes) const {
   const auto behind = std::upper_bound(arrays.begin(), arrays.end(), address,
                                        [](int64_t at, const PartedArray& array) { return at < array.address; });
   if (behind == arrays.begin() || address >= std::prev(behind)->end()) {
-    return {};
+    const bool is_gap = behind != arrays.begin() && behind != arrays.end();
+    return is_gap ? PartedStretch{.part = PartedStretch::kGap, .bytes = std::min(bytes, behind->address - address)}
+                  : PartedStretch{};
   }
   const PartedArray& array = *std::prev(behind);
   const int part = part_of_row((address - array.address) / array.row_bytes, array.row_count, part_count());

@@ -31,6 +31,7 @@ struct PartedArray {
 /// A stretch of the address space that lies in one file.
 struct PartedStretch {
   static constexpr int kMaster = -1;
+  static constexpr int kGap = -2;  ///< between two arrays, where nothing is kept
   int part = kMaster;
   int64_t offset = 0;  ///< in that file
   int64_t bytes = 0;
@@ -49,8 +50,8 @@ struct PartMap {
   /// At least.
   int64_t bytes_of_parts() const;
   int part_count() const { return static_cast<int>(parts.size()); }
-  /// The stretch that begins at `address`, and has at most `bytes` bytes; of 0 bytes where no array
-  /// lies. \pre bytes > 0
+  /// The stretch that begins at `address`, and has at most `bytes` bytes; of 0 bytes before the
+  /// first array and behind the last. \pre bytes > 0
   PartedStretch stretch_at(int64_t address, int64_t bytes) const;
 };
 

@@ -1,5 +1,7 @@
 #include "storage/parted/parted_file.hpp"
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
@@ -9,6 +11,15 @@
 namespace stria::storage {
 
 namespace {
+
+template <typename Segments>
+int64_t bytes_of(const Segments& segments) {
+  int64_t bytes = 0;
+  for (const auto& segment : segments) {
+    bytes += segment.bytes;
+  }
+  return bytes;
+}
 
 // A process may not open any number of files.
 constexpr size_t kMostOpenForReading = 64;
@@ -53,7 +64,11 @@ Result<PartedFile::Lists<Segment>> PartedFile::divide(const char* operation, std
       if (stretch.bytes == 0) {
         return no_such_place(operation, rest.offset, rest.bytes);
       }
-      lists[stretch.part].push_back({stretch.offset, rest.data, stretch.bytes});
+      if (stretch.part != PartedStretch::kGap) {
+        lists[stretch.part].push_back({stretch.offset, rest.data, stretch.bytes});
+      } else if constexpr (std::is_same_v<Segment, ReadSegment>) {
+        std::fill_n(rest.data, stretch.bytes, std::byte{0});
+      }
       rest = {rest.offset + stretch.bytes, rest.data + stretch.bytes, rest.bytes - stretch.bytes};
     }
   }
@@ -74,18 +89,15 @@ Status PartedFile::write(std::span<const WriteSegment> segments) {
 Result<int64_t> PartedFile::read(std::span<const ReadSegment> segments) {
   return or_out_of_memory([&]() -> Result<int64_t> {
     STRIA_ASSIGN_OR_RETURN(const auto lists, divide("read", segments));
-    int64_t total = 0;
+    int64_t total = bytes_of(segments);
     for (const auto& [number, list] : lists) {
-      int64_t wanted = 0;
-      for (const ReadSegment& segment : list) {
-        wanted += segment.bytes;
-      }
+      const int64_t wanted = bytes_of(list);
       STRIA_ASSIGN_OR_RETURN(File* const file, part(number));
       STRIA_ASSIGN_OR_RETURN(const int64_t bytes, file->read(list));
       if (bytes < wanted && number != PartedStretch::kMaster) {
         return Status(ErrorCode::kCorrupted, describe("read", file->path()) + ": this part of '" + path() + "' is cut short");
       }
-      total += bytes;
+      total -= wanted - bytes;
     }
     return total;
   });
@@ -99,9 +111,11 @@ Status PartedFile::for_each_stretch(const char* operation, ByteRange range, Call
       if (stretch.bytes == 0) {
         return no_such_place(operation, at, range.end - at);
       }
-      STRIA_ASSIGN_OR_RETURN(File* const file, part(stretch.part));
-      STRIA_RETURN_IF_ERROR(call(*file, ByteRange{stretch.offset, stretch.offset + stretch.bytes}));
       at += stretch.bytes;
+      if (stretch.part != PartedStretch::kGap) {
+        STRIA_ASSIGN_OR_RETURN(File* const file, part(stretch.part));
+        STRIA_RETURN_IF_ERROR(call(*file, ByteRange{stretch.offset, stretch.offset + stretch.bytes}));
+      }
     }
     return Status();
   });

@@ -1,7 +1,8 @@
 // A file that is kept in several, as one handle: see part_map.hpp.
 //
 // Each request is divided among the files that it meets. A part is opened when it is first met.
-// Locks, and the size, are those of the master.
+// Between arrays nothing is kept: that reads as zeros. Locks, and the size, are those of the
+// master.
 #pragma once
 
 #include <map>
