@@ -86,18 +86,31 @@ Status PartedFile::write(std::span<const WriteSegment> segments) {
   });
 }
 
+// A part that is still written may end anywhere: the rest of it reads as zeros.
+Status PartedFile::read_part(int number, const std::vector<ReadSegment>& list) {
+  for (const ReadSegment& segment : list) {
+    if (mode_ != OpenOptions::Mode::kRead) {
+      std::fill_n(segment.data, segment.bytes, std::byte{0});
+    }
+  }
+  STRIA_ASSIGN_OR_RETURN(File* const file, part(number));
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, file->read(list));
+  const bool is_cut = mode_ == OpenOptions::Mode::kRead && bytes < bytes_of(list);
+  return is_cut ? Status(ErrorCode::kCorrupted, describe("read", file->path()) + ": this part of '" + path() + "' is cut short")
+                : Status();
+}
+
 Result<int64_t> PartedFile::read(std::span<const ReadSegment> segments) {
   return or_out_of_memory([&]() -> Result<int64_t> {
     STRIA_ASSIGN_OR_RETURN(const auto lists, divide("read", segments));
     int64_t total = bytes_of(segments);
     for (const auto& [number, list] : lists) {
-      const int64_t wanted = bytes_of(list);
-      STRIA_ASSIGN_OR_RETURN(File* const file, part(number));
-      STRIA_ASSIGN_OR_RETURN(const int64_t bytes, file->read(list));
-      if (bytes < wanted && number != PartedStretch::kMaster) {
-        return Status(ErrorCode::kCorrupted, describe("read", file->path()) + ": this part of '" + path() + "' is cut short");
+      if (number != PartedStretch::kMaster) {
+        STRIA_RETURN_IF_ERROR(read_part(number, list));
+        continue;
       }
-      total -= wanted - bytes;
+      STRIA_ASSIGN_OR_RETURN(const int64_t bytes, master_.read(list));
+      total -= bytes_of(list) - bytes;
     }
     return total;
   });

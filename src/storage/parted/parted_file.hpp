@@ -63,6 +63,7 @@ class PartedFile final : public File {
   template <typename Call>
   Status for_each_stretch(const char* operation, ByteRange range, Call&& call);
   Status no_such_place(const char* operation, int64_t offset, int64_t bytes) const;
+  Status read_part(int number, const std::vector<ReadSegment>& list);
   /// The handle on a part, or on the master.
   Result<File*> part(int number);
   Result<std::unique_ptr<File>> open_part(int number);
