@@ -55,6 +55,13 @@ struct ElementSpec::Member {
   ElementSpec element;
 };
 
+/// Rows of a dataset that are all the rows of the dataset of the same path in another file.
+struct RowsElsewhere {
+  std::string file_name;  ///< beside the file that names it
+  int64_t first_row = 0;
+  int64_t row_count = 0;
+};
+
 /// A dataset to be made. `dims` are in C order, slowest first; they are empty for a scalar.
 struct DatasetSpec {
   std::string path;  ///< within the file, "/"-separated, no leading slash needed
@@ -64,7 +71,9 @@ struct DatasetSpec {
   int64_t data_offset = -1;     ///< where the raw data go (Layout::place)
   /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
   std::optional<Chunking> chunking{};
-  bool extendable = false;                     ///< the first dimension has no limit
+  bool extendable = false;  ///< the first dimension has no limit
+  /// Where all rows are, if the raw data are not in this file.
+  std::vector<RowsElsewhere> elsewhere{};
   std::vector<std::string> dimension_names{};  ///< empty ones, and all where it is empty: not given
   bool unlimited = false;                      ///< the first dimension is the file's unlimited one
   /// From one index of the first dimension to the next, where others' data lie in between; 0: they

@@ -97,3 +97,21 @@ def test_a_run_goes_on_from_a_compressed_checkpoint(work):
         with h5py.File(sorted(directory.glob("*chk*"))[-1]) as file:
             ends.append({name: file[name][...] for name in variables(file)})
     assert ends[0] and all(np.array_equal(ends[0][name], ends[1][name]) for name in ends[0])
+
+
+def test_chunks_that_do_not_shrink_are_stored_as_they_are(work):
+    stria = pytest.importorskip("stria")
+    path = work / "noise.h5"
+    noise = np.frombuffer(np.random.default_rng(1).bytes(8 * 64 * 512), dtype="u8").reshape(64, 512)
+    mixed = noise.copy()
+    mixed[32:] = 7  # shrinks
+    with stria.create(path) as f:
+        for name, data in [("noise", noise), ("mixed", mixed)]:
+            f.create_dataset(name, data=data, compress=True, chunks=(16, 512))
+    with h5py.File(path) as f:
+        masks = {name: [f[name].id.get_chunk_info(i).filter_mask for i in range(4)] for name in ("noise", "mixed")}
+        assert masks == {"noise": [3] * 4, "mixed": [3, 3, 0, 0]}
+        assert f["noise"].id.get_storage_size() == noise.nbytes
+        assert np.array_equal(f["noise"], noise) and np.array_equal(f["mixed"], mixed)
+    with stria.open(path, verify=True) as f:
+        assert np.array_equal(f["noise"][...], noise) and np.array_equal(f["mixed"][...], mixed) and f.verify() == ([], [])

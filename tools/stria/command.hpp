@@ -25,6 +25,7 @@ using Action = std::function<int(MPI_Comm)>;
 void add_convection(CLI::App& app, Action& action);
 void add_flash_io(CLI::App& flash, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_join(CLI::App& app, Action& action);
 void add_papers(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 #ifdef STRIA_WITH_SEDOV

@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
 constexpr int64_t kMostStripes = 1 << 20;
 constexpr int64_t kMostSeconds = 1 << 30;
+constexpr int64_t kMostSubfiles = 1 << 16;
 
 std::optional<int64_t> parse_number(const std::string& text) {
   int64_t value = 0;
@@ -143,6 +144,15 @@ std::string set_aggregator_places(ResolvedHints& hints, const std::string& text)
   return "";
 }
 
+std::string set_subfiles(ResolvedHints& hints, const std::string& text) {
+  auto value = text == "nodes" ? ResolvedHints::kSubfileForEachNode : parse_number(text);
+  if (!value || (*value < 0 && text != "nodes") || *value > kMostSubfiles) {
+    return fmt::format("a number of files from 0 to {}, or nodes", kMostSubfiles);
+  }
+  hints.subfile_count = *value;
+  return "";
+}
+
 std::string set_driver(ResolvedHints& hints, const std::string& text) {
   if (text != "posix" && text != "uring" && text != "memory") {
     return "posix, uring or memory";
@@ -174,6 +184,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_staging_limit", number(&ResolvedHints::staging_limit_bytes, 0, INT64_MAX)},
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
+      {"stria_subfiles", set_subfiles},
       {"stria_driver", set_driver},
       {"stria_alignment", number(&ResolvedHints::alignment_bytes, 1, 1 << 30)},
       {"stria_wait_warning_s", number(&ResolvedHints::wait_warning_s, 0, kMostSeconds)},
@@ -268,6 +279,10 @@ Hints effective_hints(const ResolvedHints& hints) {
   }
   if (hints.staging_limit_bytes >= 0) {
     effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);
+  }
+  if (hints.subfile_count != 0) {
+    effective["stria_subfiles"] =
+        hints.subfile_count == ResolvedHints::kSubfileForEachNode ? "nodes" : std::to_string(hints.subfile_count);
   }
   if (hints.mimic_stripe_count > 0) {
     effective["stria_mimic_stripe"] = fmt::format("{},{}", hints.mimic_stripe_count, hints.mimic_stripe_bytes);

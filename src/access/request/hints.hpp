@@ -59,6 +59,10 @@ struct ResolvedHints {
   Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
   /// stria_shared_memory: ranks of a node pack into the aggregator's buffer.
   Switch shared_memory = Switch::kAutomatic;
+  /// stria_subfiles: into how many files the raw data of a new file go. 0: into the file itself;
+  /// kSubfileForEachNode.
+  int64_t subfile_count = 0;
+  static constexpr int64_t kSubfileForEachNode = -1;
   std::string driver = "posix";  ///< stria_driver
   /// stria_alignment: where datasets of at least this size begin.
   int64_t alignment_bytes = 4096;

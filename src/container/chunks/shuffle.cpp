@@ -1,54 +1,77 @@
 #include "container/chunks/shuffle.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cstring>
 
 namespace stria::container {
 
 namespace {
 
-constexpr size_t kLanes = 8;
+constexpr size_t kLanes = 16;  // elements at once
+using Bytes = uint8_t __attribute__((vector_size(kLanes)));
 
-// Exchanges rows and columns of 8 by 8 bytes, a row a word: halves, then quarters, then bytes.
-void transpose(uint64_t (&rows)[kLanes]) {
-  constexpr uint64_t kMasks[] = {0x00000000ffffffff, 0x0000ffff0000ffff, 0x00ff00ff00ff00ff};
-  for (size_t step = 0, apart = 4; apart > 0; ++step, apart /= 2) {
-    for (size_t i = 0; i < kLanes; ++i) {
-      if ((i & apart) == 0) {
-        const uint64_t moved = ((rows[i] >> (8 * apart)) ^ rows[i + apart]) & kMasks[step];
-        rows[i + apart] ^= moved;
-        rows[i] ^= moved << (8 * apart);
-      }
-    }
+// Writes the bytes of the first half and of the second one in turn. An index of a byte then has its
+// highest bit lowest. With 16 elements of 2^k bytes, k such steps exchange the bits of the
+// element and those of the byte one way, and four the other way.
+template <size_t kWidth>
+void interleave(std::array<Bytes, kWidth>& rows) {
+  std::array<Bytes, kWidth> mixed;
+  for (size_t i = 0; i < kWidth / 2; ++i) {
+    const Bytes a = rows[i];
+    const Bytes b = rows[i + kWidth / 2];
+    mixed[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    mixed[2 * i + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   }
+  rows = mixed;
 }
 
-// Elements of 8 bytes, 8 at a time; returns how many elements are done.
-size_t shuffle_words(const std::byte* in, std::byte* out, size_t count) {
+// Both return how many elements are done.
+template <size_t kWidth>
+size_t shuffle_many(const std::byte* in, std::byte* out, size_t count) {
   size_t at = 0;
-  for (; std::endian::native == std::endian::little && at + kLanes <= count; at += kLanes) {
-    uint64_t rows[kLanes];
-    std::memcpy(rows, in + at * kLanes, sizeof rows);
-    transpose(rows);
-    for (size_t i = 0; i < kLanes; ++i) {
-      std::memcpy(out + i * count + at, &rows[i], kLanes);
+  for (; at + kLanes <= count; at += kLanes) {
+    std::array<Bytes, kWidth> rows;
+    std::memcpy(rows.data(), in + at * kWidth, sizeof rows);
+    for (size_t step = 1; step < kLanes; step *= 2) {
+      interleave(rows);
+    }
+    for (size_t byte = 0; byte < kWidth; ++byte) {
+      std::memcpy(out + byte * count + at, &rows[byte], kLanes);
     }
   }
   return at;
 }
 
-size_t unshuffle_words(const std::byte* in, std::byte* out, size_t count) {
+template <size_t kWidth>
+size_t unshuffle_many(const std::byte* in, std::byte* out, size_t count) {
   size_t at = 0;
-  for (; std::endian::native == std::endian::little && at + kLanes <= count; at += kLanes) {
-    uint64_t rows[kLanes];
-    for (size_t i = 0; i < kLanes; ++i) {
-      std::memcpy(&rows[i], in + i * count + at, kLanes);
+  for (; at + kLanes <= count; at += kLanes) {
+    std::array<Bytes, kWidth> rows;
+    for (size_t byte = 0; byte < kWidth; ++byte) {
+      std::memcpy(&rows[byte], in + byte * count + at, kLanes);
     }
-    transpose(rows);
-    std::memcpy(out + at * kLanes, rows, sizeof rows);
+    for (size_t step = 1; step < kWidth; step *= 2) {
+      interleave(rows);
+    }
+    std::memcpy(out + at * kWidth, rows.data(), sizeof rows);
   }
   return at;
+}
+
+// The number of elements whose bytes were moved, many at once; the rest are left to the caller.
+size_t shuffle_most(const std::byte* in, std::byte* out, size_t count, size_t width) {
+  return width == 8   ? shuffle_many<8>(in, out, count)
+         : width == 4 ? shuffle_many<4>(in, out, count)
+         : width == 2 ? shuffle_many<2>(in, out, count)
+                      : 0;
+}
+
+size_t unshuffle_most(const std::byte* in, std::byte* out, size_t count, size_t width) {
+  return width == 8   ? unshuffle_many<8>(in, out, count)
+         : width == 4 ? unshuffle_many<4>(in, out, count)
+         : width == 2 ? unshuffle_many<2>(in, out, count)
+                      : 0;
 }
 
 }  // namespace
@@ -56,7 +79,7 @@ size_t unshuffle_words(const std::byte* in, std::byte* out, size_t count) {
 void shuffle(std::span<const std::byte> in, std::span<std::byte> out, int64_t element_bytes) {
   const auto width = static_cast<size_t>(element_bytes);
   const size_t count = in.size() / width;
-  const size_t done = width == kLanes ? shuffle_words(in.data(), out.data(), count) : 0;
+  const size_t done = shuffle_most(in.data(), out.data(), count, width);
   for (size_t byte = 0; byte < width; ++byte) {
     for (size_t i = done; i < count; ++i) {
       out[byte * count + i] = in[i * width + byte];
@@ -69,7 +92,7 @@ void shuffle(std::span<const std::byte> in, std::span<std::byte> out, int64_t el
 void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, int64_t element_bytes) {
   const auto width = static_cast<size_t>(element_bytes);
   const size_t count = in.size() / width;
-  const size_t done = width == kLanes ? unshuffle_words(in.data(), out.data(), count) : 0;
+  const size_t done = unshuffle_most(in.data(), out.data(), count, width);
   for (size_t i = done; i < count; ++i) {
     for (size_t byte = 0; byte < width; ++byte) {
       out[i * width + byte] = in[byte * count + i];

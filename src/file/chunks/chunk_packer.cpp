@@ -10,20 +10,6 @@
 
 namespace stria::file {
 
-namespace {
-
-constexpr int64_t kBatchBytes = 32 << 20;
-
-// How far apart chunks lie in a batch: streams that share sets of a cache hinder each other.
-int64_t distance(int64_t chunk_bytes) {
-  constexpr int64_t kLine = 64;
-  constexpr int64_t kSets = 4096;
-  const int64_t bytes = align_up(chunk_bytes, kLine);
-  return bytes % kSets == 0 ? bytes + kLine : bytes;
-}
-
-}  // namespace
-
 ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set,
                          Before before)
     : comm_(comm), catalog_(catalog), set_(set), before_(std::move(before)), parts_(transfers, catalog) {}
@@ -137,8 +123,7 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
 
 Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
   for (size_t first = 0; first < works_.size();) {
-    const int64_t each = distance(parts_.grid(works_[first].dataset).chunk_bytes());
-    const auto most = static_cast<size_t>(std::max<int64_t>(kBatchBytes / each, 1));
+    const size_t most = ChunkBatch::most(parts_.grid(works_[first].dataset).chunk_bytes());
     size_t last = first;
     while (last < works_.size() && last - first < most && works_[last].shape == works_[first].shape &&
            works_[last].number == works_[first].number) {
@@ -152,29 +137,29 @@ Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
 
 // The same chunk of several datasets.
 Status ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
-  const int64_t chunk_bytes = parts_.grid(batch[0].dataset).chunk_bytes();
-  const auto each = static_cast<size_t>(distance(chunk_bytes));
-  batch_.resize(std::max(batch_.size(), batch.size() * each));
+  batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
   streams_.clear();
-  std::vector<char> has_data(batch.size());
+  contents_.clear();
   for (size_t i = 0; i < batch.size(); ++i) {
-    const std::span<std::byte> chunk(batch_.data() + i * each, static_cast<size_t>(chunk_bytes));
-    STRIA_ASSIGN_OR_RETURN(const bool found, find_parts(batch[i], chunk));
-    has_data[i] = found ? 1 : 0;
+    STRIA_ASSIGN_OR_RETURN(const Content content, find_content(batch[i], batch_.chunk(i)));
+    contents_.push_back(content);
   }
   set_.pack(streams_);
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (has_data[i] != 0) {
-      store(batch[i], {batch_.data() + i * each, static_cast<size_t>(chunk_bytes)},
-            packed[static_cast<size_t>(batch[i].dataset)]);
+    const Content& content = contents_[i];
+    if (content.straight.transfer >= 0) {
+      set_.passed_direct(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
+    }
+    if (!content.bytes.empty()) {
+      store(batch[i], content.bytes, packed[static_cast<size_t>(batch[i].dataset)]);
     }
   }
   return Status();
 }
 
-// Notes what is to be packed into the chunk, and puts there what was received; false where
-// nothing is. What nobody puts is as before, or zero.
-Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chunk) {
+// Memory that has all of the chunk as it is, or the chunk, with notes of what is to be packed into
+// it and with what was received. What nobody puts is as before, or zero.
+Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::span<std::byte> chunk) {
   found_.clear();
   const ChunkOfDataset here{work.dataset, work.number};
   parts_.find(here, found_);
@@ -182,6 +167,14 @@ Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chun
   const auto [first, last] =
       std::equal_range(received_.begin(), received_.end(), ReceivedPart{id, 0, {}},
                        [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
+  if (first == last && found_.empty()) {
+    return Content{};
+  }
+  const bool is_one = first == last && found_.size() == 1 && found_[0].bytes == static_cast<int64_t>(chunk.size());
+  const std::byte* const straight = is_one ? set_.straight_source(found_[0].transfer) : nullptr;
+  if (straight != nullptr) {
+    return Content{.bytes = {straight + found_[0].begin, chunk.size()}, .straight = found_[0]};
+  }
   int64_t covered = 0;  // from the beginning, without a gap
   for (const ChunkPart& part : found_) {
     covered += part.offset == covered ? part.bytes : 0;
@@ -197,7 +190,7 @@ Result<bool> ChunkPacker::find_parts(const Work& work, std::span<std::byte> chun
   for (const ChunkPart& part : found_) {
     streams_.push_back({part.transfer, part.begin, part.begin + part.bytes, chunk.data() + part.offset});
   }
-  return first != last || !found_.empty();
+  return Content{.bytes = chunk};
 }
 
 void ChunkPacker::store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed) {

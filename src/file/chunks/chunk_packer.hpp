@@ -15,6 +15,7 @@
 
 #include "comm/comm.hpp"
 #include "container/chunks/filter_pipeline.hpp"
+#include "file/chunks/chunk_batch.hpp"
 #include "file/chunks/chunk_parts.hpp"
 #include "file/chunks/packed_chunks.hpp"
 #include "file/move/transfer_set.hpp"
@@ -48,13 +49,18 @@ class ChunkPacker {
     int64_t offset = 0;
     std::span<const std::byte> bytes;
   };
+  /// The bytes of a chunk, once its streams are packed; none where nobody puts any.
+  struct Content {
+    std::span<const std::byte> bytes;
+    ChunkPart straight{.transfer = -1};  ///< of the put whose memory they are, if they are
+  };
   std::vector<int> shapes() const;
   void divide(const std::vector<SharedChunks>& shared);
   Comm::Messages pack_for_others(const std::vector<SharedChunks>& shared);
   void receive(const Comm::Messages& incoming);
   Status pack_own(std::vector<PackedChunks>& packed);
   Status assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed);
-  Result<bool> find_parts(const Work& work, std::span<std::byte> chunk);
+  Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
   void store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed);
 
   Comm& comm_;
@@ -70,7 +76,8 @@ class ChunkPacker {
 
   std::vector<ChunkPart> found_;  // of one chunk
   std::vector<access::StreamPart> streams_;
-  std::vector<std::byte> batch_;
+  std::vector<Content> contents_;  // of a batch
+  ChunkBatch batch_;
 };
 
 }  // namespace stria::file

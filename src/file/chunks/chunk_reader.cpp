@@ -11,7 +11,15 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kKeptBytes = 64 << 20;
+constexpr int64_t kMostKeptBytes = 64 << 20;
+constexpr int64_t kUsuallyKeptBytes = 4 << 20;  // in the cache
+
+/// How many chunks are kept: those that have parts of one row, and the next one.
+size_t most_kept(const container::ChunkGrid& grid) {
+  const int64_t of_a_row = grid.chunk_count() / std::max<int64_t>(grid.chunks_along(0), 1) + 1;
+  const int64_t usual = std::max(of_a_row, kUsuallyKeptBytes / grid.chunk_bytes());
+  return static_cast<size_t>(std::clamp<int64_t>(usual, 1, std::max<int64_t>(kMostKeptBytes / grid.chunk_bytes(), 1)));
+}
 
 }  // namespace
 
@@ -56,12 +64,11 @@ Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
 }
 
 // What isn't in the file reads as zeros.
-Status ChunkReader::decode(int dataset, const Cut& cut, Decoded& decoded) {
-  decoded.bytes.resize(static_cast<size_t>(cut.grid.chunk_bytes()));
-  const auto place = std::lower_bound(cut.index.begin(), cut.index.end(), decoded.chunk,
+Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
+  const auto place = std::lower_bound(cut.index.begin(), cut.index.end(), chunk,
                                       [](const container::StoredChunk& a, int64_t number) { return a.number < number; });
-  if (place == cut.index.end() || place->number != decoded.chunk) {
-    std::fill(decoded.bytes.begin(), decoded.bytes.end(), std::byte{0});
+  if (place == cut.index.end() || place->number != chunk) {
+    std::fill(out.begin(), out.end(), std::byte{0});
     return Status();
   }
   stored_.resize(static_cast<size_t>(place->bytes));
@@ -75,10 +82,20 @@ Status ChunkReader::decode(int dataset, const Cut& cut, Decoded& decoded) {
     status = Status(ErrorCode::kCorrupted, "a chunk doesn't match its checksum");
   } else {
     const container::DatasetSpec& spec = source_.catalog[dataset].spec;
-    status = pipeline_.decode(spec.chunking->filters, spec.element.bytes, stored_, place->skipped, decoded.bytes)
+    status = pipeline_.decode(spec.chunking->filters, spec.element.bytes, stored_, place->skipped, out)
                  .with_context("a chunk is damaged");
   }
-  return status.ok() ? status : corrupted(dataset, cut.grid.rows(decoded.chunk), status);
+  return status.ok() ? status : corrupted(dataset, cut.grid.rows(chunk), status);
+}
+
+Result<bool> ChunkReader::whole_into(int dataset, int64_t byte, std::span<std::byte> out) {
+  STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
+  const container::ChunkGrid::Run run = known->grid.run_at(byte);
+  if (run.offset > 0 || run.bytes != known->grid.chunk_bytes()) {
+    return false;
+  }
+  STRIA_RETURN_IF_ERROR(decode(dataset, *known, run.chunk, out));
+  return true;
 }
 
 Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {
@@ -91,7 +108,10 @@ Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {
 Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
   STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
   if (kept_dataset_ != dataset) {
-    kept_.clear();
+    spare_.splice(spare_.begin(), kept_);
+    if (!spare_.empty() && spare_.front().bytes.size() != static_cast<size_t>(known->grid.chunk_bytes())) {
+      spare_.clear();
+    }
     kept_by_number_.clear();
     kept_dataset_ = dataset;
   }
@@ -99,15 +119,18 @@ Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
   if (found != kept_by_number_.end()) {
     kept_.splice(kept_.begin(), kept_, found->second);
   } else {
-    Kept fresh;  // takes the memory of the one that was used longest ago
-    if (static_cast<int64_t>(kept_.size() + 1) * known->grid.chunk_bytes() > kKeptBytes && !kept_.empty()) {
+    Kept fresh;  // takes memory that was used before, if there is some
+    if (kept_.size() >= most_kept(known->grid)) {
       kept_by_number_.erase(kept_.back().chunk);
       fresh.splice(fresh.begin(), kept_, std::prev(kept_.end()));
+    } else if (!spare_.empty()) {
+      fresh.splice(fresh.begin(), spare_, spare_.begin());
     } else {
       fresh.emplace_back();
     }
     fresh.front().chunk = number;
-    STRIA_RETURN_IF_ERROR(decode(dataset, *known, fresh.front()));
+    fresh.front().bytes.resize(static_cast<size_t>(known->grid.chunk_bytes()));
+    STRIA_RETURN_IF_ERROR(decode(dataset, *known, number, fresh.front().bytes));
     kept_.splice(kept_.begin(), fresh);
     kept_by_number_[number] = kept_.begin();
   }

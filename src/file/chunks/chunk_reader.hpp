@@ -3,7 +3,8 @@
 // Problem: libhdf5 inflates with zlib, one chunk at a time under one lock.
 // Method: the index of a dataset's chunks is read once. A chunk is read and inflated when bytes of
 // it are wanted, and kept for a while, because the runs of a wide dataset come back to it.
-// Cost: 24 bytes a chunk; decoded chunks of one dataset, 64 MB or one chunk of them.
+// Cost: 24 bytes a chunk; decoded chunks: those of one row and the next one, at least 4 MB, at most
+// 64 MB or one chunk.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +44,9 @@ class ChunkReader {
   /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
   /// dataset and rows, which are then those of damaged_rows().
   Result<std::span<std::byte>> from(int dataset, int64_t byte);
+  /// Reads the chunk that begins at byte `byte` of the raw data straight into `out`, which has its
+  /// size; false, and nothing is read, where none begins there or it isn't one run.
+  Result<bool> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
   /// All of a chunk, likewise.
   Result<std::span<std::byte>> chunk(int dataset, int64_t number);
   /// Of the last error kCorrupted.
@@ -64,7 +68,7 @@ class ChunkReader {
 
   Result<const Cut*> cut(int dataset);
   Result<Cut> read_cut(int dataset);
-  Status decode(int dataset, const Cut& cut, Decoded& decoded);
+  Status decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out);
   Status corrupted(int dataset, ByteRange rows, const Status& why);
 
   Source source_;
@@ -74,6 +78,7 @@ class ChunkReader {
   std::map<int, Status> unreadable_;  // why a dataset has no cut
   int kept_dataset_ = -1;
   Kept kept_;
+  Kept spare_;  // only their memory counts
   std::unordered_map<int64_t, Kept::iterator> kept_by_number_;
   std::vector<std::byte> stored_;
   ByteRange damaged_rows_;

@@ -251,6 +251,66 @@ TEST(ChunkedFile, RandomPutsComeBack) {
 }
 
 // Every bit of a stored chunk is covered: verify() names dataset and rows.
+// Cells of several variables, and a rank's blocks of them.
+constexpr int64_t kVariables = 5;
+constexpr int64_t kCells = 24;
+
+double cell(int64_t variable, int64_t block, int64_t number) {
+  return static_cast<double>((variable * 1000 + block) * 100 + number);
+}
+
+/// Records all variables of the blocks in `range`, which lie interleaved in `cells`.
+void record_interleaved(Session& session, ByteRange range, std::vector<double>& cells) {
+  cells.resize(static_cast<size_t>(range.size() * kCells * kVariables));
+  const auto every = Datatype::hvector(range.size() * kCells, 1, 8 * kVariables, Datatype::bytes(8)).value();
+  for (int64_t variable = 0; variable < kVariables; ++variable) {
+    const int number = session.find("v" + std::to_string(variable)).value();
+    const Memory memory(cells.data() + variable, every, ElementType::kFloat64);
+    ASSERT_EQ(session.record(number, {{range.begin, 0}, {range.size(), kCells}}, memory).message(), "");
+  }
+}
+
+TEST(ChunkedFile, VariablesThatLieInterleavedComeBackTogether) {
+  constexpr int64_t kBlocks = 22;
+  storage::MemoryDriver memory;
+  Setting setting;
+  setting.ranks = 3;
+  const ByteRange written[] = {{0, 9}, {9, 10}, {10, kBlocks}};
+  on_ranks(setting, [&](Comm& comm) {
+    auto session = WriteSession::create(environment_of(comm, borrow(memory), {}), "run.h5", {}).value();
+    for (int64_t variable = 0; variable < kVariables; ++variable) {
+      container::DatasetSpec spec;
+      spec.path = "v" + std::to_string(variable);
+      spec.element = container::ElementSpec::of_number(ElementType::kFloat64);
+      spec.dims = {kBlocks, kCells};
+      ASSERT_TRUE(session->create_dataset(spec, {.chunk = {4, kCells}, .filters = Filters::compress()}).ok());
+    }
+    const ByteRange range = written[comm.rank()];
+    std::vector<double> cells;
+    record_interleaved(*session, range, cells);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const auto at = static_cast<int64_t>(i) / kVariables;
+      cells[i] = cell(static_cast<int64_t>(i) % kVariables, range.begin + at / kCells, at % kCells);
+    }
+    ASSERT_EQ(session->commit().message(), "");
+  });
+  for (const bool verify : {false, true}) {
+    setting.ranks = 2;
+    const ByteRange read[] = {{0, 15}, {7, 8}};
+    on_ranks(setting, [&](Comm& comm) {
+      auto session = ReadSession::open(environment_of(comm, borrow(memory), {}), "run.h5", {.verify = verify}).value();
+      const ByteRange range = read[comm.rank()];
+      std::vector<double> cells;
+      record_interleaved(*session, range, cells);
+      ASSERT_EQ(session->commit().message(), "");
+      for (size_t i = 0; i < cells.size(); ++i) {
+        const auto at = static_cast<int64_t>(i) / kVariables;
+        ASSERT_EQ(cells[i], cell(static_cast<int64_t>(i) % kVariables, range.begin + at / kCells, at % kCells)) << i;
+      }
+    });
+  }
+}
+
 TEST(ChunkedFile, AnyFlippedBitOfAChunkIsFound) {
   auto comm = make_self_comm();
   for (uint64_t seed = 1; seed <= 60; ++seed) {

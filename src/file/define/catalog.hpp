@@ -22,6 +22,7 @@ struct DatasetEntry {
   int64_t stored_bytes = 0;  ///< of all chunks of a new dataset
   std::string filters;       ///< what chunks pass, in words
   bool value_range = false;
+  bool is_virtual = false;  ///< other files have its rows
   /// Of a dataset that gets longer: the rows that the file has. 0: it is new.
   int64_t old_rows = 0;
   bool is_old = false;      ///< the file that grows has it

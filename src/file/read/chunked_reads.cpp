@@ -1,9 +1,6 @@
 // Gets from datasets in chunks, each rank by itself.
-#include <algorithm>
-
-#include "datatype/cursor.hpp"
+#include "file/chunks/chunk_unpacker.hpp"
 #include "file/read/read_session.hpp"
-#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 
@@ -16,31 +13,14 @@ Status ReadSession::read_chunks(const std::vector<Transfer>& transfers, Progress
   }
   STRIA_ASSIGN_OR_RETURN(const auto set,
                          TransferSet::create(transfers, catalog_.datasets(), {.checksums = checks(), .progress = &progress}));
-  for (size_t i = 0; i < transfers.size(); ++i) {
-    STRIA_RETURN_IF_ERROR(read_chunks_of(transfers[i], static_cast<int>(i), *set));
-  }
+  STRIA_RETURN_IF_ERROR(ChunkUnpacker({.catalog = catalog_,
+                                       .transfers = transfers,
+                                       .set = *set,
+                                       .chunks = chunks_,
+                                       .times = report_.phases,
+                                       .signal = signal_})
+                            .run());
   return checks() ? checker_.check_sums(transfers, *set) : Status();
-}
-
-// In the order of the file, chunk by chunk: the runs of a chunk that follow each other are
-// unpacked together.
-Status ReadSession::read_chunks_of(const Transfer& transfer, int stream_id, TransferSet& set) {
-  for (Cursor cursor(transfer.region, transfer.displacement); !cursor.done();) {
-    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(signal_));
-    const ByteRange piece = cursor.piece();
-    std::span<std::byte> data;
-    {
-      PhaseTimer timer(report_.phases, Phase::kRead);
-      STRIA_ASSIGN_OR_RETURN(data, chunks_.from(transfer.dataset, piece.begin));
-    }
-    const int64_t bytes = std::min(piece.size(), static_cast<int64_t>(data.size()));
-    const int64_t begin = cursor.stream_position();
-    PhaseTimer timer(report_.phases, Phase::kUnpack);
-    const access::StreamPart part{stream_id, begin, begin + bytes, data.data()};
-    set.unpack(std::span(&part, 1));
-    cursor.advance(bytes);
-  }
-  return Status();
 }
 
 // Once, for this rank.

@@ -9,7 +9,9 @@
 #include "access/move.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/outcome_message.hpp"
+#include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
+#include "storage/parted/parted_file.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -60,8 +62,8 @@ Status ReadSession::begin() {
   Status status = environment_.problem;
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&]() -> Status {
-      STRIA_RETURN_IF_ERROR(open_root());
-      catalog = encode_catalog(format_, datasets(), checksums_);
+      STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> parts, open_root());
+      catalog = encode_catalog(format_, datasets(), checksums_, parts);
       return Status();
     });
   }
@@ -80,23 +82,45 @@ Status ReadSession::open_handle() {
       STRIA_RETURN_IF_ERROR(identity_.check(*opened));
     }
     file_ = std::move(opened);
+    join_parts();
   }
   return Status();
 }
 
-Status ReadSession::open_root() {
+Status ReadSession::take_parts(std::span<const std::byte> table) {
+  if (!table.empty()) {
+    STRIA_ASSIGN_OR_RETURN(PartsTable decoded, decode_parts(table, stored_path_));
+    parts_ = std::make_shared<storage::PartMap>(std::move(decoded.map));
+  }
+  return Status();
+}
+
+void ReadSession::join_parts() {
+  if (parts_ != nullptr) {
+    file_ =
+        std::make_unique<storage::PartedFile>(std::move(file_), environment_.driver, parts_, storage::OpenOptions::Mode::kRead);
+  }
+}
+
+// Returns the table of parts, for the others.
+Result<std::vector<std::byte>> ReadSession::open_root() {
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
   format_ = reader_->format();
   STRIA_ASSIGN_OR_RETURN(catalog_, read_catalog(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> parts, read_parts(*reader_, stored_path_, catalog_));
+  STRIA_RETURN_IF_ERROR(take_parts(parts));
+  join_parts();
   auto index = read_checksum_index(*reader_, report_.file_bytes);
-  if (!index.ok()) {
-    return without_index(index.status());
+  if (index.ok()) {
+    checksums_ = std::move(*index);
+  } else {
+    STRIA_RETURN_IF_ERROR(without_index(index.status()));
   }
-  checksums_ = std::move(*index);
-  return Status();
+  report_.file_bytes += parts_ != nullptr ? parts_->bytes_of_parts() : 0;
+  return parts;
 }
 
 // Data can be read without sums if the caller wants that; verify() then says what is wrong
@@ -120,6 +144,7 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     }
     checksums_ = std::move(catalog.checksums);
     format_ = catalog.format;
+    STRIA_RETURN_IF_ERROR(take_parts(catalog.parts));
   }
   if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));

@@ -14,6 +14,7 @@
 #include "file/move/transfer_set.hpp"
 #include "file/session/session.hpp"
 #include "file/verify/sum_checker.hpp"
+#include "storage/parted/part_map.hpp"
 
 namespace stria::file {
 
@@ -30,6 +31,10 @@ class ReadSession : public Session {
   Status abandon() override;
   Format format() const override { return format_; }
 
+  /// The parts that hold the raw data; null where the file itself does.
+  const storage::PartMap* parts() const { return parts_.get(); }
+  /// What the file says of itself. On rank 0.
+  const container::Reader& reader() const { return *reader_; }
   bool has_checksums() const { return checksums_.present; }
   /// Everything but Stria's own tables, and datasets that only stand for a dimension.
   std::vector<std::string> dataset_paths() const;
@@ -56,18 +61,20 @@ class ReadSession : public Session {
   template <typename Value, typename Ask, typename Decode>
   Result<Value> ask_root(Ask&& ask, Decode&& decode);
   Status begin();
-  Status open_root();
+  Result<std::vector<std::byte>> open_root();
   Status move_pending(Call call);
   Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, std::optional<Call> call);
   Status read_whole(int number, std::vector<std::byte>& content);
   Status take_catalog(std::span<const std::byte> message);
   Status without_index(const Status& problem);
   Status open_handle();
+  /// Takes the parts into the handle, where the file has some.
+  Status take_parts(std::span<const std::byte> table);
+  void join_parts();
   Status move(const access::RequestShape& shape);
   Status together(const std::function<Status()>& work);
   Status move_all(const access::Plan& plan);
   Status read_chunks(const std::vector<Transfer>& transfers, ProgressMeter& progress);
-  Status read_chunks_of(const Transfer& transfer, int stream_id, TransferSet& set);
   Status load_chunk_sums();
   Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
 
@@ -83,6 +90,7 @@ class ReadSession : public Session {
   Status share_findings(Findings& findings);
 
   OpenOptions options_;
+  std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;

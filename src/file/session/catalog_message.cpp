@@ -89,6 +89,7 @@ Result<Catalog> read_catalog(const container::Reader& reader) {
     entry.spec.path = path;
     entry.data_offset = info.data_offset;
     entry.filters = std::move(info.filters);
+    entry.is_virtual = info.layout == container::DatasetInfo::Layout::kVirtual;
     STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
     catalog.add(std::move(entry));
   }
@@ -112,7 +113,8 @@ Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
   return Status();
 }
 
-std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums) {
+std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums,
+                                      std::span<const std::byte> parts) {
   FieldWriter fields;
   fields.number(static_cast<int64_t>(format));
   fields.number(static_cast<int64_t>(datasets.size()));
@@ -120,6 +122,7 @@ std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntr
     encode_dataset(entry, fields);
   }
   fields.bytes(encode_index(checksums));
+  fields.bytes(parts);
   return fields.take();
 }
 
@@ -131,6 +134,7 @@ Result<CatalogMessage> decode_catalog(std::span<const std::byte> message) {
     catalog.datasets.push_back(decode_dataset(fields));
   }
   const auto index = fields.bytes();
+  catalog.parts = fields.bytes();
   if (!fields.well()) {
     return Status(ErrorCode::kInternal, "the catalog was garbled on its way");
   }

@@ -21,9 +21,12 @@ struct CatalogMessage {
   Format format = Format::kHdf5;
   std::vector<DatasetEntry> datasets;
   ChecksumIndex checksums;
+  std::span<const std::byte> parts;  ///< as decode_parts() takes them; they stay in the message
 };
 
-std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums);
+/// `parts`: the content of the table of parts; empty where there are none.
+std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums,
+                                      std::span<const std::byte> parts);
 Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 
 /// The columns of a compound dataset. kInvalidArgument when it isn't one of numbers and strings.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "file/parts/parts_table.hpp"
 #include "file/write/write_session.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -44,6 +45,11 @@ Status WriteSession::open_old(std::vector<std::byte>& message) {
   STRIA_RETURN_IF_ERROR(file_.open_old(path_));
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(old_, read_old_content(*environment_.format, *file_.created()));
+  const auto datasets = old_.catalog.datasets();
+  if (old_.catalog.find(kPartsPath) &&
+      std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& entry) { return entry.is_virtual; })) {
+    return Status(ErrorCode::kUnsupported, "its data lie in several files, which can't grow: 'stria join' makes one of them");
+  }
   message = encode_old_content(old_);
   return file_.end_at(old_.end);
 }

@@ -63,6 +63,9 @@ Status NewFile::open(const Use& use) {
   if (background_ != nullptr && file_ != nullptr) {
     staged_ = std::make_unique<StagedFile>(*file_, background_->staging());
   }
+  if (parts_ != nullptr && file_ != nullptr && parted_ == nullptr) {
+    parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
+  }
   if (use.direct && use.writes && direct_file_ == nullptr) {
     open.direct = true;
     direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
@@ -75,8 +78,8 @@ Status NewFile::open(const Use& use) {
 }
 
 Status NewFile::reserve_space(int64_t end) {
-  if (grows_) {
-    return Status();  // it would fill the holes of what is there
+  if (grows_ || parts_ != nullptr) {
+    return Status();  // it would fill the holes of what is there; the parts have the data
   }
   PhaseTimer timer(times_, Phase::kOpen);
   const Status status = created()->preallocate(end);
@@ -97,6 +100,7 @@ Status NewFile::sync() {
 Status NewFile::close_handles() {
   PhaseTimer timer(times_, Phase::kCommit);
   Status status;
+  parted_.reset();
   if (direct_file_ != nullptr) {
     status.update(direct_file_->close());
   }
@@ -125,6 +129,9 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
     background_->set_end(file_bytes);
     return Status();
   }
+  if (parts_ != nullptr && sync) {  // no name of the file may last without those of its parts
+    STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(path_));
+  }
   const Status status =
       growing_ != nullptr ? growing_->publish(file_bytes, sync, times_) : partial_->publish(file_bytes, sync, times_);
   published_ = growing_ != nullptr ? growing_->is_published() : partial_->is_published();
@@ -144,6 +151,7 @@ void NewFile::release() {
 
 void NewFile::discard() noexcept {
   staged_.reset();
+  parted_.reset();
   direct_file_.reset();
   opened_.reset();
   file_ = nullptr;

@@ -14,6 +14,7 @@
 #include "file/session/session.hpp"
 #include "file/write/growing_file.hpp"
 #include "storage/driver.hpp"
+#include "storage/parted/parted_file.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
 
@@ -47,6 +48,11 @@ class NewFile {
     return growing_ != nullptr ? growing_->file() : partial_ != nullptr ? partial_->file() : nullptr;
   }
 
+  /// The raw data go to parts beside the file.
+  void spread(std::shared_ptr<const storage::PartMap> parts) { parts_ = std::move(parts); }
+  /// Makes what this rank has written to parts durable if asked, and closes them.
+  Status close_parts(bool sync) { return parted_ != nullptr ? parted_->close_parts(sync) : Status(); }
+
   /// From now on what is written is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
   void stage(BackgroundCommit& commit) { background_ = &commit; }
@@ -58,7 +64,7 @@ class NewFile {
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use);
   /// This rank's handle; null where none was needed.
-  storage::File* cached() const { return staged_ != nullptr ? staged_.get() : file_; }
+  storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
   /// The same file past the page cache, or null.
   storage::File* direct() const { return direct_file_.get(); }
 
@@ -99,6 +105,8 @@ class NewFile {
   std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;  // one of the first two
+  std::shared_ptr<const storage::PartMap> parts_;
+  std::unique_ptr<storage::PartedFile> parted_;  // around file_
   BackgroundCommit* background_ = nullptr;
   std::unique_ptr<storage::File> staged_;  // around file_
 };

@@ -141,7 +141,7 @@ std::vector<std::byte> encode_old_content(const OldContent& old) {
   FieldWriter fields;
   fields.number(old.end);
   fields.number(old.left_behind_bytes);
-  fields.bytes(encode_catalog(Format::kHdf5, old.catalog.datasets(), old.checksums));
+  fields.bytes(encode_catalog(Format::kHdf5, old.catalog.datasets(), old.checksums, {}));
   return fields.take();
 }
 

@@ -15,6 +15,11 @@ namespace {
 
 constexpr int64_t kShareOfFreeMemory = 4;
 
+std::unique_ptr<container::Layout> make_layout(const Environment& environment, bool is_new) {
+  const int parts = is_new && environment.problem.ok() ? part_count(environment) : 0;
+  return parts > 0 ? std::make_unique<PartedLayout>(*environment.format, parts) : environment.format->make_layout();
+}
+
 }  // namespace
 
 WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
@@ -22,7 +27,7 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
     : Session(std::move(environment), path, std::move(roll_call)),
       kind_(kind),
       options_(options),
-      layout_(environment_.format->make_layout()),
+      layout_(make_layout(environment_, kind == Kind::kNew)),
       definitions_({.catalog = catalog_, .layout = *layout_, .log = log_, .before = old_.catalog},
                    environment_.hints.alignment_bytes, is_root()),
       file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
@@ -33,6 +38,9 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
                     .gathering = gathering_,
                     .reserve = reserve_,
                     .report = report_}) {
+  if (auto* const parted = dynamic_cast<PartedLayout*>(layout_.get())) {
+    parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
+  }
   const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format);
   const uint64_t hash = combine_hashes(hash_of_opening(), choices);
   log_.add(hash, 1, [this] {
@@ -66,10 +74,25 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
     status = or_out_of_memory([&] { return session.file_.create(session.path_); });
   }
   status = session.agree_on_open(Call::kCreate, status, session.file_.created());
+  if (status.ok() && session.parts_ != nullptr) {
+    status = session.begin_parts();
+  }
   if (!status.ok()) {
     return session.fail(status);
   }
   return made;
+}
+
+// Collective, with the same outcome everywhere.
+Status WriteSession::begin_parts() {
+  if (is_netcdf(format())) {
+    return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
+  }
+  STRIA_RETURN_IF_ERROR(parts_->create());
+  capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size());
+  environment_.hints.direct = access::Switch::kDisable;
+  file_.spread(parts_->map());
+  return Status();
 }
 
 Result<int> WriteSession::create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options) {
@@ -114,7 +137,7 @@ Status WriteSession::commit() {
 Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   STRIA_RETURN_IF_ERROR(check_open());
   Background::Queue one;
-  if (!grows()) {
+  if (!grows() && parts_ == nullptr) {
     poison(or_out_of_memory([&] { return make_background_commit(one); }));
   }
   STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, one));
@@ -190,6 +213,10 @@ Status WriteSession::end(Call call, Background::Queue& one) {
   }
   finished_ = true;
   packed_.clear();
+  if (parts_ != nullptr && is_root()) {
+    report_.file_bytes += parts_->map()->bytes_of_parts();
+    parts_->clear_others();
+  }
   return Status();
 }
 
@@ -218,6 +245,9 @@ Status WriteSession::settle(bool complete) {
 
 // Defines the tables of the checksums, when everything else is defined, and settles the places.
 Status WriteSession::settle_all() {
+  if (parts_ != nullptr) {
+    STRIA_RETURN_IF_ERROR(parts_->define_table(catalog_, definitions_));
+  }
   if (!options_.checksums || layout_->interleaves()) {
     return settle(true);
   }
@@ -254,6 +284,9 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
                 plan, shape);
   // Rank 0 makes the metadata already, while the others pack.
   const auto make_metadata = [&] {
+    if (is_root() && last && parts_ != nullptr) {
+      parts_->name_sources(catalog_);
+    }
     const Metadata::Content content{
         .catalog = catalog_, .row_tables = gathering_.tables(), .definitions = definitions_, .old = old_};
     return is_root() && last ? publication_.build_metadata(*environment_.format, *layout_, content) : Status();
@@ -262,11 +295,20 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
   const bool updates = updating_.any();
   may_have_overwritten_ = may_have_overwritten_ || updates;
   const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
-  const Status status = data.run(use, what, make_metadata);
+  Status status = data.run(use, what, make_metadata);
+  if (status.ok() && last && parts_ != nullptr) {
+    status = or_out_of_memory([&] { return finish_parts(); });
+  }
   if (status.ok()) {
     pending_.clear();
   }
   return status;
+}
+
+// The outcome is this rank's own.
+Status WriteSession::finish_parts() {
+  STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
+  return file_.close_parts(options_.sync);
 }
 
 Status WriteSession::abandon() {
@@ -301,6 +343,9 @@ void WriteSession::discard() noexcept {
   finished_ = true;
   old_.growth.reset();
   file_.discard();
+  if (parts_ != nullptr && !file_.is_published()) {
+    parts_->discard();
+  }
 }
 
 }  // namespace stria::file

@@ -16,6 +16,7 @@
 #include "file/chunks/chunk_packer.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/define/definitions.hpp"
+#include "file/parts/parts.hpp"
 #include "file/session/session.hpp"
 #include "file/write/gathering.hpp"
 #include "file/write/new_file.hpp"
@@ -71,6 +72,8 @@ class WriteSession : public Session {
   /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
   Status sum_updates(const Status& moved);
 
+  Status begin_parts();
+  Status finish_parts();
   Status make_background_commit(Background::Queue& one);
   /// A commit. What it writes is staged in the one of the list, which becomes empty where the
   /// commit can't go on in the background.
@@ -103,6 +106,7 @@ class WriteSession : public Session {
   std::unique_ptr<container::Reader> old_reader_;
   ChunkReader old_chunks_{{path_, old_.catalog, old_file_, old_reader_}};
   std::unique_ptr<container::Layout> layout_;
+  std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   Definitions definitions_;
   std::vector<Transfer> chunked_;  // puts that wait for the commit
   std::vector<PackedChunks> packed_;

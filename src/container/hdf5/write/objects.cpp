@@ -237,6 +237,13 @@ Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
   }
   put_datatype(header.begin(Message::kDatatype), value.element);
   header.end();
+  if (!dataset.elsewhere.empty()) {
+    put_zero_fill_value(header.begin(Message::kFillValue));
+    header.end();
+    put_virtual_layout(header.begin(Message::kLayout), dataset.mappings);
+    header.end();
+    return Status();
+  }
   if (!dataset.chunking) {
     Encoder& fill_value = header.begin(Message::kFillValue);
     dataset.is_dimension ? put_late_fill_value(fill_value) : put_no_fill_value(fill_value);
@@ -253,6 +260,10 @@ Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
     header.end();
   }
   return Status();
+}
+
+std::string path_of(const Object& object) {
+  return object.above == nullptr ? object.name : path_of(*object.above) + "/" + object.name;
 }
 
 Status unable(const std::string& why) {
@@ -314,6 +325,30 @@ Status place_content(Object& object, ImageSpace& space) {
     STRIA_ASSIGN_OR_RETURN(object.data_offset, space.place(object.value->content, alignment));
   }
   return Status();
+}
+
+Status place_mappings(std::deque<Object>& objects, ImageSpace& space) {
+  GlobalHeap heap;
+  std::vector<Object*> described;
+  const auto place = [&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.place(heap.take(), kTableAlignment));
+    for (Object* object : described) {
+      object->mappings.address = address;
+    }
+    described.clear();
+    return Status();
+  };
+  for (Object& object : objects) {
+    if (object.elsewhere.empty()) {
+      continue;
+    }
+    if (heap.is_full()) {
+      STRIA_RETURN_IF_ERROR(place());
+    }
+    object.mappings.index = heap.add(mapping_block(path_of(object), object.value->dims, object.elsewhere));
+    described.push_back(&object);
+  }
+  return described.empty() ? Status() : place();
 }
 
 Status place_object(Object& object, ImageSpace& space) {

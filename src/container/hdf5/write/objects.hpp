@@ -13,6 +13,7 @@
 #include "container/hdf5/object_messages.hpp"
 #include "container/hdf5/write/format.hpp"
 #include "container/hdf5/write/image_space.hpp"
+#include "container/hdf5/write/mapping_format.hpp"
 
 namespace stria::container::h5 {
 
@@ -59,6 +60,8 @@ struct Object {
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;
   int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
+  std::vector<RowsElsewhere> elsewhere;      // a dataset whose rows other files have
+  HeapPlace mappings;                        // of them, once placed
   bool is_dimension = false;                 // without data
   std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
   std::string link_target, link_file;        // of a link
@@ -101,6 +104,8 @@ Status check_attribute_replaceable(const Object& object);
 
 /// Gives a table's content its place, unless it has one.
 Status place_content(Object& object, ImageSpace& space);
+/// Gives the mappings of all datasets whose rows other files have their places.
+Status place_mappings(std::deque<Object>& objects, ImageSpace& space);
 /// Gives an object's header its place, unless it has one that stays. The members of a group have
 /// theirs already.
 Status place_object(Object& object, ImageSpace& space);

@@ -141,6 +141,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset->alignment_bytes = spec.alignment_bytes;
   dataset->data_offset = data_offset;
   dataset->extendable = spec.extendable;
+  dataset->elsewhere = spec.elsewhere;
   dataset->dimension_names = spec.dimension_names;
   return keep_cut(spec, *dataset);
 }
@@ -255,7 +256,8 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
     if (spec.chunking) {
       STRIA_RETURN_IF_ERROR(check_chunking(spec));
     }
-    STRIA_ASSIGN_OR_RETURN(const int64_t offset, impl_->place(spec, spec.chunking ? 0 : value.bytes));
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset,
+                           impl_->place(spec, spec.chunking || !spec.elsewhere.empty() ? 0 : value.bytes));
     STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
     return offset;
   };
@@ -354,6 +356,7 @@ Result<SparseImage> Hdf5Writer::finish() {
   for (Object& object : impl_->objects) {
     STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));
   }
+  STRIA_RETURN_IF_ERROR(h5::place_mappings(impl_->objects, space));
   for (Object& object : impl_->objects) {
     if (!object.is_group()) {
       STRIA_RETURN_IF_ERROR(h5::place_object(object, space));

@@ -1,0 +1,114 @@
+#include "file/chunks/chunk_unpacker.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "container/chunks/chunk_grid.hpp"
+#include "datatype/cursor.hpp"
+#include "trace/record/phase_timer.hpp"
+
+namespace stria::file {
+
+Status ChunkUnpacker::run() {
+  for (const Group& group : groups()) {
+    chunk_bytes_ = container::ChunkGrid(means_.catalog[transfer(group[0]).dataset].spec).chunk_bytes();
+    const size_t most = ChunkBatch::most(chunk_bytes_);
+    for (size_t first = 0; first < group.size(); first += most) {
+      STRIA_RETURN_IF_ERROR(run_group(std::span(group).subspan(first, std::min(most, group.size() - first))));
+    }
+  }
+  return Status();
+}
+
+// In the order of their first transfers.
+std::vector<ChunkUnpacker::Group> ChunkUnpacker::groups() const {
+  using Key = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t, int64_t, int64_t>;
+  std::map<Key, size_t> known;
+  std::vector<Group> groups;
+  for (int i = 0; i < static_cast<int>(means_.transfers.size()); ++i) {
+    const Transfer& each = transfer(i);
+    const container::DatasetSpec& spec = means_.catalog[each.dataset].spec;
+    const bool in_one_piece = each.whole_rows && each.region.piece_count() == 1;
+    const auto [place, fresh] =
+        in_one_piece
+            ? known.try_emplace(Key(spec.dims, spec.chunking->dims, spec.element.bytes, each.first_row, each.row_count),
+                                groups.size())
+            : std::pair(known.end(), true);
+    if (fresh) {
+      groups.push_back({i});
+    } else {
+      groups[place->second].push_back(i);
+    }
+  }
+  return groups;
+}
+
+Status ChunkUnpacker::run_group(std::span<const int> group) {
+  const Transfer& first = transfer(group[0]);
+  for (Cursor cursor(first.region, first.displacement); !cursor.done();) {
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(means_.signal));
+    STRIA_ASSIGN_OR_RETURN(int64_t bytes, move_whole_chunk(group, cursor.piece(), cursor.stream_position()));
+    if (bytes == 0) {
+      STRIA_ASSIGN_OR_RETURN(bytes, move_run(group, cursor.piece(), cursor.stream_position()));
+    }
+    cursor.advance(bytes);
+  }
+  return Status();
+}
+
+// Where the next chunk of a transfer goes: to memory that is to have it as it is, or into the
+// batch.
+std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t i, int64_t position) {
+  std::byte* const straight = means_.set.straight_target(group[i]);
+  if (straight != nullptr) {
+    return {straight + position, static_cast<size_t>(chunk_bytes_)};
+  }
+  batch_.prepare(group.size(), chunk_bytes_);
+  return batch_.chunk(i);
+}
+
+// The next chunk of all datasets; 0 where it isn't whole in the piece.
+Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, ByteRange piece, int64_t position) {
+  parts_.clear();
+  for (size_t i = 0; i < group.size() && chunk_bytes_ <= piece.size(); ++i) {
+    const std::span<std::byte> target = target_of(group, i, position);
+    PhaseTimer timer(means_.times, Phase::kRead);
+    STRIA_ASSIGN_OR_RETURN(const bool whole, means_.chunks.whole_into(transfer(group[i]).dataset, piece.begin, target));
+    if (!whole) {
+      break;  // that of none is, because they are cut alike
+    }
+    parts_.push_back({group[i], position, position + chunk_bytes_, target.data()});
+  }
+  if (parts_.empty()) {
+    return int64_t{0};
+  }
+  const auto packed = std::partition(parts_.begin(), parts_.end(), [&](const access::StreamPart& part) {
+    return means_.set.straight_target(part.stream_id) != nullptr;
+  });
+  for (auto part = parts_.begin(); part != packed; ++part) {
+    means_.set.passed_direct(part->stream_id, part->begin, part->end);
+  }
+  PhaseTimer timer(means_.times, Phase::kUnpack);
+  means_.set.unpack({packed, parts_.end()});
+  return chunk_bytes_;
+}
+
+// The next run: runs of datasets that are cut alike are as long.
+Result<int64_t> ChunkUnpacker::move_run(std::span<const int> group, ByteRange piece, int64_t position) {
+  int64_t bytes = 0;
+  for (const int number : group) {
+    std::span<std::byte> data;
+    {
+      PhaseTimer timer(means_.times, Phase::kRead);
+      STRIA_ASSIGN_OR_RETURN(data, means_.chunks.from(transfer(number).dataset, piece.begin));
+    }
+    bytes = std::min(piece.size(), static_cast<int64_t>(data.size()));
+    PhaseTimer timer(means_.times, Phase::kUnpack);
+    const access::StreamPart part{number, position, position + bytes, data.data()};
+    means_.set.unpack(std::span(&part, 1));
+  }
+  return bytes;
+}
+
+}  // namespace stria::file

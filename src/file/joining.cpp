@@ -1,0 +1,138 @@
+#include "file/joining.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "comm/self/self_comm.hpp"
+#include "file/calls.hpp"
+#include "file/define/names.hpp"
+#include "file/opening.hpp"
+#include "file/read/read_session.hpp"
+#include "file/write/write_session.hpp"
+#include "storage/path.hpp"
+
+namespace stria::file {
+
+namespace {
+
+using Kind = container::ElementSpec::Kind;
+
+constexpr int64_t kAtOnceBytes = 64 << 20;
+
+bool is_own(const std::string& path) {
+  return path.starts_with(std::string(kOwnGroup) + "/");
+}
+
+bool is_group(const std::string& path) {
+  return path.empty() || path.back() == '/';
+}
+
+/// Strings and records are small, and are made whole. Numbers are moved later.
+void define_dataset(const container::Reader& from, const std::string& path, WriteSession& to) {
+  const container::DatasetInfo info = from.dataset(path).value();
+  container::DatasetSpec spec = info.spec;
+  spec.path = path;
+  spec.alignment_bytes = 1;
+  if (spec.element.kind != Kind::kNumber) {
+    std::vector<std::byte> content(static_cast<size_t>(container::dataset_bytes(spec).value()));
+    from.read_hyperslab(path, std::vector<int64_t>(spec.dims.size()), spec.dims, content).throw_if_error();
+    spec.chunking.reset();
+    to.create_table(std::move(spec), content).throw_if_error();
+    return;
+  }
+  DatasetOptions options;
+  options.big_endian = spec.element.big_endian;
+  if (spec.chunking) {
+    options.chunk = spec.chunking->dims;
+    options.filters = spec.chunking->filters;
+  }
+  const bool grows = spec.extendable && spec.chunking;
+  const int64_t rows = spec.dims.empty() ? 1 : spec.dims[0];
+  if (grows) {
+    spec.dims[0] = kUnlimited;
+  }
+  spec.chunking.reset();
+  spec.extendable = false;
+  to.create_dataset(spec, options).status().throw_if_error();
+  if (grows) {
+    to.append_rows(path, rows).status().throw_if_error();
+  }
+}
+
+void define_all(const container::Reader& from, WriteSession& to) {
+  const std::vector<std::string> paths = from.list().value();
+  for (const std::string& path : paths) {
+    if (!is_group(path) && !is_own(path)) {
+      define_dataset(from, path, to);
+    }
+  }
+  const auto copy_attributes = [&](const std::string& object) {
+    for (const std::string& name : from.attribute_names(object).value()) {
+      to.set_attribute(from.attribute(object, name).value()).throw_if_error();
+    }
+  };
+  copy_attributes("/");
+  for (const std::string& path : paths) {
+    if (!path.empty() && !is_own(path)) {
+      copy_attributes(is_group(path) ? path.substr(0, path.size() - 1) : path);
+    }
+  }
+}
+
+/// Moves a dataset of numbers, as many rows at once as fit into `buffer`, at least one.
+void move_data(ReadSession& from, int number, WriteSession& to, std::vector<std::byte>& buffer) {
+  const DatasetEntry& entry = from.dataset(number);
+  const int target = to.find(entry.spec.path).value();
+  const int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
+  const int64_t rows_at_once = std::max<int64_t>(kAtOnceBytes / row_bytes, 1);
+  for (int64_t row = 0, rows = 0; row < entry.row_count() && entry.data_bytes() > 0; row += rows) {
+    rows = std::min(rows_at_once, entry.row_count() - row);
+    Hyperslab slab{.start = std::vector<int64_t>(entry.spec.dims.size()), .count = entry.spec.dims};
+    if (!slab.start.empty()) {
+      slab.start[0] = row;
+      slab.count[0] = rows;
+    }
+    buffer.resize(static_cast<size_t>(rows * row_bytes));
+    const Memory memory(buffer.data(), Datatype::bytes(rows * row_bytes), entry.stored_element());
+    from.record(number, slab, memory).throw_if_error();
+    from.flush().throw_if_error();
+    to.record(target, slab, memory).throw_if_error();
+    to.flush().throw_if_error();
+  }
+}
+
+}  // namespace
+
+Joined join_file(const std::string& from, const std::string& to, const Hints& hints) {
+  const auto source = open_session(make_self_comm(), from, {.hints = {}, .verify = true});
+  auto& read = directed<ReadSession>(*source, "join");
+  if (read.parts() == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
+  }
+  Hints plain = hints;
+  plain["stria_subfiles"] = "0";
+  const auto made = create_session(make_self_comm(), to, {.hints = plain, .checksums = read.has_checksums()});
+  auto& written = directed<WriteSession>(*made, "join");
+  define_all(read.reader(), written);
+  std::vector<std::byte> buffer;
+  for (const std::string& path : read.dataset_paths()) {
+    const int number = read.find(path).value();
+    if (read.dataset(number).spec.element.kind == Kind::kNumber) {
+      move_data(read, number, written, buffer);
+    }
+  }
+  written.commit().throw_if_error();
+  const storage::PartMap& parts = *read.parts();
+  if (storage::absolute_path(from) == storage::absolute_path(to)) {
+    for (const storage::PartMap::Part& part : parts.parts) {
+      read.environment().driver->remove(part.path).throw_if_error();
+    }
+  }
+  return {.part_count = parts.part_count(),
+          .useful_bytes = written.report().useful_bytes,
+          .file_bytes = written.report().file_bytes};
+}
+
+}  // namespace stria::file

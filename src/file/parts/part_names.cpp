@@ -1,0 +1,50 @@
+#include "file/parts/part_names.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "storage/path.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr std::string_view kMark = ".part-";
+
+std::optional<int64_t> take_number(std::string_view& text) {
+  int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) {
+    return std::nullopt;
+  }
+  text.remove_prefix(static_cast<size_t>(rest - text.data()));
+  return number;
+}
+
+}  // namespace
+
+std::string part_name(const std::string& file_name, int64_t generation, int part) {
+  return fmt::format("{}{}{}-{}", file_name, kMark, generation, part);
+}
+
+std::string path_beside(const std::string& path, const std::string& name) {
+  return path.substr(0, path.size() - storage::file_name_of(path).size()) + name;
+}
+
+std::optional<int64_t> generation_of(const std::string& file_name, const std::string& name) {
+  std::string_view rest = name;
+  if (!rest.starts_with(file_name) || !rest.substr(file_name.size()).starts_with(kMark)) {
+    return std::nullopt;
+  }
+  rest.remove_prefix(file_name.size() + kMark.size());
+  const auto generation = take_number(rest);
+  if (!generation || rest.empty() || rest.front() != '-') {
+    return std::nullopt;
+  }
+  rest.remove_prefix(1);
+  return take_number(rest) && rest.empty() ? generation : std::nullopt;
+}
+
+}  // namespace stria::file

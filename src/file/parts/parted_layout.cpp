@@ -1,0 +1,67 @@
+#include "file/parts/parted_layout.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/checked.hpp"
+#include "file/define/names.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+// Shares of at least this size lie in their part as in the address space, page for page, so that
+// both can be written in whole pages.
+constexpr int64_t kManyPagesBytes = 16 * kPageBytes;
+
+bool stays_in_master(const container::DatasetSpec& spec, int64_t bytes) {
+  return spec.dims.empty() || bytes == 0 || spec.chunking || spec.path.starts_with(std::string(kOwnGroup) + "/");
+}
+
+}  // namespace
+
+PartedLayout::PartedLayout(const container::FileFormat& format, int part_count) : master_(format.make_layout()) {
+  for (int part = 0; part < part_count; ++part) {
+    parts_.push_back(format.make_layout());
+  }
+  map_->parts.resize(static_cast<size_t>(part_count));
+}
+
+Result<int64_t> PartedLayout::place(const container::DatasetSpec& spec) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, dataset_bytes(spec));
+  if (stays_in_master(spec, bytes)) {
+    return master_->place(spec);
+  }
+  storage::PartedArray array{
+      .address = align_up(end_, kPageBytes), .row_count = spec.dims[0], .row_bytes = bytes / spec.dims[0], .offsets = {}};
+  int64_t end = 0;
+  if (!checked_add(array.address, bytes, &end) || end > INT64_MAX - kPageBytes) {
+    return Status(ErrorCode::kInvalidArgument, "the file would be larger than 2^63 bytes");
+  }
+  for (int part = 0; part < map_->part_count(); ++part) {
+    const ByteRange rows = storage::rows_of_part(array.row_count, map_->part_count(), part);
+    const int64_t address = array.address + rows.begin * array.row_bytes;
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset, place_share(spec, part, address, rows.size() * array.row_bytes));
+    array.offsets.push_back(offset);
+  }
+  const int64_t address = array.address;
+  map_->arrays.push_back(std::move(array));
+  end_ = end;
+  return address;
+}
+
+Result<int64_t> PartedLayout::place_share(const container::DatasetSpec& spec, int part, int64_t address, int64_t bytes) {
+  container::Layout& layout = *parts_[static_cast<size_t>(part)];
+  container::DatasetSpec share = spec;
+  const int64_t begin_in_page = bytes >= kManyPagesBytes ? address % kPageBytes : 0;
+  share.alignment_bytes = std::max(spec.alignment_bytes, bytes >= kManyPagesBytes ? kPageBytes : 1);
+  STRIA_ASSIGN_OR_RETURN(const int64_t offset, layout.place_chunks(share, begin_in_page + bytes));
+  if (bytes == 0) {
+    return -1;
+  }
+  map_->parts[static_cast<size_t>(part)].least_bytes = layout.end();
+  return offset + begin_in_page;
+}
+
+}  // namespace stria::file

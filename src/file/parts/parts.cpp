@@ -1,0 +1,186 @@
+#include "file/parts/parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/out_of_memory.hpp"
+#include "file/parts/part_names.hpp"
+#include "file/parts/parts_table.hpp"
+#include "file/session/catalog_message.hpp"
+#include "storage/path.hpp"
+
+namespace stria::file {
+
+int part_count(const Environment& environment) {
+  const int64_t wanted = environment.hints.subfile_count;
+  if (wanted != access::ResolvedHints::kSubfileForEachNode) {
+    return static_cast<int>(wanted);
+  }
+  const auto nodes = environment.comm->node_of_rank();
+  return 1 + *std::max_element(nodes.begin(), nodes.end());
+}
+
+Parts::Parts(const Environment& environment, const std::string& path, PartedLayout& layout)
+    : environment_(environment), path_(path), layout_(layout) {}
+
+Status Parts::create() {
+  Comm& comm = *environment_.comm;
+  std::array<int64_t, 1> generation = {0};
+  Status mine;
+  if (comm.rank() == 0) {
+    const auto found = or_out_of_memory([&] { return find_generation(); });
+    mine = found.status();
+    generation[0] = found.ok() ? *found : 0;
+  }
+  comm.broadcast(std::as_writable_bytes(std::span(generation)), 0);
+  generation_ = generation[0];
+  if (generation_ > 0) {
+    mine = or_out_of_memory([&] { return make_own(); });
+  }
+  return comm.agree(mine);
+}
+
+// The lowest rank among those that share a part makes it.
+Status Parts::make_own() {
+  const Comm& comm = *environment_.comm;
+  const std::string name = storage::file_name_of(path_);
+  storage::PartMap& map = *layout_.map();
+  storage::OpenOptions open;
+  open.mode = storage::OpenOptions::Mode::kCreateNew;
+  for (int part = 0; part < map.part_count(); ++part) {
+    std::string& path = map.parts[static_cast<size_t>(part)].path;
+    path = path_beside(path_, part_name(name, generation_, part));
+    if (int64_t{part} * comm.size() / map.part_count() == comm.rank()) {
+      STRIA_ASSIGN_OR_RETURN(own_[part], environment_.driver->open(path, open));
+    }
+  }
+  return Status();
+}
+
+Result<std::map<std::string, int64_t>> Parts::list() const {
+  STRIA_ASSIGN_OR_RETURN(const auto names, environment_.driver->list_directory(storage::directory_of(path_)));
+  std::map<std::string, int64_t> generations;
+  for (const std::string& name : names) {
+    if (const auto generation = generation_of(storage::file_name_of(path_), name)) {
+      generations[name] = *generation;
+    }
+  }
+  return generations;
+}
+
+int64_t Parts::present_generation() const {
+  const auto file = environment_.driver->open(path_, {});
+  if (!file.ok()) {
+    return file.status().code() == ErrorCode::kNotFound ? 0 : -1;
+  }
+  const auto reader = container::open_file(**file);
+  auto catalog = reader.ok() ? read_catalog(**reader) : Result<Catalog>(reader.status());
+  auto content = catalog.ok() ? read_parts(**reader, path_, *catalog) : Result<std::vector<std::byte>>(catalog.status());
+  if (!content.ok() || content->empty()) {
+    return content.ok() ? 0 : -1;
+  }
+  const auto table = decode_parts(*content, path_);
+  const auto generation =
+      table.ok() ? generation_of(storage::file_name_of(path_), storage::file_name_of(table->map.parts[0].path)) : std::nullopt;
+  return generation.value_or(-1);
+}
+
+Result<int64_t> Parts::find_generation() const {
+  STRIA_ASSIGN_OR_RETURN(const auto there, list());
+  const int64_t present = there.empty() ? 0 : present_generation();
+  int64_t last = 0;
+  for (const auto& [name, generation] : there) {
+    last = std::max(last, generation);
+    if (present >= 0 && generation != present) {
+      STRIA_RETURN_IF_ERROR(environment_.driver->remove(path_beside(path_, name)));
+    }
+  }
+  return last + 1;
+}
+
+Status Parts::define_table(const Catalog& catalog, Definitions& definitions) const {
+  std::vector<std::string> paths;
+  for (const DatasetEntry& entry : catalog.datasets()) {
+    if (entry.data_offset >= storage::PartMap::kFirstAddress) {
+      paths.push_back(entry.spec.path);
+    }
+  }
+  const std::vector<std::byte> content = encode_parts(*map(), paths);
+  container::DatasetSpec spec;
+  spec.path = kPartsPath;
+  spec.element = container::ElementSpec::of_number(ElementType::kUint8);
+  spec.dims = {static_cast<int64_t>(content.size())};
+  return definitions.add_table(std::move(spec), content);
+}
+
+void Parts::name_sources(Catalog& catalog) const {
+  for (DatasetEntry& entry : catalog.datasets()) {
+    for (int part = 0; entry.data_offset >= storage::PartMap::kFirstAddress && part < map()->part_count(); ++part) {
+      const ByteRange rows = storage::rows_of_part(entry.row_count(), map()->part_count(), part);
+      if (!rows.empty()) {
+        entry.spec.elsewhere.push_back({.file_name = storage::file_name_of(map()->parts[static_cast<size_t>(part)].path),
+                                        .first_row = rows.begin,
+                                        .row_count = rows.size()});
+      }
+    }
+  }
+}
+
+Status Parts::finish(const Catalog& catalog, bool sync) {
+  for (const auto& [number, file] : own_) {
+    STRIA_RETURN_IF_ERROR(finish_part(number, *file, catalog, sync));
+  }
+  return Status();
+}
+
+Status Parts::finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const {
+  STRIA_ASSIGN_OR_RETURN(const auto writer, environment_.format->make_writer(layout_.of_part(number)));
+  auto array = map()->arrays.begin();
+  for (const DatasetEntry& entry : catalog.datasets()) {
+    if (entry.data_offset < storage::PartMap::kFirstAddress) {
+      continue;
+    }
+    container::DatasetSpec share = entry.spec;
+    share.elsewhere.clear();
+    share.dims[0] = storage::rows_of_part(entry.row_count(), map()->part_count(), number).size();
+    share.data_offset = array->offsets[static_cast<size_t>(number)];
+    ++array;
+    if (share.dims[0] > 0) {
+      STRIA_RETURN_IF_ERROR(writer->create_dataset(share).status());
+    }
+  }
+  STRIA_ASSIGN_OR_RETURN(const container::SparseImage image, writer->finish());
+  std::vector<storage::WriteSegment> segments;
+  for (const auto& extent : image.extents) {
+    segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
+  }
+  STRIA_RETURN_IF_ERROR(file.write(segments));
+  STRIA_RETURN_IF_ERROR(file.resize(image.file_bytes));
+  STRIA_RETURN_IF_ERROR(sync ? file.sync() : Status());
+  return file.close();
+}
+
+void Parts::discard() noexcept {
+  for (auto& [number, file] : own_) {
+    file.reset();
+    // The outcome doesn't matter: the caller needs the reason of the failure.
+    static_cast<void>(or_out_of_memory(
+        [&, part = number] { return environment_.driver->remove(map()->parts[static_cast<size_t>(part)].path); }));
+  }
+  own_.clear();
+}
+
+void Parts::clear_others() noexcept {
+  static_cast<void>(or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(const auto there, list());
+    for (const auto& [name, generation] : there) {
+      if (generation != generation_) {
+        STRIA_RETURN_IF_ERROR(environment_.driver->remove(path_beside(path_, name)));
+      }
+    }
+    return Status();
+  }));
+}
+
+}  // namespace stria::file

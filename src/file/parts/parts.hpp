@@ -1,0 +1,68 @@
+// The parts of a new file: files beside it that hold its raw data, each a plain HDF5 file with
+// some rows of each dataset.
+//
+// Problem: ranks of many nodes, or many ranks of one, that write one file wait for each other.
+// Method: the raw data go into several files. The file itself, their master, has the metadata, and
+// virtual datasets that join the rows. Parts have their final names from the beginning, of a new
+// generation; what makes them valid is the master that names them, and that gets its own name by
+// the one rename of every commit. Rows are divided evenly and in order, as ranks usually divide
+// them, so that most ranks meet one part.
+// Cost: one broadcast and one agreement when the file is made; the header of each part, which the
+// ranks share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "file/define/definitions.hpp"
+#include "file/parts/parted_layout.hpp"
+#include "file/session/session.hpp"
+
+namespace stria::file {
+
+/// How many parts a new file gets by its hints; 0: none.
+int part_count(const Environment& environment);
+
+class Parts {
+ public:
+  /// All arguments must outlive this. `path` is that of the master, as the storage knows it.
+  Parts(const Environment& environment, const std::string& path, PartedLayout& layout);
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  /// Makes the files. Collective: yes; the same outcome
+  /// everywhere.
+  Status create();
+  const std::shared_ptr<storage::PartMap>& map() const { return layout_.map(); }
+  /// Adds the table of parts to the definitions, when all datasets are made.
+  Status define_table(const Catalog& catalog, Definitions& definitions) const;
+  /// Says in the datasets of `catalog` which rows lie where, for the master's headers.
+  void name_sources(Catalog& catalog) const;
+  /// Completes those parts that this rank has made. \pre everything is defined
+  Status finish(const Catalog& catalog, bool sync);
+  /// Removes those parts that this rank has made.
+  void discard() noexcept;
+  /// Rank 0, when the file has its name: removes the parts of other generations.
+  void clear_others() noexcept;
+
+ private:
+  /// Rank 0: removes what killed programs left behind, and returns a generation of which there
+  /// is no part.
+  Result<int64_t> find_generation() const;
+  /// The generation of the parts that the present file of the name has; 0: none, -1: not known.
+  int64_t present_generation() const;
+  Result<std::map<std::string, int64_t>> list() const;
+  Status make_own();
+  Status finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const;
+
+  const Environment& environment_;
+  const std::string& path_;
+  PartedLayout& layout_;
+  int64_t generation_ = 0;
+  std::map<int, std::unique_ptr<storage::File>> own_;
+};
+
+}  // namespace stria::file

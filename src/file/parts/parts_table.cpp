@@ -1,0 +1,134 @@
+#include "file/parts/parts_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "file/checksums/seal.hpp"
+#include "file/meet/message_fields.hpp"
+#include "file/parts/part_names.hpp"
+#include "storage/path.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kVersion = 1;
+// A damaged or hostile file may claim anything.
+constexpr int64_t kMostTableBytes = 256 << 20;
+
+bool decode_part(FieldReader& fields, const std::string& path, storage::PartMap::Part& part) {
+  const std::string name = fields.text();
+  part.path = path_beside(path, name);
+  part.least_bytes = fields.number();
+  return fields.well() && !name.empty() && name.find_first_of(std::string("/\0", 2)) == std::string::npos &&
+         part.least_bytes >= 0;
+}
+
+// Whether each share lies in its part.
+bool shares_fit(const storage::PartedArray& array, const storage::PartMap& map) {
+  for (int part = 0; part < map.part_count(); ++part) {
+    const int64_t bytes = storage::rows_of_part(array.row_count, map.part_count(), part).size() * array.row_bytes;
+    const int64_t offset = array.offsets[static_cast<size_t>(part)];
+    if (bytes > 0 && (offset < 0 || bytes > map.parts[static_cast<size_t>(part)].least_bytes - offset)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool decode_array(FieldReader& fields, const storage::PartMap& map, storage::PartedArray& array) {
+  array.address = fields.number();
+  array.row_count = fields.number();
+  array.row_bytes = fields.number();
+  const auto offsets = fields.bytes();
+  int64_t bytes = 0;
+  int64_t end = 0;
+  const int64_t least = map.arrays.empty() ? storage::PartMap::kFirstAddress : map.arrays.back().end();
+  if (!fields.well() || array.address < least || array.row_count <= 0 || array.row_bytes <= 0 ||
+      !checked_multiply(array.row_count, array.row_bytes, &bytes) || !checked_add(array.address, bytes, &end) ||
+      offsets.size() != map.parts.size() * sizeof(int64_t)) {
+    return false;
+  }
+  array.offsets.resize(map.parts.size());
+  std::memcpy(array.offsets.data(), offsets.data(), offsets.size());
+  return shares_fit(array, map);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const std::string> paths) {
+  FieldWriter fields;
+  fields.number(kVersion);
+  fields.number(map.part_count());
+  for (const storage::PartMap::Part& part : map.parts) {
+    fields.text(storage::file_name_of(part.path));
+    fields.number(part.least_bytes);
+  }
+  fields.number(static_cast<int64_t>(map.arrays.size()));
+  for (size_t i = 0; i < map.arrays.size(); ++i) {
+    const storage::PartedArray& array = map.arrays[i];
+    fields.text(paths[i]);
+    fields.number(array.address);
+    fields.number(array.row_count);
+    fields.number(array.row_bytes);
+    fields.bytes(std::as_bytes(std::span(array.offsets)));
+  }
+  return with_own_sum(fields.take());
+}
+
+Result<PartsTable> decode_parts(std::span<const std::byte> content, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const std::span<const std::byte> summed, without_own_sum(content, kPartsPath));
+  FieldReader fields(summed);
+  PartsTable table;
+  bool sound = fields.number() == kVersion;
+  for (int64_t left = fields.number(); sound && left > 0; --left) {
+    sound = decode_part(fields, path, table.map.parts.emplace_back());
+  }
+  sound = sound && !table.map.parts.empty();
+  for (int64_t left = fields.number(); sound && left > 0; --left) {
+    table.paths.push_back(fields.text());
+    storage::PartedArray array;
+    sound = decode_array(fields, table.map, array);
+    table.map.arrays.push_back(std::move(array));
+  }
+  if (!sound || !fields.well() || !fields.done()) {
+    return Status(ErrorCode::kFormat, fmt::format("the content of '{}' makes no sense", kPartsPath));
+  }
+  return table;
+}
+
+Result<std::vector<std::byte>> read_parts(const container::Reader& reader, const std::string& path, Catalog& catalog) {
+  std::vector<std::byte> content;
+  const auto number = catalog.find(kPartsPath);
+  const auto datasets = catalog.datasets();
+  const bool any = std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& entry) { return entry.is_virtual; });
+  if (!number || !any) {  // another program has made one file of it
+    return content;
+  }
+  const container::DatasetSpec& spec = catalog[*number].spec;
+  if (spec.element.kind != container::ElementSpec::Kind::kNumber || spec.element.bytes != 1 || spec.dims.size() != 1 ||
+      spec.dims[0] > kMostTableBytes) {
+    return Status(ErrorCode::kFormat, fmt::format("dataset '{}' is not what Stria writes", kPartsPath));
+  }
+  content.resize(static_cast<size_t>(spec.dims[0]));
+  STRIA_RETURN_IF_ERROR(reader.read_hyperslab(kPartsPath, std::vector<int64_t>{0}, spec.dims, content));
+  STRIA_ASSIGN_OR_RETURN(const PartsTable table, decode_parts(content, path));
+  for (size_t i = 0; i < table.paths.size(); ++i) {
+    const auto dataset = catalog.find(table.paths[i]);
+    const storage::PartedArray& array = table.map.arrays[i];
+    if (!dataset || !catalog[*dataset].is_virtual) {
+      continue;  // another program has changed it
+    }
+    DatasetEntry& entry = catalog[*dataset];
+    if (entry.spec.dims.empty() || entry.row_count() != array.row_count || entry.row_bytes() != array.row_bytes) {
+      return Status(ErrorCode::kFormat, fmt::format("dataset '{}' and '{}' differ in its shape", entry.spec.path, kPartsPath));
+    }
+    entry.data_offset = array.address;
+  }
+  return content;
+}
+
+}  // namespace stria::file

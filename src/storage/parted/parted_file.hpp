@@ -1,0 +1,80 @@
+// A file that is kept in several, as one handle: see part_map.hpp.
+//
+// Each request is divided among the files that it meets. A part is opened when it is first met.
+// Between arrays nothing is kept: that reads as zeros. Locks, and the size, are those of the
+// master.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/driver.hpp"
+#include "storage/parted/part_map.hpp"
+
+namespace stria::storage {
+
+/// What is left of the master's capabilities. `contended`: several ranks of a node write to a part.
+Capabilities parted_capabilities(Capabilities capabilities, bool contended);
+
+class PartedFile final : public File {
+ public:
+  /// A handle beside one on the master, which must outlive it. `map` may get more arrays meanwhile.
+  /// Parts are opened for reading, or for reading and writing, as `mode` says.
+  PartedFile(File& master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map, OpenOptions::Mode mode);
+  /// A handle that owns the master's.
+  PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
+             OpenOptions::Mode mode);
+
+  const std::string& path() const override { return master_.path(); }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<Identity> identity() override { return master_.identity(); }
+
+  Status write(std::span<const WriteSegment> segments) override;
+  Result<int64_t> read(std::span<const ReadSegment> segments) override;
+
+  Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override { return master_.lock(range, mode); }
+  Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override { return master_.try_lock(range, mode); }
+  Result<bool> is_locked_elsewhere(ByteRange range) override { return master_.is_locked_elsewhere(range); }
+  Result<std::unique_ptr<RangeLock>> own() override { return master_.own(); }
+  Status refresh(ByteRange range) override;
+  Status hand_over(ByteRange range) override;
+
+  Result<int64_t> size() override { return master_.size(); }
+  Status resize(int64_t bytes) override { return master_.resize(bytes); }
+  Status preallocate(int64_t bytes) override { return master_.preallocate(bytes); }
+  Status sync() override;
+  Status close() override;
+
+  /// Makes what was written to parts durable if asked, and closes them.
+  Status close_parts(bool sync);
+  /// Checks that a part of a finished file is there, and has all its bytes. kCorrupted says which
+  /// is not.
+  Status check_part(int number) { return part(number).status(); }
+
+ private:
+  template <typename Segment>
+  using Lists = std::map<int, std::vector<Segment>>;
+
+  template <typename Segment>
+  Result<Lists<Segment>> divide(const char* operation, std::span<const Segment> segments) const;
+  template <typename Call>
+  Status for_each_stretch(const char* operation, ByteRange range, Call&& call);
+  Status no_such_place(const char* operation, int64_t offset, int64_t bytes) const;
+  Status read_part(int number, const std::vector<ReadSegment>& list);
+  /// The handle on a part, or on the master.
+  Result<File*> part(int number);
+  Result<std::unique_ptr<File>> open_part(int number);
+
+  std::unique_ptr<File> owned_;
+  File& master_;
+  Capabilities capabilities_;
+  std::shared_ptr<Driver> driver_;
+  std::shared_ptr<const PartMap> map_;
+  OpenOptions::Mode mode_;
+  std::map<int, std::unique_ptr<File>> parts_;
+};
+
+}  // namespace stria::storage

@@ -1,0 +1,157 @@
+"""Files kept in several, in the hands of other programs: h5py and HDF5's tools open the master as
+one file. Real kills, moving, joining.
+
+STRIA_KILLS says how many kills (default 5).
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+import stria
+from stria_program import run
+
+KILLS = int(os.environ.get("STRIA_KILLS", "5"))
+SHAPE = ["--nxb", 8, "--nvar", 3, "--blocks", 11, "--layout", "standard", "--rounds", 1, "--keep"]
+
+
+def write(path, parts, factor=1.0):
+    with stria.create(path, hints={"stria_subfiles": parts}) as f:
+        f.create_dataset("mesh/dens", data=factor * np.arange(10 * 300.0).reshape(10, 300), value_range=True)
+        f.create_dataset("few", data=np.array([1, 2], dtype="i4"))
+        f.create_dataset("one", data=np.float32(7))
+        f.create_dataset("packed", data=np.ones((64, 512)), compress=True)
+        f.create_dataset("big_endian", data=np.arange(33, dtype=">f4"))
+        f.attrs["factor"] = factor
+        f["mesh"].attrs["unit"] = "cm"
+
+
+def check(path, factor=1.0):
+    with h5py.File(path) as f:
+        assert np.array_equal(f["mesh/dens"][...], factor * np.arange(10 * 300.0).reshape(10, 300))
+        assert f["mesh/dens"].attrs["maximum"][0] == factor * 2999
+        assert np.array_equal(f["few"], [1, 2]) and f["one"][()] == 7 and np.all(f["packed"][...] == 1)
+        assert np.array_equal(f["big_endian"], np.arange(33)) and f["mesh"].attrs["unit"] in ("cm", b"cm")
+        assert f.attrs["factor"] == factor
+    with stria.open(path, verify=True) as f:
+        assert f.verify() == ([], []) and f["mesh/dens"][7, 3] == factor * 2103
+
+
+def parts_of(path):
+    return sorted(name for name in os.listdir(path.parent) if name.startswith(path.name + ".part-"))
+
+
+@pytest.mark.parametrize("parts", [1, 3, 12])
+def test_other_programs_see_one_file(work, parts):
+    path = work / "100%b run.h5"  # "%b" means something in names of sources
+    write(path, parts)
+    assert len(parts_of(path)) == parts
+    check(path)
+    escaped = path.name.replace("%", "%%")
+    with h5py.File(path) as f:
+        sources = f["mesh/dens"].virtual_sources()
+        assert [source.file_name for source in sources] == [f"{escaped}.part-1-{i}" for i in range(min(parts, 10))]
+        assert not f["packed"].is_virtual and not f["one"].is_virtual
+    for name in parts_of(path):  # each is a plain file of its own
+        with h5py.File(work / name) as f:
+            assert all(not f[member].is_virtual for member in ("few", "mesh/dens") if member in f)
+    for tool in (["h5dump", "-p"], ["h5stat"], ["h5ls", "-rv"]):
+        subprocess.run([*tool, path], stdout=subprocess.DEVNULL, check=True)
+    dump = subprocess.run(["h5dump", "-d", "/few", path], capture_output=True, text=True, check=True, cwd="/").stdout
+    assert "(0): 1, 2" in dump
+
+
+def test_a_checkpoint_of_several_ranks_joins_to_what_one_file_is(work):
+    directories = [work / "plain", work / "parted"]
+    for directory, hints in zip(directories, ([], ["--hint", "stria_subfiles=2"]), strict=True):
+        directory.mkdir()
+        run("flash", "io", *SHAPE, "--verify", "--dir", directory, *hints, ranks=3).succeeded()
+    plain, parted = (directory / "flash_io_hdf5_chk_0000" for directory in directories)
+    assert len(parts_of(parted)) == 2
+    run("verify", parted, ranks=2).succeeded()
+    ours = ["--exclude-path", "/.stria", "--exclude-path", "/sim info"]
+    subprocess.run(["h5diff", *ours, plain, parted], check=True)
+    moved = work / "moved"
+    directories[1].rename(moved)
+    parted = moved / parted.name
+    joined = work / "joined.h5"
+    run("join", parted, "--output", joined).succeeded()
+    run("join", parted).succeeded()
+    assert os.listdir(moved) == [parted.name]
+    for path in (joined, parted):
+        run("verify", path).succeeded()
+        subprocess.run(["h5diff", *ours, plain, path], check=True)
+        with h5py.File(path) as f, h5py.File(plain) as original:
+            assert not any(f[name].is_virtual for name in f if isinstance(f[name], h5py.Dataset))
+            for name in original:
+                if name != ".stria" and isinstance(f[name], h5py.Dataset):
+                    assert f[name].dtype == original[name].dtype and dict(f[name].attrs) == dict(original[name].attrs)
+    run("join", plain).refused("has no parts")
+
+
+def test_a_missing_part_is_an_error_and_no_fill_values(work):
+    path = work / "run.h5"
+    write(path, 3)
+    name = parts_of(path)[1]
+    (work / name).rename(work / "elsewhere")
+    with h5py.File(path) as f:  # HDF5 itself fills in
+        assert f["mesh/dens"][9, 0] == 2700 and f["mesh/dens"][5, 1] == 0
+    with stria.open(path) as f:
+        assert f["mesh/dens"][9, 0] == 2700
+        with pytest.raises(stria.StriaError, match=name + "', which is missing"):
+            f["mesh/dens"][...]
+    run("verify", path).refused(name, "is missing")
+    run("join", path).refused(name, "is missing")
+    (work / "elsewhere").rename(work / name)
+    check(path)
+    with open(work / name, "r+b") as part:
+        part.seek(-30, os.SEEK_END)
+        part.write(b"\xff" * 20)
+    assert run("verify", path).code == 1
+
+
+def test_what_cannot_be_parted_is_refused(work):
+    with pytest.raises(stria.UnsupportedError, match="netCDF"):
+        stria.create(work / "run.nc", hints={"stria_subfiles": 2})
+    path = work / "run.h5"
+    write(path, 2)
+    with pytest.raises(stria.UnsupportedError, match="stria join"):
+        stria.append(path)
+    with stria.create(path, hints={"stria_subfiles": "many"}) as f:
+        assert len(f.hint_warnings) == 1
+        f.create_dataset("a", data=np.ones(3))
+
+
+WRITER = """
+import sys, pathlib
+sys.path[:0] = [sys.argv[1]]
+import subfiles_test
+subfiles_test.write(pathlib.Path(sys.argv[2]), 3, 2.0)
+"""
+
+
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_clears_up(work):
+    path = work / "run.h5"
+    write(path, 3)
+    shutil.copytree(work, work / "kept")
+    source = random.Random(3)
+    moments = [*range(1, 60)] if KILLS >= 60 else source.sample(range(1, 45), KILLS)
+    killed = 0
+    for moment in moments:
+        environment = {**os.environ, "STRIA_FAULT": f"any:nth={moment}:kill"}
+        outcome = subprocess.run([sys.executable, "-c", WRITER, os.path.dirname(__file__), path], env=environment, check=False)
+        if outcome.returncode == 0:  # there were fewer operations
+            check(path, 2.0)
+        else:
+            killed += 1
+            with h5py.File(path) as f:
+                check(path, f.attrs["factor"])
+        write(path, 3)
+        check(path)
+        assert len(parts_of(path)) == 3
+    assert killed > 0
