@@ -137,12 +137,12 @@ def test_removed_files_leave_no_objects(cluster, work):
     original.write_bytes(random.Random(5).randbytes(9_000_001))
     before = cluster.objects()
     for _ in range(2):  # the second copy replaces the first
-        run("cp", original, cluster.url + "/flash/copied").succeeded()
+        run("cp", original, cluster.url + "/copied").succeeded()
     grown = len(cluster.objects()) - len(before)
     assert grown == 5, "a header, the locks and three objects of data"
-    assert fetch(cluster.url + "/flash/copied", work / "back").read_bytes() == original.read_bytes()
-    run("flash", "io", *SMALL, "--dir", cluster.url + "/flash", ranks=2).succeeded()
-    assert len(cluster.objects()) - len(before) == grown, "files that the program removed"
+    assert fetch(cluster.url + "/copied", work / "back").read_bytes() == original.read_bytes()
+    run("flash", "io", *SMALL, "--dir", cluster.url + "/removed", ranks=2).succeeded()
+    assert len(cluster.objects()) - len(before) == grown + 1, "only the directory stays"
 
 
 def test_a_killed_program_holds_nothing_up(cluster):
