@@ -153,7 +153,7 @@ def test_a_killed_program_holds_nothing_up(cluster):
     """Its unfinished file is locked until the cluster has dropped it; then the next program goes
     on."""
     url = cluster.url + "/killed"
-    options = ["--nxb", 16, "--nvar", 12, "--blocks", 40, "--rounds", 100000, "--layout", "standard", "--dir", url]
+    options = ["--nxb", 16, "--nvar", 12, "--blocks", 40, "--rounds", 900, "--layout", "standard", "--dir", url]
     process = start(["flash", "io", *options], ranks=2, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
