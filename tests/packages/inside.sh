@@ -53,4 +53,4 @@ mpiexec.openmpi -n 2 env LD_PRELOAD="$(find /usr/lib -name libstria_mpiio_openmp
 echo "== remove"
 dpkg --remove libstria-openmpi-dev libstria-mpich-dev libstria-dev python3-stria stria-mpich stria
 dpkg --purge libstria0 libstria-openmpi0 libstria-mpich0
-if find /usr -name '*stria*' | grep -v /usr/local/; then exit 1; fi
+if find /usr -not -path '/usr/local/*' \( -name 'stria*' -o -name 'libstria*' -o -name _stria \) | grep .; then exit 1; fi
