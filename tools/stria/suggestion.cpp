@@ -97,9 +97,8 @@ std::string meant(const std::vector<std::string>& suggestions) {
 void add_options(const CLI::App& app, std::vector<Candidate>& options, const std::string& command = "", int depth = 0) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      options.push_back({.name = "--" + name,
-                         .shown = depth == 0 ? "--" + name : fmt::format("'{} --{}'", command, name),
-                         .depth = depth});
+      options.push_back(
+          {.name = "--" + name, .shown = depth == 0 ? "--" + name : fmt::format("'{} --{}'", command, name), .depth = depth});
     }
   }
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
