@@ -38,7 +38,7 @@ std::vector<Hints> methods_and_buffers(const Machine& machine) {
     all.push_back({{"stria_method", "datatype_io"}});
   }
   for (const int count : aggregator_counts(machine.ranks)) {
-    for (const int64_t buffer : {4, 32, 128}) {
+    for (const int64_t buffer : {1, 4, 32, 128}) {
       all.push_back(
           {{"stria_method", "two_phase"}, {"cb_nodes", std::to_string(count)}, {"cb_buffer_size", mebibytes(buffer)}});
     }

@@ -133,6 +133,14 @@ class Job {
   std::string text_;
 };
 
+/// A run under way.
+struct Run {
+  std::string key;
+  std::string hints;
+  double limit_s = 0;
+  Clock::time_point begin;
+};
+
 class Supervisor {
  public:
   Supervisor(const std::vector<std::string>& command, const TimeLimits& limits) : command_(command), limits_(limits) {}
@@ -151,13 +159,6 @@ class Supervisor {
   }
 
  private:
-  struct Run {
-    std::string key;
-    std::string hints;
-    double limit_s = 0;
-    Clock::time_point begin;
-  };
-
   double limit_s(const std::string& key) const {
     if (key == kDefaultsKey) {
       return limits_.budget_s + kDefaultsS;
@@ -233,7 +234,7 @@ class Supervisor {
   double slowest_default_s_ = 0;
   const Clock::time_point begin_ = Clock::now();
   std::vector<PastRun> past_;
-  std::optional<Run> run_;  ///< under way
+  std::optional<Run> run_;
   std::string place_;
 };
 
