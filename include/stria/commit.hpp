@@ -5,7 +5,8 @@
 //   commit.wait();            // throws what went wrong
 //
 // Nothing more need be called: the file is written, synced and gets its name by a thread of the
-// library, which never calls MPI. MPI_Finalize() and exit() wait for it. See docs/async.md.
+// library, which never calls MPI. MPI_Finalize() and exit() wait for it. A failure for which nobody
+// can wait any more is told at the next create(), append() or open(). See docs/async.md.
 #pragma once
 
 #include <memory>
