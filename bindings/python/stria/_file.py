@@ -132,8 +132,9 @@ class Dataset:
         if selection.axes and any(axis.indices is not None for axis in selection.axes):
             array = _sorted_by_list(selection, array, self.name)
         for start, count, stride, part in selection.parts(array):
-            self._file._handle.put(self._handle, start, count, stride, part)
-        self._file._kept.append(array)
+            kept = np.asarray(part)  # of no dimensions it is a number, which is no memory
+            self._file._handle.put(self._handle, start, count, stride, kept)
+            self._file._kept.append(kept)
 
     def get(self, key: Any, out: Any) -> None:
         """Records a read into `out`, an array of the index's shape with any strides and number
