@@ -106,6 +106,8 @@ OTHER_TABLE = {
     "mistyped_option_of_all": (["--versoin"], "'stria' has no option '--versoin'; did you mean --version?"),
     "no_application": (["flash"], "subcommand"),
     "inspect_nothing": (["inspect"], "file"),
+    "join_nothing": (["join"], "file"),
+    "join_missing": (["join", "missing.h5"], "missing.h5"),
     "verify_nothing": (["verify"], "file"),
     "inspect_missing": (["inspect", "missing.h5"], "missing.h5"),
     "verify_missing": (["verify", "missing.h5"], "missing.h5"),

@@ -1,7 +1,7 @@
 """Files kept in several, in the hands of other programs: h5py and HDF5's tools open the master as
 one file. Real kills, moving, joining.
 
-STRIA_KILLS says how many kills (default 5).
+STRIA_KILLS says how many kills (default 3).
 """
 
 import os
@@ -16,7 +16,7 @@ import pytest
 import stria
 from stria_program import run
 
-KILLS = int(os.environ.get("STRIA_KILLS", "5"))
+KILLS = int(os.environ.get("STRIA_KILLS", "3"))
 SHAPE = ["--nxb", 8, "--nvar", 3, "--blocks", 11, "--layout", "standard", "--rounds", 1, "--keep"]
 
 
