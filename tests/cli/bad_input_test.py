@@ -111,6 +111,8 @@ OTHER_TABLE = {
     "option_like_none": (["verify", "--frobnicate", "x"], "has no option '--frobnicate' (try"),
     "no_application": (["flash"], "subcommand"),
     "inspect_nothing": (["inspect"], "file"),
+    "join_nothing": (["join"], "file"),
+    "join_missing": (["join", "missing.h5"], "missing.h5"),
     "verify_nothing": (["verify"], "file"),
     "inspect_missing": (["inspect", "missing.h5"], "missing.h5"),
     "verify_missing": (["verify", "missing.h5"], "missing.h5"),

@@ -163,8 +163,10 @@ class Dataset:
             array = np.broadcast_to(array, selection.shape)
         if selection.axes and any(axis.indices is not None for axis in selection.axes):
             array = _sorted_by_list(selection, array, self.name)
-        self._move(self._file._handle.put, selection.parts(array))
-        self._file._kept.append(array)
+        # A part of no dimensions is a number, which is no memory: it becomes an array that is kept.
+        parts = [(*place, np.asarray(part)) for *place, part in selection.parts(array)]
+        self._move(self._file._handle.put, parts)
+        self._file._kept.extend(part for *_, part in parts)
 
     def _of_own_kind(self, array: np.ndarray) -> np.ndarray:
         """The array in the dataset's type where the library can't convert it."""

@@ -106,7 +106,7 @@ TEST(PartNames, OnlyNamesOfPartsAreTakenForThem) {
 }
 
 TEST(Parts, WhatIsWrittenComesBackOnOtherRanks) {
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Setting setting = random_setting(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
     storage::MemoryDriver memory;
