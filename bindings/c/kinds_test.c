@@ -28,12 +28,12 @@ static void write_file(void) {
   stria_options_free(options);
   const unsigned char switches[] = {1, 0, 7};
   const float one[] = {0.5f, 2};
-  const char* paths[] = {"wave", "/"};
+  const char* paths[] = {"wave", "/wave"};
   CHECK_OK(stria_set_booleans(file, "wave", "periodic", -1, switches));
   CHECK_OK(stria_set_booleans(file, "wave", "switches", 3, switches));
   CHECK_OK(stria_set_complex(file, "wave", "phase", STRIA_FLOAT32, -1, one));
   CHECK_OK(stria_set_references(file, "/", "shown", 2, paths));
-  CHECK_OK(stria_create_link(file, "latest", "/wave", NULL));
+  CHECK_OK(stria_create_link(file, "g/latest", "/wave", NULL));
   CHECK_OK(stria_commit(file));
   stria_close(&file);
 }
@@ -60,7 +60,7 @@ static void read_file(void) {
   unsigned char switches[3];
   const int64_t dims[] = {COUNT, 2}, start[] = {0, 0};
   CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, path, NULL, &file));
-  CHECK_OK(stria_find_dataset(file, "latest", &dataset));
+  CHECK_OK(stria_find_dataset(file, "g/latest", &dataset));
   CHECK_OK(stria_read(dataset, start, dims, waves, NULL, STRIA_FLOAT64));
   CHECK(waves[0][0] == 1 && waves[0][1] == -1 && waves[1][0] == 7 && waves[1][1] == 8 && waves[5][1] == 0);
   CHECK_OK(stria_get_numbers(file, "wave", "switches", STRIA_UINT8, 3, switches, &count));
@@ -71,7 +71,7 @@ static void read_file(void) {
   CHECK(stria_get_numbers(file, "wave", "phase", STRIA_FLOAT64, 1, &number, &count) == STRIA_INVALID_ARGUMENT);
   CHECK_OK(stria_get_references(file, "/", "shown", &paths));
   CHECK(stria_list_size(paths) == 2 && strcmp(stria_list_at(paths, 0), "/wave") == 0);
-  CHECK(strcmp(stria_list_at(paths, 1), "/") == 0);
+  CHECK(strcmp(stria_list_at(paths, 1), "/wave") == 0);
   stria_list_free(paths);
   stria_close(&file);
 }

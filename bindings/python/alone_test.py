@@ -285,7 +285,7 @@ def test_errors_are_python_errors(path):
     with pytest.raises(ValueError), create(path) as f:
         f.create_dataset("x", (3,))[:] = np.ones(4)
     with pytest.raises(NotImplementedError), create(path) as f:
-        f.create_dataset("x", (3,), "c16")
+        f.create_dataset("x", (3,), "M8[s]")
     with pytest.raises(ValueError, match="sync"):
         stria.create(path, hints={"sync": "perhaps"}, sync="perhaps")
 

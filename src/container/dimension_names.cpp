@@ -1,5 +1,7 @@
 #include "container/dimension_names.hpp"
 
+#include <vector>
+
 #include "container/object_path.hpp"
 
 namespace stria::container {
@@ -65,9 +67,7 @@ Status NamedDimensions::check_coordinates(const std::string& path) const {
   if (dimension == length_of_.end() || dataset == datasets_.end()) {
     return Status();
   }
-  const Coordinates& has = dataset->second;
-  const bool fits =
-      has.lengths.size() == 1 && has.lengths[0] == dimension->second && (has.names.empty() || has.names[0] == path);
+  const bool fits = dataset->second.length == dimension->second && dataset->second.is_of_own;
   return fits ? Status()
               : refused(path, "it has the name of a dimension of length " + std::to_string(dimension->second) +
                                   ", and must have this dimension alone");
@@ -82,7 +82,12 @@ Status NamedDimensions::add(const DatasetSpec& spec, std::span<const int64_t> le
                                     std::to_string(known->second));
     }
   }
-  datasets_[spec.path] = {{lengths.begin(), lengths.end()}, spec.dimension_names};
+  const std::vector<std::string>& names = spec.dimension_names;
+  datasets_[spec.path] = {.length = lengths.size() == 1 ? lengths[0] : -1,
+                          .is_of_own = names.empty() || (names.size() == 1 && names[0] == spec.path)};
+  if (length_of_.empty()) {
+    return Status();
+  }
   STRIA_RETURN_IF_ERROR(check_coordinates(spec.path));
   for (const std::string& name : spec.dimension_names) {
     STRIA_RETURN_IF_ERROR(check_coordinates(name));

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
-#include <vector>
+#include <unordered_map>
 
 #include "container/spec.hpp"
 #include "stria/status.hpp"
@@ -30,12 +28,13 @@ class NamedDimensions {
  private:
   Status check_coordinates(const std::string& path) const;
 
+  /// What a dataset is as the coordinates of the dimension of its name.
   struct Coordinates {
-    std::vector<int64_t> lengths;
-    std::vector<std::string> names;
+    int64_t length = -1;     // of its one dimension; -1: it has several, or none
+    bool is_of_own = false;  // that dimension has its name, or none
   };
-  std::map<std::string, int64_t> length_of_;
-  std::map<std::string, Coordinates> datasets_;
+  std::unordered_map<std::string, int64_t> length_of_;
+  std::unordered_map<std::string, Coordinates> datasets_;
 };
 
 }  // namespace stria::container

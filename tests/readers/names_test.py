@@ -113,7 +113,7 @@ def test_a_flash_checkpoint_opens_in_xarray(work):
     assert engines
     for engine in engines:
         with h5py.File(paths[0]) as expected, xarray.open_dataset(paths[1], engine=engine) as seen:
-            variables = [name for name in expected if expected[name].shape[1:] == (4, 4, 4)]
+            variables = [name for name in expected if getattr(expected[name], "shape", ())[1:] == (4, 4, 4)]
             assert len(variables) == 5
             for name in variables:
                 assert seen[name].dims == ("dim_tot_blocks", "dim_nzb", "dim_nyb", "dim_nxb")

@@ -15,39 +15,37 @@ _NUMBERS = {name: number for number, name in enumerate(_ELEMENTS) if number > 0}
 _AS_THEY_ARE = {np.dtype(name) for name in _NUMBERS}  # arrays that the library takes
 
 
-# What numbers mean where their type alone doesn't say it: NumPy's name, the option "meaning", and
+# What numbers mean where their type alone doesn't say it: NumPy's type, the option "meaning", and
 # the numbers that the library moves.
 _MEANINGS = {
-    "bool": ("bool", "uint8"),
-    "float16": ("half", "uint16"),
-    "complex64": ("complex", "float32"),
-    "complex128": ("complex", "float64"),
+    np.dtype("bool"): ("bool", np.dtype("uint8")),
+    np.dtype("float16"): ("half", np.dtype("uint16")),
+    np.dtype("complex64"): ("complex", np.dtype("float32")),
+    np.dtype("complex128"): ("complex", np.dtype("float64")),
 }
+_HALF = np.dtype("float16")
+_EXACT = {np.dtype("bool"), _HALF}  # which the library doesn't convert
+_MEANT_BY_NAME = {dtype.name: dtype for dtype in _MEANINGS}
 
 
 class Reference(str):
     """The path of an object of the same file, as the value of an attribute."""
 
 
-def _plain_name(dtype: Any) -> str:
-    """Of the numbers that the library moves for a dtype."""
-    name = np.dtype(dtype).newbyteorder("=").name
-    return _MEANINGS[name][1] if name in _MEANINGS else name
-
-
 def _element_of(dtype: Any) -> int:
-    name = _plain_name(dtype)
-    if name not in _NUMBERS:
+    native = np.dtype(dtype).newbyteorder("=")
+    native = _MEANINGS[native][1] if native in _MEANINGS else native
+    if native not in _AS_THEY_ARE:
         raise UnsupportedError(f"datasets hold integers, floats and complex numbers, not {np.dtype(dtype)}")
-    return _NUMBERS[name]
+    return _NUMBERS[native.name]
 
 
 def _as_numbers(array: np.ndarray) -> np.ndarray:
     """The numbers of an array, without a copy; complex ones are pairs along one dimension more."""
-    name = array.dtype.name
-    if name not in _MEANINGS:
+    meaning = _MEANINGS.get(array.dtype)
+    if meaning is None:
         return array
-    return (array[..., np.newaxis] if array.dtype.kind == "c" else array).view(_MEANINGS[name][1])
+    return (array[..., np.newaxis] if array.dtype.kind == "c" else array).view(meaning[1])
 
 
 def _has_strides_of_elements(array: np.ndarray) -> bool:
@@ -114,7 +112,7 @@ class Dataset:
         self._handle = handle
         self.name = path
         kind = handle.type_name.removesuffix(" big-endian")
-        self._dtype = np.dtype(kind if kind in _MEANINGS else _ELEMENTS[handle.element])
+        self._dtype = _MEANT_BY_NAME.get(kind) or np.dtype(_ELEMENTS[handle.element])
         # For the library a complex number is a pair, along one dimension more.
         self._parts = [2] if self._dtype.kind == "c" else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
@@ -173,8 +171,10 @@ class Dataset:
         return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
 
     def _needs_own_kind(self, dtype: np.dtype) -> bool:
-        exact = self._dtype.kind == "b" or self._dtype.name == "float16" or dtype.name == "float16"
-        return dtype != self._dtype if exact else (dtype.kind == "c") != bool(self._parts)
+        if dtype == self._dtype:
+            return False
+        exact = self._dtype in _EXACT or dtype == _HALF
+        return exact or (dtype.kind == "c") != bool(self._parts)
 
     def _require_own_kind(self, out: np.ndarray) -> None:
         if self._needs_own_kind(out.dtype):
@@ -290,7 +290,7 @@ class Attributes:
         elif array.dtype.kind == "c":
             handle.set_complex(self._path, name, np.ascontiguousarray(_as_numbers(_array_of(array))), array.ndim == 1)
         else:
-            array = array.astype("f4") if array.dtype.name == "float16" else array
+            array = array.astype("f4") if array.dtype == _HALF else array
             handle.set_numbers(self._path, name, np.ascontiguousarray(_array_of(array)).reshape(array.shape))
 
     def _types(self) -> dict[str, str]:
@@ -315,7 +315,7 @@ class Attributes:
         integers = kind.startswith(("int", "uint", "bool"))
         numbers = handle.get_integers(self._path, name) if integers else handle.get_floats(self._path, name)
         array = np.array(numbers, dtype=np.int64 if integers else np.float64)
-        array = array.astype(kind) if kind in _NUMBERS or kind in _MEANINGS else array
+        array = array.astype(kind) if kind in _NUMBERS or kind in _MEANT_BY_NAME else array
         return array[0] if shape == "()" else array
 
     def __iter__(self) -> Iterator[str]:
@@ -413,7 +413,7 @@ class File:
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
         options["compress"] = "true" if compress else "false"
-        meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("=").name)
+        meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("="))
         parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
             options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])

@@ -1,5 +1,7 @@
 #include "container/hdf5/complex_form.hpp"
 
+#include "container/hdf5/sizes.hpp"
+
 namespace stria::container::h5 {
 
 Status fold_complex(ElementSpec& element, std::vector<int64_t>& dims) {
@@ -47,7 +49,7 @@ bool is_complex(const ElementSpec& element) {
 }
 
 void unfold_complex(ElementSpec& element, std::vector<int64_t>& dims) {
-  if (is_complex(element)) {
+  if (is_complex(element) && dims.size() < kMostDimensions) {
     ElementSpec part = element.members[0].element;
     part.meaning = Meaning::kComplex;
     element = part;

@@ -47,9 +47,9 @@ class InOrder : public Layout {
     return h5::datatype_bytes(stored.element).status();
   }
   // The lengths of the dimensions that other programs see. \pre check_meaning() is well
-  static std::vector<int64_t> lengths_of(const DatasetSpec& spec) {
+  static std::span<const int64_t> lengths_of(const DatasetSpec& spec) {
     const bool is_complex = spec.element.meaning == Meaning::kComplex;
-    return {spec.dims.begin(), spec.dims.end() - (is_complex ? 1 : 0)};
+    return std::span(spec.dims).first(spec.dims.size() - (is_complex ? 1 : 0));
   }
   Result<int64_t> place_bytes(const DatasetSpec& spec, int64_t bytes) {
     if (bytes == 0) {
