@@ -326,7 +326,7 @@ container::DatasetSpec numbers(const std::string& path) {
   return spec;
 }
 
-TEST(NetcdfFile, ThePathDecidesAndHdf5HasNoNamesOfDimensions) {
+TEST(NetcdfFile, ThePathDecidesAndHdf5HasNoUnlimitedDimension) {
   storage::MemoryDriver memory;
   const auto comm = make_self_comm();
   const auto session = begin(*comm, memory, "a.nc");
@@ -336,9 +336,9 @@ TEST(NetcdfFile, ThePathDecidesAndHdf5HasNoNamesOfDimensions) {
   EXPECT_EQ(NaiveFile(content_of(memory, "a.nc")).dimensions.at(0).name, "x");
   const auto other = begin(*comm, memory, "a.h5");
   EXPECT_EQ(other->format(), Format::kHdf5);
-  const auto refused = other->create_dataset(numbers("x"), {.dimensions = {"x"}});
+  const auto refused = other->create_dataset(numbers("x"), {.unlimited = true});
   EXPECT_EQ(refused.status().code(), ErrorCode::kUnsupported);
-  EXPECT_NE(refused.status().message().find("need a netCDF file"), std::string::npos);
+  EXPECT_NE(refused.status().message().find("needs a netCDF file"), std::string::npos);
   EXPECT_FALSE(other->commit().ok());
 }
 

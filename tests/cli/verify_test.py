@@ -211,7 +211,7 @@ def test_inspect_tells_attributes_and_types(work):
     wide = {a["name"]: a for a in datasets["group/wide"]["attributes"]}
     assert wide["range"] == {"name": "range", "type": "float64", "shape": [2], "value": [-1.5, 2.25]}
     assert wide["many"]["value"] == list(range(20)) and wide["names"]["value"] == ["a", "bcd"]
-    assert wide["back"]["value"] is None and np.float32(wide["half"]["value"]) == np.float32(0.1)
+    assert wide["back"]["value"] == "/group/wide" and np.float32(wide["half"]["value"]) == np.float32(0.1)
     assert datasets["empty"]["contiguous"] and not datasets["chunked"]["contiguous"]
     lines = {line.split()[0]: line for line in run("inspect", path).succeeded().stdout.splitlines()}
     assert lines["group/wide"].split()[1:] == ["float64", "big-endian", "2", "x", "3", "0.000"]
@@ -219,4 +219,4 @@ def test_inspect_tells_attributes_and_types(work):
         "  not contiguous, 0.000 MB in the file, 1 : 1.0"
     )
     assert lines["title:"].strip().endswith('= "Überblick"') and lines["range:"].strip() == "range: float64 = [-1.5, 2.25]"
-    assert lines["many:"].endswith("6, 7, … (20 values)]") and "other" in lines["back:"]
+    assert lines["many:"].endswith("6, 7, … (20 values)]") and lines["back:"].strip() == 'back: reference = "/group/wide"'

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
+#include <complex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -27,7 +29,8 @@ std::string shape_text(const std::vector<int64_t>& dims) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
-// The value of an attribute: a number or string, or a list of them; null for other types.
+// The value of an attribute: a number, bool or string, a complex number as a pair, the path to which
+// it refers, or a list of them; null for other types.
 json attribute_value(File& file, const std::string& object, const AttributeInfo& info) {
   json values;
   const auto is = [&](std::string_view prefix) { return info.type_name.starts_with(prefix); };
@@ -41,6 +44,18 @@ json attribute_value(File& file, const std::string& object, const AttributeInfo&
     values = file.attribute<std::vector<int64_t>>(object, info.name);
   } else if (is("string")) {
     values = file.attribute<std::vector<std::string>>(object, info.name);
+  } else if (is("bool")) {
+    for (const uint8_t value : file.attribute<std::vector<uint8_t>>(object, info.name)) {
+      values.push_back(value != 0);
+    }
+  } else if (is("complex")) {
+    for (const std::complex<double>& value : file.attribute<std::vector<std::complex<double>>>(object, info.name)) {
+      values.push_back({value.real(), value.imag()});
+    }
+  } else if (is("reference")) {
+    for (const Reference& value : file.attribute<std::vector<Reference>>(object, info.name)) {
+      values.push_back(value.path);
+    }
   }
   return info.dims.empty() && values.size() == 1 ? values[0] : values;
 }
