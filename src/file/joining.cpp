@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "comm/self/self_comm.hpp"
@@ -29,10 +30,19 @@ bool is_group(const std::string& path) {
   return path.empty() || path.back() == '/';
 }
 
+/// The attributes that name dimensions follow from DatasetOptions::dimensions.
+bool is_of_dimensions(const std::string& attribute) {
+  constexpr std::array kNames = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST"};
+  return std::find(kNames.begin(), kNames.end(), attribute) != kNames.end();
+}
+
 /// Strings and records are small, and are made whole. Numbers are moved later.
 void define_dataset(const container::Reader& from, const std::string& path, WriteSession& to) {
   const container::DatasetInfo info = from.dataset(path).value();
   container::DatasetSpec spec = info.spec;
+  if (spec.is_dimension) {
+    return;  // made by the datasets that have it
+  }
   spec.path = path;
   spec.alignment_bytes = 1;
   if (spec.element.kind != Kind::kNumber) {
@@ -44,6 +54,8 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   }
   DatasetOptions options;
   options.big_endian = spec.element.big_endian;
+  options.meaning = spec.element.meaning;
+  options.dimensions = std::move(spec.dimension_names);
   if (spec.chunking) {
     options.chunk = spec.chunking->dims;
     options.filters = spec.chunking->filters;
@@ -70,7 +82,9 @@ void define_all(const container::Reader& from, WriteSession& to) {
   }
   const auto copy_attributes = [&](const std::string& object) {
     for (const std::string& name : from.attribute_names(object).value()) {
-      to.set_attribute(from.attribute(object, name).value()).throw_if_error();
+      if (!is_of_dimensions(name)) {
+        to.set_attribute(from.attribute(object, name).value()).throw_if_error();
+      }
     }
   };
   copy_attributes("/");

@@ -27,6 +27,9 @@ def write(path, parts, factor=1.0):
         f.create_dataset("one", data=np.float32(7))
         f.create_dataset("packed", data=np.ones((64, 512)), compress=True)
         f.create_dataset("big_endian", data=np.arange(33, dtype=">f4"))
+        f.create_dataset("x", data=np.linspace(0, 1, 33))
+        f.create_dataset("named", data=np.ones((5, 33)), dimensions=["time", "x"])
+        f.create_dataset("waves", data=np.array([1 + 2j, 3 - 1j, 4j]))
         f.attrs["factor"] = factor
         f["mesh/dens"].attrs["unit"] = "cm"
 
@@ -37,7 +40,8 @@ def check(path, factor=1.0):
         assert f["mesh/dens"].attrs["maximum"][0] == factor * 2999
         assert np.array_equal(f["few"], [1, 2]) and f["one"][()] == 7 and np.all(f["packed"][...] == 1)
         assert np.array_equal(f["big_endian"], np.arange(33)) and f["mesh/dens"].attrs["unit"] in ("cm", b"cm")
-        assert f.attrs["factor"] == factor
+        assert f.attrs["factor"] == factor and np.array_equal(f["waves"], [1 + 2j, 3 - 1j, 4j])
+        assert f["named"].dims[1].keys() == ["x"] and np.all(f["named"][...] == 1)
     with stria.open(path, verify=True) as f:
         assert f.verify() == ([], []) and f["mesh/dens"][7, 3] == factor * 2103
 
@@ -64,6 +68,9 @@ def test_other_programs_see_one_file(work, parts):
         subprocess.run([*tool, path], stdout=subprocess.DEVNULL, check=True)
     dump = subprocess.run(["h5dump", "-d", "/few", path], capture_output=True, text=True, check=True, cwd="/").stdout
     assert "(0): 1, 2" in dump
+    run("join", path).succeeded()
+    assert not parts_of(path)
+    check(path)
 
 
 def test_a_checkpoint_of_several_ranks_joins_to_what_one_file_is(work):

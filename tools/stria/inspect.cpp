@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <complex>
-#include <complex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>

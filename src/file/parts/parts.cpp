@@ -142,6 +142,7 @@ Status Parts::finish_part(int number, storage::File& file, const Catalog& catalo
       continue;
     }
     container::DatasetSpec share = entry.spec;
+    share.dimension_names.clear();  // the master has them
     share.elsewhere.clear();
     share.dims[0] = storage::rows_of_part(entry.row_count(), map()->part_count(), number).size();
     share.data_offset = array->offsets[static_cast<size_t>(number)];

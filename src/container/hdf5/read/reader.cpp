@@ -220,6 +220,7 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   info.spec.is_dimension =
       info.layout == DatasetInfo::Layout::kUnallocated && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
+  info.spec.dimension_names = h5::scale_paths(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
     auto longest = h5::longest_text(dataset.get());

@@ -269,7 +269,17 @@ Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, Attri
   return Status();
 }
 
-// The paths of the objects; an empty one where a reference leads nowhere.
+// The path of the object; empty where the reference leads nowhere.
+std::string path_of(hid_t any_object, hobj_ref_t reference) {
+  const Id object(reference == 0 ? H5I_INVALID_HID : H5Rdereference2(any_object, H5P_DEFAULT, H5R_OBJECT, &reference));
+  const ssize_t length = object.valid() ? H5Iget_name(object.get(), nullptr, 0) : 0;
+  std::string path(static_cast<size_t>(std::max<ssize_t>(length, 0)), '\0');
+  if (length > 0) {
+    H5Iget_name(object.get(), path.data(), path.size() + 1);
+  }
+  return path;
+}
+
 Status read_attribute_references(hid_t attribute, int64_t elements, AttributeSpec* spec) {
   if (elements > kTextsMax) {
     return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kTextsMax) + " references");
@@ -280,14 +290,8 @@ Status read_attribute_references(hid_t attribute, int64_t elements, AttributeSpe
   }
   std::vector<std::string> paths;
   size_t longest = 1;
-  for (const hobj_ref_t& reference : references) {
-    const Id object(reference == 0 ? H5I_INVALID_HID : H5Rdereference2(attribute, H5P_DEFAULT, H5R_OBJECT, &reference));
-    const ssize_t length = object.valid() ? H5Iget_name(object.get(), nullptr, 0) : 0;
-    std::string& path = paths.emplace_back(static_cast<size_t>(std::max<ssize_t>(length, 0)), '\0');
-    if (length > 0) {
-      H5Iget_name(object.get(), path.data(), path.size() + 1);
-    }
-    longest = std::max(longest, path.size());
+  for (const hobj_ref_t reference : references) {
+    longest = std::max(longest, paths.emplace_back(path_of(attribute, reference)).size());
   }
   H5Eclear2(H5E_DEFAULT);
   spec->element.bytes = static_cast<int64_t>(longest);
@@ -351,6 +355,30 @@ bool is_bare_scale(hid_t dataset) {
   const auto value = read_attribute(name.get(), INT64_MAX);
   return value.ok() && value->element.kind == ElementSpec::Kind::kString && value->value.size() >= kBegin.size() &&
          std::memcmp(value->value.data(), kBegin.data(), kBegin.size()) == 0;
+}
+
+std::vector<std::string> scale_paths(hid_t dataset) {
+  std::vector<std::string> paths;
+  if (H5Aexists(dataset, "DIMENSION_LIST") <= 0) {
+    return paths;
+  }
+  const Id attribute(H5Aopen(dataset, "DIMENSION_LIST", H5P_DEFAULT));
+  const Id type(H5Aget_type(attribute.get()));
+  const Id space(H5Aget_space(attribute.get()));
+  const Id list(H5Tvlen_create(H5T_STD_REF_OBJ));
+  const hssize_t dimensions = space.valid() ? H5Sget_simple_extent_npoints(space.get()) : 0;
+  if (!type.valid() || H5Tequal(type.get(), list.get()) <= 0 || dimensions < 1 || dimensions > H5S_MAX_RANK) {
+    return paths;
+  }
+  std::vector<hvl_t> scales(static_cast<size_t>(dimensions), hvl_t{0, nullptr});
+  if (H5Aread(attribute.get(), list.get(), scales.data()) >= 0) {
+    for (const hvl_t& scale : scales) {
+      paths.push_back(scale.len > 0 ? path_of(dataset, *static_cast<const hobj_ref_t*>(scale.p)) : std::string());
+    }
+    H5Dvlen_reclaim(list.get(), space.get(), H5P_DEFAULT, scales.data());
+  }
+  H5Eclear2(H5E_DEFAULT);
+  return paths;
 }
 
 }  // namespace stria::container::h5

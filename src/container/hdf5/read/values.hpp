@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "container/hdf5/read/library.hpp"
 #include "container/spec.hpp"
@@ -21,6 +23,10 @@ Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes);
 
 /// Whether a dataset says that it is a netCDF dimension, and no variable.
 bool is_bare_scale(hid_t dataset);
+
+/// The path of the first scale of each of a dataset's dimensions, empty where it has none; no paths
+/// where the dataset names no dimensions.
+std::vector<std::string> scale_paths(hid_t dataset);
 
 /// The length in bytes of the longest string in a dataset of strings of variable length; at least
 /// 1, or 0 when there are too many strings to look at each.
