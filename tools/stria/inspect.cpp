@@ -28,8 +28,8 @@ std::string shape_text(const std::vector<int64_t>& dims) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
-// The value of an attribute: a number, bool or string, a complex number as a pair, the path to which
-// it refers, or a list of them; null for other types.
+// The value of an attribute: a number, bool or string, a complex number as a pair, the path of what
+// it refers to, or a list of them; null for other types.
 json attribute_value(File& file, const std::string& object, const AttributeInfo& info) {
   json values;
   const auto is = [&](std::string_view prefix) { return info.type_name.starts_with(prefix); };
