@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "access/failure/message_signal.hpp"
-#include "access/together/two_phase/read_state.hpp"
+#include "access/together/two_phase/two_phase_state.hpp"
 
 namespace stria::access {
 
+/// Instead of an end of the file: the aggregator has failed. The last word between the two.
+inline constexpr int64_t kFailed = -1;
+
 class ReadAggregator {
  public:
-  explicit ReadAggregator(ReadState& state) : state_(state) {}
+  explicit ReadAggregator(TwoPhaseState& state) : state_(state) {}
   /// To be called once, when the aggregators are known: from then on they hear of each other's
   /// failures where that can spare rounds. Collective: yes, over the aggregators.
   void begin(const ThroughAggregators& plan);
@@ -25,7 +28,7 @@ class ReadAggregator {
   /// Where the file was found to end in the round (kNoEnd: not before these bytes), or kFailed.
   int64_t end() const { return end_; }
   /// From now on this aggregator hands out nothing.
-  void fail() { end_ = ReadState::kFailed; }
+  void fail() { end_ = kFailed; }
   /// Tells the other aggregators of a failure here, and learns of theirs.
   void exchange_news();
   /// Waits until all ranks of the node have read this aggregator's buffers.
@@ -39,7 +42,7 @@ class ReadAggregator {
   int64_t read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer);
   int64_t read(const std::vector<storage::ReadSegment>& segments);
 
-  ReadState& state_;
+  TwoPhaseState& state_;
   Context& context_ = state_.context;
   Aggregation& aggregation_ = state_.aggregation;
   Mailbox& mailbox_ = state_.mailbox();

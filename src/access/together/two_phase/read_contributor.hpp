@@ -7,14 +7,14 @@
 #include <span>
 #include <vector>
 
-#include "access/together/two_phase/read_state.hpp"
+#include "access/together/two_phase/read_aggregator.hpp"
 #include "access/together/window/window_copy.hpp"
 
 namespace stria::access {
 
 class ReadContributor {
  public:
-  ReadContributor(ReadState& state, StreamSink& sink);
+  ReadContributor(TwoPhaseState& state, StreamSink& sink);
 
   /// Takes this rank's bytes of a round, and fetches those that it carries for others. `own_end`:
   /// ReadAggregator::end() of this rank.
@@ -46,7 +46,7 @@ class ReadContributor {
   void fail(int aggregator_rank);
   Overlap before(Overlap overlap, int64_t file_end);
 
-  ReadState& state_;
+  TwoPhaseState& state_;
   Context& context_ = state_.context;
   Aggregation& aggregation_ = state_.aggregation;
   Mailbox& mailbox_ = state_.mailbox();

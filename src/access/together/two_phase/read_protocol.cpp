@@ -14,7 +14,8 @@ class TwoPhaseRead {
       : plan_(plan),
         lanes_(lanes),
         state_{.context = context,
-               .aggregation = Aggregation(context, plan, lanes, {.reads = true, .kept = kept, .gathered = gathered})},
+               .aggregation = Aggregation(context, plan, lanes, {.reads = true, .kept = kept, .gathered = gathered}),
+               .failure_elsewhere = "another rank could not read"},
         aggregator_(state_),
         contributor_(state_, sink) {}
 
@@ -71,7 +72,7 @@ class TwoPhaseRead {
 
   const ThroughAggregators& plan_;
   std::span<const Lane> lanes_;
-  ReadState state_;
+  TwoPhaseState state_;
   Aggregation& aggregation_ = state_.aggregation;
   ReadAggregator aggregator_;
   ReadContributor contributor_;

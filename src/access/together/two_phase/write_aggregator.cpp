@@ -4,7 +4,7 @@
 
 namespace stria::access {
 
-WriteAggregator::WriteAggregator(WriteState& state, storage::File* direct_file)
+WriteAggregator::WriteAggregator(TwoPhaseState& state, storage::File* direct_file)
     : state_(state), flights_{Flight(state.context, direct_file), Flight(state.context, direct_file)} {}
 
 void WriteAggregator::begin(const ThroughAggregators& plan) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "access/failure/message_signal.hpp"
-#include "access/together/two_phase/write_state.hpp"
+#include "access/together/two_phase/two_phase_state.hpp"
 #include "access/together/window/window_writer.hpp"
 
 namespace stria::access {
@@ -16,7 +16,7 @@ namespace stria::access {
 class WriteAggregator {
  public:
   /// `direct_file`: the same file past the page cache, or null.
-  WriteAggregator(WriteState& state, storage::File* direct_file);
+  WriteAggregator(TwoPhaseState& state, storage::File* direct_file);
   /// To be called once, when the aggregators are known: from then on they hear of each other's
   /// failures where that can spare rounds. Collective: yes, over the aggregators.
   void begin(const ThroughAggregators& plan);
@@ -51,7 +51,7 @@ class WriteAggregator {
   bool writes(int round, bool last) const;
   std::byte* buffer(int round) const { return aggregation_.buffer(state_.rank(), round); }
 
-  WriteState& state_;
+  TwoPhaseState& state_;
   Context& context_ = state_.context;
   Aggregation& aggregation_ = state_.aggregation;
   Mailbox& mailbox_ = state_.mailbox();

@@ -11,7 +11,7 @@ constexpr int64_t kClosed = -1;
 
 }  // namespace
 
-WriteContributor::WriteContributor(WriteState& state, StreamSource& source)
+WriteContributor::WriteContributor(TwoPhaseState& state, StreamSource& source)
     : state_(state), source_(source), copy_(Endpoint::of_write(source), kAggregatorCopy) {}
 
 // A rank that is carried waits for a delegate, which waits only for an aggregator of this round.

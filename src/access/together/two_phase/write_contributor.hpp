@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "access/together/two_phase/write_state.hpp"
+#include "access/together/two_phase/two_phase_state.hpp"
 #include "access/together/window/window_copy.hpp"
 
 namespace stria::access {
 
 class WriteContributor {
  public:
-  WriteContributor(WriteState& state, StreamSource& source);
+  WriteContributor(TwoPhaseState& state, StreamSource& source);
 
   /// Brings this rank's bytes of a round, and those that it carries for others, to all aggregators.
   /// Waits for aggregators of this round to let it in, and for nobody to take what it sends.
@@ -33,7 +33,7 @@ class WriteContributor {
   void pack_into(const Share& share, std::byte* buffer);
   void pack_behind(const Share& share, std::byte* at);
 
-  WriteState& state_;
+  TwoPhaseState& state_;
   Context& context_ = state_.context;
   Aggregation& aggregation_ = state_.aggregation;
   Mailbox& mailbox_ = state_.mailbox();

@@ -13,7 +13,8 @@ class TwoPhaseWrite {
                 storage::File* direct_file, KeptBuffers* kept, const GatheredRequests* gathered)
       : plan_(plan),
         state_{.context = context,
-               .aggregation = Aggregation(context, plan, lanes, {.reads = false, .kept = kept, .gathered = gathered})},
+               .aggregation = Aggregation(context, plan, lanes, {.reads = false, .kept = kept, .gathered = gathered}),
+               .failure_elsewhere = "another rank could not write"},
         contributor_(state_, source),
         aggregator_(state_, direct_file) {}
 
@@ -85,7 +86,7 @@ class TwoPhaseWrite {
   }
 
   const ThroughAggregators& plan_;
-  WriteState state_;
+  TwoPhaseState state_;
   Aggregation& aggregation_ = state_.aggregation;
   WriteContributor contributor_;
   WriteAggregator aggregator_;

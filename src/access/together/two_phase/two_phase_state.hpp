@@ -1,4 +1,4 @@
-// What both sides of a rank in a collective write know: whose bytes go where, and which of them has
+// What both sides of a rank in a collective operation know: whose bytes go where, and what has
 // failed. A rank is a contributor, and may be an aggregator.
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace stria::access {
 
-struct WriteState {
+struct TwoPhaseState {
   Context& context;
   Aggregation aggregation;
-  Status status = {};  ///< of this rank: its own error, or that another failed
+  const char* failure_elsewhere;  ///< says that another rank failed
+  Status status = {};             ///< of this rank: its own error, or that another failed
   Parted parted = {};
 
   int rank() const { return context.comm.rank(); }
@@ -24,7 +25,7 @@ struct WriteState {
     return mailbox().receive_token(from, tag);
   }
 
-  /// False where memory runs out; this rank's writing then ends.
+  /// False where memory runs out; the operation has then failed on this rank.
   template <typename Work>
   bool attempt(Work&& work) {
     bool done = false;
@@ -39,11 +40,16 @@ struct WriteState {
   }
 
   /// From then on a rank brings nothing to any aggregator, so that ranks that have not heard of it
-  /// stop within two rounds.
+  /// stop within two rounds of a write.
   bool knows_of_failure() const { return !status.ok() || !parted.aggregators.empty(); }
 
   Status another_failed() {
-    return memory().surely([] { return Status(ErrorCode::kAborted, "another rank could not write"); });
+    return memory().surely([&] { return Status(ErrorCode::kAborted, failure_elsewhere); });
+  }
+  void note_failure_elsewhere() {
+    if (status.ok()) {
+      status = another_failed();
+    }
   }
 };
 
