@@ -6,14 +6,17 @@ import c_reference
 import cpp_header
 
 _HEADERS = [
-    "file", "dataset", "memory", "datatype", "distributed_array", "commit", "element_type", "filters", "format", "hints",
-    "phases", "paths", "status", "trace",
+    "file", "dataset", "memory", "datatype", "distributed_array", "commit", "element_type", "meaning", "filters", "format",
+    "hints", "phases", "paths", "status", "trace",
 ]  # fmt: skip
 
 
 def page(include):
     """`include`: the folder that programs see."""
-    assert sorted(path.stem for path in (include / "stria").glob("*.hpp")) == sorted(_HEADERS)
+    headers = {path.stem for path in (include / "stria").glob("*.hpp")}
+    if headers != set(_HEADERS):
+        differing = ", ".join(f"{name}.hpp" for name in sorted(headers ^ set(_HEADERS)))
+        raise SystemExit(f"tools/site/cpp_reference.py: _HEADERS and include/stria differ in {differing}")
     text = "# C++: stria/*.hpp\n\nOne section for each header; programs include `stria/file.hpp`.\n\n"
     return text + "".join(_section(name, (include / "stria" / f"{name}.hpp").read_text()) for name in _HEADERS)
 

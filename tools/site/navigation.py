@@ -15,6 +15,7 @@ SECTIONS = {
         "docs/howto/find_slow_io.md",
         "docs/howto/tune_a_storage.md",
         ("Run a store of your own", "docs/servers.md"),
+        ("Keep files in a Ceph pool", "docs/rados.md"),
     ],
     "Languages": ["docs/python.md", "docs/fortran.md"],
     "Reference": [
@@ -43,6 +44,7 @@ SECTIONS = {
         "docs/formats/flash.md",
         "docs/formats/trace.md",
         "docs/formats/store.md",
+        "docs/formats/rados.md",
         "docs/formats/wire.md",
         "docs/formats/datatype.md",
     ],
