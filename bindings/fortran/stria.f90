@@ -73,11 +73,11 @@ module stria
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    ! True when wait would not block.
+    ! done(): true when wait would not block.
     procedure :: done => commit_done
     ! wait([ierr]): until the commit has ended; the error is that of the commit, on every rank.
     procedure :: wait => commit_wait
-    ! Forgets the commit, which goes on.
+    ! free(): forgets the commit, which goes on.
     procedure :: free => commit_free
   end type
 
