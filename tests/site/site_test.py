@@ -17,7 +17,7 @@ ROOT = pathlib.Path(stria_program.ROOT)
 @pytest.fixture(scope="module")
 def site(session_directory):
     if given := os.environ.get("STRIA_SITE"):
-        return pathlib.Path(given)
+        return pathlib.Path(given).resolve()
     out = session_directory / "site"
     subprocess.run([ROOT / "scripts/docs.sh", out], check=True, timeout=600)
     return out
