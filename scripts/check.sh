@@ -8,7 +8,7 @@ exec </dev/null
 source scripts/stages.sh
 source scripts/mpiexec_env.sh
 
-fuzz_seconds=${STRIA_FUZZ_SECONDS:-15} # for each target
+fuzz_seconds=${STRIA_FUZZ_SECONDS:-10} # for each target
 
 scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
 
@@ -22,7 +22,9 @@ if stage build build_preset release; then
   stage nodes scripts/check_nodes.sh || true
 fi
 if stage build_mpich build_preset release-mpich; then
-  stage test_mpich test_preset release-mpich -L '^mpi$' -LE long || true
+  # MPICH's waiting ranks never sleep. What takes longest by that is left to check_long.sh.
+  stage test_mpich test_preset release-mpich -L '^mpi$' -LE long \
+    -E '^(convection_.*|leaving_test|wait_watch_test|file_test)\.np7$|^(servers|fault\.storage)$' || true
   stage nodes_mpich env STRIA_MPI=mpich scripts/check_nodes.sh || true
 fi
 if stage build_clang build_preset clang unit_tests; then

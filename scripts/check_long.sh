@@ -20,6 +20,9 @@ if stage build build_preset release; then
   stage nodes_nfs env STRIA_NODES=nfs scripts/check_nodes.sh || true
   stage nodes_ceph env STRIA_NODES=ceph scripts/check_nodes.sh || true
 fi
+if stage build_mpich build_preset release-mpich; then
+  stage test_mpich test_preset release-mpich -L '^mpi$' || true
+fi
 for preset in asan tsan asan-mpich tsan-mpich; do
   if stage "build_$preset" build_preset "$preset"; then
     stage "test_$preset" test_preset "$preset" -LE 'long|style' || true
