@@ -70,6 +70,23 @@ class FileTest : public testing::Test {
   std::string directory_;
 };
 
+/// Likewise, and a communicator with so many ranks per node; "0": as it is.
+class NodesTest : public FileTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    FileTest::SetUp();
+    setenv("STRIA_RANKS_PER_NODE", GetParam(), 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  }
+  void TearDown() override {
+    MPI_Comm_free(&comm_);
+    unsetenv("STRIA_RANKS_PER_NODE");
+    FileTest::TearDown();
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
 /// Expects the same error on every rank. Returns its text, or "" when there was none.
 template <typename Call>
 std::string error_of(Call&& call, ErrorCode code) {

@@ -21,20 +21,8 @@ namespace {
 
 constexpr double kBoundSeconds = 1;
 
-/// A communicator whose ranks count as on so many nodes.
-class Leaving : public test::FileTest, public testing::WithParamInterface<const char*> {
+class Leaving : public test::NodesTest {
  protected:
-  void SetUp() override {
-    test::FileTest::SetUp();
-    setenv("STRIA_RANKS_PER_NODE", GetParam(), 1);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-  }
-  void TearDown() override {
-    MPI_Comm_free(&comm_);
-    unsetenv("STRIA_RANKS_PER_NODE");
-    test::FileTest::TearDown();
-  }
-
   Dataset define(File& file) const { return file.create_dataset("dens", ElementType::kFloat64, {4 * ranks_}); }
   void put(Dataset dataset) {
     numbers_.assign(4, rank_);
@@ -77,7 +65,6 @@ class Leaving : public test::FileTest, public testing::WithParamInterface<const 
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<double> numbers_;
 };
 

@@ -16,20 +16,8 @@ namespace {
 constexpr int64_t kRows = 512;
 constexpr int64_t kColumns = 1024;
 
-/// How many ranks count as a node; "0": as it is.
-class BackgroundCommitTest : public test::FileTest, public testing::WithParamInterface<const char*> {
+class BackgroundCommitTest : public test::NodesTest {
  protected:
-  void SetUp() override {
-    test::FileTest::SetUp();
-    setenv("STRIA_RANKS_PER_NODE", GetParam(), 1);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-  }
-  void TearDown() override {
-    MPI_Comm_free(&comm_);
-    unsetenv("STRIA_RANKS_PER_NODE");
-    test::FileTest::TearDown();
-  }
-
   /// Begins a file whose numbers count from `first`, and then spoils the memory that was put.
   Commit write(const std::string& name, double first, const CreateOptions& options = {}, const DatasetOptions& about = {}) {
     const auto [row, count] = rows(kRows);
@@ -64,8 +52,6 @@ class BackgroundCommitTest : public test::FileTest, public testing::WithParamInt
     EXPECT_EQ(found, expected);
     MPI_Barrier(MPI_COMM_WORLD);  // before a rank begins the next file
   }
-
-  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
 TEST_P(BackgroundCommitTest, TheFileHasWhatTheMemoryHadAtTheCall) {

@@ -78,9 +78,12 @@ void WindowWriter::start(std::span<const Window> windows, std::span<const Share>
 
 void WindowWriter::write(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer) {
   PhaseTimer timer(context_.times, Phase::kWrite);
-  if (!put_all(windows, contributors, buffer)) {
-    return;
+  if (put_all(windows, contributors, buffer)) {
+    write_lists();
   }
+}
+
+void WindowWriter::write_lists() {
   if (!direct_.empty()) {
     status_ = write_now(*direct_file_, direct_);
   }
@@ -100,7 +103,7 @@ bool WindowWriter::put_all(std::span<const Window> windows, std::span<const Shar
 Status WindowWriter::write_covered(ByteRange window, const Coverage& coverage, std::byte* base) {
   status_ = put_covered(window, coverage, base);
   if (status_.ok()) {
-    start_lists();
+    write_lists();
   }
   return finish();
 }

@@ -41,6 +41,7 @@ class WindowWriter {
   static constexpr int64_t kMostGapBytes = 64 << 10;  ///< within what is handled together
   bool put_all(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
   void start_lists();
+  void write_lists();
   Result<std::unique_ptr<storage::RangeLock>> stay_out_of_windows(ByteRange range);
   Status write_now(storage::File& file, std::vector<storage::WriteSegment>& segments);
   Status put(const Window& window, size_t number, std::span<const Share> contributors, std::byte* buffer);
