@@ -1,5 +1,7 @@
 #include "file/define/catalog.hpp"
 
+#include "file/define/names.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -37,6 +39,17 @@ int Catalog::add(DatasetEntry entry) {
 std::optional<int> Catalog::find(const std::string& path) const {
   const auto found = number_of_path_.find(without_leading_slash(path));
   return found == number_of_path_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::string> Catalog::content_paths() const {
+  std::vector<std::string> paths;
+  std::string own = std::string(kOwnGroup) + "/";
+  for (const DatasetEntry& entry : datasets_) {
+    if (!entry.spec.is_dimension && entry.spec.path.compare(0, own.size(), own) != 0) {
+      paths.push_back(entry.spec.path);
+    }
+  }
+  return paths;
 }
 
 }  // namespace stria::file

@@ -51,6 +51,8 @@ class Catalog {
   int add(DatasetEntry entry);
   /// The number of the dataset at a path, with or without a slash before it.
   std::optional<int> find(const std::string& path) const;
+  /// Everything but Stria's own tables, and datasets that only stand for a dimension.
+  std::vector<std::string> content_paths() const;
 
   DatasetEntry& operator[](int number) { return datasets_[static_cast<size_t>(number)]; }
   const DatasetEntry& operator[](int number) const { return datasets_[static_cast<size_t>(number)]; }

@@ -36,10 +36,9 @@ class ReadSession : public Session {
   /// What the file says of itself. On rank 0.
   const container::Reader& reader() const { return *reader_; }
   bool has_checksums() const { return checksums_.present; }
-  /// Everything but Stria's own tables, and datasets that only stand for a dimension.
-  std::vector<std::string> dataset_paths() const;
+  std::vector<std::string> dataset_paths() const { return catalog_.content_paths(); }
 
-  // Small content that rank 0 reads for all ranks. Collective: yes.
+  // Small content that rank 0 reads for all ranks: small_content.cpp. Collective: yes.
   Result<std::vector<std::byte>> read_table(const std::string& dataset_path, std::vector<Column>& columns, int64_t& row_bytes);
   Result<std::vector<std::string>> read_strings(const std::string& dataset_path);
   Result<double> read_number_attribute(const std::string& object, const std::string& name);
@@ -80,14 +79,6 @@ class ReadSession : public Session {
 
   /// Whether data are checked on the way of a read.
   bool checks() const { return checksums_.present && options_.verify; }
-
-  // The whole file: whole_file.cpp.
-  Status verify_share(const std::vector<std::string>& except, Findings& findings);
-  Status verify_metadata(Findings& findings);
-  Status verify_sealed(const Seal& seal, Findings& findings);
-  void verify_names(Findings& findings);
-  void remark_on_datasets(Findings& findings);
-  Status share_findings(Findings& findings);
 
   OpenOptions options_;
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself

@@ -1,0 +1,174 @@
+#include "file/verify/whole_file.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/out_of_memory.hpp"
+#include "file/meet/outcome_message.hpp"
+#include "file/meet/part_exchange.hpp"
+
+namespace stria::file {
+
+// Rank 0. Another program that adds to a file rewrites its superblock. What the metadata were
+// is then unknown.
+Status WholeFileCheck::check_metadata(Findings& findings) {
+  const Seal& seal = seen_.checksums.seal;
+  if (!seen_.checksums.is_sealed) {
+    findings.remarks.emplace_back(
+        "an older version of Stria wrote it: a sum that was lost looks like one that never was, and only HDF5's own sums "
+        "guard its metadata");
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, seen_.file->size());
+  STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, seen_.checker.hash_range(seen_.reader->superblock()));
+  if (superblock != seal.superblock_sum || seen_.checksums.seal_offset < 0) {
+    findings.remarks.push_back(fmt::format("another program has changed it since: {} guard its names, types and attributes",
+                                           is_netcdf(seen_.reader->format()) ? "no sums" : "only HDF5's own sums"));
+    return Status();
+  }
+  if (size_bytes > seal.file_bytes) {
+    findings.remarks.push_back(fmt::format("{} bytes follow its end, and mean nothing", size_bytes - seal.file_bytes));
+  }
+  for (const SealedPart& part : seal.parts) {
+    if (part.range.empty()) {
+      continue;
+    }
+    StreamingHash hash;
+    STRIA_RETURN_IF_ERROR(seen_.checker.hash_into(Datatype::bytes(part.range.size()), part.range.begin, hash));
+    if (hash.digest() != part.sum) {
+      add_damage(findings.damages, "", 0, 0);
+      return Status();
+    }
+  }
+  return seal.parts.empty() ? check_sealed(seal, findings) : Status();
+}
+
+// Rank 0: the metadata of a file that has not grown.
+Status WholeFileCheck::check_sealed(const Seal& seal, Findings& findings) {
+  std::vector<ByteRange> extents;
+  for (const DatasetEntry& entry : seen_.catalog.datasets()) {
+    if (entry.data_offset >= 0) {
+      extents.push_back(entry.extent());
+    }
+  }
+  StreamingHash hash;
+  for (const ByteRange& range : sealed_ranges(seal, std::move(extents))) {
+    STRIA_RETURN_IF_ERROR(seen_.checker.hash_into(Datatype::bytes(range.size()), range.begin, hash));
+  }
+  if (hash.digest() != seal.metadata_sum) {
+    add_damage(findings.damages, "", 0, 0);
+  }
+  return Status();
+}
+
+// Rank 0: finds names that are in the list of sums but not in the file, and the reverse.
+void WholeFileCheck::check_names(Findings& findings) {
+  const std::set<std::string> listed(seen_.checksums.paths.begin(), seen_.checksums.paths.end());
+  std::set<int64_t> summed_places;
+  for (const std::string& path : listed) {
+    const auto number = seen_.catalog.find(path);
+    if (!number) {
+      add_damage(findings.damages, path, 0, 0);
+    } else if (seen_.catalog[*number].data_offset >= 0) {
+      summed_places.insert(seen_.catalog[*number].data_offset);
+    }
+  }
+  for (const std::string& path : seen_.catalog.content_paths()) {
+    const auto number = seen_.catalog.find(path);
+    // A link is another name for data that have sums.
+    const bool is_other_name = number && summed_places.count(seen_.catalog[*number].data_offset) != 0;
+    if (listed.count(path) == 0 && !is_other_name) {
+      findings.remarks.push_back(fmt::format("dataset '{}' has no checksum: another program has added it", path));
+    }
+  }
+}
+
+// Rank 0, when it knows what all have found.
+void WholeFileCheck::remark_on_datasets(Findings& findings) {
+  const std::set<int64_t> summed(findings.summed.begin(), findings.summed.end());
+  for (const std::string& path : seen_.checksums.paths) {
+    const auto number = seen_.catalog.find(path);
+    if (!number || path == kSealPath || seen_.catalog[*number].data_bytes() == 0) {
+      continue;
+    }
+    if (!seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
+      findings.remarks.push_back(
+          seen_.catalog[*number].is_readable()
+              ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must be zero throughout", path)
+              : fmt::format("dataset '{}' has no checksum: nobody put it", path));
+    }
+  }
+  for (size_t i = 0; seen_.checksums.is_sealed && i < seen_.checksums.tables.size(); ++i) {
+    if (seen_.checksums.seal.tables[i].count == TableSeal::kUnknown) {
+      findings.remarks.push_back(
+          fmt::format("dataset '{}', which holds checksums, has none itself: two ranks put the same rows", RowTable::path(i)));
+    }
+  }
+}
+
+Status WholeFileCheck::share(Findings& findings) {
+  std::vector<std::byte> encoded;
+  Status status = or_out_of_memory([&] {
+    encoded = encode_findings(findings);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(seen_.comm.agree(status));
+  PartExchange exchange;
+  exchange.start(seen_.comm, std::move(encoded));
+  exchange.finish();
+  std::vector<std::byte> message;
+  status = or_out_of_memory([&]() -> Status {
+    if (!seen_.comm.rank() == 0) {
+      return Status();
+    }
+    STRIA_ASSIGN_OR_RETURN(const auto parts, exchange.take());
+    Findings all;
+    for (const auto& part : parts) {
+      decode_findings(part, all);
+    }
+    tidy(all.damages);
+    remark_on_datasets(all);
+    message = encode_findings(all);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(share_bytes(seen_.comm, status, message));
+  findings = {};
+  status = or_out_of_memory([&] {
+    decode_findings(message, findings);
+    return Status();
+  });
+  return seen_.comm.agree(status);
+}
+
+Status WholeFileCheck::check_share(const std::vector<std::string>& except, const Status& chunk_sums, Findings& findings) {
+  const std::set<std::string> left_out(except.begin(), except.end());
+  if (chunk_sums.code() == ErrorCode::kCorrupted || chunk_sums.code() == ErrorCode::kFormat) {
+    if (seen_.comm.rank() == 0) {
+      add_damage(findings.damages, kChunkSumsPath, 0, seen_.catalog[*seen_.catalog.find(kChunkSumsPath)].row_count());
+    }
+  } else {
+    STRIA_RETURN_IF_ERROR(chunk_sums);
+  }
+  for (const std::string& path : seen_.checksums.paths) {
+    const auto number = seen_.catalog.find(path);
+    if (number && path != kSealPath && left_out.count(path) == 0) {
+      STRIA_RETURN_IF_ERROR(seen_.checker.check_dataset(*number, seen_.comm, findings));
+    }
+  }
+  for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
+    const SlabSum& slab = seen_.checksums.slabs[i];
+    if (static_cast<int>(i % static_cast<size_t>(seen_.comm.size())) == seen_.comm.rank() &&
+        left_out.count(seen_.checksums.paths[static_cast<size_t>(slab.dataset)]) == 0) {
+      STRIA_RETURN_IF_ERROR(seen_.checker.check_slab(slab, findings.damages));
+    }
+  }
+  STRIA_RETURN_IF_ERROR(seen_.checker.check_tables(seen_.comm, findings.damages));
+  if (seen_.comm.rank() == 0) {
+    check_names(findings);
+    STRIA_RETURN_IF_ERROR(check_metadata(findings));
+  }
+  return Status();
+}
+
+}  // namespace stria::file
