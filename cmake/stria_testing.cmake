@@ -57,7 +57,8 @@ function(stria_test name)
   endif()
   stria_timeout(T_TIMEOUT 300)
   add_executable(${name} ${T_SOURCES})
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # tests compile longer than they run
+  # Tests compile longer than they run.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:Clang>:-O0>)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
   if(T_RANKS OR T_MPI)
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/mpi_main.cpp)
