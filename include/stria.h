@@ -95,15 +95,17 @@ const char* stria_version(void);
 /* ---- Options ----
  * Names and values are strings. For a new file: "sync" (survive a power loss; default true),
  * "checksums" (default true), "format" ("hdf5", "netcdf", "cdf1", "cdf2", "cdf5"; default netcdf
- * for a path that ends with .nc, else hdf5). For an opened file: "verify" (compare with the
- * checksums while reading; default false). For a dataset: "value_range" (store its smallest and
- * largest value as attributes), "big_endian", "alignment" (bytes), "compress" (shuffle and
- * deflate), "chunk" (its lengths, with commas between), "dimensions" (their names, with commas
- * between, for xarray and other readers of netCDF), "meaning" (what other programs take the numbers
- * for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16; "complex", of pairs along a
- * last dimension of 2); in netCDF "unlimited" (the first dimension is). Switches have the values
- * "true" and "false". Every other name is a hint of the file (docs/hints.md). stria_options_set()
- * refuses a wrong value. */
+ * for a path that ends with .nc, else hdf5), "track_order" (keep the order in which objects and
+ * attributes were made). For an opened file: "verify" (compare with the checksums while reading;
+ * default false). For a dataset: "value_range" (store its smallest and largest value as
+ * attributes), "big_endian", "alignment" (bytes), "compress" (shuffle and deflate; "zstd": that in
+ * place of deflate, which other programs read with a plug-in), "chunk" (its lengths, with commas
+ * between), "dimensions" (their names, with commas between, for xarray and other readers of
+ * netCDF), "meaning" (what other programs take the numbers for: "bool", of STRIA_UINT8; "half",
+ * whose bits are in STRIA_UINT16; "complex", of pairs along a last dimension of 2), "fill_value" (a
+ * number: what elements read as that nobody puts); in netCDF "unlimited" (the first dimension is).
+ * Switches have the values "true" and "false". Every other name is a hint of the file
+ * (docs/hints.md). stria_options_set() refuses a wrong value. */
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
@@ -202,9 +204,9 @@ const char* stria_dataset_type_name(const stria_dataset* dataset);
  * a number that the type can't hold becomes the nearest that it can. `type` says which bytes of
  * `data` are meant; with NULL the numbers lie one behind another. They must not change until
  * stria_commit() or stria_flush() has returned. Each element of a dataset may be put only once in
- * the life of the file; elements that are never put read as zero. A scalar dataset takes NULL for
- * `start` and `count`. Collective: no. After an error the next collective call fails on every
- * rank. */
+ * the life of the file; elements that are never put read as the fill value. A scalar dataset takes
+ * NULL for `start` and `count`. Collective: no. After an error the next collective call fails on
+ * every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
 /* Records a read likewise, which stria_commit() or stria_flush() does. Collective: no. */

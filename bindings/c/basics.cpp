@@ -74,6 +74,32 @@ Meaning meaning(const std::string& name, const std::string& value) {
   return found->second;
 }
 
+Filters filters(const std::string& name, const std::string& value) {
+  if (value == "zstd") {
+    return {.shuffle = true, .zstd = true};
+  }
+  return value == "deflate" || truth(name, value) ? Filters::compress() : Filters();
+}
+
+// An integer where the text is one, so that it is exact.
+FillValue fill_value(const std::string& name, const std::string& value) {
+  int64_t integer = 0;
+  uint64_t large = 0;
+  const char* const begin = value.data();
+  const char* const end = begin + value.size();
+  if (const auto [rest, error] = std::from_chars(begin, end, integer); error == std::errc() && rest == end) {
+    return integer;
+  }
+  if (const auto [rest, error] = std::from_chars(begin, end, large); error == std::errc() && rest == end) {
+    return large;
+  }
+  double real = 0;
+  if (const auto [rest, error] = std::from_chars(begin, end, real); error == std::errc() && rest == end) {
+    return real;
+  }
+  refuse("option '" + name + "' is '" + value + "'; it must be a number");
+}
+
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
   for (const std::string_view other : others) {
     if (name == other) {
@@ -84,8 +110,8 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
 }
 
 bool is_of_a_dataset(const std::string& name) {
-  return is_of_another_call(
-      name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning", "unlimited"});
+  return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning",
+                                   "unlimited", "fill_value"});
 }
 
 }  // namespace
@@ -124,6 +150,8 @@ CreateOptions create_options(const stria_options* options) {
       result.checksums = truth(name, value);
     } else if (name == "format") {
       result.format = format(name, value);
+    } else if (name == "track_order") {
+      result.track_order = truth(name, value);
     } else if (name != "verify" && !is_of_a_dataset(name)) {
       result.hints[name] = value;
     }
@@ -141,7 +169,7 @@ OpenOptions open_options(const stria_options* options) {
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
     if (name == "verify") {
       result.verify = truth(name, value);
-    } else if (!is_of_another_call(name, {"sync", "checksums", "format"}) && !is_of_a_dataset(name)) {
+    } else if (!is_of_another_call(name, {"sync", "checksums", "format", "track_order"}) && !is_of_a_dataset(name)) {
       result.hints[name] = value;
     }
   }
@@ -158,7 +186,7 @@ DatasetOptions dataset_options(const stria_options* options) {
     } else if (name == "alignment") {
       result.alignment_bytes = number(name, value);
     } else if (name == "compress") {
-      result.filters = truth(name, value) ? Filters::compress() : Filters();
+      result.filters = filters(name, value);
     } else if (name == "chunk") {
       result.chunk = numbers(name, value);
     } else if (name == "dimensions") {
@@ -167,6 +195,8 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.meaning = meaning(name, value);
     } else if (name == "unlimited") {
       result.unlimited = truth(name, value);
+    } else if (name == "fill_value") {
+      result.fill_value = fill_value(name, value);
     }
   }
   return result;

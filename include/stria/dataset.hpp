@@ -45,7 +45,7 @@ class Dataset {
   /// A rank may put a dataset in any number of parts, before and after a flush(). But each element
   /// may be put only once in the life of the file: put twice, by one rank or by two, it holds
   /// either value, and its checksum may be that of the other. Elements that are never put read as
-  /// zero. Collective: no.
+  /// DatasetOptions::fill_value. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
   /// Records a read of `slab` into `memory`, which commit() does. Numbers are converted as by
   /// put(). Collective: no.

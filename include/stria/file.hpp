@@ -37,6 +37,7 @@
 
 #include "stria/commit.hpp"
 #include "stria/dataset.hpp"
+#include "stria/fill_value.hpp"
 #include "stria/filters.hpp"
 #include "stria/format.hpp"
 #include "stria/hints.hpp"
@@ -55,6 +56,11 @@ struct CreateOptions {
   /// Classic netCDF has no groups, records of columns, chunks and empty dimensions: such a call
   /// throws kUnsupported or kInvalidArgument, and names the object. See docs/formats/netcdf.md.
   Format format = Format::kAutomatic;
+  /// Keep the order in which groups, datasets, links and attributes were made: programs that ask
+  /// for it list them so, as does Stria; others go by name. It is that of the calls; a group comes
+  /// with its first member. netCDF files always keep it. A group of many members takes readers
+  /// longer to search.
+  bool track_order = false;
 };
 
 struct OpenOptions {
@@ -97,7 +103,8 @@ struct DatasetOptions {
   /// name share the dimension, and so its length; a dataset of one dimension that has its name
   /// holds its coordinates. A name that is empty is made from the length. In HDF5 files names are
   /// paths, of the dataset's group or one above; where none is given at all, dimensions have none.
-  /// kUnsupported with kUnlimited.
+  /// A first dimension of kUnlimited needs a name, which others of kUnlimited may share; it is as
+  /// long as the longest of them.
   std::vector<std::string> dimensions{};
   /// What other programs take the numbers for. See Meaning.
   Meaning meaning = Meaning::kNumber;
@@ -105,6 +112,12 @@ struct DatasetOptions {
   /// datasets have as many rows (records), which other programs may add to, and are defined before
   /// the first flush().
   bool unlimited = false;
+  /// What elements read as that nobody puts; not given: zero. Where the dataset lies in one piece
+  /// and isn't put whole before the first flush() or commit() that has puts of it, the ranks write
+  /// it everywhere first. netCDF files, and datasets with names of dimensions, have it as the
+  /// attribute "_FillValue" too, for readers that leave such elements out. kInvalidArgument where
+  /// the type can't hold it. Of complex numbers it is the real part.
+  FillValue fill_value{};
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.
@@ -224,7 +237,7 @@ class File {
   Dataset update(const std::string& path);
   /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
   /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
-  /// reads as zero. Needs stria/distributed_array.hpp. Collective: as create_dataset().
+  /// reads as the fill value. Needs stria/distributed_array.hpp. Collective: as create_dataset().
   void put(const std::string& path, const DistributedArray& array);
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
@@ -300,8 +313,8 @@ class File {
   /// Returns the strings of a small dataset, without blanks and NULs at their ends.
   /// Collective: yes.
   std::vector<std::string> read_strings(const std::string& path);
-  /// Returns the attributes of a dataset or group, in order of name. kNotFound when there is no
-  /// such object. Collective: yes.
+  /// Returns the attributes of a dataset or group, in order of name, or of creation where the file
+  /// keeps that. kNotFound when there is no such object. Collective: yes.
   std::vector<AttributeInfo> attributes(const std::string& object);
   /// Returns a numeric attribute, converted to double. Collective: yes.
   double attribute(const std::string& object, const std::string& name);
@@ -331,11 +344,11 @@ class File {
   }
   /// True when the file carries Stria's checksums.
   bool has_checksums() const;
-  /// Reads everything and compares it with its checksums; elements that were never put must be
-  /// zero. `remarks`, if given, gets sentences on what can't be checked, or was changed by other
-  /// programs. The ranks share the work; the result is the same on all. kUnsupported: the file has
-  /// no checksums. kCorrupted: the checksums are themselves damaged. Datasets named in `except`,
-  /// the same on all ranks, are left out, for instance because they were got whole with
+  /// Reads everything and compares it with its checksums; elements that were never put must have
+  /// the fill value. `remarks`, if given, gets sentences on what can't be checked, or was changed
+  /// by other programs. The ranks share the work; the result is the same on all. kUnsupported: the
+  /// file has no checksums. kCorrupted: the checksums are themselves damaged. Datasets named in
+  /// `except`, the same on all ranks, are left out, for instance because they were got whole with
   /// OpenOptions::verify. Collective: yes.
   std::vector<Damage> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 

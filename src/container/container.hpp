@@ -56,6 +56,8 @@ class Layout {
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
   /// Likewise of `bytes` bytes that hold all chunks of a dataset.
   virtual Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) = 0;
+  /// Whether an attribute says what the fill value of a dataset is.
+  virtual bool tells_fill_values() const { return false; }
   /// The end of all raw data so far.
   virtual int64_t end() const = 0;
   /// Keeps what a file has already, which ends there. Before any place is given.
@@ -75,6 +77,9 @@ class Writer {
  public:
   virtual ~Writer() = default;
 
+  /// Keeps the order in which objects and attributes are made, by DatasetSpec::order, where the
+  /// format doesn't do so anyway. Before anything is made.
+  virtual void keep_order() {}
   /// Makes a dataset, and the groups above it. Its raw data go to `spec.data_offset`, which the
   /// Layout has given; returns this offset. Errors (kAlreadyExists, kInvalidArgument, kUnsupported)
   /// have the dataset's name.
@@ -85,7 +90,7 @@ class Writer {
   /// Of a file that grows: takes the name of a dataset away, if there is one of that name.
   virtual Status remove(const std::string& /*path*/) { return cannot_grow(); }
   /// Says where the chunks of a dataset are that was made with `chunking`; those that
-  /// aren't named read as zeros. Once, before finish(). \pre numbers increase
+  /// aren't named read as the fill value. Once, before finish(). \pre numbers increase
   virtual Status place_chunks(const std::string& path, std::vector<StoredChunk> chunks) = 0;
   /// Makes a dataset whose whole content is given here, in the machine's byte order. The content
   /// becomes part of the image.
@@ -114,15 +119,19 @@ class Reader {
  public:
   virtual ~Reader() = default;
 
-  /// The paths of all datasets and groups, in the order of their names, depth first. The path of a
-  /// group ends with '/'. Links that lead nowhere are left out. A group with several paths is
-  /// listed under each, but its content only once.
+  /// The paths of all datasets and groups, depth first, in the order of their names, or of creation
+  /// where a group keeps that. The path of a group ends with '/'. Links that lead nowhere are left
+  /// out. A group with several paths is listed under each, but its content only once.
   virtual Result<std::vector<std::string>> list() const = 0;
+  /// The links that lead to an object by its path, in this file or another one. list() has the
+  /// objects of this file under them too.
+  virtual Result<std::vector<LinkSpec>> links() const { return std::vector<LinkSpec>(); }
   /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
   /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
   /// file.
   virtual Result<DatasetInfo> dataset(const std::string& path) const = 0;
-  /// The sorted names of the attributes of a dataset or group; "" or "/" is the root group.
+  /// The names of the attributes of a dataset or group, sorted, or in the order of creation where
+  /// it keeps that; "" or "/" is the root group.
   virtual Result<std::vector<std::string>> attribute_names(const std::string& object_path) const = 0;
   virtual Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const = 0;
   /// The chunks of a dataset whose spec has a `chunking`, by increasing number. kCorrupted when the
@@ -145,6 +154,8 @@ class Growth {
   /// Where everything new begins: what is behind it means nothing.
   virtual int64_t end() const = 0;
   virtual const Reader& reader() const = 0;
+  /// Whether anything can be added at all: kUnsupported says why not.
+  virtual Status check() const { return Status(); }
   /// Makes a writer of what is added. Nothing of the file changes by it but the bytes at 0 that
   /// SparseImage::switch_over holds. `layout` begins behind end(); it, and this, must outlive
   /// the writer.

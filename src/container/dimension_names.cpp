@@ -12,6 +12,10 @@ Status refused(const std::string& path, const std::string& why) {
   return Status(ErrorCode::kInvalidArgument, "dataset '" + path + "': " + why);
 }
 
+std::string text_of(int64_t length) {
+  return length == NamedDimensions::kNoLimit ? "no limit" : "a length of " + std::to_string(length);
+}
+
 bool is_given(const DatasetSpec& spec, size_t index) {
   return index < spec.dimension_names.size() && !spec.dimension_names[index].empty();
 }
@@ -45,6 +49,9 @@ Status NamedDimensions::complete(DatasetSpec& spec, std::span<const int64_t> len
   }
   std::vector<std::string> names;
   for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] == kNoLimit && !is_given(spec, i)) {
+      return refused(spec.path, "its first dimension, whose rows are still to come, needs a name");
+    }
     const std::string given = dimension_name(spec, lengths, i, "");
     const auto name = normal_path(given);
     if (!name.ok() || name->empty()) {
@@ -69,7 +76,7 @@ Status NamedDimensions::check_coordinates(const std::string& path) const {
   }
   const bool fits = dataset->second.length == dimension->second && dataset->second.is_of_own;
   return fits ? Status()
-              : refused(path, "it has the name of a dimension of length " + std::to_string(dimension->second) +
+              : refused(path, "it has the name of a dimension of " + text_of(dimension->second) +
                                   ", and must have this dimension alone");
 }
 
@@ -77,13 +84,13 @@ Status NamedDimensions::add(const DatasetSpec& spec, std::span<const int64_t> le
   for (size_t i = 0; i < spec.dimension_names.size(); ++i) {
     const auto [known, is_new] = length_of_.emplace(spec.dimension_names[i], lengths[i]);
     if (known->second != lengths[i]) {
-      return refused(spec.path, "its dimension '" + spec.dimension_names[i] + "' has a length of " +
-                                    std::to_string(lengths[i]) + ", but that of another dataset has " +
-                                    std::to_string(known->second));
+      return refused(spec.path, "its dimension '" + spec.dimension_names[i] + "' has " + text_of(lengths[i]) +
+                                    ", but that of another dataset has " +
+                                    (known->second == kNoLimit ? "no limit" : std::to_string(known->second)));
     }
   }
   const std::vector<std::string>& names = spec.dimension_names;
-  datasets_[spec.path] = {.length = lengths.size() == 1 ? lengths[0] : -1,
+  datasets_[spec.path] = {.length = lengths.size() == 1 ? lengths[0] : -2,
                           .is_of_own = names.empty() || (names.size() == 1 && names[0] == spec.path)};
   if (length_of_.empty()) {
     return Status();

@@ -18,8 +18,12 @@ std::string dimension_name(const DatasetSpec& spec, std::span<const int64_t> len
 /// The dimensions of a file whose names are paths, and the datasets that may be their coordinates.
 class NamedDimensions {
  public:
+  /// As the length of a dimension whose rows are still to come.
+  static constexpr int64_t kNoLimit = -1;
+
   /// Fills in names that are left out. kInvalidArgument when they aren't as many as `lengths`, when
-  /// one can't be a path, or leads to a group that the dataset is not in.
+  /// one can't be a path, or leads to a group that the dataset is not in; or when one without a
+  /// limit has none.
   static Status complete(DatasetSpec& spec, std::span<const int64_t> lengths);
   /// Hears of a dataset. kInvalidArgument when a dimension of its has another length elsewhere, or
   /// when a dataset has the name of a dimension that it can't be the coordinates of.
@@ -30,7 +34,7 @@ class NamedDimensions {
 
   /// What a dataset is as the coordinates of the dimension of its name.
   struct Coordinates {
-    int64_t length = -1;     // of its one dimension; -1: it has several, or none
+    int64_t length = -2;     // of its one dimension; -2: it has several, or none
     bool is_of_own = false;  // that dimension has its name, or none
   };
   std::unordered_map<std::string, int64_t> length_of_;

@@ -80,13 +80,19 @@ struct DatasetSpec {
   /// follow each other.
   int64_t row_stride_bytes = 0;
   bool is_dimension = false;  ///< it stands for a dimension, and has no data
+  /// What elements read as that nobody puts: one element as the file has it. Empty: zeros.
+  std::vector<std::byte> fill_value{};
+  int64_t order = kLast;  ///< among all that is made: where the file keeps that, what comes first
+
+  static constexpr int64_t kLast = INT64_MAX;
 };
 
 /// Another name for an object, of this file or of another one.
 struct LinkSpec {
   std::string path;
-  std::string target;  ///< the object's path
-  std::string file{};  ///< that has it; empty: the link's own
+  std::string target;                  ///< the object's path
+  std::string file{};                  ///< that has it; empty: the link's own
+  int64_t order = DatasetSpec::kLast;  ///< as that of a dataset
 };
 
 /// A value attached to a dataset or group. The buffer holds the elements in the

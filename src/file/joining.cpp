@@ -73,12 +73,27 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   }
 }
 
+/// The paths of objects, without those that are links or lie behind one.
+std::vector<std::string> own_paths(const container::Reader& from, const std::vector<container::LinkSpec>& links) {
+  std::vector<std::string> paths = from.list().value();
+  const auto is_linked = [&](const std::string& path) {
+    return std::any_of(links.begin(), links.end(),
+                       [&](const container::LinkSpec& link) { return path == link.path || path.starts_with(link.path + "/"); });
+  };
+  paths.erase(std::remove_if(paths.begin(), paths.end(), is_linked), paths.end());
+  return paths;
+}
+
 void define_all(const container::Reader& from, WriteSession& to) {
-  const std::vector<std::string> paths = from.list().value();
+  const std::vector<container::LinkSpec> links = from.links().value();
+  const std::vector<std::string> paths = own_paths(from, links);
   for (const std::string& path : paths) {
     if (!is_group(path) && !is_own(path)) {
       define_dataset(from, path, to);
     }
+  }
+  for (const container::LinkSpec& link : links) {
+    to.create_link(link).throw_if_error();
   }
   const auto copy_attributes = [&](const std::string& object) {
     for (const std::string& name : from.attribute_names(object).value()) {
@@ -133,7 +148,7 @@ Joined join_file(const std::string& from, const std::string& to, const Hints& hi
   std::vector<std::byte> buffer;
   for (const std::string& path : read.dataset_paths()) {
     const int number = read.find(path).value();
-    if (read.dataset(number).spec.element.kind == Kind::kNumber) {
+    if (written.find(path).ok() && read.dataset(number).spec.element.kind == Kind::kNumber) {
       move_data(read, number, written, buffer);
     }
   }

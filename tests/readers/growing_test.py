@@ -125,35 +125,15 @@ def test_what_another_program_added_to_a_file_of_ours_stays(work):
         assert np.array_equal(f["t"][:, 0], [1, 1, 1, 1, 2, 2]) and np.array_equal(f["theirs"][...], np.arange(3))
 
 
-def soft_link(f):
-    f["soft"] = h5py.SoftLink("/a")
-
-
-def ordered_group(f):
-    f.create_group("g", track_order=True)["b"] = 1
-
-
-def two_names(f):
-    f["g/b"] = 1
-    f["h"] = f["g"]
-
-
-@pytest.mark.parametrize(
-    ("make", "where", "why"),
-    [
-        (soft_link, "new", "'soft' is a soft or external link"),
-        (ordered_group, "g/new", "order in which its"),
-        (two_names, "g/new", "several names"),
-    ],
-)
-def test_what_would_be_lost_is_refused_and_nothing_changes(work, make, where, why):
+def test_what_would_be_lost_is_refused_and_nothing_changes(work):
     path = work / "refused.h5"
     with h5py.File(path, "w") as f:
         f["a"] = 1
-        make(f)
+        f["g/b"] = 1
+        f["h"] = f["g"]
     before = path.read_bytes()
-    with pytest.raises(stria.UnsupportedError, match=why), stria.append(path) as f:
-        f.create_dataset(where, data=np.ones(3))
+    with pytest.raises(stria.UnsupportedError, match="several names"), stria.append(path) as f:
+        f.create_dataset("g/new", data=np.ones(3))
     assert path.read_bytes() == before
 
 

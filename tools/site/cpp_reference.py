@@ -6,8 +6,8 @@ import c_reference
 import cpp_header
 
 _HEADERS = [
-    "file", "dataset", "memory", "datatype", "distributed_array", "commit", "element_type", "meaning", "filters", "format",
-    "hints", "phases", "paths", "status", "trace",
+    "file", "dataset", "memory", "datatype", "distributed_array", "commit", "element_type", "meaning", "filters", "fill_value",
+    "format", "hints", "phases", "paths", "status", "trace",
 ]  # fmt: skip
 
 

@@ -44,17 +44,19 @@ def create(
     *,
     sync: bool = True,
     checksums: bool = True,
+    track_order: bool = False,
     format: "str | None" = None,
     hints: "Mapping[str, Any] | None" = None,
 ) -> File:
     """Begins a new file. Until its commit a file of that name stays as it was.
 
-    `sync`: survive a power loss. `checksums`: of every row, for verify(). `format`: "hdf5",
+    `sync`: survive a power loss. `checksums`: of every row, for verify(). `track_order`: keep
+    the order in which objects and attributes are made. `format`: "hdf5",
     "netcdf", "cdf1", "cdf2" or "cdf5"; None: netCDF for a path that ends with ".nc", else HDF5.
     `hints`: see docs/hints.md. Collective over `comm`.
     """
     library, number = library_for(comm)
-    options = {**(hints or {}), "sync": sync, "checksums": checksums}
+    options = {**(hints or {}), "sync": sync, "checksums": checksums, "track_order": track_order}
     if format is not None:
         options["format"] = format
     handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})

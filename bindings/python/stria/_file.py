@@ -395,24 +395,26 @@ class File:
         *,
         value_range: bool = False,
         alignment: int = 0,
-        compress: bool = False,
+        compress: "bool | str" = False,
         chunks: "tuple[int, ...] | None" = None,
         dimensions: "list[str] | None" = None,
         unlimited: bool = False,
+        fill_value: Any = None,
     ) -> Dataset:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
-        shuffles and deflates its chunks. A first length of None: it has no rows yet, and
-        append_rows() gives it some. `dimensions` are their names, for xarray and other readers of
-        netCDF: a dataset of one dimension that has its name holds its coordinates. In netCDF files
-        the first one may be unlimited. With `data`, an array that this process puts whole.
-        Collective: all ranks pass the same."""
+        shuffles and deflates its chunks; "zstd": that in place of deflate. A first length of None:
+        it has no rows yet, and append_rows() gives it some. `dimensions` are their names, for
+        xarray and other readers of netCDF: a dataset of one dimension that has its name holds its
+        coordinates. In netCDF files the first one may be unlimited. Elements that nobody puts read
+        as `fill_value`, or zero. With `data`, an array that this process puts whole. Collective:
+        all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
             shape = array.shape if shape is None else shape
             dtype = array.dtype if dtype == "f8" else dtype
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
-        options["compress"] = "true" if compress else "false"
+        options["compress"] = compress if isinstance(compress, str) else "true" if compress else "false"
         meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("="))
         parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
@@ -421,6 +423,8 @@ class File:
             options["dimensions"] = ",".join(dimensions)
         if unlimited:
             options["unlimited"] = "true"
+        if fill_value is not None:
+            options["fill_value"] = str(fill_value)
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
         sizes = [-1 if size is None else int(size) for size in dims] + parts
         if meaning is not None:

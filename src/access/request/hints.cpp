@@ -17,6 +17,7 @@ constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
 constexpr int64_t kMostStripes = 1 << 20;
 constexpr int64_t kMostSeconds = 1 << 30;
 constexpr int64_t kMostSubfiles = 1 << 16;
+constexpr int64_t kMostThreads = 1024;
 
 std::optional<int64_t> parse_number(const std::string& text) {
   int64_t value = 0;
@@ -185,6 +186,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
       {"stria_subfiles", set_subfiles},
+      {"stria_compress_threads", number(&ResolvedHints::compress_threads, 1, kMostThreads)},
       {"stria_driver", set_driver},
       {"stria_alignment", number(&ResolvedHints::alignment_bytes, 1, 1 << 30)},
       {"stria_wait_warning_s", number(&ResolvedHints::wait_warning_s, 0, kMostSeconds)},
@@ -283,6 +285,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   if (hints.subfile_count != 0) {
     effective["stria_subfiles"] =
         hints.subfile_count == ResolvedHints::kSubfileForEachNode ? "nodes" : std::to_string(hints.subfile_count);
+  }
+  if (hints.compress_threads != 1) {
+    effective["stria_compress_threads"] = std::to_string(hints.compress_threads);
   }
   if (hints.mimic_stripe_count > 0) {
     effective["stria_mimic_stripe"] = fmt::format("{},{}", hints.mimic_stripe_count, hints.mimic_stripe_bytes);

@@ -63,6 +63,7 @@ struct ResolvedHints {
   /// kSubfileForEachNode.
   int64_t subfile_count = 0;
   static constexpr int64_t kSubfileForEachNode = -1;
+  int64_t compress_threads = 1;  ///< stria_compress_threads: of each rank, for chunks
   std::string driver = "posix";  ///< stria_driver
   /// stria_alignment: where datasets of at least this size begin.
   int64_t alignment_bytes = 4096;

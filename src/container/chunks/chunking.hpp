@@ -8,6 +8,9 @@
 
 namespace stria::container {
 
+/// zstd's level for all chunks: the fastest that isn't negative.
+inline constexpr int kZstdLevel = 1;
+
 /// How a dataset is cut, and what each chunk passes through.
 struct Chunking {
   std::vector<int64_t> dims;  ///< of a chunk; as many as the dataset has
@@ -18,7 +21,7 @@ struct Chunking {
 /// has its filters.
 using FilterMask = uint32_t;
 
-/// One chunk as the file has it. A chunk that the file doesn't have reads as zeros.
+/// One chunk as the file has it. A chunk that the file doesn't have reads as the fill value.
 struct StoredChunk {
   int64_t number = 0;  ///< in C order of the chunks
   int64_t offset = 0;

@@ -1,10 +1,12 @@
 #include "container/chunks/filter_pipeline.hpp"
 
 #include <isa-l/igzip_lib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "container/chunks/shuffle.hpp"
@@ -18,12 +20,12 @@ constexpr size_t kSumBytes = 4;
 
 // The bits of a mask, one a filter that the dataset has.
 struct MaskBits {
-  FilterMask shuffle = 0, deflate = 0, fletcher32 = 0;
+  FilterMask shuffle = 0, deflate = 0, zstd = 0, fletcher32 = 0;
 
   explicit MaskBits(const Filters& filters) {
     FilterMask bit = 1;
     for (const auto& [has, mask] : {std::pair(filters.shuffle, &shuffle), std::pair(filters.deflate, &deflate),
-                                    std::pair(filters.fletcher32, &fletcher32)}) {
+                                    std::pair(filters.zstd, &zstd), std::pair(filters.fletcher32, &fletcher32)}) {
       if (has) {
         *mask = bit;
         bit <<= 1;
@@ -48,6 +50,25 @@ struct FilterPipeline::Deflate {
   isal_zstream out{};
   inflate_state in{};
   std::array<uint8_t, ISAL_DEF_LVL1_DEFAULT> tables{};
+};
+
+struct FilterPipeline::Zstd {
+  Zstd() : out(ZSTD_createCCtx()), in(ZSTD_createDCtx()) {
+    if (out == nullptr || in == nullptr) {
+      ZSTD_freeCCtx(out);
+      ZSTD_freeDCtx(in);
+      throw std::bad_alloc();
+    }
+  }
+  ~Zstd() {
+    ZSTD_freeCCtx(out);
+    ZSTD_freeDCtx(in);
+  }
+  Zstd(const Zstd&) = delete;
+  Zstd& operator=(const Zstd&) = delete;
+
+  ZSTD_CCtx* out;
+  ZSTD_DCtx* in;
 };
 
 FilterPipeline::FilterPipeline() : deflate_(std::make_unique<Deflate>()) {}
@@ -97,6 +118,29 @@ Status FilterPipeline::inflate(std::span<const std::byte> stored, std::span<std:
   return Status();
 }
 
+// Appends less than the chunk, or nothing.
+bool FilterPipeline::zstd(std::span<const std::byte> chunk, std::vector<std::byte>& out) {
+  if (zstd_ == nullptr) {
+    zstd_ = std::make_unique<Zstd>();
+  }
+  deflated_.resize(std::max(deflated_.size(), chunk.size()));
+  const size_t bytes =
+      ZSTD_compressCCtx(zstd_->out, deflated_.data(), chunk.size() - 1, chunk.data(), chunk.size(), kZstdLevel);
+  if (ZSTD_isError(bytes) != 0) {
+    return false;
+  }
+  out.insert(out.end(), deflated_.begin(), deflated_.begin() + static_cast<std::ptrdiff_t>(bytes));
+  return true;
+}
+
+Status FilterPipeline::unzstd(std::span<const std::byte> stored, std::span<std::byte> chunk) {
+  if (zstd_ == nullptr) {
+    zstd_ = std::make_unique<Zstd>();
+  }
+  const size_t bytes = ZSTD_decompressDCtx(zstd_->in, chunk.data(), chunk.size(), stored.data(), stored.size());
+  return bytes == chunk.size() ? Status() : corrupted("zstd can't decompress it");
+}
+
 FilterMask FilterPipeline::encode(const Filters& filters, int64_t element_bytes, std::span<const std::byte> chunk,
                                   std::vector<std::byte>& out) {
   const MaskBits bits(filters);
@@ -108,10 +152,11 @@ FilterMask FilterPipeline::encode(const Filters& filters, int64_t element_bytes,
     shuffle(chunk, scratch_, element_bytes);
     shuffled = scratch_;
   }
-  if (filters.deflate && !deflate(shuffled, out)) {
-    skipped = bits.shuffle | bits.deflate;
+  const bool compresses = filters.deflate || filters.zstd;
+  if (compresses && !(filters.zstd ? zstd(shuffled, out) : deflate(shuffled, out))) {
+    skipped = bits.shuffle | bits.deflate | bits.zstd;
     out.insert(out.end(), chunk.begin(), chunk.end());
-  } else if (!filters.deflate) {
+  } else if (!compresses) {
     out.insert(out.end(), shuffled.begin(), shuffled.end());
   }
   if (filters.fletcher32) {
@@ -145,6 +190,8 @@ Status FilterPipeline::decode(const Filters& filters, int64_t element_bytes, std
   const std::span<std::byte> target = shuffled ? std::span(scratch_) : chunk;
   if (passed(bits.deflate)) {
     STRIA_RETURN_IF_ERROR(inflate(stored, target));
+  } else if (passed(bits.zstd)) {
+    STRIA_RETURN_IF_ERROR(unzstd(stored, target));
   } else if (stored.size() != target.size()) {
     return corrupted("it has another size than a chunk");
   } else {

@@ -1,8 +1,9 @@
-// What a chunk passes on its way into the file and back: shuffling, deflate, Fletcher's sum.
+// What a chunk passes on its way into the file and back: shuffling, deflate or zstd, Fletcher's
+// sum.
 //
 // Problem: zlib's deflate is ten times slower than the storage.
-// Method: ISA-L, which makes the same format. A chunk that deflate doesn't shrink is stored as it
-// is, and says so.
+// Method: ISA-L, which makes the same format. A chunk that doesn't shrink is stored as it is, and
+// says so.
 // Cost: two buffers of a chunk, and the compressor's tables.
 #pragma once
 
@@ -36,10 +37,14 @@ class FilterPipeline {
 
  private:
   struct Deflate;
+  struct Zstd;
   bool deflate(std::span<const std::byte> chunk, std::vector<std::byte>& out);
   Status inflate(std::span<const std::byte> stored, std::span<std::byte> chunk);
+  bool zstd(std::span<const std::byte> chunk, std::vector<std::byte>& out);
+  Status unzstd(std::span<const std::byte> stored, std::span<std::byte> chunk);
 
   std::unique_ptr<Deflate> deflate_;
+  std::unique_ptr<Zstd> zstd_;  // once it is used
   std::vector<std::byte> scratch_, deflated_;
 };
 

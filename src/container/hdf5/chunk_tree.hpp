@@ -10,6 +10,8 @@ namespace stria::container::h5 {
 inline constexpr int kDeflateFilter = 1;
 inline constexpr int kShuffleFilter = 2;
 inline constexpr int kFletcher32Filter = 3;
+/// The one that is registered for Zstandard.
+inline constexpr int kZstdFilter = 32015;
 
 /// The children of a node where the superblock gives no number: 2 * 32.
 inline constexpr size_t kChunkTreeChildren = 64;

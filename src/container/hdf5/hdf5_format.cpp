@@ -1,5 +1,7 @@
 #include "container/hdf5/hdf5_format.hpp"
 
+#include <vector>
+
 #include "base/checked.hpp"
 #include "container/dimension_names.hpp"
 #include "container/hdf5/complex_form.hpp"
@@ -19,9 +21,6 @@ class InOrder : public Layout {
     const auto unable = [&](const char* why) { return Status(ErrorCode::kUnsupported, "dataset '" + spec.path + "': " + why); };
     if (spec.unlimited) {
       return unable("DatasetOptions::unlimited needs a netCDF file; in HDF5 use kUnlimited");
-    }
-    if (spec.extendable && !spec.dimension_names.empty()) {
-      return unable("a dataset with rows to come can't have names of dimensions");
     }
     STRIA_RETURN_IF_ERROR(check_meaning(spec).with_context("dataset '" + spec.path + "'"));
     return NamedDimensions::complete(spec, lengths_of(spec));
@@ -47,9 +46,13 @@ class InOrder : public Layout {
     return h5::datatype_bytes(stored.element).status();
   }
   // The lengths of the dimensions that other programs see. \pre check_meaning() is well
-  static std::span<const int64_t> lengths_of(const DatasetSpec& spec) {
-    const bool is_complex = spec.element.meaning == Meaning::kComplex;
-    return std::span(spec.dims).first(spec.dims.size() - (is_complex ? 1 : 0));
+  static std::vector<int64_t> lengths_of(const DatasetSpec& spec) {
+    std::vector<int64_t> lengths = spec.dims;
+    lengths.resize(spec.dims.size() - (spec.element.meaning == Meaning::kComplex ? 1 : 0));
+    if (spec.extendable) {
+      lengths[0] = NamedDimensions::kNoLimit;
+    }
+    return lengths;
   }
   Result<int64_t> place_bytes(const DatasetSpec& spec, int64_t bytes) {
     if (bytes == 0) {

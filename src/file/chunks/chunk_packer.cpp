@@ -1,18 +1,24 @@
 #include "file/chunks/chunk_packer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <tuple>
 
 #include "base/hash.hpp"
 #include "base/out_of_memory.hpp"
+#include "base/parallel.hpp"
+#include "container/fill_value.hpp"
 
 namespace stria::file {
 
-ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set,
+ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set, int threads,
                          Before before)
-    : comm_(comm), catalog_(catalog), set_(set), before_(std::move(before)), parts_(transfers, catalog) {}
+    : comm_(comm),
+      catalog_(catalog),
+      set_(set),
+      before_(std::move(before)),
+      parts_(transfers, catalog),
+      pipelines_(static_cast<size_t>(threads)) {}
 
 Status ChunkPacker::pack(std::vector<PackedChunks>& packed) {
   STRIA_RETURN_IF_ERROR(comm_.agree(or_out_of_memory([&] {
@@ -121,44 +127,51 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
                    [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
 }
 
+size_t ChunkPacker::batch_size(size_t first) const {
+  constexpr size_t kChunksForAThread = 4;
+  const size_t wanted = pipelines_.size() > 1 ? kChunksForAThread * pipelines_.size() : 1;
+  const size_t most = ChunkBatch::most(parts_.grid(works_[first].dataset).chunk_bytes());
+  size_t last = first;
+  while (last < works_.size() && last - first < most && works_[last].shape == works_[first].shape &&
+         (works_[last].number == works_[first].number || last - first < wanted)) {
+    ++last;
+  }
+  return last - first;
+}
+
 Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
   for (size_t first = 0; first < works_.size();) {
-    const size_t most = ChunkBatch::most(parts_.grid(works_[first].dataset).chunk_bytes());
-    size_t last = first;
-    while (last < works_.size() && last - first < most && works_[last].shape == works_[first].shape &&
-           works_[last].number == works_[first].number) {
-      ++last;
-    }
-    STRIA_RETURN_IF_ERROR(assemble(std::span(works_).subspan(first, last - first), packed));
-    first = last;
+    const size_t count = batch_size(first);
+    STRIA_RETURN_IF_ERROR(assemble(std::span(works_).subspan(first, count), packed));
+    first += count;
   }
   return Status();
 }
 
-// The same chunk of several datasets.
 Status ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
   batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
-  streams_.clear();
   contents_.clear();
-  for (size_t i = 0; i < batch.size(); ++i) {
+  for (size_t done = 0; done < batch.size();) {
+    STRIA_ASSIGN_OR_RETURN(const size_t found, find_contents(batch, done));
+    done += found;
+  }
+  return store(batch, packed);
+}
+
+Result<size_t> ChunkPacker::find_contents(std::span<const Work> batch, size_t first) {
+  streams_.clear();
+  size_t i = first;
+  for (; i < batch.size() && batch[i].number == batch[first].number; ++i) {
     STRIA_ASSIGN_OR_RETURN(const Content content, find_content(batch[i], batch_.chunk(i)));
     contents_.push_back(content);
   }
   set_.pack(streams_);
-  for (size_t i = 0; i < batch.size(); ++i) {
-    const Content& content = contents_[i];
-    if (content.straight.transfer >= 0) {
-      set_.passed_direct(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
-    }
-    if (!content.bytes.empty()) {
-      store(batch[i], content.bytes, packed[static_cast<size_t>(batch[i].dataset)]);
-    }
-  }
-  return Status();
+  return i - first;
 }
 
 // Memory that has all of the chunk as it is, or the chunk, with notes of what is to be packed into
-// it and with what was received. What nobody puts is as before, or zero.
+// it and with what was received. What nobody puts is as before, or has the
+// fill value.
 Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::span<std::byte> chunk) {
   found_.clear();
   const ChunkOfDataset here{work.dataset, work.number};
@@ -182,7 +195,7 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
   if (parts_.grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows) {
     STRIA_RETURN_IF_ERROR(before_(work.dataset, work.number, chunk));
   } else if (covered < static_cast<int64_t>(chunk.size())) {
-    std::memset(chunk.data(), 0, chunk.size());
+    container::lay_fill_value(catalog_[work.dataset].spec.fill_value, chunk);
   }
   for (auto part = first; part != last; ++part) {
     std::copy(part->bytes.begin(), part->bytes.end(), chunk.begin() + part->offset);
@@ -193,14 +206,47 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
   return Content{.bytes = chunk};
 }
 
-void ChunkPacker::store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed) {
+// Passes the contents through the filters, and keeps what comes out in their order.
+Status ChunkPacker::store(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
+  const bool side_by_side = pipelines_.size() > 1;
+  if (side_by_side) {
+    encoded_.resize(std::max(encoded_.size(), batch.size()));
+    STRIA_RETURN_IF_ERROR(share_work(static_cast<int>(pipelines_.size()), batch.size(), [&](int thread, size_t i) {
+      encoded_[i].bytes.clear();
+      if (!contents_[i].bytes.empty()) {
+        encoded_[i].chunk = encode(batch[i], contents_[i].bytes, thread, encoded_[i].bytes);
+      }
+      return Status();
+    }));
+  }
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const Content& content = contents_[i];
+    if (content.straight.transfer >= 0) {
+      set_.passed_direct(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
+    }
+    if (content.bytes.empty()) {
+      continue;
+    }
+    PackedChunks& to = packed[static_cast<size_t>(batch[i].dataset)];
+    const int64_t begin = to.size();
+    if (side_by_side) {
+      to.bytes.insert(to.bytes.end(), encoded_[i].bytes.begin(), encoded_[i].bytes.end());
+      to.chunks.push_back(encoded_[i].chunk);
+    } else {
+      to.chunks.push_back(encode(batch[i], content.bytes, 0, to.bytes));
+    }
+    to.chunks.back().place.offset = begin;
+  }
+  return Status();
+}
+
+SummedChunk ChunkPacker::encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out) {
   const container::DatasetSpec& spec = catalog_[work.dataset].spec;
-  const int64_t begin = packed.size();
-  const auto skipped = pipeline_.encode(spec.chunking->filters, spec.element.bytes, chunk, packed.bytes);
-  const std::span<const std::byte> stored = std::span(packed.bytes).subspan(static_cast<size_t>(begin));
-  packed.chunks.push_back(
-      {.place = {.number = work.number, .offset = begin, .bytes = static_cast<int64_t>(stored.size()), .skipped = skipped},
-       .sum = std::max<uint64_t>(hash_bytes(stored), 1)});
+  const size_t begin = out.size();
+  const auto skipped = pipelines_[static_cast<size_t>(thread)].encode(spec.chunking->filters, spec.element.bytes, chunk, out);
+  const std::span<const std::byte> stored = std::span(out).subspan(begin);
+  return {.place = {.number = work.number, .offset = 0, .bytes = static_cast<int64_t>(stored.size()), .skipped = skipped},
+          .sum = std::max<uint64_t>(hash_bytes(stored), 1)};
 }
 
 }  // namespace stria::file

@@ -4,8 +4,10 @@
 // hears of every chunk.
 // Method: whoever alone has parts of a chunk assembles it. Of a chunk that several ranks have parts
 // of, one of these gets the others' parts. Variables that lie interleaved in memory are packed
-// together, chunk by chunk; shuffling, deflating and summing find a chunk in the cache.
-// Cost: the memory that the packed chunks take, and that of parts that travel.
+// together, chunk by chunk; shuffling, deflating and summing find a chunk in the cache. With
+// several threads, some chunks are packed first, and deflated side by side.
+// Cost: the memory that the packed chunks take, and that of parts that travel; with several threads
+// that of a few chunks for each.
 #pragma once
 
 #include <functional>
@@ -28,8 +30,9 @@ class ChunkPacker {
   using Before = std::function<Status(int dataset, int64_t chunk, std::span<std::byte> out)>;
 
   /// `transfers` are this rank's puts of datasets in chunks. `set` is made of them. `before` is
-  /// asked for chunks with old rows.
-  ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set, Before before = {});
+  /// asked for chunks with old rows. `threads` pass chunks through the filters.
+  ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set, int threads = 1,
+              Before before = {});
 
   /// Packs all chunks; `packed` gets, of each dataset of the catalog, those of this rank by
   /// increasing number. Collective: yes, the error is agreed on; a rank that has no packer calls
@@ -59,16 +62,21 @@ class ChunkPacker {
   Comm::Messages pack_for_others(const std::vector<SharedChunks>& shared);
   void receive(const Comm::Messages& incoming);
   Status pack_own(std::vector<PackedChunks>& packed);
+  /// How many chunks from the `first` on are in memory together.
+  size_t batch_size(size_t first) const;
   Status assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.
+  Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
-  void store(const Work& work, std::span<const std::byte> chunk, PackedChunks& packed);
+  Status store(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  SummedChunk encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out);
 
   Comm& comm_;
   const Catalog& catalog_;
   TransferSet& set_;
   Before before_;
   ChunkParts parts_;
-  container::FilterPipeline pipeline_;
+  std::vector<container::FilterPipeline> pipelines_;  // of each thread
   ChunkRanges touched_;
   std::vector<Work> works_;
   std::vector<int64_t> others_;         // chunks of which this rank has parts for others
@@ -77,6 +85,11 @@ class ChunkPacker {
   std::vector<ChunkPart> found_;  // of one chunk
   std::vector<access::StreamPart> streams_;
   std::vector<Content> contents_;  // of a batch
+  struct Encoded {
+    SummedChunk chunk;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Encoded> encoded_;  // likewise, with several threads
   ChunkBatch batch_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "container/fill_value.hpp"
 #include "container/formats.hpp"
 
 namespace stria::file {
@@ -63,12 +64,12 @@ Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
   return &known;
 }
 
-// What isn't in the file reads as zeros.
+// What isn't in the file reads as the fill value.
 Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
   const auto place = std::lower_bound(cut.index.begin(), cut.index.end(), chunk,
                                       [](const container::StoredChunk& a, int64_t number) { return a.number < number; });
   if (place == cut.index.end() || place->number != chunk) {
-    std::fill(out.begin(), out.end(), std::byte{0});
+    container::lay_fill_value(source_.catalog[dataset].spec.fill_value, out);
     return Status();
   }
   stored_.resize(static_cast<size_t>(place->bytes));

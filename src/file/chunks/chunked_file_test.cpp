@@ -33,6 +33,7 @@ struct Case {
   DatasetOptions options;
   ElementType stored = ElementType::kFloat64;
   bool noise = false;  // values that don't shrink
+  double fill_value = 0;
   std::vector<Part> parts;
 
   int64_t count() const { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
@@ -88,6 +89,7 @@ Case random_case(uint64_t seed) {
   made.setting.ranks_per_node = static_cast<int>(pick(random, 1, made.setting.ranks));
   made.setting.seed = seed;
   made.setting.flushes = static_cast<int>(pick(random, 0, 1));
+  made.setting.hints.compress_threads = pick(random, 1, 3);
   const auto dimensions = static_cast<size_t>(pick(random, 1, 4));
   const int64_t longest[] = {5000, 90, 24, 11};
   for (size_t dim = 0; dim < dimensions; ++dim) {
@@ -103,6 +105,14 @@ Case random_case(uint64_t seed) {
   made.options.filters = {
       .shuffle = pick(random, 0, 3) > 0, .deflate = pick(random, 0, 3) > 0, .fletcher32 = pick(random, 0, 2) == 0};
   made.options.filters.deflate |= made.options.chunk.empty();
+  if (made.options.filters.deflate && pick(random, 0, 2) == 0) {
+    made.options.filters.deflate = false;
+    made.options.filters.zstd = true;
+  }
+  if (pick(random, 0, 1) == 0) {
+    made.fill_value = made.stored == ElementType::kFloat64 ? -3.125 : 77;
+    made.options.fill_value = made.fill_value;
+  }
   made.options.big_endian = pick(random, 0, 4) == 0;
   made.options.value_range = pick(random, 0, 1) == 0;
   cut(random, {.start = std::vector<int64_t>(dimensions, 0), .count = made.dims}, static_cast<int>(pick(random, 0, 5)), made);
@@ -134,7 +144,7 @@ Hyperslab slab_of(const Part& part) {
 }
 
 std::vector<double> oracle(const Case& made) {
-  std::vector<double> all(static_cast<size_t>(made.count()), 0);
+  std::vector<double> all(static_cast<size_t>(made.count()), made.fill_value);
   for (const Part& part : made.parts) {
     for (const int64_t element : elements_of(made, part)) {
       all[static_cast<size_t>(element)] = made.value(element);
@@ -146,12 +156,15 @@ std::vector<double> oracle(const Case& made) {
 Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
   STRIA_ASSIGN_OR_RETURN(auto session,
                          WriteSession::create(environment_of(comm, borrow(memory), made.setting.hints), made.setting.path, {}));
-  for (const char* path : {"data", "twin"}) {  // packed together
+  DatasetOptions in_one_piece = made.options;
+  in_one_piece.chunk.clear();
+  in_one_piece.filters = {};
+  for (const char* path : {"data", "twin", "plain"}) {  // two that are packed together
     container::DatasetSpec spec;
     spec.path = path;
     spec.element = container::ElementSpec::of_number(made.stored);
     spec.dims = made.dims;
-    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, made.options).status());
+    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, spec.path == "plain" ? in_one_piece : made.options).status());
   }
   for (int step = 0; step <= made.setting.flushes; ++step) {
     std::vector<std::vector<double>> kept;
@@ -162,8 +175,9 @@ Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
           values.push_back(made.value(element));
         }
         const Memory of_values(values.data(), static_cast<int64_t>(values.size()));
-        STRIA_RETURN_IF_ERROR(session->record(0, slab_of(part), of_values));
-        STRIA_RETURN_IF_ERROR(session->record(1, slab_of(part), of_values));
+        for (const int number : {0, 1, 2}) {
+          STRIA_RETURN_IF_ERROR(session->record(number, slab_of(part), of_values));
+        }
       }
     }
     STRIA_RETURN_IF_ERROR(step < made.setting.flushes ? session->flush() : session->commit());
@@ -175,11 +189,12 @@ Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
 }
 
 // What is wrong with `part` of a dataset as this rank gets it; empty when nothing is.
-std::string compare_part(ReadSession& session, const Case& made, const Part& part, const std::vector<double>& all) {
+std::string compare_part(ReadSession& session, const char* path, const Case& made, const Part& part,
+                         const std::vector<double>& all) {
   const std::vector<int64_t> elements = elements_of(made, part);
   std::vector<double> values(elements.size(), -7);
   Status status =
-      session.record(*session.find("twin"), slab_of(part), Memory(values.data(), static_cast<int64_t>(values.size())));
+      session.record(*session.find(path), slab_of(part), Memory(values.data(), static_cast<int64_t>(values.size())));
   status.update(session.commit());
   if (!status.ok()) {
     return status.message();
@@ -209,25 +224,35 @@ void read_case(const Case& made, Comm& comm, storage::MemoryDriver& memory, bool
   auto session = ReadSession::open(environment_of(comm, borrow(memory), {}), made.setting.path, {.verify = verify});
   ASSERT_TRUE(session.ok()) << session.status().message();
   Random random(made.setting.seed + static_cast<uint64_t>(comm.rank()));
-  EXPECT_EQ(compare_part(**session, made, {std::vector<int64_t>(made.dims.size(), 0), made.dims}, all), "");
-  EXPECT_EQ(compare_part(**session, made, random_part(random, made), all), "");
+  for (const char* path : {"twin", "plain"}) {
+    EXPECT_EQ(compare_part(**session, path, made, {std::vector<int64_t>(made.dims.size(), 0), made.dims}, all), "");
+    EXPECT_EQ(compare_part(**session, path, made, random_part(random, made), all), "");
+  }
   const auto damages = (*session)->verify();
   ASSERT_TRUE(damages.ok()) << damages.status().message();
   EXPECT_TRUE(damages->empty());
 }
 
-// The same by libhdf5.
+// The same by libhdf5, which has no zstd.
 void read_by_library(const Case& made, storage::MemoryDriver& memory) {
   auto file = memory.open(made.setting.path, {}).value();
   auto reader = container::open_file(*file).value();
-  const auto info = reader->dataset("data").value();
-  EXPECT_EQ(info.layout, container::DatasetInfo::Layout::kChunked);
-  std::vector<std::byte> bytes(static_cast<size_t>(made.count() * info.spec.element.bytes));
-  const Status status = reader->read_hyperslab("data", std::vector<int64_t>(made.dims.size(), 0), made.dims, bytes);
-  ASSERT_TRUE(status.ok()) << status.message();
-  std::vector<double> values(static_cast<size_t>(made.count()));
-  convert_elements(made.stored, bytes.data(), ElementType::kFloat64, reinterpret_cast<std::byte*>(values.data()), made.count());
-  EXPECT_EQ(values, oracle(made));
+  for (const std::string path : {"data", "plain"}) {
+    const auto info = reader->dataset(path).value();
+    using Layout = container::DatasetInfo::Layout;
+    EXPECT_EQ(info.layout, path == "data" ? Layout::kChunked : Layout::kContiguous);
+    EXPECT_EQ(info.spec.fill_value.empty(), made.fill_value == 0);
+    if (path == "data" && made.options.filters.zstd) {
+      continue;
+    }
+    std::vector<std::byte> bytes(static_cast<size_t>(made.count() * info.spec.element.bytes));
+    const Status status = reader->read_hyperslab(path, std::vector<int64_t>(made.dims.size(), 0), made.dims, bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    std::vector<double> values(static_cast<size_t>(made.count()));
+    convert_elements(made.stored, bytes.data(), ElementType::kFloat64, reinterpret_cast<std::byte*>(values.data()),
+                     made.count());
+    EXPECT_EQ(values, oracle(made)) << path;
+  }
 }
 
 TEST(ChunkedFile, RandomPutsComeBack) {
@@ -363,6 +388,7 @@ TEST(ChunkedFile, WrongChunksAreRefused) {
   EXPECT_EQ(create({1 << 20, 1 << 20}, {.chunk = {1 << 20, 1 << 20}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(create({0, 4}, {.chunk = {1, 4}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(create({}, {.chunk = {1}}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(create({4}, {.filters = {.deflate = true, .zstd = true}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(create({0, 4}, {.filters = Filters::compress()}).ok());
   EXPECT_TRUE(create({}, {.filters = Filters::compress()}).ok());
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "container/chunks/chunk_grid.hpp"
+#include "container/fill_value.hpp"
 #include "container/object_path.hpp"
 #include "datatype/convert.hpp"
 #include "file/define/attribute_values.hpp"
@@ -21,8 +23,8 @@ uint64_t hash_text(const std::string& text) {
 }
 
 std::string text_of(const Filters& filters) {
-  return fmt::format("{}{}{}", filters.shuffle ? "shuffle " : "", filters.deflate ? "deflate " : "",
-                     filters.fletcher32 ? "fletcher32" : "");
+  return fmt::format("{}{}{}{}", filters.shuffle ? "shuffle " : "", filters.deflate ? "deflate " : "",
+                     filters.zstd ? "zstd " : "", filters.fletcher32 ? "fletcher32" : "");
 }
 
 uint64_t hash_of(const container::ElementSpec& element) {
@@ -51,6 +53,9 @@ uint64_t hash_of(const container::DatasetSpec& spec) {
   }
   for (const std::string& name : spec.dimension_names) {
     hash = combine_hashes(hash, hash_text(name));
+  }
+  if (!spec.fill_value.empty()) {
+    hash = combine_hashes(hash, hash_bytes(spec.fill_value));
   }
   return spec.unlimited ? combine_hashes(hash, 1) : hash;
 }
@@ -86,6 +91,14 @@ std::string text_of(const container::ElementSpec& element, std::span<const std::
   return fmt::format("{} bytes of hash {:016x}", value.size(), hash_bytes(value));
 }
 
+std::string text_of_fill_value(const container::DatasetSpec& spec) {
+  std::string text = spec.fill_value.empty() ? "zero" : "of bytes";
+  for (const std::byte byte : spec.fill_value) {
+    text += fmt::format(" {:02x}", static_cast<unsigned>(byte));
+  }
+  return text;
+}
+
 DefinitionText describe_dataset(const DatasetEntry& entry) {
   const container::DatasetSpec& spec = entry.spec;
   return {fmt::format("create_dataset('{}')", spec.path),
@@ -96,6 +109,7 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
            {"the chunks", spec.chunking ? text_of(spec.chunking->dims) : "none"},
            {"the filters", spec.chunking ? text_of(spec.chunking->filters) : "none"},
            {"the dimensions", fmt::format("{}", fmt::join(spec.dimension_names, ", "))},
+           {"the fill value", text_of_fill_value(spec)},
            {"unlimited", spec.unlimited ? "true" : "false"}}};
 }
 
@@ -143,6 +157,9 @@ Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec)
   const auto refused = [&](const std::string& why) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': {}", spec.path, why));
   };
+  if (options.filters.deflate && options.filters.zstd) {
+    return refused("its chunks pass either deflate or zstd");
+  }
   if (!has_several) {
     return refused("it has no elements, or is one value, and can't have chunks");
   }
@@ -157,7 +174,55 @@ Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec)
   return Status();
 }
 
+// Keeps an element in the machine's byte order as the fill value; all zeros are none.
+void keep_fill_value(std::vector<std::byte> element, container::DatasetSpec& spec) {
+  spec.fill_value = std::move(element);
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  if (std::all_of(spec.fill_value.begin(), spec.fill_value.end(), is_zero)) {
+    spec.fill_value.clear();
+  } else if (spec.element.big_endian != (std::endian::native == std::endian::big)) {
+    const int64_t width = element_bytes(spec.element.number);
+    swap_elements(width, spec.fill_value.data(), spec.fill_value.data(), static_cast<int64_t>(spec.fill_value.size()) / width);
+  }
+}
+
+// The attribute by which readers of netCDF know it.
+constexpr const char* kFillValueName = "_FillValue";
+
+void keep_fill_value(const container::AttributeSpec& attribute, container::DatasetSpec& spec) {
+  const bool is_number = attribute.element.kind == container::ElementSpec::Kind::kNumber;
+  if (is_number && attribute.element.number == spec.element.number &&
+      static_cast<int64_t>(attribute.value.size()) == spec.element.bytes) {
+    keep_fill_value(attribute.value, spec);
+  }
+}
+
+Status set_fill_value(const FillValue& value, container::DatasetSpec& spec) {
+  if (value.is_given) {
+    auto element = container::fill_value_as(spec.element, value);
+    STRIA_RETURN_IF_ERROR(element.status().with_context(fmt::format("dataset '{}'", spec.path)));
+    keep_fill_value(std::move(*element), spec);
+  }
+  return Status();
+}
+
 }  // namespace
+
+// Readers of netCDF leave out elements that have the value of this attribute.
+Status Definitions::tell_fill_value(const container::DatasetSpec& spec, const FillValue& value) {
+  const bool is_told = target_.layout.tells_fill_values() || !spec.dimension_names.empty();
+  if (!value.is_given || !is_told || spec.element.meaning != Meaning::kNumber) {
+    return Status();
+  }
+  container::AttributeSpec attribute{.object_path = spec.path,
+                                     .name = kFillValueName,
+                                     .element = container::ElementSpec::of_number(spec.element.number),
+                                     .dims = {1},
+                                     .value = {}};
+  STRIA_ASSIGN_OR_RETURN(attribute.value, container::fill_value_as(spec.element, value));
+  attribute.element.big_endian = spec.element.big_endian;
+  return set_attribute(std::move(attribute));
+}
 
 Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(given.path));
@@ -180,6 +245,7 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   entry.spec.dimension_names = options.dimensions;
   entry.spec.unlimited = options.unlimited;
   STRIA_RETURN_IF_ERROR(target_.layout.prepare(entry.spec));
+  STRIA_RETURN_IF_ERROR(set_fill_value(options.fill_value, entry.spec));
   if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
   }
@@ -187,9 +253,11 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   entry.spec.alignment_bytes = options.alignment_bytes > 0 ? options.alignment_bytes : by_hint;
   STRIA_ASSIGN_OR_RETURN(entry.data_offset, target_.layout.place(entry.spec));
   entry.spec.data_offset = entry.data_offset;
+  entry.spec.order = next_order_++;
   const uint64_t hash = combine_hashes(hash_of(entry.spec), entry.value_range ? 1 : 0);
   const int number = target_.catalog.add(std::move(entry));
   target_.log.add(hash, 1, [this, number] { return describe_dataset(target_.catalog[number]); });
+  STRIA_RETURN_IF_ERROR(tell_fill_value(target_.catalog[number].spec, options.fill_value));
   return number;
 }
 
@@ -269,6 +337,7 @@ Status Definitions::create_table(container::DatasetSpec spec, std::span<const st
   for (const auto& member : spec.element.members) {
     STRIA_RETURN_IF_ERROR(check_attribute_name("", member.name));
   }
+  spec.order = next_order_++;
   return add_table(std::move(spec), content);
 }
 
@@ -288,6 +357,10 @@ Status Definitions::add_table(container::DatasetSpec spec, std::span<const std::
 Status Definitions::set_attribute(container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(check_attribute_name(attribute.object_path, attribute.name));
   STRIA_RETURN_IF_ERROR(target_.layout.note_attribute(attribute));
+  const auto number = target_.catalog.find(attribute.object_path);
+  if (target_.layout.tells_fill_values() && attribute.name == kFillValueName && number) {
+    keep_fill_value(attribute, target_.catalog[*number].spec);
+  }
   uint64_t hash = combine_hashes(hash_text(attribute.object_path), hash_text(attribute.name));
   hash = combine_hashes(combine_hashes(hash, hash_of(attribute.element)), hash_bytes(attribute.value));
   for (const int64_t size : attribute.dims) {
@@ -307,6 +380,7 @@ Status Definitions::create_link(container::LinkSpec link) {
   target_.log.add(hash, 1, [link] {
     return DefinitionText{fmt::format("create_link('{}')", link.path), {{"the target", link.target}, {"the file", link.file}}};
   });
+  link.order = next_order_++;
   links_.push_back(std::move(link));
   return Status();
 }

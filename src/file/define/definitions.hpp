@@ -59,9 +59,12 @@ class Definitions {
   Status carry_out(container::Writer& writer) const;
 
  private:
+  Status tell_fill_value(const container::DatasetSpec& spec, const FillValue& value);
+
   Target target_;
   int64_t alignment_bytes_;
   bool carries_out_;
+  int64_t next_order_ = 0;  // of what is made next
   std::vector<Table> tables_;
   std::vector<container::AttributeSpec> attributes_;
   std::vector<container::LinkSpec> links_;

@@ -19,6 +19,9 @@ class PartedLayout final : public container::Layout {
   PartedLayout(const container::FileFormat& format, int part_count);
 
   Status prepare(container::DatasetSpec& spec) const override { return master_->prepare(spec); }
+  Status note_table(const container::DatasetSpec& spec) override { return master_->note_table(spec); }
+  Status note_attribute(const container::AttributeSpec& attribute) override { return master_->note_attribute(attribute); }
+  Status note_link(const container::LinkSpec& link) override { return master_->note_link(link); }
   Result<int64_t> place(const container::DatasetSpec& spec) override;
   Result<int64_t> place_chunks(const container::DatasetSpec& spec, int64_t bytes) override {
     return master_->place_chunks(spec, bytes);

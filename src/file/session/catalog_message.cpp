@@ -42,13 +42,15 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   fields.number(entry.spec.row_stride_bytes);
   fields.number((entry.spec.unlimited ? 1 : 0) + (entry.spec.is_dimension ? 2 : 0));
   fields.text(entry.filters);
+  fields.bytes(entry.spec.fill_value);
   fields.number(entry.value_range ? 1 : 0);
   fields.number(entry.spec.extendable ? 1 : 0);
   fields.number(entry.is_chunked() ? 1 : 0);
   if (entry.is_chunked()) {
     const Filters& filters = entry.spec.chunking->filters;
     fields.bytes(std::as_bytes(std::span(entry.spec.chunking->dims)));
-    fields.number((filters.shuffle ? 1 : 0) + (filters.deflate ? 2 : 0) + (filters.fletcher32 ? 4 : 0));
+    fields.number((filters.shuffle ? 1 : 0) + (filters.deflate ? 2 : 0) + (filters.fletcher32 ? 4 : 0) +
+                  (filters.zstd ? 8 : 0));
   }
 }
 
@@ -63,13 +65,18 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   entry.spec.unlimited = (kind & 1) != 0;
   entry.spec.is_dimension = (kind & 2) != 0;
   entry.filters = fields.text();
+  const auto fill_value = fields.bytes();
+  entry.spec.fill_value.assign(fill_value.begin(), fill_value.end());
   entry.value_range = fields.number() != 0;
   entry.spec.extendable = fields.number() != 0;
   if (fields.number() != 0) {
     container::Chunking& chunking = entry.spec.chunking.emplace();
     chunking.dims = decode_dims(fields);
     const int64_t filters = fields.number();
-    chunking.filters = {.shuffle = (filters & 1) != 0, .deflate = (filters & 2) != 0, .fletcher32 = (filters & 4) != 0};
+    chunking.filters = {.shuffle = (filters & 1) != 0,
+                        .deflate = (filters & 2) != 0,
+                        .zstd = (filters & 8) != 0,
+                        .fletcher32 = (filters & 4) != 0};
   }
   return entry;
 }

@@ -5,18 +5,21 @@
 #include <algorithm>
 #include <vector>
 
+#include "container/fill_value.hpp"
 #include "file/verify/sum_checker.hpp"
 
 namespace stria::file {
 
 namespace {
 
-uint64_t sum_of_zeros(int64_t bytes) {
-  constexpr int64_t kAtOnceBytes = 64 << 10;
-  const std::vector<std::byte> zeros(static_cast<size_t>(std::min(bytes, kAtOnceBytes)));
+// The sum of a row that nobody has put.
+uint64_t sum_of_unwritten(const DatasetEntry& entry) {
+  constexpr int64_t kAtOnceBytes = 64 << 10;  // of whole elements
+  std::vector<std::byte> values(static_cast<size_t>(std::min(entry.row_bytes(), kAtOnceBytes)));
+  container::lay_fill_value(entry.spec.fill_value, values);
   StreamingHash hash;
-  for (int64_t left = bytes; left > 0; left -= kAtOnceBytes) {
-    hash.update(std::span(zeros).first(static_cast<size_t>(std::min(left, kAtOnceBytes))));
+  for (int64_t left = entry.row_bytes(); left > 0; left -= kAtOnceBytes) {
+    hash.update(std::span(values).first(static_cast<size_t>(std::min(left, kAtOnceBytes))));
   }
   return std::max<uint64_t>(hash.digest(), 1);
 }
@@ -56,18 +59,18 @@ Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher
   const DatasetEntry& entry = seen_.catalog[transfer.dataset];
   STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
   // Where it has no sum.
-  const bool is_zero = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();
+  const bool is_unwritten = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();
   for (int64_t i = 0; i < transfer.row_count; ++i) {
     const int64_t row = transfer.first_row + i;
     uint64_t expected = stored[static_cast<size_t>(i)];
     uint64_t seen = hasher.sums()[static_cast<size_t>(i)];
     if (expected == 0) {
       STRIA_RETURN_IF_ERROR(trust_table(entry.checksum_group));
-      all_known = all_known && is_zero;
-      if (!is_zero) {
+      all_known = all_known && is_unwritten;
+      if (!is_unwritten) {
         continue;
       }
-      expected = sum_of_zeros(entry.row_bytes());
+      expected = sum_of_unwritten(entry);
     }
     if (seen == 0) {
       STRIA_ASSIGN_OR_RETURN(const auto again, hash_rows(transfer.dataset, row, 1, found));

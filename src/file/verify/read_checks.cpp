@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "container/fill_value.hpp"
 #include "datatype/cursor.hpp"
 #include "file/verify/sum_checker.hpp"
 
@@ -309,8 +310,8 @@ Status SumChecker::mark_summed(int number, ByteRange window, std::vector<char>& 
   return Status();
 }
 
-// What was never put reads as zero. So everything in `range` of the raw data without a
-// sum must be zero.
+// What was never put reads as the fill value. So everything in `range` of the raw data without a
+// sum must have it.
 Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Damage>& found) {
   const DatasetEntry& entry = seen_.catalog[number];
   const int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
@@ -327,7 +328,7 @@ Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Dama
     data.resize(marks.size());
     STRIA_RETURN_IF_ERROR(read_data(number, window, data.data(), found));
     for (size_t i = 0; i < data.size(); ++i) {
-      if (marks[i] == 0 && data[i] != std::byte{0}) {
+      if (marks[i] == 0 && data[i] != container::unwritten_byte(entry.spec.fill_value, begin + static_cast<int64_t>(i))) {
         const int64_t row = (begin + static_cast<int64_t>(i)) / row_bytes;
         add_damage(found, entry.spec.path, row, row + 1);
       }

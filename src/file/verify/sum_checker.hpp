@@ -1,7 +1,7 @@
 // Data against the sums that the file has of them: on the way of a read, and of a whole file.
 //
 // Problem: what was put by rows has sums in tables, other puts records of their own, and what
-// nobody put must read as zero.
+// nobody put must read as the fill value.
 // Method: rows that pass by whole are hashed there; of everything else that a read touches the rest
 // is read as well.
 // Cost: of a read by whole rows 8 bytes a row; else what it touches, once more.

@@ -95,7 +95,7 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
     if (!seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
       findings.remarks.push_back(
           seen_.catalog[*number].is_readable()
-              ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must be zero throughout", path)
+              ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must have its fill value throughout", path)
               : fmt::format("dataset '{}' has no checksum: nobody put it", path));
     }
   }

@@ -50,6 +50,7 @@ Status WriteSession::open_old(std::vector<std::byte>& message) {
       std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& entry) { return entry.is_virtual; })) {
     return Status(ErrorCode::kUnsupported, "its data lie in several files, which can't grow: 'stria join' makes one of them");
   }
+  STRIA_RETURN_IF_ERROR(old_.growth->check());
   message = encode_old_content(old_);
   return file_.end_at(old_.end);
 }

@@ -53,7 +53,7 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
   std::unique_ptr<ChunkPacker> packer;
   const Status ready = set.ok() ? or_out_of_memory([&] {
     packer = std::make_unique<ChunkPacker>(
-        comm(), catalog_, chunked_, **set,
+        comm(), catalog_, chunked_, **set, static_cast<int>(environment_.hints.compress_threads),
         [this](int dataset, int64_t chunk, std::span<std::byte> out) { return fill_with_old(dataset, chunk, out); });
     return Status();
   })

@@ -22,6 +22,7 @@ struct ModelDataset {
   std::vector<double> values;
 
   int64_t row_elements() const;
+  double unwritten() const;  ///< what elements are that nobody puts
 };
 
 struct Model {

@@ -28,6 +28,9 @@ Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& f
                                                   const Content& content) {
   STRIA_ASSIGN_OR_RETURN(auto writer,
                          content.old.exists ? content.old.growth->make_writer(layout) : format.make_writer(layout));
+  if (content.keeps_order) {
+    writer->keep_order();
+  }
   std::unique_ptr<Metadata> metadata(new Metadata(std::move(writer), content));
   STRIA_RETURN_IF_ERROR(metadata->build_all());
   return metadata;

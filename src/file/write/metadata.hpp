@@ -25,7 +25,8 @@ class Metadata {
     const Catalog& catalog;
     std::span<const RowTable> row_tables;
     const Definitions& definitions;
-    const OldContent& old;  ///< of a file that grows
+    const OldContent& old;     ///< of a file that grows
+    bool keeps_order = false;  ///< of what is made in a new file
   };
 
   /// Makes all objects; what the ranks gather while packing comes later.

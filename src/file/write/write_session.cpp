@@ -41,12 +41,14 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
   if (auto* const parted = dynamic_cast<PartedLayout*>(layout_.get())) {
     parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
   }
-  const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format);
+  const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format) +
+                           (options.track_order ? 64 : 0);
   const uint64_t hash = combine_hashes(hash_of_opening(), choices);
   log_.add(hash, 1, [this] {
     DefinitionText text = describe_opening(grows() ? "append" : "create");
     text.arguments.emplace_back("sync", options_.sync ? "true" : "false");
     text.arguments.emplace_back("checksums", options_.checksums ? "true" : "false");
+    text.arguments.emplace_back("track_order", options_.track_order ? "true" : "false");
     text.arguments.emplace_back("format", fmt::format("{}", static_cast<int>(options_.format)));
     return text;
   });
@@ -122,7 +124,8 @@ Status WriteSession::flush() {
   poison(or_out_of_memory([&] { return set_chunked_aside(true); }));
   poison(or_out_of_memory([&] { return settle(false); }));
   auto shape = agree_on_pending(Call::kFlush);
-  const Status status = shape.ok() ? comm().agree(move(*shape, false)) : shape.status();
+  const Status filled = shape.ok() ? fill_gaps(false) : shape.status();
+  const Status status = filled.ok() ? comm().agree(move(*shape, false)) : filled;
   note_time();
   return status.ok() ? status : fail(status);
 }
@@ -194,6 +197,10 @@ Status WriteSession::end(Call call, Background::Queue& one) {
   if (shape.ok() && !changes) {
     discard();
     return Status();
+  }
+  if (shape.ok()) {
+    const Status filled = fill_gaps(true);
+    shape = filled.ok() ? shape : filled;
   }
   if (shape.ok() && !one.empty()) {
     const Status begun = begin_to_stage(one);
@@ -282,20 +289,27 @@ Status WriteSession::move(const access::RequestShape& shape, bool last) {
                  .times = report_.phases,
                  .progress = progress_},
                 plan, shape);
-  // Rank 0 makes the metadata already, while the others pack.
+  // What is summed when all is written isn't handed in before.
+  const bool updates = updating_.any();
+  // Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
+  // file has is overwritten, so that no reason remains to give up afterwards.
   const auto make_metadata = [&] {
     if (is_root() && last && parts_ != nullptr) {
       parts_->name_sources(catalog_);
     }
-    const Metadata::Content content{
-        .catalog = catalog_, .row_tables = gathering_.tables(), .definitions = definitions_, .old = old_};
-    return is_root() && last ? publication_.build_metadata(*environment_.format, *layout_, content) : Status();
+    const Metadata::Content content{.catalog = catalog_,
+                                    .row_tables = gathering_.tables(),
+                                    .definitions = definitions_,
+                                    .old = old_,
+                                    .keeps_order = options_.track_order};
+    return is_root() && (last || updates) ? publication_.build_metadata(*environment_.format, *layout_, content) : Status();
   };
-  // What is summed when all is written isn't handed in before.
-  const bool updates = updating_.any();
+  if (updates) {
+    STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory(make_metadata)));
+  }
   may_have_overwritten_ = may_have_overwritten_ || updates;
   const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
-  Status status = data.run(use, what, make_metadata);
+  Status status = data.run(use, what, [&] { return updates ? Status() : make_metadata(); });
   if (status.ok() && last && parts_ != nullptr) {
     status = or_out_of_memory([&] { return finish_parts(); });
   }

@@ -89,6 +89,11 @@ class WriteSession : public Session {
   /// is agreed on.
   Result<access::RequestShape> pack_chunks(const access::RequestShape& shape);
   void put_chunks(int dataset, int64_t before);
+  /// Writes the fill value wherever datasets in one piece aren't put whole, once for each, before
+  /// anything of it is moved; the `last` time of all. Collective: yes, the error is agreed on.
+  Status fill_gaps(bool last);
+  /// The datasets that have gaps now. Collective: yes, the error is agreed on.
+  Result<std::vector<int>> find_gaps(bool last);
   Status settle(bool complete);
   Status settle_all();
   /// Agrees with all ranks on what there is to move. Collective: yes.
@@ -113,7 +118,8 @@ class WriteSession : public Session {
   NewFile file_;
   Gathering gathering_;
   Publication publication_;
-  bool settled_ = false;  ///< places are final
+  bool settled_ = false;       ///< places are final
+  std::vector<char> is_full_;  ///< of each dataset: it is put whole, or filled
   Updating updating_{catalog_, old_};
   bool may_have_overwritten_ = false;
 };

@@ -32,17 +32,34 @@ Result<std::unique_ptr<Writer>> Hdf5Growth::make_writer(const Layout& layout) co
   return std::unique_ptr<Writer>(std::move(writer));
 }
 
-Result<std::vector<h5::Link>> Hdf5Growth::links(const std::string& group) const {
-  STRIA_ASSIGN_OR_RETURN(const auto members, reader_->members(group));
-  std::vector<h5::Link> links;
-  for (const auto& [name, address] : members) {
-    if (address == h5::kNowhere) {
-      return Status(ErrorCode::kUnsupported,
-                    "'/" + group + "' can't be changed: its member '" + name + "' is a soft or external link");
+// The root group changes with anything that is added.
+Status Hdf5Growth::check() const {
+  const h5::OldFile& old_file = *this;
+  return Hdf5Writer(old_file).check_group("");
+}
+
+Result<std::vector<h5::GroupMember>> Hdf5Growth::members(const std::string& group) const {
+  STRIA_ASSIGN_OR_RETURN(auto members, reader_->members(group));
+  for (const h5::GroupMember& member : members) {
+    if (member.kind == h5::GroupMember::Kind::kOther) {
+      return Status(ErrorCode::kUnsupported, "'/" + group + "' can't be changed: its member '" + member.name +
+                                                 "' is a link that only another program knows");
     }
-    links.push_back({name, address});
   }
-  return links;
+  return members;
+}
+
+Result<DatasetSpec> Hdf5Growth::dataset(const std::string& path) const {
+  STRIA_ASSIGN_OR_RETURN(DatasetInfo info, reader_->dataset(path));
+  return std::move(info.spec);
+}
+
+Result<std::vector<std::string>> Hdf5Growth::datasets() const {
+  STRIA_ASSIGN_OR_RETURN(std::vector<std::string> paths, reader_->list());
+  paths.erase(
+      std::remove_if(paths.begin(), paths.end(), [](const std::string& path) { return path.empty() || path.back() == '/'; }),
+      paths.end());
+  return paths;
 }
 
 }  // namespace stria::container

@@ -26,6 +26,7 @@ class Hdf5Growth : public Growth, private h5::OldFile {
 
   int64_t end() const override { return superblock_.file_bytes(); }
   const Reader& reader() const override { return *reader_; }
+  Status check() const override;
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
 
  private:
@@ -33,7 +34,9 @@ class Hdf5Growth : public Growth, private h5::OldFile {
       : superblock_(superblock), reader_(std::move(reader)) {}
   int64_t root_address() const override { return superblock_.root_address(); }
   Result<h5::ObjectMessages> header(int64_t address) const override { return reader_->header(address); }
-  Result<std::vector<h5::Link>> links(const std::string& group) const override;
+  Result<std::vector<h5::GroupMember>> members(const std::string& group) const override;
+  Result<DatasetSpec> dataset(const std::string& path) const override;
+  Result<std::vector<std::string>> datasets() const override;
   std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) const override {
     return superblock_.encode(file_bytes, root_address);
   }

@@ -1,7 +1,7 @@
 #include "container/hdf5/read/chunk_layout.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "container/hdf5/chunk_tree.hpp"
 #include "container/hdf5/read/library.hpp"
@@ -25,6 +25,8 @@ std::string describe(const Filter& filter) {
       return "shuffle";
     case kDeflateFilter:
       return "deflate(" + std::to_string(filter.value) + ")";
+    case kZstdFilter:
+      return "zstd(" + std::to_string(filter.value) + ")";
     case kFletcher32Filter:
       return "fletcher32";
     default:
@@ -41,8 +43,13 @@ bool add(const Filter& filter, int64_t element_bytes, Filters& filters) {
       return fits;
     }
     case kDeflateFilter: {
-      const bool fits = !filters.deflate && !filters.fletcher32;
+      const bool fits = !filters.deflate && !filters.zstd && !filters.fletcher32;
       filters.deflate = true;
+      return fits;
+    }
+    case kZstdFilter: {
+      const bool fits = !filters.deflate && !filters.zstd && !filters.fletcher32;
+      filters.zstd = true;
       return fits;
     }
     case kFletcher32Filter: {
@@ -55,17 +62,24 @@ bool add(const Filter& filter, int64_t element_bytes, Filters& filters) {
   }
 }
 
-bool fills_with_zeros(hid_t creation) {
-  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
-  double value = 0;
-  if (H5Pfill_value_defined(creation, &defined) < 0) {
-    return false;
-  }
-  return defined != H5D_FILL_VALUE_USER_DEFINED ||
-         (H5Pget_fill_value(creation, H5T_NATIVE_DOUBLE, &value) >= 0 && value == 0 && !std::signbit(value));
-}
-
 }  // namespace
+
+Result<std::vector<std::byte>> fill_value_of(hid_t dataset) {
+  const Id creation(H5Dget_create_plist(dataset));
+  const Id type(H5Dget_type(dataset));
+  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+  if (!creation.valid() || !type.valid() || H5Pfill_value_defined(creation.get(), &defined) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its fill value can't be read");
+  }
+  std::vector<std::byte> value(defined == H5D_FILL_VALUE_USER_DEFINED ? H5Tget_size(type.get()) : 0);
+  if (!value.empty() && H5Pget_fill_value(creation.get(), type.get(), value.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its fill value can't be read");
+  }
+  if (std::all_of(value.begin(), value.end(), [](std::byte byte) { return byte == std::byte{0}; })) {
+    value.clear();
+  }
+  return value;
+}
 
 Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::string* names, bool* decodable) {
   std::array<hsize_t, kMostDimensions> dims{};
@@ -78,7 +92,7 @@ Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::strin
   for (int i = 0; i < rank; ++i) {
     chunking.dims.push_back(static_cast<int64_t>(dims[static_cast<size_t>(i)]));
   }
-  *decodable = spec.element.kind == ElementSpec::Kind::kNumber && fills_with_zeros(creation);
+  *decodable = spec.element.kind == ElementSpec::Kind::kNumber;
   for (int i = 0; i < filter_count; ++i) {
     Filter filter;
     unsigned flags = 0;

@@ -3,7 +3,9 @@
 
 #include <hdf5.h>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "container/spec.hpp"
 
@@ -11,7 +13,11 @@ namespace stria::container::h5 {
 
 /// The cut of the dataset with the creation properties `creation`, and in `names` what its chunks
 /// pass. Sets `decodable` when chunks pass nothing but the filters that we know, in their usual
-/// order, and what isn't there reads as zeros.
+/// order, and what isn't there reads as the fill value.
 Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::string* names, bool* decodable);
+
+/// One element that reads for those which nobody has written, as the file has it; empty for zeros.
+/// \pre elements of the dataset are numbers
+Result<std::vector<std::byte>> fill_value_of(hid_t dataset);
 
 }  // namespace stria::container::h5

@@ -95,7 +95,8 @@ Status HeaderWalk::look_through(std::span<const std::byte> messages) {
     message.type = decoder.number(is_v2_ ? 1 : 2);
     const int64_t bytes = decoder.number(2);
     message.flags = decoder.number(1);
-    decoder.take(is_v2_ ? order_bytes : 3);
+    decoder.take(is_v2_ ? 0 : 3);
+    message.order = decoder.number(is_v2_ ? order_bytes : 0);
     const auto content = decoder.take(static_cast<size_t>(bytes));
     if (!decoder.well() || ++seen_messages_ > kMostMessages) {
       return corrupted("an object header is damaged");

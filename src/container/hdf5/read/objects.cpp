@@ -12,11 +12,7 @@ namespace {
 // libhdf5 doesn't recurse here. This bounds the recursion below on files made to exhaust the stack.
 constexpr int kDepthMax = 256;
 
-struct Link {
-  std::string name;
-  H5L_type_t type;
-  int64_t address;  // of a hard link
-};
+using Kind = GroupMember::Kind;
 
 // What an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a lack
 // of memory ends the iteration.
@@ -55,11 +51,47 @@ int64_t address_of(hid_t group, const H5L_info_t& info) {
 }
 
 herr_t keep_link(hid_t group, const char* name, const H5L_info_t* info, void* shown) {
-  return static_cast<Shown<Link>*>(shown)->add([&] { return Link{name, info->type, address_of(group, *info)}; });
+  const Kind kind = info->type == H5L_TYPE_HARD       ? Kind::kHard
+                    : info->type == H5L_TYPE_SOFT     ? Kind::kSoft
+                    : info->type == H5L_TYPE_EXTERNAL ? Kind::kExternal
+                                                      : Kind::kOther;
+  return static_cast<Shown<GroupMember>*>(shown)->add([&] {
+    return GroupMember{.name = name,
+                       .kind = kind,
+                       .address = address_of(group, *info),
+                       .target = {},
+                       .file = {},
+                       .order = info->corder_valid ? info->corder : -1};
+  });
 }
 
-herr_t keep_attribute(hid_t, const char* name, const H5A_info_t*, void* shown) {
-  return static_cast<Shown<std::string>*>(shown)->add([&] { return std::string(name); });
+struct NamedAttribute {
+  std::string name;
+  int64_t order = -1;
+};
+
+// Other objects than those that keep an order have numbers too, which mean nothing.
+bool keeps_attribute_order(hid_t object) {
+  const H5I_type_t type = H5Iget_type(object);
+  const Id creation(type == H5I_DATASET ? H5Dget_create_plist(object)
+                    : type == H5I_GROUP ? H5Gget_create_plist(object)
+                                        : H5I_INVALID_HID);
+  unsigned order = 0;
+  return creation.valid() && H5Pget_attr_creation_order(creation.get(), &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
+herr_t keep_attribute(hid_t, const char* name, const H5A_info_t* info, void* shown) {
+  return static_cast<Shown<NamedAttribute>*>(shown)->add([&] {
+    return NamedAttribute{name, static_cast<int64_t>(info->corder)};
+  });
+}
+
+// In the order of creation, or of names.
+template <typename Named>
+void put_in_order(std::vector<Named>& list, bool by_creation) {
+  std::sort(list.begin(), list.end(), [&](const Named& a, const Named& b) {
+    return by_creation && a.order != b.order ? a.order < b.order : a.name < b.name;
+  });
 }
 
 struct Object {
@@ -84,29 +116,59 @@ bool get_object(hid_t group, const char* name, Object* object) {
   return true;
 }
 
-/// The links of a group in order of their names; `failed` says what couldn't be done.
-Result<std::vector<Link>> links_of(hid_t group, const std::string& failed) {
-  Shown<Link> shown;
+/// The links of a group in their order; `failed` says what couldn't be done.
+Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed) {
+  Shown<GroupMember> shown;
   // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
   // when the group is damaged.
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &shown) < 0) {
     return shown.failure(failed);
   }
-  std::sort(shown.entries.begin(), shown.entries.end(), [](const Link& a, const Link& b) { return a.name < b.name; });
+  const auto has_order = [](const GroupMember& link) { return link.order >= 0; };
+  put_in_order(shown.entries, std::all_of(shown.entries.begin(), shown.entries.end(), has_order));
   return std::move(shown.entries);
+}
+
+/// Where a link leads that is soft, or to another file.
+Status find_target(hid_t group, GroupMember& link) {
+  H5L_info_t info;
+  const auto damaged = [&] { return last_error(ErrorCode::kCorrupted, "link '" + link.name + "' can't be read"); };
+  if (H5Lget_info(group, link.name.c_str(), &info, H5P_DEFAULT) < 0) {
+    return damaged();
+  }
+  std::vector<char> value(info.u.val_size + 1);
+  if (H5Lget_val(group, link.name.c_str(), value.data(), info.u.val_size, H5P_DEFAULT) < 0) {
+    return damaged();
+  }
+  if (link.kind == Kind::kSoft) {
+    link.target = value.data();
+    return Status();
+  }
+  const char* file = nullptr;
+  const char* path = nullptr;
+  if (H5Lunpack_elink_val(value.data(), info.u.val_size, nullptr, &file, &path) < 0) {
+    return damaged();
+  }
+  link.file = file;
+  link.target = path;
+  return Status();
+}
+
+bool leads_by_path(const GroupMember& link) {
+  return link.kind == Kind::kSoft || link.kind == Kind::kExternal;
 }
 
 class Walk {
  public:
   Status visit(hid_t group, const std::string& prefix, int depth);
   Status start(hid_t file);
-  std::vector<std::string> take() { return std::move(paths_); }
+  Listed take() { return std::move(listed_); }
 
  private:
-  Status visit_link(hid_t group, const std::string& prefix, const Link& link, int depth);
+  Status visit_link(hid_t group, const std::string& prefix, GroupMember& link, int depth);
 
   std::set<std::string> entered_;
-  std::vector<std::string> paths_;
+  Listed listed_;
 };
 
 Status Walk::start(hid_t file) {
@@ -123,32 +185,36 @@ Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
   if (depth > kDepthMax) {
     return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kDepthMax) + " deep");
   }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<Link> links, links_of(group, "group '/" + prefix + "' can't be read"));
-  for (const Link& link : links) {
+  STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, links_of(group, "group '/" + prefix + "' can't be read"));
+  for (GroupMember& link : links) {
     STRIA_RETURN_IF_ERROR(visit_link(group, prefix, link, depth));
   }
   return Status();
 }
 
-Status Walk::visit_link(hid_t group, const std::string& prefix, const Link& link, int depth) {
-  if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) {
+Status Walk::visit_link(hid_t group, const std::string& prefix, GroupMember& link, int depth) {
+  const std::string path = prefix + link.name;
+  if (leads_by_path(link)) {
+    STRIA_RETURN_IF_ERROR(find_target(group, link));
+    listed_.links.push_back({.path = path, .target = link.target, .file = link.file});
+  }
+  if (link.kind != Kind::kHard && link.kind != Kind::kSoft) {
     return Status();
   }
-  const std::string path = prefix + link.name;
   Object object;
   if (!get_object(group, link.name.c_str(), &object)) {
     const Status status = last_error(ErrorCode::kCorrupted, "object '" + path + "' can't be read");
-    return link.type == H5L_TYPE_SOFT ? Status() : status;
+    return link.kind == Kind::kSoft ? Status() : status;
   }
   if (object.type == H5O_TYPE_DATASET) {
-    paths_.push_back(path);
+    listed_.paths.push_back(path);
     return Status();
   }
   if (object.type != H5O_TYPE_GROUP) {
     return Status();
   }
-  paths_.push_back(path + '/');
-  if (!entered_.insert(object.identity).second) {
+  listed_.paths.push_back(path + '/');
+  if (link.kind == Kind::kSoft || !entered_.insert(object.identity).second) {
     return Status();
   }
   const Id inner(H5Gopen2(group, link.name.c_str(), H5P_DEFAULT));
@@ -158,28 +224,31 @@ Status Walk::visit_link(hid_t group, const std::string& prefix, const Link& link
 
 }  // namespace
 
-Result<std::vector<std::string>> list_objects(hid_t file) {
+Result<Listed> list_objects(hid_t file) {
   Walk walk;
   STRIA_RETURN_IF_ERROR(walk.start(file));
   return walk.take();
 }
 
-Result<std::vector<std::pair<std::string, int64_t>>> list_members(hid_t group) {
-  STRIA_ASSIGN_OR_RETURN(const std::vector<Link> links, links_of(group, "its members can't be read"));
-  std::vector<std::pair<std::string, int64_t>> members;
-  for (const Link& link : links) {
-    members.emplace_back(link.name, link.address);
+Result<std::vector<GroupMember>> list_members(hid_t group) {
+  STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, links_of(group, "its members can't be read"));
+  for (GroupMember& link : links) {
+    STRIA_RETURN_IF_ERROR(leads_by_path(link) ? find_target(group, link) : Status());
   }
-  return members;
+  return links;
 }
 
 Result<std::vector<std::string>> list_attributes(hid_t object) {
-  Shown<std::string> shown;
+  Shown<NamedAttribute> shown;
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_attribute, &shown) < 0) {
     return shown.failure("the attributes can't be read");
   }
-  std::sort(shown.entries.begin(), shown.entries.end());
-  return std::move(shown.entries);
+  put_in_order(shown.entries, keeps_attribute_order(object));
+  std::vector<std::string> names;
+  for (NamedAttribute& attribute : shown.entries) {
+    names.push_back(std::move(attribute.name));
+  }
+  return names;
 }
 
 }  // namespace stria::container::h5

@@ -3,23 +3,30 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "container/hdf5/object_messages.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/spec.hpp"
 
 namespace stria::container::h5 {
 
-/// The paths of all datasets, and of groups with '/' at the end, in the order of names, depth
-/// first. A group with several paths is listed under each, but its content only once. Soft links
-/// that lead nowhere and links to other files are left out. Errors: kCorrupted, kUnsupported.
-Result<std::vector<std::string>> list_objects(hid_t file);
+/// What a file has.
+struct Listed {
+  /// The paths of all datasets, and of groups with '/' at the end, depth first, in the order of
+  /// names, or of creation where a group keeps that. A group with several paths is listed under
+  /// each, but its content only once, and not under a soft link. Soft links that lead nowhere and
+  /// links to other files are left out.
+  std::vector<std::string> paths;
+  std::vector<LinkSpec> links;  ///< the soft ones, and those to other files
+};
+/// Errors: kCorrupted, kUnsupported.
+Result<Listed> list_objects(hid_t file);
 
-/// The members of a group, sorted by name, with the addresses of their headers; -1 where a link is
-/// soft or leads to another file.
-Result<std::vector<std::pair<std::string, int64_t>>> list_members(hid_t group);
+/// The members of a group, in the same order.
+Result<std::vector<GroupMember>> list_members(hid_t group);
 
-/// The sorted names of an object's attributes.
+/// The names of an object's attributes, sorted, or in the order of creation where it keeps that.
 Result<std::vector<std::string>> list_attributes(hid_t object);
 
 }  // namespace stria::container::h5

@@ -48,6 +48,7 @@ struct Hdf5Reader::Impl {
   Status open();
   /// The error of libhdf5 as a Status that names the file. An error of the storage is preferred.
   Status failure(ErrorCode code, const std::string& what);
+  Result<h5::Listed> list();
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
   Status locate(hid_t dataset, DatasetInfo* info);
@@ -187,14 +188,24 @@ ByteRange Hdf5Reader::superblock() const {
   return {0, h5::kSuperblockBytes};
 }
 
-Result<std::vector<std::string>> Hdf5Reader::list() const {
+Result<h5::Listed> Hdf5Reader::Impl::list() {
   const LibraryScope scope;
-  auto paths = h5::list_objects(impl_->file.get());
-  const Status cause = impl_->source.take_error();
-  if (!paths.ok()) {
-    return (cause.ok() ? paths.status() : cause).with_context(impl_->name);
+  auto listed = h5::list_objects(file.get());
+  const Status cause = source.take_error();
+  if (!listed.ok()) {
+    return (cause.ok() ? listed.status() : cause).with_context(name);
   }
-  return paths;
+  return listed;
+}
+
+Result<std::vector<std::string>> Hdf5Reader::list() const {
+  STRIA_ASSIGN_OR_RETURN(h5::Listed listed, impl_->list());
+  return std::move(listed.paths);
+}
+
+Result<std::vector<LinkSpec>> Hdf5Reader::links() const {
+  STRIA_ASSIGN_OR_RETURN(h5::Listed listed, impl_->list());
+  return std::move(listed.links);
 }
 
 Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
@@ -218,8 +229,12 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.extendable = h5::is_extendable(space.get());
   h5::unfold_complex(info.spec.element, info.spec.dims);
   STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
-  info.spec.is_dimension =
-      info.layout == DatasetInfo::Layout::kUnallocated && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
+  if (info.spec.element.kind == ElementSpec::Kind::kNumber) {
+    auto fill_value = h5::fill_value_of(dataset.get());
+    STRIA_RETURN_IF_ERROR(fill_value.status().with_context(what));
+    info.spec.fill_value = std::move(*fill_value);
+  }
+  info.spec.is_dimension = info.data_offset < 0 && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
   info.spec.dimension_names = h5::scale_paths(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
@@ -309,7 +324,7 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
   return status.ok() ? status : (cause.ok() ? status : cause).with_context(what);
 }
 
-Result<std::vector<std::pair<std::string, int64_t>>> Hdf5Reader::members(const std::string& group) const {
+Result<std::vector<h5::GroupMember>> Hdf5Reader::members(const std::string& group) const {
   const LibraryScope scope;
   STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(group));
   auto members = h5::list_members(object.get());

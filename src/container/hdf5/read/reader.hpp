@@ -26,6 +26,7 @@ class Hdf5Reader : public Reader {
   ~Hdf5Reader() override;
 
   Result<std::vector<std::string>> list() const override;
+  Result<std::vector<LinkSpec>> links() const override;
   /// Enumerations count as the integers by which they are stored. Strings of variable length count
   /// as fixed ones, as long as the longest; with more than 65,536 strings they have 0 bytes and
   /// can't be read. A null dataspace has the dims {0}.
@@ -41,9 +42,9 @@ class Hdf5Reader : public Reader {
   ByteRange superblock() const override;
 
   // What a file that grows takes over.
-  /// The members of a group, "" for the root, in order of their names, with the addresses of their
-  /// headers; -1 where a link is soft or leads to another file.
-  Result<std::vector<std::pair<std::string, int64_t>>> members(const std::string& group) const;
+  /// The members of a group, "" for the root, in order of their names, or of creation where the
+  /// group keeps that.
+  Result<std::vector<h5::GroupMember>> members(const std::string& group) const;
   Result<h5::ObjectMessages> header(int64_t address) const;
 
  private:

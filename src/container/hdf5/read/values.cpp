@@ -373,7 +373,7 @@ std::vector<std::string> scale_paths(hid_t dataset) {
   std::vector<hvl_t> scales(static_cast<size_t>(dimensions), hvl_t{0, nullptr});
   if (H5Aread(attribute.get(), list.get(), scales.data()) >= 0) {
     for (const hvl_t& scale : scales) {
-      paths.push_back(scale.len > 0 ? path_of(dataset, *static_cast<const hobj_ref_t*>(scale.p)) : std::string());
+      paths.push_back(scale.len == 1 ? path_of(dataset, *static_cast<const hobj_ref_t*>(scale.p)) : std::string());
     }
     H5Dvlen_reclaim(list.get(), space.get(), H5P_DEFAULT, scales.data());
   }

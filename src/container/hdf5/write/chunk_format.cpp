@@ -1,6 +1,7 @@
 #include "container/hdf5/write/chunk_format.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "container/hdf5/chunk_tree.hpp"
@@ -63,12 +64,6 @@ Result<std::vector<Child>> make_nodes(const ChunkGrid& grid, std::span<const Chi
 
 }  // namespace
 
-void put_zero_fill_value(Encoder& to) {
-  constexpr int64_t kAllocatedByChunk = 3;
-  constexpr int64_t kFilledIfSet = 2 << 2;
-  to.number(3, 1).number(kAllocatedByChunk | kFilledIfSet, 1);
-}
-
 void put_chunked_layout(Encoder& to, int64_t tree_address, std::span<const int64_t> chunk_dims, int64_t element_bytes) {
   constexpr int64_t kChunked = 2;
   to.number(3, 1).number(kChunked, 1).number(static_cast<int64_t>(chunk_dims.size()) + 1, 1).number(tree_address, 8);
@@ -82,12 +77,19 @@ void put_filter_pipeline(Encoder& to, const Filters& filters, int64_t element_by
   constexpr int64_t kVersion = 2;
   constexpr int64_t kMayBeSkipped = 1;
   constexpr int64_t kDeflateLevel = 1;
-  to.number(kVersion, 1).number((filters.shuffle ? 1 : 0) + (filters.deflate ? 1 : 0) + (filters.fletcher32 ? 1 : 0), 1);
+  constexpr std::string_view kZstdName("zstd\0", 5);
+  const int count =
+      (filters.shuffle ? 1 : 0) + (filters.deflate ? 1 : 0) + (filters.zstd ? 1 : 0) + (filters.fletcher32 ? 1 : 0);
+  to.number(kVersion, 1).number(count, 1);
   if (filters.shuffle) {
     to.number(kShuffleFilter, 2).number(kMayBeSkipped, 2).number(1, 2).number(element_bytes, 4);
   }
   if (filters.deflate) {
     to.number(kDeflateFilter, 2).number(kMayBeSkipped, 2).number(1, 2).number(kDeflateLevel, 4);
+  }
+  if (filters.zstd) {  // one that the format doesn't define has a name
+    to.number(kZstdFilter, 2).number(static_cast<int64_t>(kZstdName.size()), 2).number(kMayBeSkipped, 2).number(1, 2);
+    to.text(kZstdName).number(kZstdLevel, 4);
   }
   if (filters.fletcher32) {
     to.number(kFletcher32Filter, 2).number(0, 2).number(0, 2);

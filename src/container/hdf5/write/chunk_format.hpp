@@ -12,9 +12,6 @@
 
 namespace stria::container::h5 {
 
-/// Fill value message, version 3 (IV.A.2.f): allocated chunk by chunk, what isn't there
-/// reads as zero.
-void put_zero_fill_value(Encoder& to);
 /// Data layout message, version 3 (IV.A.2.i): chunked, with an index at `tree_address`.
 void put_chunked_layout(Encoder& to, int64_t tree_address, std::span<const int64_t> chunk_dims, int64_t element_bytes);
 /// Filter pipeline message, version 2 (IV.A.2.l).

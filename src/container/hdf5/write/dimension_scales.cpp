@@ -69,8 +69,10 @@ Result<Value> users_value(const std::vector<std::pair<Object*, int>>& users) {
 
 }  // namespace
 
-Result<DimensionScales::Scale*> DimensionScales::scale_at(const std::string& path, int64_t length, const FindScale& find) {
-  STRIA_ASSIGN_OR_RETURN(Object* const object, find(path, length));
+Result<DimensionScales::Scale*> DimensionScales::scale_at(const Object& dataset, size_t dimension, const FindScale& find) {
+  const int64_t length = dataset.value ? dataset.value->dims[dimension] : dataset.old_dims[dimension];
+  STRIA_ASSIGN_OR_RETURN(Object* const object,
+                         find(dataset.dimension_names[dimension], length, dimension == 0 && dataset.extendable));
   const auto known = std::find_if(scales_.begin(), scales_.end(), [&](const Scale& scale) { return scale.object == object; });
   if (known != scales_.end()) {
     return &*known;
@@ -124,7 +126,7 @@ Status DimensionScales::attach(std::deque<Object>& objects, const FindScale& fin
     Object& dataset = objects[i];
     Named one{&dataset, {}};
     for (size_t dim = 0; dim < dataset.dimension_names.size(); ++dim) {
-      STRIA_ASSIGN_OR_RETURN(Scale * scale, scale_at(dataset.dimension_names[dim], dataset.value->dims[dim], find));
+      STRIA_ASSIGN_OR_RETURN(Scale * scale, scale_at(dataset, dim, find));
       if (scale->object != &dataset) {
         one.scales.push_back(scale);
       }
@@ -140,22 +142,30 @@ Status DimensionScales::attach(std::deque<Object>& objects, const FindScale& fin
     STRIA_RETURN_IF_ERROR(set(*one.dataset, kScales, std::move(list)).with_context("dataset '" + one.dataset->name + "'"));
   }
   for (const Scale& scale : scales_) {
-    if (scale.object->is_old) {
-      continue;  // it keeps its header, which doesn't tell of new datasets
-    }
-    const auto give = [&](const char* name, Result<Value> value) -> Status {
-      STRIA_RETURN_IF_ERROR(value.status());
-      return set(*scale.object, name, std::move(*value)).with_context("dataset '" + scale.object->name + "'");
-    };
-    std::string digits = std::to_string(scale.object->value->dims[0]);
-    digits.insert(0, 10 - std::min<size_t>(digits.size(), 10), ' ');
-    STRIA_RETURN_IF_ERROR(give(kClass, text_value("DIMENSION_SCALE")));
-    STRIA_RETURN_IF_ERROR(give(kName, text_value(scale.object->is_dimension ? kWithoutData + digits : scale.object->name)));
-    if (!scale.users.empty()) {
-      STRIA_RETURN_IF_ERROR(give(kUsers, users_value(scale.users)));
-    }
+    STRIA_RETURN_IF_ERROR(describe(scale).with_context("dataset '" + scale.object->name + "'"));
   }
   return Status();
+}
+
+// Gives a scale its attributes. An old one that keeps its header doesn't tell of new datasets.
+Status DimensionScales::describe(const Scale& scale) {
+  Object& object = *scale.object;
+  const auto give = [&](const char* name, Result<Value> value) -> Status {
+    STRIA_RETURN_IF_ERROR(value.status());
+    return set(object, name, std::move(*value));
+  };
+  if (!object.is_old) {
+    STRIA_RETURN_IF_ERROR(give(kClass, text_value("DIMENSION_SCALE")));
+  }
+  if (object.is_dimension) {
+    std::string digits = std::to_string(object.value->dims[0]);
+    digits.insert(0, 10 - std::min<size_t>(digits.size(), 10), ' ');
+    STRIA_RETURN_IF_ERROR(give(kName, text_value(kWithoutData + digits)));
+  } else if (!object.is_old) {
+    STRIA_RETURN_IF_ERROR(give(kName, text_value(object.name)));
+  }
+  const bool tells = !object.is_old || object.changed;
+  return scale.users.empty() || !tells ? Status() : give(kUsers, users_value(scale.users));
 }
 
 void DimensionScales::finish(ImageSpace& space) const {

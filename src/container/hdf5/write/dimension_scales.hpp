@@ -24,8 +24,8 @@ namespace stria::container::h5 {
 class DimensionScales {
  public:
   /// Returns the object at the scale's path: a dataset that is there, or one without data that is
-  /// made for it.
-  using FindScale = std::function<Result<Object*>(const std::string& path, int64_t length)>;
+  /// made for it. `extendable`: without a limit, and at least of this length.
+  using FindScale = std::function<Result<Object*>(const std::string& path, int64_t length, bool extendable)>;
 
   /// Finds the scale of each dimension that has a name, and gives datasets and scales their
   /// attributes. kInvalidArgument, kUnsupported: what has the name can't be the scale.
@@ -43,7 +43,8 @@ class DimensionScales {
     int64_t address = 0;
     std::vector<const Object*> scales;  // to each of which there is a reference
   };
-  Result<Scale*> scale_at(const std::string& path, int64_t length, const FindScale& find);
+  Result<Scale*> scale_at(const Object& dataset, size_t dimension, const FindScale& find);
+  Status describe(const Scale& scale);
   Result<Value> list_of(Object& dataset, const std::vector<Scale*>& scales);
   Status reserve(size_t references, ImageSpace& space);
 

@@ -14,6 +14,7 @@ constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
 constexpr size_t kAddressBytes = 8;
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMessageSizeBytes = 2;
+constexpr size_t kOrderBytes = 2;
 constexpr int64_t kConstant = 0x01;   // a message that never changes
 constexpr int64_t kDontShare = 0x04;  // nor moves to a shared heap
 
@@ -130,25 +131,35 @@ std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) {
   return block.take();
 }
 
+void ObjectHeader::put_head(int64_t type, size_t bytes, int64_t flags) {
+  messages_.number(type, 1).number(static_cast<int64_t>(bytes), kMessageSizeBytes).number(flags, 1);
+  if (keeps_order_) {
+    const bool is_attribute = type == static_cast<int64_t>(Message::kAttribute);
+    messages_.number(is_attribute ? attributes_++ : 0, kOrderBytes);
+  }
+}
+
 Encoder& ObjectHeader::begin(Message type) {
-  messages_.number(static_cast<int64_t>(type), 1).number(0, kMessageSizeBytes).number(flags_of(type), 1);
+  head_ = messages_.size();
+  put_head(static_cast<int64_t>(type), 0, flags_of(type));
   begun_ = messages_.size();
   return messages_;
 }
 
 void ObjectHeader::end() {
-  messages_.overwrite(begun_ - 1 - kMessageSizeBytes, static_cast<int64_t>(messages_.size() - begun_), kMessageSizeBytes);
+  messages_.overwrite(head_ + 1, static_cast<int64_t>(messages_.size() - begun_), kMessageSizeBytes);
 }
 
 void ObjectHeader::copy(const HeaderMessage& message) {
-  messages_.number(message.type, 1).number(static_cast<int64_t>(message.content.size()), kMessageSizeBytes);
-  messages_.number(message.flags, 1).bytes(message.content);
+  put_head(message.type, message.content.size(), message.flags);
+  messages_.bytes(message.content);
 }
 
 std::vector<std::byte> ObjectHeader::finish() const {
+  constexpr int64_t kKeepsOrder = 0x04 | 0x08;  // and has an index of it
   const size_t code = width_code(messages_.size());
   Encoder header(messages_.size() + 32);
-  header.text("OHDR").number(2, 1).number(static_cast<int64_t>(code), 1);
+  header.text("OHDR").number(2, 1).number(static_cast<int64_t>(code) | (keeps_order_ ? kKeepsOrder : 0), 1);
   header.number(static_cast<int64_t>(messages_.size()), size_t{1} << code).bytes(messages_.view()).checksum();
   return header.take();
 }
@@ -167,16 +178,16 @@ void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable) 
   }
 }
 
-void put_no_fill_value(Encoder& to) {
-  constexpr int64_t kEarly = 1;
-  constexpr int64_t kNever = 1 << 2;
-  to.number(3, 1).number(kEarly | kNever, 1);
-}
-
-void put_late_fill_value(Encoder& to) {
-  constexpr int64_t kLate = 2;
+void put_fill_value(Encoder& to, Allocation allocation, std::span<const std::byte> value) {
+  constexpr int64_t kNeverFilled = 1 << 2;
   constexpr int64_t kFilledIfSet = 2 << 2;
-  to.number(3, 1).number(kLate | kFilledIfSet, 1);
+  constexpr int64_t kHasValue = 1 << 5;
+  const bool is_filled = allocation == Allocation::kAtOnce && value.empty();
+  to.number(3, 1).number(
+      static_cast<int64_t>(allocation) | (is_filled ? kNeverFilled : kFilledIfSet) | (value.empty() ? 0 : kHasValue), 1);
+  if (!value.empty()) {
+    to.number(static_cast<int64_t>(value.size()), 4).bytes(value);
+  }
 }
 
 void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes) {
@@ -185,6 +196,25 @@ void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes) {
 
 void put_no_index(Encoder& to) {
   to.number(0, 1).number(0, 1).number(kNowhere, kAddressBytes).number(kNowhere, kAddressBytes);
+}
+
+namespace {
+
+// An order, kept and indexed, and the place of the index, which is nowhere.
+void put_order(Encoder& to, int64_t count, size_t count_bytes) {
+  constexpr int64_t kKeptAndIndexed = 3;
+  to.number(0, 1).number(kKeptAndIndexed, 1).number(count, count_bytes);
+  to.number(kNowhere, kAddressBytes).number(kNowhere, kAddressBytes).number(kNowhere, kAddressBytes);
+}
+
+}  // namespace
+
+void put_links_in_order(Encoder& to, int64_t count) {
+  put_order(to, count, sizeof(int64_t));
+}
+
+void put_attributes_in_order(Encoder& to, int64_t count) {
+  put_order(to, count, kOrderBytes);
 }
 
 void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes) {
@@ -206,15 +236,20 @@ constexpr int64_t kSoftLink = 1;
 constexpr int64_t kExternalLink = 64;
 
 // What all links begin with.
-void put_link_head(Encoder& to, int64_t type, std::string_view name) {
+void put_link_head(Encoder& to, int64_t type, std::string_view name, LinkOrder order) {
   constexpr int64_t kHasCharset = 0x10;
   constexpr int64_t kHasType = 0x08;
+  constexpr int64_t kHasOrder = 0x04;
   const size_t code = width_code(name.size());
   const int64_t charset = charset_of(name);
-  to.number(1, 1).number(
-      static_cast<int64_t>(code) | (charset != kAscii ? kHasCharset : 0) | (type != kHardLink ? kHasType : 0), 1);
+  to.number(1, 1).number(static_cast<int64_t>(code) | (charset != kAscii ? kHasCharset : 0) |
+                             (type != kHardLink ? kHasType : 0) | (order ? kHasOrder : 0),
+                         1);
   if (type != kHardLink) {
     to.number(type, 1);
+  }
+  if (order) {
+    to.number(*order, sizeof(int64_t));
   }
   if (charset != kAscii) {
     to.number(charset, 1);
@@ -224,18 +259,18 @@ void put_link_head(Encoder& to, int64_t type, std::string_view name) {
 
 }  // namespace
 
-void put_link(Encoder& to, std::string_view name, int64_t header_address) {
-  put_link_head(to, kHardLink, name);
+void put_link(Encoder& to, std::string_view name, int64_t header_address, LinkOrder order) {
+  put_link_head(to, kHardLink, name, order);
   to.number(header_address, kAddressBytes);
 }
 
-void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file) {
+void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file, LinkOrder order) {
   if (file.empty()) {
-    put_link_head(to, kSoftLink, name);
+    put_link_head(to, kSoftLink, name, order);
     to.number(static_cast<int64_t>(target.size()), 2).text(target);
     return;
   }
-  put_link_head(to, kExternalLink, name);
+  put_link_head(to, kExternalLink, name, order);
   to.number(static_cast<int64_t>(file.size() + target.size()) + 3, 2).number(0, 1);
   to.text(file).zeros(1).text(target).zeros(1);
 }

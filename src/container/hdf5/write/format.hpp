@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -71,10 +72,11 @@ enum class Message : uint8_t {
 /// The most that fits into one message.
 inline constexpr size_t kMessageBytesMax = 65535;
 
-/// An object header, version 2 (IV.A.1.b), in one piece. It has no times, and doesn't keep the
-/// order in which attributes were made.
+/// An object header, version 2 (IV.A.1.b), in one piece. It has no times.
 class ObjectHeader {
  public:
+  /// `keeps_order`: of attributes, that in which they come.
+  explicit ObjectHeader(bool keeps_order = false) : keeps_order_(keeps_order) {}
   /// Begins a message. Put its content, at most kMessageBytesMax, into the encoder,
   /// then call end().
   Encoder& begin(Message type);
@@ -90,32 +92,43 @@ class ObjectHeader {
   std::vector<std::byte> finish() const;
 
  private:
+  void put_head(int64_t type, size_t bytes, int64_t flags);
+
   Encoder messages_{1024};
-  size_t begun_ = 0;
+  bool keeps_order_;
+  int64_t attributes_ = 0;
+  size_t head_ = 0;   // of the message that was begun
+  size_t begun_ = 0;  // its content
 };
 
 /// Dataspace message, version 2 (IV.A.2.b): simple, or a scalar without dimensions. Of fixed size
 /// unless the first dimension is `extendable`.
 void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable = false);
-/// Fill value message, version 3 (IV.A.2.f): allocated at once, never filled.
-void put_no_fill_value(Encoder& to);
-/// Likewise: not allocated until something is written.
-void put_late_fill_value(Encoder& to);
+/// When the place of a dataset's elements is made.
+enum class Allocation : uint8_t { kAtOnce = 1, kLate = 2, kByChunk = 3 };
+/// Fill value message, version 3 (IV.A.2.f): `value` is one element, empty for zeros. Who makes the
+/// place at once has also filled it.
+void put_fill_value(Encoder& to, Allocation allocation, std::span<const std::byte> value = {});
 /// Data layout message, version 3 (IV.A.2.i): contiguous.
 void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
 /// Link info or attribute info message (IV.A.2.c, IV.A.2.v): the links or attributes are in the
 /// header itself.
 void put_no_index(Encoder& to);
+/// Likewise, and the order is kept in which `count` of them were made.
+void put_links_in_order(Encoder& to, int64_t count);
+void put_attributes_in_order(Encoder& to, int64_t count);
 /// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace
 /// and value follow.
 void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes);
 /// Group info message (IV.A.2.k), empty: other programs decide for themselves from how many links
 /// on they make a B-tree.
 void put_group_info(Encoder& to);
+/// How many links were made in the group before this one, where it keeps their order.
+using LinkOrder = std::optional<int64_t>;
 /// Link message (IV.A.2.g): a hard link.
-void put_link(Encoder& to, std::string_view name, int64_t header_address);
+void put_link(Encoder& to, std::string_view name, int64_t header_address, LinkOrder order = {});
 /// Likewise of a soft link, or of an external one where `file` isn't empty.
-void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file);
+void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file, LinkOrder order = {});
 /// Symbol table message (IV.A.2.r).
 void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address);
 

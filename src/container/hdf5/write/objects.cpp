@@ -1,7 +1,9 @@
 #include "container/hdf5/write/objects.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "container/chunks/chunk_grid.hpp"
 #include "container/hdf5/complex_form.hpp"
@@ -148,22 +150,39 @@ void take_over(const Object& object, ObjectHeader& header) {
   }
 }
 
+bool keeps_attribute_order(const Object& object) {
+  return object.is_old ? object.before.orders_attributes : object.keeps_order;
+}
+
+/// The attributes in an old object's header that stay, in their order.
+std::vector<const HeaderMessage*> kept_attributes(const Object& object) {
+  std::vector<const HeaderMessage*> kept;
+  for (const HeaderMessage& message : object.before.messages) {
+    if (is(message, Message::kAttribute) && !is_replaced(object, message)) {
+      kept.push_back(&message);
+    }
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const HeaderMessage* a, const HeaderMessage* b) { return a->order < b->order; });
+  return kept;
+}
+
 // Attributes that never got a value are left out. Without attributes the header doesn't mention
 // their index either.
 void add_attributes(Object& object, ObjectHeader& header) {
-  const bool any_old = std::any_of(object.before.messages.begin(), object.before.messages.end(),
-                                   [](const HeaderMessage& message) { return is(message, Message::kAttribute); });
+  const std::vector<const HeaderMessage*> kept = kept_attributes(object);
+  const int64_t count =
+      static_cast<int64_t>(kept.size()) + std::count_if(object.attributes.begin(), object.attributes.end(), has_value);
   if (has_attributes_outside(object)) {
     header.copy(*attribute_info(object));
-  } else if (any_old || std::any_of(object.attributes.begin(), object.attributes.end(), has_value)) {
-    put_no_index(header.begin(Message::kAttributeInfo));
+  } else if (count > 0) {
+    Encoder& info = header.begin(Message::kAttributeInfo);
+    keeps_attribute_order(object) ? put_attributes_in_order(info, count) : put_no_index(info);
     header.end();
   }
   // Behind the info, where every reader looks for them.
-  for (const HeaderMessage& message : object.before.messages) {
-    if (is(message, Message::kAttribute) && !is_replaced(object, message)) {
-      header.copy(message);
-    }
+  for (const HeaderMessage* message : kept) {
+    header.copy(*message);
   }
   for (const Attribute& attribute : object.attributes) {
     if (!has_value(attribute)) {
@@ -186,9 +205,10 @@ Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
   const auto is_link = [](const Object* member) { return member->kind == Object::Kind::kLink; };
   const bool has_links = std::any_of(group.links.begin(), group.links.end(), is_link);
   // A tree has links to headers alone.
-  const bool in_header = has_links || (static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
-                                       std::all_of(group.links.begin(), group.links.end(),
-                                                   [](const Object* member) { return member->name.size() < kLinkNameMax; }));
+  const bool in_header = has_links || group.keeps_order ||
+                         (static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
+                          std::all_of(group.links.begin(), group.links.end(),
+                                      [](const Object* member) { return member->name.size() < kLinkNameMax; }));
   if (!in_header) {
     std::vector<Link> links;
     for (const Object* member : group.links) {
@@ -199,16 +219,21 @@ Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
     header.end();
     return Status();
   }
-  put_no_index(header.begin(Message::kLinkInfo));
+  Encoder& info = header.begin(Message::kLinkInfo);
+  group.keeps_order ? put_links_in_order(info, static_cast<int64_t>(group.links.size())) : put_no_index(info);
   header.end();
   put_group_info(header.begin(Message::kGroupInfo));
   header.end();
+  LinkOrder order;
   for (const Object* member : group.links) {
+    if (group.keeps_order) {
+      order = order ? *order + 1 : 0;
+    }
     Encoder& message = header.begin(Message::kLink);
     if (is_link(member)) {
-      put_other_link(message, member->name, member->link_target, member->link_file);
+      put_other_link(message, member->name, member->link_target, member->link_file, order);
     } else {
-      put_link(message, member->name, member->address);
+      put_link(message, member->name, member->address, order);
     }
     header.end();
   }
@@ -237,23 +262,21 @@ Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
   }
   put_datatype(header.begin(Message::kDatatype), value.element);
   header.end();
+  const Allocation allocation = !dataset.elsewhere.empty() || dataset.chunking ? Allocation::kByChunk
+                                : dataset.is_dimension                         ? Allocation::kLate
+                                                                               : Allocation::kAtOnce;
+  put_fill_value(header.begin(Message::kFillValue), allocation, dataset.fill_value);
+  header.end();
   if (!dataset.elsewhere.empty()) {
-    put_zero_fill_value(header.begin(Message::kFillValue));
-    header.end();
     put_virtual_layout(header.begin(Message::kLayout), dataset.mappings);
     header.end();
     return Status();
   }
   if (!dataset.chunking) {
-    Encoder& fill_value = header.begin(Message::kFillValue);
-    dataset.is_dimension ? put_late_fill_value(fill_value) : put_no_fill_value(fill_value);
-    header.end();
     put_contiguous_layout(header.begin(Message::kLayout), dataset.data_offset, value.bytes);
     header.end();
     return Status();
   }
-  put_zero_fill_value(header.begin(Message::kFillValue));
-  header.end();
   STRIA_RETURN_IF_ERROR(add_chunk_index(dataset, space, header));
   if (dataset.chunking->filters.any()) {
     put_filter_pipeline(header.begin(Message::kFilterPipeline), dataset.chunking->filters, dataset.number_bytes);
@@ -278,34 +301,33 @@ bool is_group(const ObjectMessages& header) {
   });
 }
 
-bool is_scale(const ObjectMessages& header, int64_t length) {
-  bool is_class = false;
-  bool has_length = false;
-  for (const HeaderMessage& message : header.messages) {
-    is_class = is_class || (is(message, Message::kAttribute) && attribute_name(message) == "CLASS");
-    if (is(message, Message::kDataspace)) {
-      const size_t head = number_at(message, 0, 1) == 1 ? 8 : 4;
-      has_length = number_at(message, 1, 1) == 1 && number_at(message, head, 8) == length;
-    }
+bool keeps_member_order(const ObjectMessages& header) {
+  return std::any_of(header.messages.begin(), header.messages.end(), [](const HeaderMessage& message) {
+    return is(message, Message::kLinkInfo) && (number_at(message, 1, 1) & 1) != 0;
+  });
+}
+
+bool has_attribute(const ObjectMessages& header, std::string_view name) {
+  return std::any_of(header.messages.begin(), header.messages.end(), [&](const HeaderMessage& message) {
+    return is(message, Message::kAttribute) && attribute_name(message) == name;
+  });
+}
+
+std::optional<ScaleLength> scale_length(const ObjectMessages& header) {
+  constexpr int64_t kHasMaximum = 1;
+  const auto space = std::find_if(header.messages.begin(), header.messages.end(),
+                                  [](const HeaderMessage& message) { return is(message, Message::kDataspace); });
+  if (!has_attribute(header, "CLASS") || space == header.messages.end() || number_at(*space, 1, 1) != 1) {
+    return std::nullopt;
   }
-  return is_class && has_length;
+  const size_t head = number_at(*space, 0, 1) == 1 ? 8 : 4;
+  const bool has_maximum = (number_at(*space, 2, 1) & kHasMaximum) != 0;
+  return ScaleLength{.length = number_at(*space, head, 8), .has_limit = !has_maximum || number_at(*space, head + 8, 8) != -1};
 }
 
 Status check_replaceable(const Object& object) {
-  const HeaderMessage* info = attribute_info(object);
   if (object.before.name_count > 1) {
     return unable("it has several names, and would change under one of them only");
-  }
-  if (object.before.orders_attributes || (info != nullptr && (number_at(*info, 1, 1) & 1) != 0)) {
-    return unable("it keeps the order in which its attributes were made");
-  }
-  for (const HeaderMessage& message : object.before.messages) {
-    if (is(message, Message::kLinkInfo) && (number_at(message, 1, 1) & 1) != 0) {
-      return unable("it keeps the order in which its members were made");
-    }
-    if (!object.is_group() && is(message, Message::kAttribute) && attribute_name(message) == "REFERENCE_LIST") {
-      return unable("other datasets refer to it");
-    }
   }
   return Status();
 }
@@ -355,7 +377,7 @@ Status place_object(Object& object, ImageSpace& space) {
   if (!object.needs_header()) {
     return Status();
   }
-  ObjectHeader header;
+  ObjectHeader header(keeps_attribute_order(object));
   take_over(object, header);
   if (object.is_group()) {
     STRIA_RETURN_IF_ERROR(add_links(object, space, header));

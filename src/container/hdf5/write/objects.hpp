@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "container/container.hpp"
@@ -60,14 +61,18 @@ struct Object {
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;
   int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
+  std::vector<std::byte> fill_value;         // one element of a dataset, empty for zeros
   std::vector<RowsElsewhere> elsewhere;      // a dataset whose rows other files have
   HeapPlace mappings;                        // of them, once placed
   bool is_dimension = false;                 // without data
   std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
+  std::vector<int64_t> old_dims;             // of an old one with such names, as it was
   std::string link_target, link_file;        // of a link
   std::vector<Object*> links;                // of a group
   std::deque<Attribute> attributes;
-  int64_t address = 0;  // of its header, once that has a place
+  int64_t order = DatasetSpec::kLast;  // of its creation; of a group, of its first member
+  bool keeps_order = false;            // of members and attributes
+  int64_t address = 0;                 // of its header, once that has a place
   // Where the header has addresses of others: it is written again once these have places.
   std::optional<ObjectHeader> header;
   std::vector<Reference> awaited;
@@ -94,8 +99,17 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute);
 
 /// Whether a header is that of a group.
 bool is_group(const ObjectMessages& header);
-/// Whether a header is that of a dimension scale of this length.
-bool is_scale(const ObjectMessages& header, int64_t length);
+/// What a header says of a dimension scale.
+struct ScaleLength {
+  int64_t length = 0;
+  bool has_limit = true;
+};
+/// None when the header is that of something else.
+std::optional<ScaleLength> scale_length(const ObjectMessages& header);
+/// Whether a header has an attribute of this name, or says that it is elsewhere.
+bool has_attribute(const ObjectMessages& header, std::string_view name);
+/// Whether a header is that of a group that keeps the order of its members.
+bool keeps_member_order(const ObjectMessages& header);
 /// Whether an object that the file has can get another header without a loss: kUnsupported says
 /// why not.
 Status check_replaceable(const Object& object);

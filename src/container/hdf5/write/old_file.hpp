@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/write/symbol_table.hpp"
+#include "container/spec.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {
@@ -18,9 +18,13 @@ class OldFile {
   /// The address of the root group's header.
   virtual int64_t root_address() const = 0;
   virtual Result<ObjectMessages> header(int64_t address) const = 0;
-  /// The members of a group, "" for the root. kUnsupported where one of them is more than a name of
-  /// an object in this file.
-  virtual Result<std::vector<Link>> links(const std::string& group) const = 0;
+  /// The members of a group, "" for the root. kUnsupported where one of them is a link of a kind
+  /// that only other programs know.
+  virtual Result<std::vector<GroupMember>> members(const std::string& group) const = 0;
+  /// A dataset, with the names of its dimensions.
+  virtual Result<DatasetSpec> dataset(const std::string& path) const = 0;
+  /// The paths of all datasets.
+  virtual Result<std::vector<std::string>> datasets() const = 0;
   /// The superblock that makes another root group and another end valid.
   virtual std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) const = 0;
 };

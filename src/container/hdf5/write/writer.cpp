@@ -33,58 +33,10 @@ Result<Object*> Hdf5Writer::Impl::add(const std::string& path, Object::Kind kind
   object.name = slash == std::string::npos ? path : path.substr(slash + 1);
   object.kind = kind;
   object.above = &above;
+  object.keeps_order = keeps_order;
   object_of_path[path] = &object;
   above.links.push_back(&object);
   return &object;
-}
-
-Status Hdf5Writer::Impl::learn(Object& object, const std::string& path) {
-  if (!object.is_old || object.is_known) {
-    return Status();
-  }
-  STRIA_ASSIGN_OR_RETURN(object.before, old_file->header(object.address));
-  object.is_known = true;
-  object.kind = h5::is_group(object.before) ? Object::Kind::kGroup : Object::Kind::kDataset;
-  if (!object.is_group()) {
-    return Status();
-  }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<h5::Link> links, old_file->links(path));
-  for (const h5::Link& link : links) {
-    Object& member = objects.emplace_back();
-    member.name = link.name;
-    member.above = &object;
-    member.address = link.header_address;
-    member.is_old = true;
-    object_of_path[path.empty() ? link.name : path + "/" + link.name] = &member;
-    object.links.push_back(&member);
-  }
-  return Status();
-}
-
-Status Hdf5Writer::Impl::look_for(const std::string& path) {
-  if (old_file == nullptr) {
-    return Status();
-  }
-  Object* object = &objects.front();
-  STRIA_RETURN_IF_ERROR(learn(*object, ""));
-  for (size_t end = 0; object != nullptr && end < path.size();) {
-    end = std::min(path.find('/', end + 1), path.size());
-    const std::string part = path.substr(0, end);
-    object = find(part);
-    if (object != nullptr) {
-      STRIA_RETURN_IF_ERROR(learn(*object, part).with_context("'" + part + "'"));
-    }
-  }
-  return Status();
-}
-
-Status Hdf5Writer::Impl::change(Object& object) {
-  for (Object* each = &object; each != nullptr && each->is_old && !each->changed; each = each->above) {
-    STRIA_RETURN_IF_ERROR(
-        h5::check_replaceable(*each).with_context("'" + (each->name.empty() ? "/" : each->name) + "' can't be changed"));
-    each->changed = true;
-  }
-  return Status();
 }
 
 Status Hdf5Writer::Impl::make_groups(const std::string& path, size_t end) {
@@ -104,6 +56,22 @@ Status Hdf5Writer::Impl::make_group(const std::string& path) {
     return there->is_group() ? Status() : Status(ErrorCode::kAlreadyExists, "'" + path + "' is a dataset");
   }
   return add(path, Object::Kind::kGroup).status();
+}
+
+void Hdf5Writer::Impl::note_order(Object& object, int64_t order) {
+  for (Object* each = &object; each != nullptr; each = each->above) {
+    each->order = std::min(each->order, order);
+  }
+}
+
+void Hdf5Writer::Impl::put_links_in_order() {
+  for (Object& object : objects) {
+    const auto is_there = [](const Object* member) { return member->is_old; };
+    const auto first_new = std::stable_partition(object.links.begin(), object.links.end(), is_there);
+    if (object.keeps_order) {
+      std::stable_sort(first_new, object.links.end(), [](const Object* a, const Object* b) { return a->order < b->order; });
+    }
+  }
 }
 
 Result<int64_t> Hdf5Writer::Impl::place(const DatasetSpec& spec, int64_t bytes) {
@@ -142,7 +110,9 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset->data_offset = data_offset;
   dataset->extendable = spec.extendable;
   dataset->elsewhere = spec.elsewhere;
+  dataset->fill_value = spec.fill_value;
   dataset->dimension_names = spec.dimension_names;
+  note_order(*dataset, spec.order);
   return keep_cut(spec, *dataset);
 }
 
@@ -153,29 +123,6 @@ Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, Object& dataset) {
   dataset.number_bytes = spec.element.bytes;
   dataset.chunking = std::move(stored.chunking);
   return Status();
-}
-
-Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t length) {
-  STRIA_RETURN_IF_ERROR(look_for(path));
-  Object* there = find(path);
-  if (there == nullptr) {
-    DatasetSpec spec;
-    spec.path = path;
-    spec.element = ElementSpec::of_number(ElementType::kFloat32);
-    spec.element.big_endian = true;
-    STRIA_ASSIGN_OR_RETURN(Value value, h5::make_value(spec.element, {length}));
-    STRIA_RETURN_IF_ERROR(make_dataset(spec, std::move(value), h5::kNowhere));
-    there = find(path);
-    there->is_dimension = true;
-    return there;
-  }
-  const bool is_scale =
-      there->is_old ? h5::is_scale(there->before, length) : there->value && there->value->dims == std::vector<int64_t>{length};
-  if (!is_scale) {
-    return Status(ErrorCode::kInvalidArgument,
-                  "'" + path + "' is no dimension of length " + std::to_string(length) + ", but something else");
-  }
-  return there;
 }
 
 Status Hdf5Writer::Impl::find_targets() {
@@ -204,6 +151,9 @@ Result<Object*> Hdf5Writer::Impl::owner_of(const AttributeSpec& attribute) {
   if (object == nullptr) {
     return Status(ErrorCode::kNotFound, "no such object");
   }
+  if (object->kind == Object::Kind::kLink) {
+    return Status(ErrorCode::kUnsupported, "it is a link; use the path of the object itself, '" + object->link_target + "'");
+  }
   STRIA_RETURN_IF_ERROR(h5::check_attribute_replaceable(*object));
   STRIA_RETURN_IF_ERROR(change(*object));
   return object;
@@ -225,6 +175,11 @@ Hdf5Writer::~Hdf5Writer() = default;
 
 int64_t Hdf5Writer::first_raw_offset() {
   return ImageSpace::kHeadBytes;
+}
+
+void Hdf5Writer::keep_order() {
+  impl_->keeps_order = true;
+  impl_->objects.front().keeps_order = true;
 }
 
 Status Hdf5Writer::plan(int64_t end) {
@@ -265,39 +220,6 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
   return made.ok() ? made : made.status().with_context(naming(spec));
 }
 
-Status Hdf5Writer::extend_dataset(const DatasetSpec& spec) {
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  const auto extend = [&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(spec.path));
-    STRIA_RETURN_IF_ERROR(impl_->look_for(path));
-    Object* const dataset = impl_->find(path);
-    if (dataset == nullptr || dataset->is_group() || !spec.chunking || !spec.extendable) {
-      return Status(ErrorCode::kInternal, "there is no such dataset that can get longer");
-    }
-    STRIA_RETURN_IF_ERROR(check_chunking(spec));
-    STRIA_ASSIGN_OR_RETURN(dataset->value, h5::make_value(spec.element, spec.dims));
-    STRIA_RETURN_IF_ERROR(impl_->keep_cut(spec, *dataset));
-    dataset->extendable = true;
-    return impl_->change(*dataset);
-  };
-  return extend().with_context("cannot extend dataset '" + spec.path + "'");
-}
-
-Status Hdf5Writer::remove(const std::string& path) {
-  STRIA_RETURN_IF_ERROR(impl_->check_usable());
-  STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
-  STRIA_RETURN_IF_ERROR(impl_->look_for(name));
-  Object* const object = impl_->find(name);
-  if (object == nullptr || !object->is_old || object->above == nullptr) {
-    return object == nullptr ? Status() : Status(ErrorCode::kInternal, "'" + path + "' can't be removed");
-  }
-  STRIA_RETURN_IF_ERROR(impl_->change(*object->above));
-  std::vector<Object*>& links = object->above->links;
-  links.erase(std::find(links.begin(), links.end(), object));
-  impl_->object_of_path.erase(name);
-  return Status();
-}
-
 Status Hdf5Writer::create_link(const LinkSpec& link) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   const auto make = [&]() -> Status {
@@ -310,6 +232,7 @@ Status Hdf5Writer::create_link(const LinkSpec& link) {
     STRIA_ASSIGN_OR_RETURN(Object* const made, impl_->add(path, Object::Kind::kLink));
     made->link_target = link.target;
     made->link_file = link.file;
+    impl_->note_order(*made, link.order);
     return Status();
   };
   return make().with_context("cannot make link '" + link.path + "'");
@@ -350,8 +273,12 @@ Result<SparseImage> Hdf5Writer::finish() {
   }
   STRIA_RETURN_IF_ERROR(impl_->find_targets());
   h5::DimensionScales scales;
-  const auto find_scale = [&](const std::string& path, int64_t length) { return impl_->find_scale(path, length); };
+  STRIA_RETURN_IF_ERROR(impl_->take_up_scales());
+  const auto find_scale = [&](const std::string& path, int64_t length, bool extendable) {
+    return impl_->find_scale(path, length, extendable);
+  };
   STRIA_RETURN_IF_ERROR(scales.attach(impl_->objects, find_scale, space));
+  impl_->put_links_in_order();
   // So that the metadata between tables, which have sums of their own, are one stretch.
   for (Object& object : impl_->objects) {
     STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));

@@ -35,6 +35,7 @@ class Hdf5Writer : public Writer {
   /// Keeps the space up to `end` free for datasets that come with a data_offset, which every rank
   /// can compute by itself. kInternal when a dataset has a place already.
   Status plan(int64_t end);
+  void keep_order() override;
   /// Makes a group, and those above it that are missing.
   Status create_group(const std::string& path);
   /// Makes a dataset: contiguous, allocated and not filled, or in chunks, whose places
@@ -42,6 +43,8 @@ class Hdf5Writer : public Writer {
   /// -1 if it has no bytes or is in chunks; the writer chooses the offset where `spec` gives none.
   Result<int64_t> create_dataset(const DatasetSpec& spec) override;
   Status extend_dataset(const DatasetSpec& spec) override;
+  /// Of a file that grows: whether a group can get other members. kUnsupported says why not.
+  Status check_group(const std::string& path);
   Status remove(const std::string& path) override;
   Status create_link(const LinkSpec& link) override;
   Status place_chunks(const std::string& path, std::vector<StoredChunk> chunks) override;

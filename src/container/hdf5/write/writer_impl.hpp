@@ -11,6 +11,11 @@
 
 namespace stria::container {
 
+/// The chunks of a scale without data and without a limit, of which there are none.
+inline constexpr int64_t kScaleChunk = 1024;
+/// The elements of a scale without data, as netCDF-4 has them.
+ElementSpec bare_scale_element();
+
 struct Hdf5Writer::Impl {
   using Object = h5::Object;
 
@@ -22,6 +27,7 @@ struct Hdf5Writer::Impl {
   int64_t planned_end = 0;
   int64_t raw_end = h5::ImageSpace::kHeadBytes;
   bool finished = false;
+  bool keeps_order = false;  // of all that is made
 
   explicit Impl(const h5::OldFile* old) : old_file(old) {
     Object& root = objects.emplace_back();
@@ -51,12 +57,19 @@ struct Hdf5Writer::Impl {
   Status make_groups(const std::string& path, size_t end);
   Status make_group(const std::string& path);
   Status make_dataset(const DatasetSpec& spec, h5::Value value, int64_t data_offset);
+  /// Notes when an object was made: its groups came before.
+  void note_order(Object& object, int64_t order);
+  /// Puts what is new in each group behind what was there, in order of creation.
+  void put_links_in_order();
   Status keep_cut(const DatasetSpec& spec, Object& dataset);
   /// The place of a dataset's raw data.
   Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
   Result<Object*> owner_of(const AttributeSpec& attribute);
   /// What there is at the path of a dimension: its scale, or one that is made.
-  Result<Object*> find_scale(const std::string& path, int64_t length);
+  Result<Object*> find_scale(const std::string& path, int64_t length, bool extendable);
+  /// Takes up the old datasets and scales that refer to objects which get another header.
+  Status take_up_scales();
+  Status take_up_scale(const std::string& path, const DatasetSpec& scale);
   /// Finds the objects to which attributes refer.
   Status find_targets();
   /// The places of the contents of tables, once they have places.

@@ -80,6 +80,19 @@ Result<const FoundVariable*> NetcdfReader::find(const std::string& path) const {
   return found->second;
 }
 
+// Empty for zeros, and where the attribute that says it is missing.
+Result<std::vector<std::byte>> NetcdfReader::fill_value_of(const FoundVariable& variable) const {
+  std::vector<std::byte> value;
+  for (const FoundAttribute& attribute : variable.attributes) {
+    if (attribute.name == "_FillValue" && attribute.type == variable.shape.type && attribute.count == 1) {
+      value.resize(static_cast<size_t>(attribute.bytes()));
+      STRIA_RETURN_IF_ERROR(read(attribute.offset, value));
+    }
+  }
+  const bool is_zero = std::all_of(value.begin(), value.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  return is_zero ? std::vector<std::byte>() : value;
+}
+
 Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
   STRIA_ASSIGN_OR_RETURN(const FoundVariable* const variable, find(path));
   DatasetInfo info;
@@ -105,6 +118,7 @@ Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
                               file_.path(), info.spec.path, end, variable->begin, file_bytes_));
   }
   info.data_offset = is_empty ? -1 : variable->begin;
+  STRIA_ASSIGN_OR_RETURN(info.spec.fill_value, fill_value_of(*variable));
   return info;
 }
 

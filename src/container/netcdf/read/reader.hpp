@@ -30,6 +30,7 @@ class NetcdfReader final : public Reader {
   Result<const FoundVariable*> find(const std::string& path) const;
   Result<const std::vector<FoundAttribute>*> attributes_of(const std::string& object_path) const;
   Status read(int64_t offset, std::span<std::byte> out) const;
+  Result<std::vector<std::byte>> fill_value_of(const FoundVariable& variable) const;
 
   storage::File& file_;
   int64_t file_bytes_;

@@ -21,6 +21,7 @@ class NetcdfLayout final : public Layout {
   Status note_attribute(const AttributeSpec& attribute) override;
   Result<int64_t> place(const DatasetSpec& spec) override;
   Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) override;
+  bool tells_fill_values() const override { return true; }
   int64_t end() const override;
   Status settle(bool complete) override;
   void finish_place(DatasetSpec& spec) const override;

@@ -31,6 +31,7 @@ class Stria(CMakePackage):
     depends_on("asio@1.22:", type="build")
     depends_on("fmt@9:")
     depends_on("isa-l@2.30:")
+    depends_on("zstd@1.4:")
     depends_on("libsodium@1.0.16:")
     depends_on("liburing@2.0:")
     depends_on("nlohmann-json@3.11:")

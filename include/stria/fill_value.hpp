@@ -1,0 +1,26 @@
+// What elements of a dataset read as that nobody puts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+#include "stria/element_type.hpp"
+
+namespace stria {
+
+/// A number of any type, or none, which is zero: `DatasetOptions{.fill_value = -999.0}`.
+struct FillValue {
+  FillValue() = default;
+  template <Number T>
+  FillValue(T value)  // NOLINT(google-explicit-constructor): a number is one
+      : is_given(true), element(element_type_of<T>()) {
+    std::memcpy(bytes.data(), &value, sizeof value);
+  }
+
+  bool is_given = false;
+  ElementType element = ElementType::kUint8;
+  std::array<std::byte, 8> bytes{};  ///< the number in memory
+};
+
+}  // namespace stria

@@ -1,0 +1,48 @@
+#include "container/fill_value.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "datatype/convert.hpp"
+
+namespace stria::container {
+
+void lay_fill_value(std::span<const std::byte> value, std::span<std::byte> out) {
+  if (value.empty()) {
+    std::fill(out.begin(), out.end(), std::byte{0});
+    return;
+  }
+  // What is there is copied behind itself, twice as much each time.
+  size_t done = std::min(value.size(), out.size());
+  std::copy_n(value.begin(), done, out.begin());
+  while (done < out.size()) {
+    const size_t more = std::min(done, out.size() - done);
+    std::copy_n(out.begin(), more, out.begin() + static_cast<std::ptrdiff_t>(done));
+    done += more;
+  }
+}
+
+Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const FillValue& value) {
+  const bool is_bits = element.meaning == Meaning::kHalf;
+  if (is_bits && value.element != ElementType::kUint16) {
+    return Status(ErrorCode::kUnsupported, "a fill value of half precision is given by its bits, as an unsigned 16-bit number");
+  }
+  const ElementType stored = element.number == ElementType::kByte ? ElementType::kUint8 : element.number;
+  const auto width = static_cast<size_t>(element_bytes(stored));
+  std::vector<std::byte> bytes(width);
+  convert_elements(value.element, value.bytes.data(), stored, bytes.data(), 1);
+  if (stored != ElementType::kFloat32 && stored != ElementType::kFloat64) {
+    FillValue back;
+    convert_elements(stored, bytes.data(), value.element, back.bytes.data(), 1);
+    if (back.bytes != value.bytes) {
+      return Status(ErrorCode::kInvalidArgument,
+                    "its type, " + std::string(element_type_name(element.number)) + ", can't hold the fill value");
+    }
+  }
+  if (element.meaning == Meaning::kComplex) {
+    bytes.resize(2 * width);  // the imaginary part is 0
+  }
+  return bytes;
+}
+
+}  // namespace stria::container

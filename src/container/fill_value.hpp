@@ -1,0 +1,28 @@
+// What elements read as that nobody has put: one value over and over, in the file's byte order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "container/spec.hpp"
+#include "stria/fill_value.hpp"
+#include "stria/status.hpp"
+
+namespace stria::container {
+
+/// Fills `out`, which begins with the first byte of an element. \pre `value` is that of a
+/// DatasetSpec
+void lay_fill_value(std::span<const std::byte> value, std::span<std::byte> out);
+
+/// The byte of raw data that were never put, counted from the beginning of the dataset.
+inline std::byte unwritten_byte(std::span<const std::byte> value, int64_t at) {
+  return value.empty() ? std::byte{0} : value[static_cast<size_t>(at) % value.size()];
+}
+
+/// A number as elements of `element`, in the machine's byte order. kInvalidArgument when these
+/// can't hold it.
+Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const FillValue& value);
+
+}  // namespace stria::container

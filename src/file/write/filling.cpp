@@ -1,0 +1,116 @@
+// The part of a commit that gives elements their fill value which nobody puts.
+//
+// Problem: the raw data of a dataset in one piece begin as a hole in the file, which reads as
+// zeros. No rank knows what the others put.
+// Method: each element is put once at most, so that a dataset has no gap if its puts have as many
+// bytes as it has. Where they have fewer, the ranks share all of it and write the fill value,
+// before anything is put there. Chunks are filled where they are packed.
+// Cost: a sum over the ranks; a dataset with gaps is written once more.
+#include <algorithm>
+
+#include "container/fill_value.hpp"
+#include "file/write/write_session.hpp"
+#include "trace/record/phase_timer.hpp"
+
+namespace stria::file {
+
+namespace {
+
+constexpr int64_t kAtOnceBytes = 1 << 20;
+constexpr size_t kSegmentsAtOnce = 256;
+
+bool may_have_gaps(const DatasetEntry& dataset) {
+  return !dataset.is_old && !dataset.is_chunked() && !dataset.spec.fill_value.empty() && dataset.data_bytes() > 0;
+}
+
+// Writes the elements [begin, end) of a dataset, which are counted in bytes.
+Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRange share) {
+  const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
+  const int64_t row_bytes = dataset.is_interleaved() ? dataset.row_bytes() : dataset.data_bytes();
+  std::vector<std::byte> values(static_cast<size_t>(std::min(align_up(kAtOnceBytes, width), share.size())));
+  container::lay_fill_value(dataset.spec.fill_value, values);
+  std::vector<storage::WriteSegment> segments;
+  while (!share.empty()) {
+    segments.clear();
+    while (!share.empty() && segments.size() < kSegmentsAtOnce) {
+      const int64_t row = share.begin / row_bytes;
+      const int64_t within = share.begin - row * row_bytes;
+      const int64_t bytes = std::min({row_bytes - within, share.size(), static_cast<int64_t>(values.size())});
+      segments.push_back({dataset.data_offset + row * dataset.spec.row_stride_bytes + within, values.data(), bytes});
+      share.begin += bytes;
+    }
+    STRIA_RETURN_IF_ERROR(file.write(segments));
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::vector<int>> WriteSession::find_gaps(bool last) {
+  std::vector<int> candidates;
+  std::vector<int64_t> put_bytes;
+  const Status counted = or_out_of_memory([&] {
+    is_full_.resize(static_cast<size_t>(catalog_.size()));
+    for (int i = 0; i < catalog_.size(); ++i) {
+      if (is_full_[static_cast<size_t>(i)] == 0 && may_have_gaps(catalog_[i])) {
+        candidates.push_back(i);
+      }
+    }
+    put_bytes.resize(candidates.size());
+    for (const Transfer& put : pending_) {
+      const auto found = std::lower_bound(candidates.begin(), candidates.end(), put.dataset);
+      if (found != candidates.end() && *found == put.dataset) {
+        put_bytes[static_cast<size_t>(found - candidates.begin())] += put.region.size();
+      }
+    }
+    return Status();
+  });
+  // Without memory, a rank doesn't know whether there are any.
+  STRIA_RETURN_IF_ERROR(comm().agree(counted));
+  if (candidates.empty()) {
+    return candidates;
+  }
+  comm().all_reduce(put_bytes, ReduceOp::kSum);
+  size_t kept = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const int number = candidates[i];
+    const bool is_whole = put_bytes[i] == catalog_[number].data_bytes();
+    if (is_whole || put_bytes[i] > 0 || last) {
+      is_full_[static_cast<size_t>(number)] = 1;
+      candidates[kept] = number;
+      kept += is_whole ? 0 : 1;
+    }
+  }
+  candidates.resize(kept);
+  return candidates;
+}
+
+Status WriteSession::fill_gaps(bool last) {
+  const auto datasets = catalog_.datasets();
+  if (std::none_of(datasets.begin(), datasets.end(), may_have_gaps)) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(last));
+  if (gaps.empty()) {
+    return Status();
+  }
+  const Status filled = or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(file_.open({.writes = true, .has_data = true, .direct = false}));
+    PhaseTimer timer(report_.phases, Phase::kWrite);
+    for (const int number : gaps) {
+      const DatasetEntry& dataset = catalog_[number];
+      const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
+      const int64_t elements = dataset.data_bytes() / width;
+      const auto first = [&](int rank) {
+        return elements / comm().size() * rank + std::min<int64_t>(rank, elements % comm().size());
+      };
+      STRIA_RETURN_IF_ERROR(
+          write_fill_value(*file_.cached(), dataset, {first(comm().rank()) * width, first(comm().rank() + 1) * width}));
+    }
+    // A node that writes out later what it has cached would undo what another one puts.
+    return capabilities_.node_local_cache ? Status() : file_.cached()->sync();
+  });
+  return comm().agree(filled);
+}
+
+}  // namespace stria::file
