@@ -48,14 +48,13 @@ std::vector<Hints> buffers(const Hints& with) {
     all.push_back(hints);
   };
   const bool free = with.find("stria_method") == with.end();
-  if (has(with, "two_phase") || free) {
-    for (const int64_t buffer : {1, 4, 32, 128}) {
-      add({{"cb_buffer_size", mebibytes(buffer)}});
-    }
-  }
-  if (has(with, "list_io") || free) {
-    for (const int64_t staging : {1, 16, 64}) {
+  // Larger ones first: they help where requests cost.
+  for (const auto& [staging, buffer] : {std::pair(16, 32), {64, 128}, {1, 1}, {2, 4}}) {
+    if (has(with, "list_io") || free) {
       add({{"stria_staging_size", mebibytes(staging)}});
+    }
+    if (has(with, "two_phase") || free) {
+      add({{"cb_buffer_size", mebibytes(buffer)}});
     }
   }
   if (has(with, "data_sieving")) {
