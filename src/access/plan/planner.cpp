@@ -238,7 +238,14 @@ bool windows_serve(const RequestShape& shape, const storage::Capabilities& capab
          through.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
 }
 
-// Rules 2 to 5.
+// Servers take a rank's pieces in as few requests as those of an aggregator of its node, and without
+// a copy or a wait between them.
+bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm) {
+  return !capabilities.node_local_cache && capabilities.native_list && on_one_node(comm) &&
+         shape.total_bytes >= kListedPieceBytes * shape.piece_count;
+}
+
+// Rules 2 to 6.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
                          std::string& reason) {
   if (comm.size() == 1) {
@@ -249,6 +256,10 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
   const bool local = capabilities.node_local_cache;
   if (local && shape.apart && !is_dense(shape)) {
     reason = "each rank has a region of its own, far from the others";
+    return Method::kListIo;
+  }
+  if (lists_serve(shape, capabilities, comm)) {
+    reason = "servers take lists of the one node's pieces";
     return Method::kListIo;
   }
   if (!has_long_pieces(shape, capabilities)) {
