@@ -238,10 +238,10 @@ bool windows_serve(const RequestShape& shape, const storage::Capabilities& capab
          through.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
 }
 
-// Servers take a rank's pieces in as few requests as those of an aggregator of its node, without a
-// copy or a wait between them.
+// Servers take a rank's batches in as few requests as those of an aggregator of its node, without a
+// copy, fresh buffers or a wait between them.
 bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm) {
-  return !capabilities.node_local_cache && capabilities.native_list && on_one_node(comm) &&
+  return shape.in_lockstep && !capabilities.node_local_cache && capabilities.native_list && on_one_node(comm) &&
          shape.total_bytes >= kListedPieceBytes * shape.piece_count;
 }
 

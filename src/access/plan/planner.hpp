@@ -7,8 +7,8 @@
 //   3. storage of the node's own, long pieces or regions that lie far apart: list I/O, since
 //      exchanging would only add a copy;
 //   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
-//   5. one node and servers that take lists: each rank sends its own, unless pieces are so short
-//      that a list of them is as long as they are;
+//   5. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
+//      are so short that a list of them is as long as they are;
 //   6. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
 //      for aggregators.
 // Where rule 3 or 4 would serve a rank's own request whatever the others have, it moves its bytes

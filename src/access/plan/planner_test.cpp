@@ -70,14 +70,16 @@ TEST(Planner, ServersThatTakeListsGetThoseOfOneNode) {
   servers.node_local_cache = false;
   servers.stripe_count = 4;
   servers.stripe_bytes = 256 << 10;
-  const RequestShape pieces{.total_bytes = 1000 * 200, .piece_count = 1000};
+  RequestShape pieces{.total_bytes = 1000 * 200, .piece_count = 1000, .in_lockstep = true};
   EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kTwoPhase) << "a request a piece";
   servers.native_list = true;
   EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kListIo);
   EXPECT_EQ(plan_on(4, 2, pieces, servers).method(), Method::kTwoPhase) << "several nodes";
-  const RequestShape tiny{.total_bytes = 1000 * 8, .piece_count = 1000};
+  const RequestShape tiny{.total_bytes = 1000 * 8, .piece_count = 1000, .in_lockstep = true};
   EXPECT_EQ(plan_on(4, 4, tiny, servers).method(), Method::kTwoPhase) << "the list is longer than the pieces";
   EXPECT_EQ(plan_on(4, 4, tiny, {.native_list = true}).method(), Method::kTwoPhase) << "no servers";
+  pieces.in_lockstep = false;
+  EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kTwoPhase) << "one lane, whose buffers stay";
 }
 
 TEST(Planner, RanksOfSeveralNodesGoAtOnceWhereNoExchangeCouldHelp) {
