@@ -95,14 +95,15 @@ Workload make_sedov(const Chosen& chosen, const Ranks& ranks) {
                                                                                      {"node type", {}, 4},
                                                                                      {"gid", {15}, 4}}) {
     const Selection file = file_of(name, shape, element_bytes);
-    all.parts.push_back({workload.arrays.size() - 1, file, Selection::whole({file.elements()}), workload.memory_bytes});
+    const Part part{workload.arrays.size() - 1, file, Selection::whole({file.elements()}), workload.memory_bytes};
+    workload.calls.push_back({{part}});
     workload.memory_bytes += file.elements() * element_bytes;
   }
   for (int64_t v = 0; v < blocks.variables; ++v) {
     const Selection file = file_of(fmt::format("var{:02}", v), {blocks.side, blocks.side, blocks.side}, 8);
     all.parts.push_back({workload.arrays.size() - 1, file, blocks.memory(v, 1)});
   }
-  workload.calls = {all};
+  workload.calls.push_back(all);
   return workload;
 }
 
