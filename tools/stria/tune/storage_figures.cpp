@@ -83,6 +83,9 @@ class Measurement {
   void find_disturbance(int64_t length) {
     const int64_t all_mib = std::max<int64_t>(block_of(length) * machine_.ranks / kMiB, 1);
     const int64_t turns = std::max<int64_t>(all_mib * kMiB / machine_.ranks / length, 1);
+    if (static_cast<double>(turns) * figures_.request_s.value_or(0) > end_s_ - measuring_.now()) {
+      return;
+    }
     const auto in_turn_s = seconds({"cyclic", {{"mib", all_mib}, {"accesses", turns}}});
     const auto apart_s = seconds({"ior", {{"block-kib", turns * length / kKiB}, {"transfer-kib", length / kKiB}}});
     if (in_turn_s && apart_s) {
