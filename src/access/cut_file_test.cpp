@@ -45,7 +45,7 @@ class RestlessFile : public storage::File {
 /// A case of several rounds without a 0 in the data; memory into which nothing was read is 0.
 Case make_case_without_zeros(uint64_t seed) {
   Case c = make_case(seed);
-  c.hints.collective_buffer_bytes = 512;
+  c.plan.buffer_bytes = 512;
   c.plan.unit_bytes = std::min<int64_t>(c.plan.unit_bytes, 512);
   for (RankCase& rank : c.ranks) {
     for (size_t s = 0; s < rank.packed.size(); ++s) {

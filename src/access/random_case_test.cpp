@@ -51,7 +51,7 @@ class CaseMaker {
     simulation.ranks_per_node = static_cast<int>(pick(0, 2) == 0 ? simulation.ranks : pick(1, simulation.ranks));
     simulation.scatter_nodes = pick(0, 1) == 0;
     simulation.seed = case_.seed;
-    case_.hints.collective_buffer_bytes = int64_t{1} << pick(9, 16);
+    case_.plan.buffer_bytes = int64_t{1} << pick(9, 16);
     case_.hints.staging_bytes = pick(0, 1) == 0 ? pick(16, 300) : pick(300, 10000);
     case_.two_phase = pick(0, 4) != 0;
     const int64_t units[] = {1, 8, 100, 512, 4096, 5000, 8192, 16384};

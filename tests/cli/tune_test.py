@@ -3,6 +3,7 @@ works for the library by STRIA_HINTS_FILE and by its place."""
 
 import json
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -31,6 +32,8 @@ def test_what_must_win_wins_and_is_applied(work, monkeypatch):
     hints = hint_lines(work / "hints")
     assert hints and "times as fast as the defaults" in (work / "hints").read_text(), done.stdout
     assert sorted(path.name for path in work.iterdir()) == ["hints"]  # nothing else is left
+    cost_ms = re.search(r"# Here a request costs ([0-9.]+) ms", (work / "hints").read_text())
+    assert cost_ms and 8 < float(cost_ms[1]) < 100, done.stdout
     before = requests(work)
     monkeypatch.setenv("STRIA_HINTS_FILE", str(work / "hints"))
     by_variable = requests(work)

@@ -69,7 +69,7 @@ def test_full(work, monkeypatch):
         assert file["facts"]["method"] == "two_phase"
         assert file["facts"]["why collective"] == "hint romio_cb_write"
         assert file["facts"]["hint romio_cb_write"] == "enable"
-        assert file["aggregators"] == [0]
+        assert file["aggregators"] == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,8 @@ Chosen small(const WorkloadKind& kind) {
       {"cells", 6},       {"points", 7},    {"dumps", 2},        {"accesses", 30},      {"pieces", 40},
       {"mib", 1},         {"kib", 2},       {"blocks", 3},       {"nvar", 2},           {"nxb", 2},
       {"guard-cells", 1}, {"block-kib", 8}, {"transfer-kib", 3}, {"width", 30},         {"height", 20},
-      {"count", 2},       {"overlap-x", 4}, {"overlap-y", 3},    {"piece-bytes", 4000}, {"segments", 2}};
+      {"count", 2},       {"overlap-x", 4}, {"overlap-y", 3},    {"piece-bytes", 4000}, {"segments", 2},
+      {"nx", 12},         {"nz", 7}};
   Chosen chosen = kind.standards();
   for (auto& [name, value] : chosen.numbers) {
     const auto found = sizes.find(name);

@@ -1,4 +1,5 @@
-// Arrays in blocks along three dimensions: ROMIO's coll_perf, and S3D's checkpoint.
+// Arrays in blocks along all their dimensions: ROMIO's coll_perf, S3D's checkpoint, and the output
+// of the convection code.
 #include <fmt/format.h>
 
 #include "stria/status.hpp"
@@ -9,17 +10,17 @@ namespace stria::bench {
 
 namespace {
 
-/// One rank's block of an array of three dimensions. The ranks need not divide its sides.
+/// One rank's block of an array. The ranks need not divide its sides.
 struct Block {
   std::vector<int64_t> start;
   std::vector<int64_t> size;
 };
 
-Block block_of(int64_t side, const std::vector<int64_t>& grid, const std::vector<int64_t>& place) {
+Block block_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& grid, const std::vector<int64_t>& place) {
   Block block;
   for (size_t d = 0; d < grid.size(); ++d) {
-    block.start.push_back(side * place[d] / grid[d]);
-    block.size.push_back(side * (place[d] + 1) / grid[d] - block.start[d]);
+    block.start.push_back(dims[d] * place[d] / grid[d]);
+    block.size.push_back(dims[d] * (place[d] + 1) / grid[d] - block.start[d]);
   }
   return block;
 }
@@ -27,7 +28,7 @@ Block block_of(int64_t side, const std::vector<int64_t>& grid, const std::vector
 Workload make_block3d(const Chosen& chosen, const Ranks& ranks) {
   const int64_t side = chosen.numbers.at("cells");
   const std::vector<int64_t> grid = balanced_grid(ranks.count, 3);
-  const Block block = block_of(side, grid, place_in_grid(ranks.rank, grid));
+  const Block block = block_of({side, side, side}, grid, place_in_grid(ranks.rank, grid));
   Workload workload;
   workload.arrays = {{"array", {side, side, side}, 4}};
   workload.calls = {{{{0, Selection::box({side, side, side}, block.start, block.size), Selection::whole(block.size)}}}};
@@ -48,7 +49,7 @@ Workload make_s3d(const Chosen& chosen, const Ranks& ranks) {
   }
   Workload workload;
   workload.is_file_a_rank = chosen.words.at("files") == "separate";
-  const Block block = block_of(side, grid, place);
+  const Block block = block_of({side, side, side}, grid, place);
   for (const auto& [name, components] : {std::pair{"yspecies", 11}, {"u", 3}, {"pressure", 1}, {"temp", 1}}) {
     std::vector<int64_t> size = block.size;
     std::vector<int64_t> start = block.start;
@@ -67,7 +68,47 @@ Workload make_s3d(const Chosen& chosen, const Ranks& ranks) {
   return workload;
 }
 
+// What a step leaves, an array a call: for a restart numbers with two layers of ghosts around them
+// in memory, for analysis single precision, for a movie bytes.
+Workload make_convection(const Chosen& chosen, const Ranks& ranks) {
+  const std::vector<int64_t> dims{chosen.numbers.at("nz"), chosen.numbers.at("nx")};
+  const std::vector<int64_t> grid = balanced_grid(ranks.count, 2);
+  const Block block = block_of(dims, grid, place_in_grid(ranks.rank, grid));
+  const std::string& output = chosen.words.at("output");
+  Workload workload;
+  const auto add = [&](const std::string& name, int64_t element_bytes, int64_t ghosts) {
+    const std::vector<int64_t> around{block.size[0] + 2 * ghosts, block.size[1] + 2 * ghosts};
+    workload.calls.push_back({{{workload.arrays.size(), Selection::box(dims, block.start, block.size),
+                                Selection::box(around, {ghosts, ghosts}, block.size), workload.memory_bytes}}});
+    workload.arrays.push_back({name, dims, element_bytes});
+    workload.memory_bytes += product(around) * element_bytes;
+  };
+  const auto wants = [&](const char* kind) { return output == "all" || output == kind; };
+  if (wants("restart")) {
+    for (const char* name : {"density", "momentum_x", "momentum_z", "energy"}) {
+      add(name, 8, 2);
+    }
+  }
+  if (wants("data")) {
+    for (const char* name : {"mass", "pressure", "temperature", "speed_x", "speed_z", "vorticity"}) {
+      add(name, 4, 0);
+    }
+  }
+  if (wants("movie")) {
+    add("warmth", 1, 0);
+  }
+  return workload;
+}
+
 }  // namespace
+
+WorkloadKind convection_kind() {
+  return {"convection",
+          "what a step of the convection code leaves (Thakur 1995): planes in blocks along both dimensions",
+          {{"nx", 512, 1, 1 << 20, "cells along the layer"}, {"nz", 256, 1, 1 << 20, "cells across it"}},
+          {{"output", {"all", "restart", "data", "movie"}, "arrays for a restart, for analysis, a frame, or all of them"}},
+          make_convection};
+}
 
 WorkloadKind block3d_kind() {
   return {"block3d",

@@ -15,8 +15,9 @@ Chosen WorkloadKind::standards() const {
 
 const std::vector<WorkloadKind>& workload_kinds() {
   static const std::vector<WorkloadKind> kinds = {
-      block3d_kind(),   block_block_kind(), btio_kind(),   cyclic_kind(), display_kind(), flash_kind(), ior_kind(),
-      noncontig_kind(), open_kind(),        pieces_kind(), s3d_kind(),    tile_kind(),    turns_kind(),
+      block3d_kind(), block_block_kind(), btio_kind(),  convection_kind(), cyclic_kind(),
+      display_kind(), flash_kind(),       ior_kind(),   noncontig_kind(),  open_kind(),
+      pieces_kind(),  s3d_kind(),         sedov_kind(), tile_kind(),       turns_kind(),
   };
   return kinds;
 }

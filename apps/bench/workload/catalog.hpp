@@ -2,7 +2,8 @@
 //
 // Sources: coll_perf and noncontig (ROMIO), MPI-Tile-IO (Parallel I/O Benchmarking Consortium), NAS
 // BT-IO (NPB 3), IOR, S3D's checkpoint and the parallel open (Yu, Vetter, Oral 2008); 1-D cyclic,
-// block-block, FLASH I/O and the tiled display (Ching and others 2002).
+// block-block, FLASH I/O and the tiled display (Ching and others 2002); the convection code's
+// output (Thakur and others 1995); the Sedov blast (Latham and others 2012).
 #pragma once
 
 #include <functional>
@@ -60,6 +61,7 @@ const std::vector<WorkloadKind>& workload_kinds();
 WorkloadKind block3d_kind();
 WorkloadKind block_block_kind();
 WorkloadKind btio_kind();
+WorkloadKind convection_kind();
 WorkloadKind cyclic_kind();
 WorkloadKind display_kind();
 WorkloadKind flash_kind();
@@ -68,6 +70,7 @@ WorkloadKind noncontig_kind();
 WorkloadKind open_kind();
 WorkloadKind pieces_kind();
 WorkloadKind s3d_kind();
+WorkloadKind sedov_kind();
 WorkloadKind tile_kind();
 WorkloadKind turns_kind();
 

@@ -1,5 +1,8 @@
-// FLASH I/O: variables interleaved in memory, with guard cells around blocks.
+// FLASH: blocks with guard cells, variables interleaved in memory.
 #include <fmt/format.h>
+
+#include <initializer_list>
+#include <tuple>
 
 #include "workload/catalog.hpp"
 
@@ -60,7 +63,62 @@ Workload make_flash(const Chosen& chosen, const Ranks& ranks) {
   return workload;
 }
 
+// A checkpoint of Sedov's blast on an adaptive mesh: every second rank has a block less than the
+// others, and the tree of the blocks comes with the variables.
+Workload make_sedov(const Chosen& chosen, const Ranks& ranks) {
+  const auto& n = chosen.numbers;
+  const int64_t most = n.at("blocks");
+  const int64_t fewer = most > 1 ? 1 : 0;
+  const int64_t own = most - ranks.rank % 2 * fewer;
+  const int64_t first = ranks.rank * most - ranks.rank / 2 * fewer;
+  const int64_t total = ranks.count * most - ranks.count / 2 * fewer;
+  const Blocks blocks{n.at("nxb"), own, n.at("nvar"), n.at("guard-cells")};
+  Workload workload;
+  workload.memory_bytes = product(blocks.memory(0, 1).dims) * 8;
+  Call all;
+  // `shape` is that of a block.
+  const auto file_of = [&](const std::string& name, std::vector<int64_t> shape, int64_t element_bytes) {
+    std::vector<int64_t> dims{total};
+    std::vector<int64_t> start{first};
+    std::vector<int64_t> size{own};
+    dims.insert(dims.end(), shape.begin(), shape.end());
+    start.insert(start.end(), shape.size(), 0);
+    size.insert(size.end(), shape.begin(), shape.end());
+    workload.arrays.push_back({name, dims, element_bytes});
+    return Selection::box(dims, start, size);
+  };
+  for (const auto& [name, shape, element_bytes] :
+       std::initializer_list<std::tuple<const char*, std::vector<int64_t>, int64_t>>{{"coordinates", {3}, 8},
+                                                                                     {"block size", {3}, 8},
+                                                                                     {"bounding box", {3, 2}, 8},
+                                                                                     {"refine level", {}, 4},
+                                                                                     {"node type", {}, 4},
+                                                                                     {"gid", {15}, 4}}) {
+    const Selection file = file_of(name, shape, element_bytes);
+    const Part part{workload.arrays.size() - 1, file, Selection::whole({file.elements()}), workload.memory_bytes};
+    workload.calls.push_back({{part}});
+    workload.memory_bytes += file.elements() * element_bytes;
+  }
+  for (int64_t v = 0; v < blocks.variables; ++v) {
+    const Selection file = file_of(fmt::format("var{:02}", v), {blocks.side, blocks.side, blocks.side}, 8);
+    all.parts.push_back({workload.arrays.size() - 1, file, blocks.memory(v, 1)});
+  }
+  workload.calls.push_back(all);
+  return workload;
+}
+
 }  // namespace
+
+WorkloadKind sedov_kind() {
+  return {"sedov",
+          "a checkpoint of Sedov's blast: unequal numbers of blocks with guard cells, and their tree",
+          {{"nxb", 16, 1, 256, "cells of a block along each axis"},
+           {"nvar", 10, 1, 1000, "variables of a cell"},
+           {"blocks", 32, 1, 1'000'000, "on every rank, or one less"},
+           {"guard-cells", 4, 0, 16, "layers of guard cells"}},
+          {},
+          make_sedov};
+}
 
 WorkloadKind flash_kind() {
   return {"flash",

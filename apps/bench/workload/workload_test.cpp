@@ -122,10 +122,10 @@ TEST(Grid, IsAsMpiDealsIt) {
 Chosen small(const WorkloadKind& kind) {
   Chosen chosen = kind.standards();
   for (auto& [name, value] : chosen.numbers) {
-    const std::map<std::string, int64_t> sizes = {{"cells", 6},     {"points", 7},    {"accesses", 50},    {"pieces", 60},
-                                                  {"mib", 1},       {"kib", 2},       {"blocks", 3},       {"nvar", 2},
-                                                  {"block-kib", 8}, {"nxb", 2},       {"transfer-kib", 3}, {"width", 30},
-                                                  {"height", 20},   {"overlap-x", 4}, {"overlap-y", 3}};
+    const std::map<std::string, int64_t> sizes = {
+        {"cells", 6},   {"points", 7},    {"accesses", 50}, {"pieces", 60}, {"mib", 1},          {"kib", 2},
+        {"blocks", 3},  {"nvar", 2},      {"block-kib", 8}, {"nxb", 2},     {"transfer-kib", 3}, {"width", 30},
+        {"height", 20}, {"overlap-x", 4}, {"overlap-y", 3}, {"nx", 12},     {"nz", 7},           {"guard-cells", 1}};
     value = sizes.count(name) != 0 ? sizes.at(name) : value;
   }
   return chosen;

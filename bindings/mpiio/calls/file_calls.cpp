@@ -112,10 +112,11 @@ Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info i
 Hints hints_in_effect(File& file) {
   Hints hints = access::effective_hints(file.hints());
   const storage::Capabilities capabilities = access::with_hints(file.storage().handle().capabilities(), file.hints());
-  const std::vector<int> aggregators =
-      access::plan_aggregators(file.storage().handle().capabilities(), file.hints(), file.comm()).aggregators;
-  hints["cb_nodes"] = std::to_string(aggregators.size());
-  hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), aggregators);
+  const access::ThroughAggregators plan =
+      access::plan_aggregators(file.storage().handle().capabilities(), file.hints(), file.comm());
+  hints["cb_nodes"] = std::to_string(plan.aggregators.size());
+  hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), plan.aggregators);
+  hints["cb_buffer_size"] = std::to_string(plan.buffer_bytes);
   // Storage that isn't striped has no stripes to report.
   hints.erase("striping_unit");
   hints.erase("striping_factor");

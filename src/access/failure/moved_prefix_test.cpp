@@ -88,7 +88,7 @@ std::vector<int64_t> counts_of_read(const Case& c, const std::string& faults) {
 /// Random requests with several aggregators that need several rounds.
 Case make_case_of_rounds(uint64_t seed) {
   Case c = make_case(seed);
-  c.hints.collective_buffer_bytes = 512;
+  c.plan.buffer_bytes = 512;
   c.plan.unit_bytes = std::min<int64_t>(c.plan.unit_bytes, 512);
   return c;
 }
@@ -129,7 +129,7 @@ Case make_regular_case(uint64_t seed, bool by_turns) {
   Case c;
   c.seed = seed;
   c.simulation = {.ranks = kRanks, .ranks_per_node = 2, .seed = seed};
-  c.hints.collective_buffer_bytes = 2 * kRoundBytes;
+  c.plan.buffer_bytes = 2 * kRoundBytes;
   c.plan.aggregators = {1, 2};
   c.plan.unit_bytes = kRoundBytes;
   c.plan.gather_on_nodes = seed % 2 == 0;

@@ -29,8 +29,9 @@ struct Alone {
 
 /// Ranks bring their bytes together at some of them.
 struct ThroughAggregators {
-  std::vector<int> aggregators;  ///< their ranks
-  int64_t unit_bytes = 4096;     ///< file domains begin at multiples of this
+  std::vector<int> aggregators;     ///< their ranks
+  int64_t unit_bytes = 4096;        ///< file domains begin at multiples of this
+  int64_t buffer_bytes = 32 << 20;  ///< all collective buffers of one aggregator together
   /// Above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp).
   int stripe_count = 1;
   bool shared_memory = true;

@@ -21,6 +21,14 @@ constexpr int64_t kLongBesideWindowsOnDiskBytes = 64 << 10;
 constexpr int64_t kMostSpanOfWindows = 16;
 constexpr int64_t kWorthDirectBytes = 32 << 20;
 constexpr int64_t kWorthReservingBytes = 4 << 20;
+// A collective buffer that stays in a processor's cache, of one lane or of several, until it is
+// written. Lanes of which less than this part is moved have rounds with few bytes, which only cost.
+constexpr int64_t kCachedBufferBytes = 1 << 20;
+constexpr int64_t kCachedLaneBytes = 128 << 10;
+constexpr int64_t kMostSpanOfShortRounds = 4;
+// Of two ranks one aggregates: more only wait for each other, and so many fill the memory's speed.
+constexpr int kRanksAnAggregator = 2;
+constexpr int kMostAggregatorsOfANode = 8;
 
 bool on_one_node(const Comm& comm) {
   auto nodes = comm.node_of_rank();
@@ -230,7 +238,14 @@ bool windows_serve(const RequestShape& shape, const storage::Capabilities& capab
          through.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
 }
 
-// Rules 2 to 5.
+// Servers take a rank's batches in as few requests as those of an aggregator of its node, without a
+// copy, fresh buffers or a wait between them.
+bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm) {
+  return shape.in_lockstep && !capabilities.node_local_cache && capabilities.native_list && on_one_node(comm) &&
+         shape.total_bytes >= kListedPieceBytes * shape.piece_count;
+}
+
+// Rules 2 to 6.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
                          std::string& reason) {
   if (comm.size() == 1) {
@@ -241,6 +256,10 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
   const bool local = capabilities.node_local_cache;
   if (local && shape.apart && !is_dense(shape)) {
     reason = "each rank has a region of its own, far from the others";
+    return Method::kListIo;
+  }
+  if (lists_serve(shape, capabilities, comm)) {
+    reason = "servers take lists of the one node's pieces";
     return Method::kListIo;
   }
   if (!has_long_pieces(shape, capabilities)) {
@@ -287,21 +306,47 @@ ThroughAggregators plan_aggregators(const storage::Capabilities& of_storage, con
   } else {
     plan.unit_bytes = std::max<int64_t>({capabilities.stripe_bytes, capabilities.block_bytes, capabilities.lock_unit_bytes, 1});
   }
+  if (hints.collective_buffer_bytes > 0) {
+    plan.buffer_bytes = hints.collective_buffer_bytes;
+  }
   plan.shared_memory = hints.shared_memory != Switch::kDisable;
   plan.gather_on_nodes = plan.shared_memory && gathering_pays(comm);
   return plan;
 }
 
-StorageUse plan_storage(const RequestShape& shape, bool durable, const storage::Capabilities& of_storage,
-                        const ResolvedHints& hints) {
+StorageUse plan_storage(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints) {
   const storage::Capabilities capabilities = with_hints(of_storage, hints);
   const bool can_direct = shape.write && capabilities.direct_align_bytes > 0 && hints.direct != Switch::kDisable;
-  const bool wants_direct = hints.direct == Switch::kEnable || (durable && shape.total_bytes >= kWorthDirectBytes);
+  const bool wants_direct = hints.direct == Switch::kEnable || (shape.durable && shape.total_bytes >= kWorthDirectBytes);
   StorageUse use;
   use.direct = can_direct && wants_direct;
   use.reserve = shape.write && (use.direct || (capabilities.reserving_pays && shape.total_bytes >= kWorthReservingBytes));
   return use;
 }
+
+namespace {
+
+// Where all ranks reach the storage through one page cache, a round costs little more than its
+// bytes. What is written past that cache leaves the processor's cache anyway, and long requests
+// suit the device.
+bool short_rounds_pay(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                      const Comm& comm) {
+  return capabilities.node_local_cache && capabilities.stripe_count == 1 && on_one_node(comm) &&
+         hints.shared_memory != Switch::kDisable && shape.hull_bytes / kMostSpanOfShortRounds <= shape.total_bytes &&
+         !plan_storage(shape, capabilities, hints).direct;
+}
+
+// Buffers that stay in the cache, and several aggregators that fill and write them.
+void shorten_rounds(ThroughAggregators& through, const RequestShape& shape, const ResolvedHints& hints, const Comm& comm) {
+  const int count = (comm.size() + kRanksAnAggregator - 1) / kRanksAnAggregator;
+  through.aggregators = choose_aggregators(comm, hints, std::min(count, kMostAggregatorsOfANode), false);
+  if (hints.collective_buffer_bytes == 0) {
+    const int64_t bytes = std::max(kCachedBufferBytes, shape.lane_count * kCachedLaneBytes);
+    through.buffer_bytes = std::min(through.buffer_bytes, bytes);
+  }
+}
+
+}  // namespace
 
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
@@ -320,9 +365,12 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
   plan.reason += gathering_reason(through, shape, comm);
   if (windows_serve(shape, capabilities, hints, through, comm)) {
     plan.way = ThroughWindows();
-  } else {
-    plan.way = std::move(through);
+    return plan;
   }
+  if (short_rounds_pay(shape, capabilities, hints, comm)) {
+    shorten_rounds(through, shape, hints, comm);
+  }
+  plan.way = std::move(through);
   return plan;
 }
 

@@ -7,7 +7,9 @@
 //   3. storage of the node's own, long pieces or regions that lie far apart: list I/O, since
 //      exchanging would only add a copy;
 //   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
-//   5. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
+//   5. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
+//      are so short that a list of them is as long as they are;
+//   6. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
 //      for aggregators.
 // Where rule 3 or 4 would serve a rank's own request whatever the others have, it moves its bytes
 // at once, before it hears of them: one piece on storage of the node's own, one long stretch
@@ -29,12 +31,14 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  int64_t hull_bytes = 0;  ///< from the first byte to the last; 0: not known
+  int64_t hull_bytes = 0;  ///< of all lanes, from the first byte to the last; 0: not known
   bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
   bool apart = false;      ///< no rank has bytes between those of another
   bool described = false;  ///< every rank has the file descriptions of all
   /// Many lanes that are packed together: lists go in batches (batches.hpp).
   bool in_lockstep = false;
+  int lane_count = 1;    ///< stretches of the file that the ranks agree on
+  bool durable = false;  ///< a sync follows
 };
 
 /// The shape of one rank's own request.
@@ -80,10 +84,8 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilit
 /// The aggregators of an operation that goes through some. As make_plan().
 ThroughAggregators plan_aggregators(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
 
-/// Decides how the storage is used for a write, which a sync follows if `durable`. Large durable
-/// data goes past the page cache where the storage allows it, because the sync at the end would
-/// wait for the same writing.
-StorageUse plan_storage(const RequestShape& shape, bool durable, const storage::Capabilities& capabilities,
-                        const ResolvedHints& hints);
+/// Decides how the storage is used for a write. Large durable data goes past the page cache where
+/// the storage allows it, because the sync at the end would wait for the same writing.
+StorageUse plan_storage(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 }  // namespace stria::access

@@ -65,6 +65,23 @@ TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kTwoPhase);
 }
 
+TEST(Planner, ServersThatTakeListsGetThoseOfOneNode) {
+  storage::Capabilities servers;
+  servers.node_local_cache = false;
+  servers.stripe_count = 4;
+  servers.stripe_bytes = 256 << 10;
+  RequestShape pieces{.total_bytes = 1000 * 200, .piece_count = 1000, .in_lockstep = true};
+  EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kTwoPhase) << "a request a piece";
+  servers.native_list = true;
+  EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kListIo);
+  EXPECT_EQ(plan_on(4, 2, pieces, servers).method(), Method::kTwoPhase) << "several nodes";
+  const RequestShape tiny{.total_bytes = 1000 * 8, .piece_count = 1000, .in_lockstep = true};
+  EXPECT_EQ(plan_on(4, 4, tiny, servers).method(), Method::kTwoPhase) << "the list is longer than the pieces";
+  EXPECT_EQ(plan_on(4, 4, tiny, {.native_list = true}).method(), Method::kTwoPhase) << "no servers";
+  pieces.in_lockstep = false;
+  EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kTwoPhase) << "one lane, whose buffers stay";
+}
+
 TEST(Planner, RanksOfSeveralNodesGoAtOnceWhereNoExchangeCouldHelp) {
   RequestShape own{.total_bytes = 64 << 10, .piece_count = 1, .write = true, .apart = true};
   storage::Capabilities servers;
@@ -149,9 +166,10 @@ TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
 }
 
 /// How a write of that shape uses storage with these capabilities.
-StorageUse use_of(const RequestShape& shape, bool durable, const storage::Capabilities& capabilities,
+StorageUse use_of(RequestShape shape, bool durable, const storage::Capabilities& capabilities,
                   const ResolvedHints& hints = {}) {
-  return plan_storage(shape, durable, capabilities, hints);
+  shape.durable = durable;
+  return plan_storage(shape, capabilities, hints);
 }
 
 TEST(Planner, MuchDurableDataGoPastThePageCache) {
@@ -302,6 +320,53 @@ TEST(Planner, AggregatorsAreSpreadOverTheNodes) {
   // Where the storage was asked for the hints' stripes, its own answer counts before the hints.
   striped.striped_as_told = true;
   EXPECT_EQ(plan_on(7, 3, kShortPieces, striped, hints).as<ThroughAggregators>()->unit_bytes, 1 << 20);
+}
+
+TEST(Planner, RoundsAreShortOnStorageOfTheOneNode) {
+  const auto buffer_of = [](int ranks_per_node, const RequestShape& shape, const storage::Capabilities& capabilities = {},
+                            const ResolvedHints& hints = {}) {
+    return plan_on(4, ranks_per_node, shape, capabilities, hints).as<ThroughAggregators>()->buffer_bytes;
+  };
+  constexpr int64_t kLong = 32 << 20;
+  EXPECT_EQ(buffer_of(4, kShortPieces), 1 << 20);
+  EXPECT_EQ(buffer_of(2, kShortPieces), kLong) << "messages cost";
+  storage::Capabilities other;
+  other.node_local_cache = false;
+  EXPECT_EQ(buffer_of(4, kShortPieces, other), kLong) << "requests cost";
+  other = {};
+  other.stripe_count = 4;
+  other.stripe_bytes = 1 << 20;
+  EXPECT_EQ(buffer_of(4, kShortPieces, other), kLong);
+  RequestShape shape = kShortPieces;
+  shape.lane_count = 24;
+  EXPECT_EQ(buffer_of(4, shape), 3 << 20) << "a part for each dataset";
+  shape.lane_count = 1000;
+  EXPECT_EQ(buffer_of(4, shape), kLong);
+  shape = kShortPieces;
+  shape.hull_bytes = 10 * shape.total_bytes;
+  EXPECT_EQ(buffer_of(4, shape), kLong) << "most of a round would be empty";
+  shape = kShortPieces;
+  shape.durable = true;
+  EXPECT_EQ(buffer_of(4, shape), 1 << 20);
+  storage::Capabilities direct;
+  direct.direct_align_bytes = 4096;
+  EXPECT_EQ(buffer_of(4, shape, direct), kLong) << "past the page cache";
+  ResolvedHints hints;
+  hints.collective_buffer_bytes = 5 << 20;
+  EXPECT_EQ(buffer_of(4, kShortPieces, {}, hints), 5 << 20);
+}
+
+TEST(Planner, SeveralRanksOfOneNodeAggregateInShortRounds) {
+  const auto count = [&](int ranks, int ranks_per_node, const RequestShape& shape = kShortPieces) {
+    return plan_on(ranks, ranks_per_node, shape).aggregators().size();
+  };
+  EXPECT_EQ(count(2, 2), 1u);
+  EXPECT_EQ(count(5, 5), 3u);
+  EXPECT_EQ(count(20, 20), 8u);
+  EXPECT_EQ(count(8, 4), 2u) << "one a node";
+  RequestShape sparse = kShortPieces;
+  sparse.hull_bytes = 10 * sparse.total_bytes;
+  EXPECT_EQ(count(20, 20, sparse), 1u);
 }
 
 // The aggregators of `ranks` ranks on hosts "n0", "n1" …; every rank must choose the same.

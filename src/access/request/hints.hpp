@@ -25,8 +25,8 @@ struct ResolvedHints {
   enum class Domains { kAutomatic, kEven, kAligned, kStriped };
 
   int aggregator_count = 0;  ///< cb_nodes; 0: the planner's choice
-  /// cb_buffer_size: all collective buffers of one aggregator together.
-  int64_t collective_buffer_bytes = 32 << 20;
+  /// cb_buffer_size: all collective buffers of one aggregator together; 0: the planner's choice.
+  int64_t collective_buffer_bytes = 0;
   Switch collective_write = Switch::kAutomatic;  ///< romio_cb_write
   Switch collective_read = Switch::kAutomatic;   ///< romio_cb_read
   /// romio_no_indep_rw: the program makes no independent calls; two-phase both ways.

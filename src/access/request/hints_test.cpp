@@ -10,7 +10,8 @@ namespace {
 TEST(Hints, DefaultsComeBackUnderTheirNames) {
   std::vector<std::string> warnings;
   ResolvedHints defaults = resolve_hints({}, warnings);
-  EXPECT_EQ(effective_hints(defaults)["cb_buffer_size"], std::to_string(32 << 20));
+  EXPECT_EQ(effective_hints(defaults)["stria_staging_size"], std::to_string(4 << 20));
+  EXPECT_EQ(effective_hints(defaults)["cb_buffer_size"], "0") << "the planner's choice";
   EXPECT_EQ(effective_hints(defaults)["stria_driver"], "posix");
   EXPECT_TRUE(warnings.empty());
 }

@@ -59,7 +59,11 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
   agreed.set_stage(static_cast<Stage>(most.back()));
   storage::Capabilities capabilities = context.file->capabilities();
   context.comm.broadcast(std::as_writable_bytes(std::span(&capabilities, 1)), 0);
-  const RequestShape shape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .hull_bytes = hull_bytes};
+  const RequestShape shape{.total_bytes = sums[0],
+                           .piece_count = sums[1],
+                           .write = write,
+                           .hull_bytes = hull_bytes,
+                           .lane_count = static_cast<int>(lanes.size())};
   agreed.plan = make_plan(shape, capabilities, context.hints, context.comm);
   return agreed;
 }
@@ -141,7 +145,8 @@ NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lan
     return nullptr;
   }
   if (kept->windows == nullptr) {
-    int64_t bytes = std::clamp<int64_t>(context.hints.collective_buffer_bytes / NodeWindows::kWindows, 1, kMostWindowBytes);
+    const int64_t asked = context.hints.collective_buffer_bytes;
+    int64_t bytes = asked == 0 ? kMostWindowBytes : std::clamp<int64_t>(asked / NodeWindows::kWindows, 1, kMostWindowBytes);
     context.comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
     auto made = NodeWindows::create(context.comm, bytes);
     kept->no_windows = !made.ok();

@@ -162,7 +162,8 @@ Status ReadSession::move_pending(Call call) {
   return status;
 }
 
-Status ReadSession::move(const access::RequestShape& shape) {
+Status ReadSession::move(const access::RequestShape& agreed) {
+  const access::RequestShape shape = with_lanes(agreed);
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });

@@ -194,6 +194,17 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   return access::RequestShape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true};
 }
 
+access::RequestShape Session::with_lanes(access::RequestShape shape) const {
+  shape.lane_count = 0;
+  for (const DatasetEntry& dataset : catalog_.datasets()) {
+    if (dataset.data_offset >= 0) {
+      shape.hull_bytes += dataset.is_interleaved() ? dataset.data_bytes() : dataset.extent().size();
+      ++shape.lane_count;
+    }
+  }
+  return shape;
+}
+
 // The hash of the calls, that of the contents where this rank has given all, and how
 // many ranks have.
 std::array<int64_t, 2 * kEqualityTerms + 1> Session::log_terms() const {

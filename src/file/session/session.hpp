@@ -132,6 +132,8 @@ class Session {
   /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log
   /// differs. Collective: yes.
   Result<access::RequestShape> agree_on_request(Call call, bool write);
+  /// The shape with what the catalog tells of the stretches of the file. Local.
+  access::RequestShape with_lanes(access::RequestShape shape) const;
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
   /// it can do. Collective: yes.
   Status agree_on_open(Call call, const Status& mine, storage::File* file);

@@ -275,11 +275,13 @@ Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
   return agree_on_request(call, true);
 }
 
-Status WriteSession::move(const access::RequestShape& shape, bool last) {
+Status WriteSession::move(const access::RequestShape& agreed, bool last) {
+  access::RequestShape shape = with_lanes(agreed);
+  shape.durable = options_.sync;
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });
-  const auto use = access::plan_storage(shape, options_.sync, capabilities_, environment_.hints);
+  const auto use = access::plan_storage(shape, capabilities_, environment_.hints);
   DataMove data({.environment = environment_,
                  .capabilities = capabilities_,
                  .datasets = catalog_.datasets(),

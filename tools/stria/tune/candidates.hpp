@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stria/hints.hpp"
+#include "tune/race.hpp"
 
 namespace stria::tool {
 
@@ -16,6 +17,10 @@ struct Machine {
 /// Method by buffer, for two-phase also by aggregators, and on a store by stripes; in an order that
 /// mixes them, because the last ones may not be reached.
 std::vector<Hints> candidates(const Machine& machine);
+
+/// The same questions one after the other: the method and its aggregators, the buffer, and on a
+/// store the size of stripes and the number of servers.
+std::vector<Stage> stages(const Machine& machine);
 
 /// Why one would set this hint, for a comment.
 std::string meaning(const std::string& name);

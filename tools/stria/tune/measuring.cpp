@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -22,6 +23,12 @@ namespace {
 double shared(MPI_Comm comm, double value) {
   MPI_Bcast(&value, 1, MPI_DOUBLE, 0, comm);
   return value;
+}
+
+// One word for a command line.
+std::string as_key(std::string words) {
+  std::replace(words.begin(), words.end(), ' ', '+');
+  return words;
 }
 
 }  // namespace
@@ -61,15 +68,26 @@ double Measuring::now() const {
   return past_.is_left() ? past_time_s_ : elapsed_s_ + shared(comm_, MPI_Wtime() - begin_s_);
 }
 
-double Measuring::run(const std::string& key, const Hints& hints) {
+template <typename Run>
+double Measuring::run_unless_past(const std::string& key, const std::string& words, Run run) {
   if (const PastRun* past = past_.take(key)) {
     past_time_s_ = past->ended_s;
     return past->seconds;
   }
-  tell(fmt::format("begin {} {}", key, in_words(hints)));
-  const double seconds = seconds_of(hints);
+  tell(fmt::format("begin {} {}", key, words));
+  const double seconds = run();
   tell(fmt::format("done {}", seconds));
   return seconds;
+}
+
+double Measuring::run(const Hints& hints) {
+  const std::string words = in_words(hints);
+  return run_unless_past(hints.empty() ? kDefaultsKey : as_key(words), words, [&] { return seconds_of(hints); });
+}
+
+double Measuring::run_other(const std::string& key, const OtherRun& other) {
+  const std::string words = fmt::format("{} by {}", other.workload, in_words(other.hints));
+  return run_unless_past(key, words, [&] { return seconds_of(other); });
 }
 
 void Measuring::tell(const std::string& message) const {
@@ -90,6 +108,36 @@ double Measuring::seconds_of(const Hints& hints) {
     }
     return std::numeric_limits<double>::infinity();
   }
+}
+
+double Measuring::seconds_of(const OtherRun& other) const {
+  const auto& kinds = bench::workload_kinds();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.name == other.workload; });
+  bench::BenchOptions options;
+  options.kind = &*kind;
+  options.chosen = kind->standards();
+  for (const auto& [name, value] : other.sizes) {
+    options.chosen.numbers[name] = value;
+  }
+  options.rounds = 1;
+  options.warm_up = false;
+  options.through = other.through;
+  options.directory = options_.directory;
+  options.layer.hints = other.hints;
+  double seconds = std::numeric_limits<double>::infinity();
+  const auto measure = [&](MPI_Comm comm) {
+    try {
+      const auto result = bench::run_benchmark(comm, options, [](const std::string&) {});
+      seconds = spread(result.write.seconds).median;
+    } catch (const Error&) {  // it stays infinite
+    }
+  };
+  if (other.one_writer) {
+    on_root(comm_, [&] { measure(MPI_COMM_SELF); });
+  } else {
+    measure(comm_);
+  }
+  return shared(comm_, seconds);
 }
 
 }  // namespace stria::tool

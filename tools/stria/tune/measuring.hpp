@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <map>
 #include <string>
 
 #include "stria/hints.hpp"
@@ -30,6 +31,16 @@ class Place {
   std::string made_;
 };
 
+/// A run of another workload than the one that is tuned for.
+struct OtherRun {
+  using Sizes = std::map<std::string, int64_t>;
+  std::string workload;
+  Sizes sizes = {};
+  Hints hints = {};
+  std::string through = "posix";
+  bool one_writer = false;  ///< rank 0 is alone
+};
+
 /// Every function is collective, and gives all ranks the same.
 class Measuring {
  public:
@@ -42,12 +53,17 @@ class Measuring {
   bool was_said() const { return past_.is_left(); }
   /// Seconds of one write, and of one read where that counts; infinite where hints ask for more
   /// than there is. The defaults must not fail: throws stria::Error.
-  double run(const std::string& key, const Hints& hints);
+  double run(const Hints& hints);
+  /// Seconds of one write of another workload; infinite where it fails.
+  double run_other(const std::string& key, const OtherRun& other);
   /// Sends the watcher a line.
   void tell(const std::string& message) const;
 
  private:
+  template <typename Run>
+  double run_unless_past(const std::string& key, const std::string& words, Run run);
   double seconds_of(const Hints& hints);
+  double seconds_of(const OtherRun& other) const;
 
   MPI_Comm comm_;
   bench::BenchOptions options_;

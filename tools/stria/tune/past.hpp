@@ -19,7 +19,7 @@ namespace stria::tool {
 inline constexpr const char* kToWatcher = "@stria-tune ";
 /// The option by which ranks get the outcomes. It is between these processes, and not described.
 inline constexpr const char* kPastOption = "--past";
-/// The key of the defaults in outcomes; that of a candidate is its number.
+/// The key of the defaults in outcomes; that of a candidate has its hints.
 inline constexpr const char* kDefaultsKey = "d";
 
 struct PastRun {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "spread.hpp"
 
@@ -19,7 +20,7 @@ constexpr int kLeastFinalRounds = 5;  // one may go the other way
 constexpr int kMostFinalRounds = 15;
 /// The defaults must have time for as many runs, or nothing is tried.
 constexpr int kLeastRuns = 12;
-/// What isn't faster by this is not worth a file.
+/// What isn't faster by this is not worth a file, or a hint more.
 constexpr double kLeastGain = 1.03;
 
 double median(const std::vector<double>& values) {
@@ -28,23 +29,31 @@ double median(const std::vector<double>& values) {
 
 class Race {
  public:
-  Race(const Track& track, const std::vector<Hints>& candidates) : track_(track) {
-    for (const Hints& hints : candidates) {
-      verdict_.runners.push_back({hints, {}});
-    }
-  }
+  explicit Race(const Track& track) : track_(track) {}
 
-  Verdict run() {
+  Verdict run(const std::vector<Hints>& candidates, const std::vector<Stage>& stages) {
     track_.run({});  // makes the storage warm
     const double once = default_run();
     if (once * kLeastRuns > track_.budget_s) {
-      verdict_.runners.clear();
       verdict_.reason = fmt::format("a run takes {:.2f} s: too long for a budget of {:.0f} s", once, track_.budget_s);
       return verdict_;
     }
-    search();
-    if (!verdict_.runners.empty()) {
+    const double end = kSearchPart * track_.budget_s;
+    if (search_s(candidates.size(), once) < end - track_.now()) {
+      search(candidates, end);
+    } else {
+      for (size_t i = 0; i < stages.size() && track_.now() < end; ++i) {
+        search(stages[i](best_), track_.now() + (end - track_.now()) / static_cast<double>(stages.size() - i));
+      }
+    }
+    sort(verdict_.runners);
+    const auto best = std::find_if(verdict_.runners.begin(), verdict_.runners.end(),
+                                   [&](const Runner& runner) { return runner.hints == best_; });
+    if (best != verdict_.runners.end()) {
+      std::rotate(verdict_.runners.begin(), best, best + 1);
       decide();
+    } else {
+      verdict_.reason = "no candidate was ahead of them in the search";
     }
     verdict_.default_s = median(defaults_);
     return verdict_;
@@ -56,41 +65,53 @@ class Race {
     return defaults_.back();
   }
 
-  // The first `standing_` runners are still in the race.
-  void search() {
-    standing_ = verdict_.runners.size();
-    const double end = kSearchPart * track_.budget_s;
-    for (int rounds = 1; standing_ > 1 && track_.now() < end; rounds *= 2) {
-      track_.progress(fmt::format("{} candidates, {} rounds each", standing_, rounds));
-      for (int round = 0; round < rounds && track_.now() < end; ++round) {
-        run_round(end);
-      }
-      drop_untried();
-      sort_standing();
-      standing_ = std::max<size_t>((standing_ + 1) / 2, std::min<size_t>(standing_, 1));
-    }
-    drop_untried();
+  // What halving so many takes: each stage has half as many and twice as many rounds.
+  static double search_s(size_t count, double once) {
+    const double a_stage = static_cast<double>(count + count / kGroup + 1);
+    return once * a_stage * std::ceil(std::log2(static_cast<double>(count) + 1));
   }
 
-  void run_round(double end) {
-    double compared = 0;
-    for (size_t i = 0; i < standing_ && track_.now() < end; ++i) {
-      if (i % kGroup == 0) {
+  static void sort(std::vector<Runner>& runners) {
+    std::stable_sort(runners.begin(), runners.end(),
+                     [](const Runner& a, const Runner& b) { return median(a.ratios) > median(b.ratios); });
+  }
+
+  // Halves the candidates until one is left, and takes it if it is ahead of the best so far.
+  void search(const std::vector<Hints>& candidates, double end) {
+    std::vector<Runner> standing;
+    for (const Hints& hints : candidates) {
+      standing.push_back({hints, {}});
+    }
+    Runner kept{best_, {}};  // ratios of the defaults to themselves are 1 and the noise
+    for (int rounds = 1; !standing.empty() && track_.now() < end; rounds *= 2) {
+      track_.progress(fmt::format("{} candidates, {} rounds each", standing.size(), rounds));
+      for (int round = 0; round < rounds && track_.now() < end; ++round) {
+        run_round(standing, kept, end);
+      }
+      std::erase_if(standing, [](const Runner& runner) { return runner.ratios.empty(); });
+      sort(standing);
+      if (standing.size() <= 1) {
+        break;
+      }
+      const auto half = standing.begin() + static_cast<std::ptrdiff_t>((standing.size() + 1) / 2);
+      verdict_.runners.insert(verdict_.runners.end(), half, standing.end());
+      standing.erase(half, standing.end());
+    }
+    if (!standing.empty() && median(standing[0].ratios) > kLeastGain * median(kept.ratios)) {
+      best_ = standing[0].hints;
+    }
+    verdict_.runners.insert(verdict_.runners.end(), standing.begin(), standing.end());
+  }
+
+  void run_round(std::vector<Runner>& standing, Runner& kept, double end) {
+    double compared = default_run();
+    kept.ratios.push_back(kept.hints.empty() ? 1 : compared / track_.run(kept.hints));
+    for (size_t i = 0; i < standing.size() && track_.now() < end; ++i) {
+      if (i > 0 && i % kGroup == 0) {
         compared = default_run();
       }
-      Runner& runner = verdict_.runners[i];
-      runner.ratios.push_back(compared / track_.run(runner.hints));
+      standing[i].ratios.push_back(compared / track_.run(standing[i].hints));
     }
-  }
-
-  void drop_untried() {
-    std::erase_if(verdict_.runners, [](const Runner& runner) { return runner.ratios.empty(); });
-    standing_ = std::min(standing_, verdict_.runners.size());
-  }
-
-  void sort_standing() {
-    std::stable_sort(verdict_.runners.begin(), verdict_.runners.begin() + static_cast<std::ptrdiff_t>(standing_),
-                     [](const Runner& a, const Runner& b) { return median(a.ratios) > median(b.ratios); });
   }
 
   void decide() {
@@ -121,14 +142,14 @@ class Race {
 
   const Track& track_;
   std::vector<double> defaults_;
-  size_t standing_ = 0;
+  Hints best_;  // so far
   Verdict verdict_;
 };
 
 }  // namespace
 
-Verdict race(const Track& track, const std::vector<Hints>& candidates) {
-  return Race(track, candidates).run();
+Verdict race(const Track& track, const std::vector<Hints>& candidates, const std::vector<Stage>& stages) {
+  return Race(track).run(candidates, stages);
 }
 
 std::string in_words(const Hints& hints) {

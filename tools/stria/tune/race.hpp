@@ -1,11 +1,13 @@
 // Finds the hints with which a workload runs fastest, by successive halving.
 //
 // Problem: storage is noisy, and the best of many candidates by one look each is often only the
-// luckiest.
-// Method: all candidates run once, with the defaults between them, so that each is compared with
-// its neighbour in time. The better half by the median ratio goes on to twice as many rounds, until
-// one is left. That one and the defaults then run in turn, the defaults twice, in new rounds. It
-// wins only if it is ahead by more than the defaults differ from themselves.
+// luckiest. On slow storage there is no time for more than one look at all of them.
+// Method: candidates run once, with the defaults between them, so that each is compared with its
+// neighbour in time. The better half by the median ratio goes on to twice as many rounds, until one
+// is left. Where there is no time for all at once, one question is settled after the other: each
+// stage's candidates add to what won the stage before, which stays in the race. The winner and the
+// defaults then run in turn, the defaults twice, in new rounds. It wins only if it is ahead by more
+// than the defaults differ from themselves.
 // Cost: what the budget allows. Candidates that it leaves no time for are not tried.
 #pragma once
 
@@ -40,7 +42,11 @@ struct Verdict {
   std::string reason;                ///< in a sentence
 };
 
-Verdict race(const Track& track, const std::vector<Hints>& candidates);
+/// The candidates of a stage, given the hints that won before.
+using Stage = std::function<std::vector<Hints>(const Hints& best)>;
+
+/// Races all `candidates` at once where the budget has time for it, else by `stages`.
+Verdict race(const Track& track, const std::vector<Hints>& candidates, const std::vector<Stage>& stages);
 
 /// "cb_nodes=2 stria_method=two_phase"; "defaults" where there are none.
 std::string in_words(const Hints& hints);

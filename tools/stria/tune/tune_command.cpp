@@ -15,6 +15,7 @@
 #include "tune/past.hpp"
 #include "tune/pattern.hpp"
 #include "tune/race.hpp"
+#include "tune/storage_figures.hpp"
 #include "tune/supervisor.hpp"
 
 namespace stria::tool {
@@ -36,6 +37,9 @@ struct Arguments {
 };
 
 constexpr size_t kTableRows = 8;
+/// The part of the budget for the figures of the storage.
+constexpr double kFiguresPart = 0.15;
+
 std::string table(const Verdict& verdict) {
   std::string text = fmt::format("\n{:>8}{:>8}   hints\n{:>8.2f}{:>8}   defaults: {:.1f} ms\n", "faster", "rounds", 1.0, "",
                                  verdict.default_s * 1e3);
@@ -46,10 +50,13 @@ std::string table(const Verdict& verdict) {
   return text;
 }
 
-std::string hints_file(const Arguments& arguments, int ranks, const Verdict& verdict) {
+std::string hints_file(const Arguments& arguments, int ranks, const std::vector<std::string>& figures, const Verdict& verdict) {
   std::string text = fmt::format(
       "# Written by `stria tune` for {} through {}{}, {} ranks, in {}.\n", arguments.workload, arguments.through,
       arguments.sizes.empty() ? "" : fmt::format(" ({})", fmt::join(arguments.sizes, ", ")), ranks, arguments.directory);
+  for (const std::string& line : figures) {
+    text += fmt::format("# Here {}.\n", line);
+  }
   if (!verdict.runners.empty()) {
     text += fmt::format("# Best of {} candidates: {}\n# {}.\n", verdict.runners.size(), in_words(verdict.runners[0].hints),
                         verdict.reason);
@@ -111,7 +118,7 @@ int run(MPI_Comm comm, const Arguments& arguments) {
                             arguments.through, ranks, arguments.budget_s, arguments.directory,
                             pattern.told.empty() ? "" : fmt::format("  {}\n", pattern.told)));
   }
-  const std::vector<Hints> all = candidates({ranks, is_store(arguments.directory)});
+  const Machine machine{ranks, is_store(arguments.directory)};
   Track track;
   track.budget_s = arguments.budget_s;
   track.now = [&] { return measuring.now(); };
@@ -120,12 +127,14 @@ int run(MPI_Comm comm, const Arguments& arguments) {
       print(comm, fmt::format("  {:5.1f} s: {}\n", track.now(), line));
     }
   };
-  track.run = [&](const Hints& hints) {
-    const auto found = std::find(all.begin(), all.end(), hints);
-    return measuring.run(hints.empty() ? kDefaultsKey : std::to_string(found - all.begin()), hints);
-  };
-  const Verdict verdict = race(track, all);
-  write_text(comm, arguments.output, hints_file(arguments, ranks, verdict));
+  track.run = [&](const Hints& hints) { return measuring.run(hints); };
+  track.run({});  // what can't be at all is said before anything else
+  const auto figures = in_sentences(measure_storage(measuring, machine, kFiguresPart * arguments.budget_s));
+  for (const std::string& line : figures) {
+    track.progress(line);
+  }
+  const Verdict verdict = race(track, candidates(machine), stages(machine));
+  write_text(comm, arguments.output, hints_file(arguments, ranks, figures, verdict));
   print_outcome(comm, arguments, verdict);
   return kDone;
 }

@@ -9,7 +9,7 @@
 namespace stria::access {
 
 int64_t AggregatorBuffers::asked_bytes() const {
-  return std::max<int64_t>(context_.hints.collective_buffer_bytes / kTwins, 1);
+  return std::max<int64_t>(plan_.buffer_bytes / kTwins, 1);
 }
 
 // The size of a kept buffer for one round: enough for any request of these extents. It is computed

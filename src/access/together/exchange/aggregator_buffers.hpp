@@ -22,7 +22,7 @@ class AggregatorBuffers {
   AggregatorBuffers(const Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, KeptBuffers* kept)
       : context_(context), plan_(plan), lanes_(lanes), kept_(kept) {}
 
-  /// The bytes of one buffer that the hints ask for.
+  /// The bytes of one buffer that the plan asks for.
   int64_t asked_bytes() const;
   /// Finds the place of each aggregator among the ranks of its node. May throw std::bad_alloc.
   void number_node_ranks();

@@ -64,8 +64,7 @@ Row measure(int ranks) {
       encode_description(std::span(&lane, 1), chosen, message);
       row.description_bytes = static_cast<int64_t>(message.size());
     }
-    FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), hints.collective_buffer_bytes / 2,
-                        plan.unit_bytes);
+    FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), plan.buffer_bytes / 2, plan.unit_bytes);
     row.rounds = domains.round_count();
     for (int a = 0; a < domains.aggregator_count(); ++a) {
       row.met += domains.meets(a, 0, hull_of(lane.streams[0])) ? 1 : 0;
@@ -160,7 +159,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
   }
   plan.gather_on_nodes = gather;
   ResolvedHints hints;
-  hints.collective_buffer_bytes = 256 << 10;
+  plan.buffer_bytes = 256 << 10;
   storage::MemoryDriver memory;
   memory.open("file", {.mode = storage::OpenOptions::Mode::kCreate}).value();
   Traffic traffic;
@@ -173,7 +172,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
     if (with_bytes) {
       lane.streams.push_back({0, Datatype::subarray(sizes, subsizes, starts, Order::kC, Datatype::bytes(1)).value()});
     }
-    const FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), hints.collective_buffer_bytes / 2,
+    const FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), plan.buffer_bytes / 2,
                               plan.unit_bytes);
     traffic.rounds = domains.round_count();
     const int node = comm.node_of_rank()[static_cast<size_t>(rank)];
