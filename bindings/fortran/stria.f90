@@ -19,9 +19,6 @@
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
 ! append, flush, commit, commit_async, discard, read, place_rows, get_attribute and what else reads
 ! small content, verify) are made by all ranks in the same order, and have the same outcome on all.
-!
-! The parts of this file: c_files.inc, c_datasets.inc and c_content.inc declare what is called in C,
-! the others have the procedures of the types.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -90,9 +87,9 @@ module stria
     generic :: get_strided => get_strided_i4, get_strided_i8
     ! put_elements(elements, values [, ierr]): as put, value i to place i of the map. values is
     ! contiguous, of any rank, and as long as the map.
-    procedure :: put_elements
+    procedure :: put_elements => dataset_put_elements
     ! get_elements(elements, values [, ierr]): as get, likewise.
-    procedure :: get_elements
+    procedure :: get_elements => dataset_get_elements
     ! type(): the constant of its numbers, such as stria_real64.
     procedure :: type => dataset_type
     ! type_name(): "float64", "string[4]", "record[84]" and so on.
@@ -193,9 +190,9 @@ module stria
     generic :: get_attribute => get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_c4_value, get_c8_value
     generic :: get_attribute => get_logical_value, get_text, get_texts
     ! set_references(object, name, paths [, ierr]): an attribute of references to objects.
-    procedure :: set_references
+    procedure :: set_references => file_set_references
     ! get_references(object, name, paths [, ierr]): the paths, an allocatable list.
-    procedure :: get_references
+    procedure :: get_references => file_get_references
     ! attributes(object, names [, ierr]): the names of an object's attributes, an allocatable list.
     procedure :: attributes => file_attributes
     ! attribute_types(object, types [, ierr]): their types and shapes in the same order, such as
@@ -248,6 +245,7 @@ module stria
     integer(c_int64_t) :: first_row, last_row
   end type
 
+  ! What is called in C; then the procedures of the types.
 #include "c_files.inc"
 #include "c_datasets.inc"
 #include "c_content.inc"
