@@ -52,8 +52,7 @@ double checkpoint(int64_t blocks, const std::vector<double>& unk, const std::str
   const stria::Datatype cells = interior(blocks, n);
   stria::File file = create(path);
   for (int64_t v = 0; v < kVariables; ++v) {
-    auto dataset =
-        file.create_dataset("v" + std::to_string(v + 1), stria::ElementType::kFloat64, {ranks * blocks, n, n, n});
+    auto dataset = file.create_dataset("v" + std::to_string(v + 1), stria::ElementType::kFloat64, {ranks * blocks, n, n, n});
     dataset.put({{rank * blocks, 0, 0, 0}, {blocks, n, n, n}}, {unk.data() + v, cells, stria::ElementType::kFloat64});
   }
   file.commit();

@@ -1,4 +1,4 @@
-"""put.cpp in Python: through stria, or with `h5py` before the other arguments through h5py with MPI."""
+"""put.cpp in Python, through stria; or through h5py, where `h5py` is the first argument."""
 
 import sys
 

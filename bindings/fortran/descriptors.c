@@ -226,7 +226,7 @@ static char* value_at(const CFI_cdesc_t* value, int64_t index) {
   return (char*)value->base_addr + (value->rank == 0 ? 0 : (ptrdiff_t)index * value->dim[0].sm);
 }
 
-/* C's strings of an array of Fortran's, in its order. The caller frees them. NULL: out of memory. */
+/* C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
 static char** c_strings(const CFI_cdesc_t* value) {
   const int64_t count = value_count(value) < 0 ? 0 : value_count(value);
   char** texts = calloc((size_t)count + 1, sizeof *texts);
@@ -293,7 +293,7 @@ int stria_f_get_logical(stria_file* file, const char* object, const char* name, 
   const int code = stria_get_numbers(file, object, name, STRIA_INT8, bytes == NULL || count < 0 ? 0 : count, bytes, &there);
   for (int64_t i = 0; bytes != NULL && code == STRIA_OK && i < count && i < there; ++i) {
     memset(value_at(value, i), 0, value->elem_len);
-    *value_at(value, i) = bytes[i] != 0;  /* this machine's numbers begin with their lowest byte */
+    *value_at(value, i) = bytes[i] != 0; /* this machine's numbers begin with their lowest byte */
   }
   free(bytes);
   return code;

@@ -37,8 +37,8 @@ contains
     close (unit, status="delete")
   end subroutine
 
-  ! Element number p of a and b, in Fortran's order, is p / 2; each rank has every ranks-th, the last
-  ! first, and leaves out one.
+  ! Element number p of a and b, in Fortran's order, is p / 2; each rank has every ranks-th, the
+  ! last first, and leaves out one.
   subroutine elements()
     type(stria_file) :: file
     type(stria_dataset) :: dataset

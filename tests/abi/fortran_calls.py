@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares stria.h with the module stria for Fortran: every function of C is called there, or stands
-here with what Fortran has instead."""
+"""Compares stria.h with the module stria for Fortran: every function of C is called there, or
+stands here with what Fortran has instead."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Athena++ with the patch of docs/adopting writes the files that it writes without, and how long both
-# take.
+# Athena++ with the patch of docs/adopting writes the files that it writes without, and how long
+# both take.
 # usage: STRIA_ATHENA_SOURCE=DIR athena_test.sh BUILD_DIR [ATHENA_OPTION ...]
 #   ATHENA_OPTION  replaces a parameter of athena_input.txt, such as mesh/nx1=96
 set -euo pipefail
