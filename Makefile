@@ -1,9 +1,9 @@
 # Every target calls a script or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
+.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-languages bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing: Debian packages, Python packages in build/venv
 	@scripts/setup.sh
@@ -28,6 +28,9 @@ check-drop-in: ## programs that nobody here wrote, on the MPI-IO drop-in: mpi4py
 
 bench: ## FLASH I/O through Stria and its peers, side by side; results in out/bench
 	@scripts/bench.sh
+
+bench-languages: ## what a call and a checkpoint cost in C, Fortran and Python beside C++ and h5py
+	@scripts/bench_languages.sh
 
 bench-mpiio: ## MPI-IO patterns through the native implementations and the drop-in, side by side
 	@scripts/bench_mpiio.sh

@@ -4,11 +4,31 @@
 #include "descriptors.h"
 
 #include <ISO_Fortran_binding.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The element type of an array; -1 if files have none like it. */
+/* What was wrong with an array, in the place of the library's message about what it got instead. */
+static _Thread_local char own_message[200], replaced[400];
+
+/* An array that can't be meant is passed on to the library as nothing, so that the error reaches
+ * all ranks. `code` is what the library said to that. */
+static int refuse(int code, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(own_message, sizeof own_message, format, values);
+  va_end(values);
+  snprintf(replaced, sizeof replaced, "%s", stria_error_message());
+  return code;
+}
+
+const char* stria_f_error_message(void) {
+  const char* message = stria_error_message();
+  return own_message[0] != '\0' && strncmp(message, replaced, sizeof replaced - 1) == 0 ? own_message : message;
+}
+
+/* The element type of an array; -1 if files have none like it. Complex numbers are pairs of it. */
 static int element_of(const CFI_cdesc_t* array) {
   switch (array->type) {
     case CFI_type_int8_t:
@@ -20,8 +40,10 @@ static int element_of(const CFI_cdesc_t* array) {
     case CFI_type_int64_t:
       return STRIA_INT64;
     case CFI_type_float:
+    case CFI_type_float_Complex:
       return STRIA_FLOAT32;
     case CFI_type_double:
+    case CFI_type_double_Complex:
       return STRIA_FLOAT64;
     default:
       return -1;
@@ -52,43 +74,113 @@ static void describe_place(const CFI_cdesc_t* array, int rank, const int64_t* st
   }
 }
 
-typedef int transfer_call(stria_dataset*, const int64_t*, const int64_t*, void*, const stria_type*, int);
-
-static int put(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
-               int element) {
-  return stria_put(dataset, start, count, data, type, element);
+static int is_complex(const CFI_cdesc_t* array) {
+  return array->type == CFI_type_float_Complex || array->type == CFI_type_double_Complex;
 }
 
-static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
+typedef int transfer_call(stria_dataset*, const int64_t* start, const int64_t* count, const int64_t* stride, void*,
+                          const stria_type*, int element);
+
+static int put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
+               const stria_type* type, int element) {
+  const stria_slab slab = {start, count, stride, NULL};
+  return stride == NULL ? stria_put(dataset, start, count, data, type, element)
+                        : stria_put_slab(dataset, &slab, data, type, element);
+}
+
+static int get(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
+               const stria_type* type, int element) {
+  const stria_slab slab = {start, count, stride, NULL};
+  return stride == NULL ? stria_get(dataset, start, count, data, type, element)
+                        : stria_get_slab(dataset, &slab, data, type, element);
+}
+
+static int read_now(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
+                    const stria_type* type, int element) {
+  (void)stride;
+  return stria_read(dataset, start, count, data, type, element);
+}
+
+static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                    CFI_cdesc_t* array) {
   const int rank = stria_dataset_rank(dataset);
-  int64_t start_c[CFI_MAX_RANK + 1] = {0}, count_c[CFI_MAX_RANK + 1] = {0};
-  /* An impossible place is passed on as no place, so that the error reaches all ranks. */
-  const int fits = start_count == rank && array->rank <= rank && rank <= CFI_MAX_RANK;
+  int64_t start_c[CFI_MAX_RANK + 1] = {0}, count_c[CFI_MAX_RANK + 1] = {0}, stride_c[CFI_MAX_RANK + 1] = {0};
+  const int fits = start_count == rank && array->rank <= rank && rank <= CFI_MAX_RANK && !is_complex(array);
   stria_type* type = NULL;
   if (fits) {
     describe_place(array, rank, start, start_c, count_c);
+    for (int i = 0; stride != NULL && i < rank; ++i) {
+      stride_c[rank - 1 - i] = stride[i];
+    }
   }
   int code = type_of(array, &type);
   if (code == STRIA_OK) {
     /* A file would not refuse any place of an array without elements. */
     const int empty = stria_type_size(type) == 0;
     void* data = array->base_addr == NULL && empty ? &start_c : array->base_addr;
-    code = call(dataset, fits ? start_c : NULL, fits ? count_c : NULL, data, type, element_of(array));
+    code = call(dataset, fits ? start_c : NULL, fits ? count_c : NULL, stride == NULL ? NULL : stride_c, data, type,
+                element_of(array));
+    if (!fits && is_complex(array)) {
+      code = refuse(code, "an array of complex numbers: put and get its real and imaginary parts");
+    } else if (!fits) {
+      code = refuse(code, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions", (int)array->rank,
+                    start_count, rank);
+    }
   }
   stria_type_free(type);
   return code;
 }
 
+typedef int elements_call(stria_dataset*, const stria_elements*, void*, int);
+
+static int put_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element) {
+  return stria_put_elements(dataset, elements, data, element);
+}
+
+static int transfer_elements(elements_call* call, stria_dataset* dataset, const stria_elements* elements, int64_t count,
+                             CFI_cdesc_t* values) {
+  int64_t size = 1, nothing = 0;
+  for (int i = 0; i < values->rank; ++i) {
+    size *= values->dim[i].extent;
+  }
+  const int together = values->rank == 0 || CFI_is_contiguous(values);
+  const int fits = size == count && together && !is_complex(values);
+  const int code = call(dataset, fits ? elements : NULL, count == 0 ? &nothing : values->base_addr, element_of(values));
+  if (fits) {
+    return code;
+  }
+  return size == count ? refuse(code, "the values of a map must be contiguous, and not complex")
+                       : refuse(code, "%lld values for a map of %lld elements", (long long)size, (long long)count);
+}
+
+int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values) {
+  return transfer_elements(put_elements, dataset, elements, count, values);
+}
+
+int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values) {
+  return transfer_elements(stria_get_elements, dataset, elements, count, values);
+}
+
+int stria_f_put_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                        CFI_cdesc_t* array) {
+  return transfer(put, dataset, start, stride, start_count, array);
+}
+
+int stria_f_get_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                        CFI_cdesc_t* array) {
+  return transfer(get, dataset, start, stride, start_count, array);
+}
+
 int stria_f_put(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
-  return transfer(put, dataset, start, start_count, array);
+  return transfer(put, dataset, start, NULL, start_count, array);
 }
 
 int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
-  return transfer(stria_get, dataset, start, start_count, array);
+  return transfer(get, dataset, start, NULL, start_count, array);
 }
 
 int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
-  return transfer(stria_read, dataset, start, start_count, array);
+  return transfer(read_now, dataset, start, NULL, start_count, array);
 }
 
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
@@ -134,18 +226,76 @@ static char* value_at(const CFI_cdesc_t* value, int64_t index) {
   return (char*)value->base_addr + (value->rank == 0 ? 0 : (ptrdiff_t)index * value->dim[0].sm);
 }
 
-static int set_strings(stria_file* file, const char* object, const char* name, const CFI_cdesc_t* value) {
-  const int64_t count = value_count(value), known = count < 0 ? 0 : count;
-  char** texts = calloc((size_t)known + 1, sizeof *texts);
-  for (int64_t i = 0; texts != NULL && i < known; ++i) {
+/* C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
+static char** c_strings(const CFI_cdesc_t* value) {
+  const int64_t count = value_count(value) < 0 ? 0 : value_count(value);
+  char** texts = calloc((size_t)count + 1, sizeof *texts);
+  for (int64_t i = 0; texts != NULL && i < count; ++i) {
     texts[i] = c_string(value_at(value, i), value->elem_len);
   }
-  const int code = value->rank == 0 ? stria_set_string(file, object, name, texts == NULL ? NULL : texts[0])
-                                    : stria_set_strings(file, object, name, count, (const char* const*)texts);
-  for (int64_t i = 0; texts != NULL && i < known; ++i) {
+  return texts;
+}
+
+static void free_strings(char** texts, const CFI_cdesc_t* value) {
+  for (int64_t i = 0; texts != NULL && i < value_count(value); ++i) {
     free(texts[i]);
   }
   free(texts);
+}
+
+static int set_strings(stria_file* file, const char* object, const char* name, const CFI_cdesc_t* value) {
+  char** texts = c_strings(value);
+  const int code = value->rank == 0 ? stria_set_string(file, object, name, texts == NULL ? NULL : texts[0])
+                                    : stria_set_strings(file, object, name, value_count(value), (const char* const*)texts);
+  free_strings(texts, value);
+  return code;
+}
+
+int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths) {
+  char** texts = c_strings(paths);
+  const int code = stria_set_references(file, object, name, value_count(paths), (const char* const*)texts);
+  free_strings(texts, paths);
+  return code;
+}
+
+int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings) {
+  char** texts = c_strings(strings);
+  const int64_t width = (int64_t)strings->elem_len;
+  const int code = stria_create_strings(file, path, value_count(strings), (const char* const*)texts, width);
+  free_strings(texts, strings);
+  return code;
+}
+
+/* A logical of any kind is an integer that isn't 0 where it is true. */
+static int is_true(const char* value, size_t bytes) {
+  int any = 0;
+  for (size_t i = 0; i < bytes; ++i) {
+    any |= value[i];
+  }
+  return any != 0;
+}
+
+int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value) {
+  const int64_t count = value_count(value);
+  unsigned char* bytes = count < 0 ? NULL : malloc((size_t)count + 1);
+  for (int64_t i = 0; bytes != NULL && i < count; ++i) {
+    bytes[i] = (unsigned char)is_true(value_at(value, i), value->elem_len);
+  }
+  const int code = stria_set_booleans(file, object, name, value->rank == 0 ? -1 : count, bytes);
+  free(bytes);
+  return code;
+}
+
+int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value) {
+  const int64_t count = value_count(value);
+  signed char* bytes = calloc((size_t)(count < 0 ? 0 : count) + 1, 1);
+  int64_t there = 0;
+  const int code = stria_get_numbers(file, object, name, STRIA_INT8, bytes == NULL || count < 0 ? 0 : count, bytes, &there);
+  for (int64_t i = 0; bytes != NULL && code == STRIA_OK && i < count && i < there; ++i) {
+    memset(value_at(value, i), 0, value->elem_len);
+    *value_at(value, i) = bytes[i] != 0; /* this machine's numbers begin with their lowest byte */
+  }
+  free(bytes);
   return code;
 }
 
@@ -155,14 +305,16 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   }
   const int element = element_of(value);
   if (value->rank == 0) {
-    return stria_set_number(file, object, name, element, value->base_addr);
+    return is_complex(value) ? stria_set_complex(file, object, name, element, -1, value->base_addr)
+                             : stria_set_number(file, object, name, element, value->base_addr);
   }
   const int64_t count = value_count(value);
   char* packed = malloc((size_t)(count < 0 ? 0 : count) * value->elem_len + 1);
   for (int64_t i = 0; packed != NULL && i < count; ++i) {
     memcpy(packed + (size_t)i * value->elem_len, value_at(value, i), value->elem_len);
   }
-  const int code = stria_set_numbers(file, object, name, element, count, packed);
+  const int code = is_complex(value) ? stria_set_complex(file, object, name, element, count, count < 0 ? NULL : packed)
+                                     : stria_set_numbers(file, object, name, element, count, packed);
   free(packed);
   return code;
 }
@@ -185,8 +337,9 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
   char* packed = calloc((size_t)(count < 0 ? 0 : count) + 1, value->elem_len);
   int64_t there = 0;
   /* Collective, so it is called whatever is wrong on this rank. */
-  const int code =
-      stria_get_numbers(file, object, name, element_of(value), packed == NULL || count < 0 ? 0 : count, packed, &there);
+  const int64_t room = packed == NULL || count < 0 ? 0 : count;
+  const int code = is_complex(value) ? stria_get_complex(file, object, name, element_of(value), room, packed, &there)
+                                     : stria_get_numbers(file, object, name, element_of(value), room, packed, &there);
   for (int64_t i = 0; packed != NULL && code == STRIA_OK && i < count && i < there; ++i) {
     memcpy(value_at(value, i), packed + (size_t)i * value->elem_len, value->elem_len);
   }
@@ -194,8 +347,8 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
   return code;
 }
 
-int64_t stria_f_message_length(void) {
-  return (int64_t)strlen(stria_error_message());
+int64_t stria_f_text_length(const char* text) {
+  return text == NULL ? 0 : (int64_t)strlen(text);
 }
 
 void stria_f_copy_text(const char* from, char* to, int64_t length) {
@@ -206,6 +359,6 @@ void stria_f_copy_text(const char* from, char* to, int64_t length) {
 }
 
 void stria_f_stop(const char* call) {
-  fprintf(stderr, "stria: %s: %s\n", call, stria_error_message());
+  fprintf(stderr, "stria: %s: %s\n", call, stria_f_error_message());
   exit(1);
 }

@@ -10,6 +10,14 @@
 int stria_f_put(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
 int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
 int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
+/* As stria_put_slab() and stria_get_slab(); `stride` has as many numbers as `start`. */
+int stria_f_put_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                        CFI_cdesc_t* array);
+int stria_f_get_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                        CFI_cdesc_t* array);
+/* As stria_put_elements() and stria_get_elements(), with a map of `count` elements. */
+int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
+int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
@@ -17,7 +25,13 @@ int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
 /* Numbers or strings, as the descriptor says; one, or a list of rank 1. */
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
-int64_t stria_f_message_length(void);
+int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
+int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
+int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
+int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings);
+/* As stria_error_message(); of what is wrong with an array, where that was it. */
+const char* stria_f_error_message(void);
+int64_t stria_f_text_length(const char* text);
 /* Copies a C string into Fortran's, filled with blanks. */
 void stria_f_copy_text(const char* from, char* to, int64_t length);
 /* Says what failed, and ends this process: mpiexec ends the others. */

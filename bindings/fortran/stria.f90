@@ -17,8 +17,8 @@
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
-! flush, commit, commit_async, discard, read, place_rows, get_attribute) are made by all ranks in
-! the same order, and have the same outcome on all.
+! append, flush, commit, commit_async, discard, read, place_rows, get_attribute and what else reads
+! small content, verify) are made by all ranks in the same order, and have the same outcome on all.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -33,9 +33,11 @@ module stria
   ! Types of the numbers of a dataset; what is put and got is converted.
   integer, parameter, public :: stria_int8 = 1, stria_uint8 = 2, stria_int16 = 3, stria_uint16 = 4, stria_int32 = 5, &
     stria_uint32 = 6, stria_int64 = 7, stria_uint64 = 8, stria_real32 = 9, stria_real64 = 10
+  ! As the last of a dataset's sizes: it has no rows yet, and append_rows gives it some.
+  integer, parameter, public :: stria_unlimited = -1
   integer, parameter :: i8 = c_int64_t
 
-  public :: stria_error_message
+  public :: stria_error_message, stria_version, stria_code_name, stria_remove_abandoned
 
   ! Names and values, as stria_options_set() in stria.h takes them: hints, and "sync", "verify",
   ! "value_range" and others.
@@ -47,6 +49,21 @@ module stria
     procedure :: set => options_set
     ! free(): the options are empty again.
     procedure :: free => options_free
+  end type
+
+  ! A map of single elements for put_elements and get_elements of any number of datasets.
+  type, public :: stria_elements
+    private
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: number = 0
+  contains
+    procedure, private :: define_i4, define_i8
+    ! define(places [, ierr]): places(i) is where value i belongs, as the number of the element in
+    ! the dataset, counted from 1 in Fortran's order; 0 leaves value i out. In any order; a place
+    ! that comes twice is an error. The time is linear in their number.
+    generic :: define => define_i4, define_i8
+    ! free(): the map is empty again. What was put with it stays put.
+    procedure :: free => elements_free
   end type
 
   ! A dataset of an open file. It lives as long as the file.
@@ -62,6 +79,21 @@ module stria
     generic :: get => get_i4, get_i8
     ! read(start, array [, ierr]): likewise at once, with whatever was got before.
     generic :: read => read_i4, read_i8
+    procedure, private :: put_strided_i4, put_strided_i8, get_strided_i4, get_strided_i8
+    ! put_strided(start, stride, array [, ierr]): as put, and the array's elements are `stride`
+    ! apart in the dataset, one number per dimension.
+    generic :: put_strided => put_strided_i4, put_strided_i8
+    ! get_strided(start, stride, array [, ierr]): as get, likewise.
+    generic :: get_strided => get_strided_i4, get_strided_i8
+    ! put_elements(elements, values [, ierr]): as put, value i to place i of the map. values is
+    ! contiguous, of any rank, and as long as the map.
+    procedure :: put_elements => dataset_put_elements
+    ! get_elements(elements, values [, ierr]): as get, likewise.
+    procedure :: get_elements => dataset_get_elements
+    ! type(): the constant of its numbers, such as stria_real64.
+    procedure :: type => dataset_type
+    ! type_name(): "float64", "string[4]", "record[84]" and so on.
+    procedure :: type_name => dataset_type_name
     ! rank(): the number of dimensions.
     procedure :: rank => dataset_rank
     ! shape(): the sizes, an integer(c_int64_t) for each dimension.
@@ -81,36 +113,91 @@ module stria
     procedure :: free => commit_free
   end type
 
+  ! What the last commit or flush did; bytes are sums over all ranks.
+  type, public :: stria_report
+    integer(c_int64_t) :: useful_bytes = 0, file_bytes = 0
+    real(c_double) :: seconds = 0  ! since the file was created or opened, on this rank
+    character(:), allocatable :: method, reason  ! of the last transfer
+  end type
+
+  ! What verify found: rows of the last dimension, from first_row to last_row. dataset "" is the
+  ! file's own metadata; last_row < first_row: the dataset is missing.
+  type, public :: stria_damage
+    character(:), allocatable :: dataset
+    integer(c_int64_t) :: first_row, last_row
+  end type
+
+  abstract interface
+    ! For progress: bytes that this rank has moved, and that it has to move.
+    subroutine stria_progress_report(done_bytes, total_bytes)
+      import
+      integer(c_int64_t), intent(in) :: done_bytes, total_bytes
+    end subroutine
+  end interface
+  public :: stria_progress_report
+
   ! An open file. A file that goes out of scope stays open: end it with close.
   type, public :: stria_file
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure, private :: create_alone, create_comm, open_alone, open_comm
+    procedure, private :: create_alone, create_comm, open_alone, open_comm, append_alone, append_comm
     ! create([comm,] path [, options] [, ierr]): comm is an integer or of mpi_f08. Without it the
     ! file belongs to this process.
     generic :: create => create_alone, create_comm
     ! open([comm,] path [, options] [, ierr]): likewise, to read an HDF5 or netCDF file.
     generic :: open => open_alone, open_comm
+    ! append([comm,] path [, options] [, ierr]): likewise, to add datasets, rows and attributes to
+    ! an HDF5 file. What it has stays readable throughout; the commit makes the new visible at once.
+    generic :: append => append_alone, append_comm
 #ifndef STRIA_NO_MPI
-    procedure, private :: create_f08, open_f08
+    procedure, private :: create_f08, open_f08, append_f08
     generic :: create => create_f08
     generic :: open => open_f08
+    generic :: append => append_f08
 #endif
     procedure, private :: create_dataset_i4, create_dataset_i8
     ! create_dataset(path, type, dims, dataset [, options] [, ierr]): type is one of the constants,
     ! dims has a size for each dimension; dataset is for put.
     generic :: create_dataset => create_dataset_i4, create_dataset_i8
+    procedure, private :: append_rows_i4, append_rows_i8
+    ! append_rows(path, rows, dataset [, ierr]): gives a dataset that was made with stria_unlimited
+    ! so many more rows, the last ones of dataset, for put.
+    generic :: append_rows => append_rows_i4, append_rows_i8
+    ! update(path, dataset [, ierr]): takes up a dataset of a file that is added to, to overwrite
+    ! elements in the file itself; that is not crash-safe.
+    procedure :: update => file_update
     ! dataset(path, dataset [, ierr]): finds a dataset of an opened file, for get and read.
     procedure :: dataset => find_dataset
-    ! set_attribute(object, name, value [, ierr]): a number, a string, or a list of either; "/" is
-    ! the file itself.
-    procedure, private :: set_i4, set_i8, set_r4, set_r8, set_text, set_texts
-    generic :: set_attribute => set_i4, set_i8, set_r4, set_r8, set_text, set_texts
+    ! datasets(paths [, ierr]): the paths of an opened file's datasets, an allocatable list of
+    ! strings, filled with blanks to one length.
+    procedure :: datasets => file_datasets
+    ! create_strings(path, strings [, ierr]): makes a dataset of a list of strings.
+    procedure :: create_strings => file_create_strings
+    ! read_strings(path, strings [, ierr]): reads one, into an allocatable list.
+    procedure :: read_strings => file_read_strings
+    ! create_link(path, target [, file] [, ierr]): another name for an object, perhaps of another
+    ! file.
+    procedure :: create_link => file_create_link
+    ! set_attribute(object, name, value [, ierr]): a number, real or complex, a logical, a string,
+    ! or a list of one of these; "/" is the file itself.
+    procedure, private :: set_i4, set_i8, set_r4, set_r8, set_c4, set_c8, set_logical, set_text, set_texts
+    generic :: set_attribute => set_i4, set_i8, set_r4, set_r8, set_c4, set_c8, set_logical, set_text, set_texts
     ! get_attribute(object, name, value [, ierr]): converted; a string is cut off or
     ! filled with blanks.
-    procedure, private :: get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_text, get_texts
-    generic :: get_attribute => get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_text, get_texts
+    procedure, private :: get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_c4_value, get_c8_value
+    procedure, private :: get_logical_value, get_text, get_texts
+    generic :: get_attribute => get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_c4_value, get_c8_value
+    generic :: get_attribute => get_logical_value, get_text, get_texts
+    ! set_references(object, name, paths [, ierr]): an attribute of references to objects.
+    procedure :: set_references => file_set_references
+    ! get_references(object, name, paths [, ierr]): the paths, an allocatable list.
+    procedure :: get_references => file_get_references
+    ! attributes(object, names [, ierr]): the names of an object's attributes, an allocatable list.
+    procedure :: attributes => file_attributes
+    ! attribute_types(object, types [, ierr]): their types and shapes in the same order, such as
+    ! "float64 ()" and "string[4] (3)".
+    procedure :: attribute_types => file_attribute_types
     ! place_rows(count, first, total [, ierr]): where this rank's part begins when the parts of all
     ! ranks follow each other, in order of ranks, along the last dimension; and the size of all.
     ! share_rows(total, first, count [, ierr]): this rank's part when all share it evenly.
@@ -124,590 +211,50 @@ module stria
     ! commit_async(commit [, ierr]): as commit, but returns once this rank's data are packed into
     ! memory. The arrays may change then, and the file may be closed.
     procedure :: commit_async => file_commit_async
+    ! progress(report): calls the procedure report(done_bytes, total_bytes) while a later commit or
+    ! flush moves data. It must not use the file. Without an argument the reports end.
+    procedure :: progress => file_progress
+    ! has_checksums(): whether the file carries Stria's checksums.
+    procedure :: has_checksums => file_has_checksums
+    ! verify(damages, remarks [, ierr]): reads everything and compares it with its checksums. Both
+    ! are allocatable lists; remarks are sentences on what can't be checked.
+    procedure :: verify => file_verify
+    ! report(): what the last commit or flush did, a stria_report.
+    procedure :: report => file_report
+    ! phase(name): seconds of this rank in "open", "metadata", "pack", "unpack", "exchange",
+    ! "write", "read", "sync" or "commit"; -1 for any other name.
+    procedure :: phase => file_phase
+    ! hints(list [, ierr]): "name=value" of the hints in effect, an allocatable list.
+    procedure :: hints => file_hints
+    ! hint_warnings(list [, ierr]): what was wrong with those that were given.
+    procedure :: hint_warnings => file_hint_warnings
     ! discard([ierr]): gives up a new file. Nothing of it is left.
     procedure :: discard => file_discard
     ! close(): ends the handle. A new file that was not committed is given up; no rank waits.
     procedure :: close => file_close
   end type
 
-  interface
-    function c_options_new(options) bind(c, name="stria_options_new") result(code)
-      import
-      type(c_ptr), intent(out) :: options
-      integer(c_int) :: code
-    end function
-    function c_options_set(options, name, value) bind(c, name="stria_options_set") result(code)
-      import
-      type(c_ptr), value :: options
-      character(kind=c_char), intent(in) :: name(*), value(*)
-      integer(c_int) :: code
-    end function
-    subroutine c_options_free(options) bind(c, name="stria_options_free")
-      import
-      type(c_ptr), value :: options
-    end subroutine
-    function c_create(path, options, file) bind(c, name="stria_create") result(code)
-      import
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), value :: options
-      type(c_ptr), intent(out) :: file
-      integer(c_int) :: code
-    end function
-    function c_open(path, options, file) bind(c, name="stria_open") result(code)
-      import
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), value :: options
-      type(c_ptr), intent(out) :: file
-      integer(c_int) :: code
-    end function
-    function c_create_f(comm, path, options, file) bind(c, name="stria_create_f") result(code)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), value :: options
-      type(c_ptr), intent(out) :: file
-      integer(c_int) :: code
-    end function
-    function c_open_f(comm, path, options, file) bind(c, name="stria_open_f") result(code)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), value :: options
-      type(c_ptr), intent(out) :: file
-      integer(c_int) :: code
-    end function
-    function c_flush(file) bind(c, name="stria_flush") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int) :: code
-    end function
-    function c_commit(file) bind(c, name="stria_commit") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int) :: code
-    end function
-    function c_commit_async(file, commit) bind(c, name="stria_commit_async") result(code)
-      import
-      type(c_ptr), value :: file
-      type(c_ptr), intent(out) :: commit
-      integer(c_int) :: code
-    end function
-    function c_commit_done(commit) bind(c, name="stria_commit_done") result(done)
-      import
-      type(c_ptr), value :: commit
-      integer(c_int) :: done
-    end function
-    function c_commit_wait(commit) bind(c, name="stria_commit_wait") result(code)
-      import
-      type(c_ptr), value :: commit
-      integer(c_int) :: code
-    end function
-    subroutine c_commit_free(commit) bind(c, name="stria_commit_free")
-      import
-      type(c_ptr), intent(inout) :: commit
-    end subroutine
-    function c_discard(file) bind(c, name="stria_discard") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int) :: code
-    end function
-    subroutine c_close(file) bind(c, name="stria_close")
-      import
-      type(c_ptr), intent(inout) :: file
-    end subroutine
-    function c_create_dataset(file, path, element, dims, rank, options, dataset) bind(c, name="stria_f_create_dataset") &
-      result(code)
-      import
-      type(c_ptr), value :: file, options
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int), value :: element, rank
-      integer(c_int64_t), intent(in) :: dims(*)
-      type(c_ptr), intent(out) :: dataset
-      integer(c_int) :: code
-    end function
-    function c_find_dataset(file, path, dataset) bind(c, name="stria_find_dataset") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: path(*)
-      type(c_ptr), intent(out) :: dataset
-      integer(c_int) :: code
-    end function
-    function c_dataset_rank(dataset) bind(c, name="stria_dataset_rank") result(rank)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int) :: rank
-    end function
-    function c_dims(dataset, dims, count) bind(c, name="stria_f_dims") result(code)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(out) :: dims(*)
-      integer(c_int), value :: count
-      integer(c_int) :: code
-    end function
-    function c_put(dataset, start, count, array) bind(c, name="stria_f_put") result(code)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(in) :: start(*)
-      integer(c_int), value :: count
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int) :: code
-    end function
-    function c_get(dataset, start, count, array) bind(c, name="stria_f_get") result(code)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(in) :: start(*)
-      integer(c_int), value :: count
-      type(*), dimension(..), intent(inout) :: array
-      integer(c_int) :: code
-    end function
-    function c_read(dataset, start, count, array) bind(c, name="stria_f_read") result(code)
-      import
-      type(c_ptr), value :: dataset
-      integer(c_int64_t), intent(in) :: start(*)
-      integer(c_int), value :: count
-      type(*), dimension(..), intent(inout) :: array
-      integer(c_int) :: code
-    end function
-    function c_place_rows(file, count, rows) bind(c, name="stria_place_rows") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), value :: count
-      integer(c_int64_t), intent(inout) :: rows(3)
-      integer(c_int) :: code
-    end function
-    function c_share_rows(file, total, rows) bind(c, name="stria_share_rows") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), value :: total
-      integer(c_int64_t), intent(inout) :: rows(3)
-      integer(c_int) :: code
-    end function
-    function c_set_attribute(file, object, name, value) bind(c, name="stria_f_set_attribute") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: object(*), name(*)
-      type(*), dimension(..), intent(in) :: value
-      integer(c_int) :: code
-    end function
-    function c_get_attribute(file, object, name, value) bind(c, name="stria_f_get_attribute") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: object(*), name(*)
-      type(*), dimension(..), intent(inout) :: value
-      integer(c_int) :: code
-    end function
-    function c_message() bind(c, name="stria_error_message") result(message)
-      import
-      type(c_ptr) :: message
-    end function
-    function c_message_length() bind(c, name="stria_f_message_length") result(length)
-      import
-      integer(c_int64_t) :: length
-    end function
-    subroutine c_copy_text(from, to, length) bind(c, name="stria_f_copy_text")
-      import
-      type(c_ptr), value :: from
-      character(kind=c_char), intent(inout) :: to(*)
-      integer(c_int64_t), value :: length
-    end subroutine
-    subroutine c_stop(call) bind(c, name="stria_f_stop")
-      import
-      character(kind=c_char), intent(in) :: call(*)
-    end subroutine
-  end interface
+  ! Structs of stria.h.
+  type, bind(c) :: c_report
+    integer(c_int64_t) :: useful_bytes, file_bytes
+    real(c_double) :: seconds
+    type(c_ptr) :: method, reason
+  end type
+  type, bind(c) :: c_damage
+    type(c_ptr) :: dataset
+    integer(c_int64_t) :: first_row, last_row
+  end type
+
+  ! What is called in C; then the procedures of the types.
+#include "c_files.inc"
+#include "c_datasets.inc"
+#include "c_content.inc"
 
 contains
 
-  ! The message of the last call that failed.
-  function stria_error_message() result(message)
-    character(:), allocatable :: message
-    allocate (character(int(c_message_length())) :: message)
-    call c_copy_text(c_message(), message, len(message, i8))
-  end function
-
-  subroutine finish(call, code, ierr)
-    character(*), intent(in) :: call
-    integer(c_int), intent(in) :: code
-    integer, intent(out), optional :: ierr
-    if (present(ierr)) then
-      ierr = code
-    else if (code /= stria_ok) then
-      call c_stop(call // c_null_char)
-    end if
-  end subroutine
-
-  function handle_of(options) result(handle)
-    type(stria_options), intent(in), optional :: options
-    type(c_ptr) :: handle
-    handle = c_null_ptr
-    if (present(options)) handle = options%handle
-  end function
-
-  function c_text(text) result(terminated)
-    character(*), intent(in) :: text
-    character(:), allocatable :: terminated
-    terminated = trim(text) // c_null_char
-  end function
-
-  subroutine options_set(self, name, value, ierr)
-    class(stria_options), intent(inout) :: self
-    character(*), intent(in) :: name, value
-    integer, intent(out), optional :: ierr
-    integer(c_int) :: code
-    code = stria_ok
-    if (.not. c_associated(self%handle)) code = c_options_new(self%handle)
-    if (code == stria_ok) code = c_options_set(self%handle, c_text(name), c_text(value))
-    call finish("options%set", code, ierr)
-  end subroutine
-
-  subroutine options_free(self)
-    class(stria_options), intent(inout) :: self
-    call c_options_free(self%handle)
-    self%handle = c_null_ptr
-  end subroutine
-
-  subroutine create_alone(self, path, options, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: path
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call finish("create", c_create(c_text(path), handle_of(options), self%handle), ierr)
-  end subroutine
-
-  subroutine create_comm(self, comm, path, options, ierr)
-    class(stria_file), intent(inout) :: self
-    integer, intent(in) :: comm
-    character(*), intent(in) :: path
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call finish("create", c_create_f(int(comm, c_int), c_text(path), handle_of(options), self%handle), ierr)
-  end subroutine
-
-  subroutine open_alone(self, path, options, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: path
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call finish("open", c_open(c_text(path), handle_of(options), self%handle), ierr)
-  end subroutine
-
-  subroutine open_comm(self, comm, path, options, ierr)
-    class(stria_file), intent(inout) :: self
-    integer, intent(in) :: comm
-    character(*), intent(in) :: path
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call finish("open", c_open_f(int(comm, c_int), c_text(path), handle_of(options), self%handle), ierr)
-  end subroutine
-
-#ifndef STRIA_NO_MPI
-  subroutine create_f08(self, comm, path, options, ierr)
-    class(stria_file), intent(inout) :: self
-    type(MPI_Comm), intent(in) :: comm
-    character(*), intent(in) :: path
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call create_comm(self, comm%MPI_VAL, path, options, ierr)
-  end subroutine
-
-  subroutine open_f08(self, comm, path, options, ierr)
-    class(stria_file), intent(inout) :: self
-    type(MPI_Comm), intent(in) :: comm
-    character(*), intent(in) :: path
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call open_comm(self, comm%MPI_VAL, path, options, ierr)
-  end subroutine
-#endif
-
-  subroutine create_dataset_i4(self, path, type, dims, dataset, options, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: path
-    integer, intent(in) :: type
-    integer(c_int32_t), intent(in) :: dims(:)
-    type(stria_dataset), intent(out) :: dataset
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call create_dataset_i8(self, path, type, int(dims, i8), dataset, options, ierr)
-  end subroutine
-
-  subroutine create_dataset_i8(self, path, type, dims, dataset, options, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: path
-    integer, intent(in) :: type
-    integer(c_int64_t), intent(in) :: dims(:)
-    type(stria_dataset), intent(out) :: dataset
-    type(stria_options), intent(in), optional :: options
-    integer, intent(out), optional :: ierr
-    call finish("create_dataset", c_create_dataset(self%handle, c_text(path), int(type, c_int), dims, size(dims), &
-      handle_of(options), dataset%handle), ierr)
-  end subroutine
-
-  subroutine find_dataset(self, path, dataset, ierr)
-    class(stria_file), intent(in) :: self
-    character(*), intent(in) :: path
-    type(stria_dataset), intent(out) :: dataset
-    integer, intent(out), optional :: ierr
-    call finish("dataset", c_find_dataset(self%handle, c_text(path), dataset%handle), ierr)
-  end subroutine
-
-  function dataset_rank(self) result(dimensions)
-    class(stria_dataset), intent(in) :: self
-    integer :: dimensions
-    dimensions = c_dataset_rank(self%handle)
-  end function
-
-  function dataset_shape(self) result(dims)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int64_t), allocatable :: dims(:)
-    integer(c_int) :: code
-    allocate (dims(self%rank()))
-    code = c_dims(self%handle, dims, size(dims))
-    if (code /= stria_ok) dims = 0
-  end function
-
-  subroutine put_i4(self, start, array, ierr)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int32_t), intent(in) :: start(:)
-    type(*), dimension(..), intent(in), asynchronous :: array
-    integer, intent(out), optional :: ierr
-    call finish("put", c_put(self%handle, int(start, i8), size(start), array), ierr)
-  end subroutine
-
-  subroutine put_i8(self, start, array, ierr)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int64_t), intent(in) :: start(:)
-    type(*), dimension(..), intent(in), asynchronous :: array
-    integer, intent(out), optional :: ierr
-    call finish("put", c_put(self%handle, start, size(start), array), ierr)
-  end subroutine
-
-  subroutine get_i4(self, start, array, ierr)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int32_t), intent(in) :: start(:)
-    type(*), dimension(..), intent(inout), asynchronous :: array
-    integer, intent(out), optional :: ierr
-    call finish("get", c_get(self%handle, int(start, i8), size(start), array), ierr)
-  end subroutine
-
-  subroutine get_i8(self, start, array, ierr)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int64_t), intent(in) :: start(:)
-    type(*), dimension(..), intent(inout), asynchronous :: array
-    integer, intent(out), optional :: ierr
-    call finish("get", c_get(self%handle, start, size(start), array), ierr)
-  end subroutine
-
-  subroutine read_i4(self, start, array, ierr)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int32_t), intent(in) :: start(:)
-    type(*), dimension(..), intent(inout), asynchronous :: array
-    integer, intent(out), optional :: ierr
-    call finish("read", c_read(self%handle, int(start, i8), size(start), array), ierr)
-  end subroutine
-
-  subroutine read_i8(self, start, array, ierr)
-    class(stria_dataset), intent(in) :: self
-    integer(c_int64_t), intent(in) :: start(:)
-    type(*), dimension(..), intent(inout), asynchronous :: array
-    integer, intent(out), optional :: ierr
-    call finish("read", c_read(self%handle, start, size(start), array), ierr)
-  end subroutine
-
-  subroutine place_rows_i8(self, count, first, total, ierr)
-    class(stria_file), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: count
-    integer(c_int64_t), intent(out) :: first, total
-    integer, intent(out), optional :: ierr
-    integer(c_int64_t) :: rows(3)
-    rows = 0
-    call finish("place_rows", c_place_rows(self%handle, count, rows), ierr)
-    first = rows(1) + 1
-    total = rows(3)
-  end subroutine
-
-  subroutine place_rows_i4(self, count, first, total, ierr)
-    class(stria_file), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: count
-    integer(c_int32_t), intent(out) :: first, total
-    integer, intent(out), optional :: ierr
-    integer(c_int64_t) :: first_i8, total_i8
-    call place_rows_i8(self, int(count, i8), first_i8, total_i8, ierr)
-    first = int(first_i8, c_int32_t)
-    total = int(total_i8, c_int32_t)
-  end subroutine
-
-  subroutine share_rows_i8(self, total, first, count, ierr)
-    class(stria_file), intent(in) :: self
-    integer(c_int64_t), intent(in) :: total
-    integer(c_int64_t), intent(out) :: first, count
-    integer, intent(out), optional :: ierr
-    integer(c_int64_t) :: rows(3)
-    rows = 0
-    call finish("share_rows", c_share_rows(self%handle, total, rows), ierr)
-    first = rows(1) + 1
-    count = rows(2)
-  end subroutine
-
-  subroutine share_rows_i4(self, total, first, count, ierr)
-    class(stria_file), intent(in) :: self
-    integer(c_int32_t), intent(in) :: total
-    integer(c_int32_t), intent(out) :: first, count
-    integer, intent(out), optional :: ierr
-    integer(c_int64_t) :: first_i8, count_i8
-    call share_rows_i8(self, int(total, i8), first_i8, count_i8, ierr)
-    first = int(first_i8, c_int32_t)
-    count = int(count_i8, c_int32_t)
-  end subroutine
-
-  ! A compiler may forget that a string is one when it goes through type(*) twice, so there is one
-  ! specific procedure per type.
-  subroutine set_i4(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    integer(c_int32_t), dimension(..), intent(in) :: value
-    integer, intent(out), optional :: ierr
-    call finish("set_attribute", c_set_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine set_i8(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    integer(c_int64_t), dimension(..), intent(in) :: value
-    integer, intent(out), optional :: ierr
-    call finish("set_attribute", c_set_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine set_r4(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    real(c_float), dimension(..), intent(in) :: value
-    integer, intent(out), optional :: ierr
-    call finish("set_attribute", c_set_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine set_r8(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    real(c_double), dimension(..), intent(in) :: value
-    integer, intent(out), optional :: ierr
-    call finish("set_attribute", c_set_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine set_text(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    character(*), intent(in) :: value
-    integer, intent(out), optional :: ierr
-    call finish("set_attribute", c_set_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine set_texts(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    character(*), dimension(:), intent(in) :: value
-    integer, intent(out), optional :: ierr
-    call finish("set_attribute", c_set_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine get_i4_value(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    integer(c_int32_t), dimension(..), intent(inout) :: value
-    integer, intent(out), optional :: ierr
-    call finish("get_attribute", c_get_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine get_i8_value(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    integer(c_int64_t), dimension(..), intent(inout) :: value
-    integer, intent(out), optional :: ierr
-    call finish("get_attribute", c_get_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine get_r4_value(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    real(c_float), dimension(..), intent(inout) :: value
-    integer, intent(out), optional :: ierr
-    call finish("get_attribute", c_get_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine get_r8_value(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    real(c_double), dimension(..), intent(inout) :: value
-    integer, intent(out), optional :: ierr
-    call finish("get_attribute", c_get_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine get_text(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    character(*), intent(inout) :: value
-    integer, intent(out), optional :: ierr
-    call finish("get_attribute", c_get_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine get_texts(self, object, name, value, ierr)
-    class(stria_file), intent(inout) :: self
-    character(*), intent(in) :: object, name
-    character(*), dimension(:), intent(inout) :: value
-    integer, intent(out), optional :: ierr
-    call finish("get_attribute", c_get_attribute(self%handle, c_text(object), c_text(name), value), ierr)
-  end subroutine
-
-  subroutine file_flush(self, ierr)
-    class(stria_file), intent(inout) :: self
-    integer, intent(out), optional :: ierr
-    call finish("flush", c_flush(self%handle), ierr)
-  end subroutine
-
-  subroutine file_commit(self, ierr)
-    class(stria_file), intent(inout) :: self
-    integer, intent(out), optional :: ierr
-    call finish("commit", c_commit(self%handle), ierr)
-  end subroutine
-
-  subroutine file_commit_async(self, commit, ierr)
-    class(stria_file), intent(inout) :: self
-    type(stria_commit), intent(inout) :: commit
-    integer, intent(out), optional :: ierr
-    call commit%free()
-    call finish("commit_async", c_commit_async(self%handle, commit%handle), ierr)
-  end subroutine
-
-  logical function commit_done(self)
-    class(stria_commit), intent(in) :: self
-    commit_done = c_commit_done(self%handle) /= 0
-  end function
-
-  subroutine commit_wait(self, ierr)
-    class(stria_commit), intent(inout) :: self
-    integer, intent(out), optional :: ierr
-    integer(c_int) :: code
-    code = stria_ok
-    if (c_associated(self%handle)) code = c_commit_wait(self%handle)
-    call finish("commit%wait", code, ierr)
-    call self%free()
-  end subroutine
-
-  subroutine commit_free(self)
-    class(stria_commit), intent(inout) :: self
-    call c_commit_free(self%handle)
-  end subroutine
-
-  subroutine file_discard(self, ierr)
-    class(stria_file), intent(inout) :: self
-    integer, intent(out), optional :: ierr
-    call finish("discard", c_discard(self%handle), ierr)
-  end subroutine
-
-  ! Ends the file on this rank. A new file that was not committed is abandoned. It waits for
-  ! no other rank.
-  subroutine file_close(self)
-    class(stria_file), intent(inout) :: self
-    call c_close(self%handle)
-  end subroutine
+#include "texts.inc"
+#include "files.inc"
+#include "datasets.inc"
+#include "attributes.inc"
+#include "checks.inc"
 end module

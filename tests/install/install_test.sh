@@ -58,6 +58,8 @@ if [[ -e $work/examples/checkpoint_fortran ]]; then
     "-Wl,-rpath,$library_dir"
   "$mpiexec" -n 2 "$work/checkpoint_f" "$work/checkpoint_f.h5"
   cmp "$work/checkpoint_c.h5" "$work/checkpoint_f.h5"
+  # The module's source, for other compilers.
+  "${mpiexec/mpiexec/mpifort}" -cpp -fsyntax-only -J "$work" "$work/prefix/share/stria/fortran/stria.f90"
 fi
 # The same by pkg-config; and without MPI nothing of it is loaded.
 # shellcheck disable=SC2046

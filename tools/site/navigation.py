@@ -17,6 +17,7 @@ SECTIONS = {
         ("Run a store of your own", "docs/servers.md"),
         ("Keep files in a Ceph pool", "docs/rados.md"),
     ],
+    "Your code on Stria": ["docs/adopting/athena.md", "docs/adopting/pencil.md", "docs/adopting/unchanged.md"],
     "Languages": ["docs/python.md", "docs/fortran.md"],
     "Reference": [
         ("Python: the package stria", "reference/python.md"),

@@ -19,7 +19,9 @@ import links
 import navigation
 import python_reference
 
-_LEXERS = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".f90": "fortran", ".sh": "bash"}
+_LEXERS = {
+    ".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".f90": "fortran", ".sh": "bash", ".patch": "diff",
+}  # fmt: skip
 
 
 def main():

@@ -1,0 +1,150 @@
+! Small content: attributes of every kind, lists of names, strings, links; and what a file tells of
+! itself.
+module progress_of_rank
+  use, intrinsic :: iso_fortran_env
+  implicit none
+  integer(int64) :: told(2) = 0
+
+contains
+
+  subroutine note(done_bytes, total_bytes)
+    integer(int64), intent(in) :: done_bytes, total_bytes
+    if (done_bytes < told(1) .or. done_bytes > total_bytes) error stop "progress goes back, or too far"
+    told = [done_bytes, total_bytes]
+  end subroutine
+end module
+
+program content_test
+  use, intrinsic :: iso_fortran_env
+  use mpi_f08
+  use progress_of_rank
+  use stria
+  implicit none
+  character(*), parameter :: path = "fortran_content_test.h5"
+  integer :: rank, ranks
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call write_file()
+  call read_file()
+  call look_after()
+  call MPI_Barrier(MPI_COMM_WORLD)
+  if (rank == 0) call remove_file(path)
+  call MPI_Finalize()
+
+contains
+
+  subroutine check(condition, what)
+    logical, intent(in) :: condition
+    character(*), intent(in) :: what
+    if (.not. condition) then
+      write (error_unit, *) "rank", rank, ": not so: ", what, "; ", stria_error_message()
+      error stop 1
+    end if
+  end subroutine
+
+  subroutine remove_file(name)
+    character(*), intent(in) :: name
+    integer :: unit
+    open (newunit=unit, file=name)
+    close (unit, status="delete")
+  end subroutine
+
+  subroutine write_file()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    type(stria_report) :: report
+    real(real64), asynchronous :: row(1000)
+    row = rank
+    call file%create(MPI_COMM_WORLD, path)
+    call file%create_dataset("run/x", stria_real64, [1000, ranks], dataset)
+    call dataset%put([1, rank + 1], row)
+    call file%create_strings("names", ["dens", "pres", "a b "])
+    call file%set_attribute("run/x", "z", (1d0, -2d0))
+    call file%set_attribute("run/x", "list", [(0.5, 1.0), (2.0, 3.0)])
+    call file%set_attribute("run/x", "on", .true.)
+    call file%set_attribute("run/x", "flags", [.true., .false., .true.])
+    call file%set_references("/", "all", ["run/x", "names"])
+    call file%create_link("y", "run/x")
+    call file%create_link("far", "x", file="other.h5")
+    call file%progress(note)
+    call file%flush()
+    call file%progress()
+    call check(told(1) == 8000 .and. told(2) == 8000, "progress to the end")
+    call file%commit()
+    report = file%report()
+    call check(report%file_bytes > 0 .or. rank > 0, "bytes")
+    call check(report%seconds > 0 .and. len(report%reason) > 0, "a report")
+    call check(file%phase("write") >= 0 .and. file%phase("nothing") == -1, "phases")
+    call file%close()
+  end subroutine
+
+  subroutine read_file()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    character(:), allocatable :: list(:)
+    complex(real64) :: z
+    complex(real32) :: pairs(2)
+    logical :: on, flags(3)
+    logical(int8) :: short(3)
+    call file%open(MPI_COMM_WORLD, path)
+    call file%datasets(list)
+    call check(size(list) == 3 .and. any(list == "run/x") .and. any(list == "y") .and. any(list == "names"), "datasets")
+    call file%dataset("run/x", dataset)
+    call check(dataset%type() == stria_real64 .and. dataset%type_name() == "float64", "types")
+    call file%read_strings("names", list)
+    call check(size(list) == 3 .and. all(list == ["dens", "pres", "a b "]), "strings")
+    call file%attributes("run/x", list)
+    call check(size(list) == 4 .and. any(list == "flags"), "names of attributes")
+    call file%attribute_types("run/x", list)
+    call check(any(list == "bool (3)") .and. any(list == "bool ()"), "types of attributes")
+    call file%get_attribute("run/x", "z", z)
+    call file%get_attribute("run/x", "list", pairs)
+    call check(z == (1d0, -2d0) .and. all(pairs == [(0.5, 1.0), (2.0, 3.0)]), "complex numbers")
+    call file%get_attribute("run/x", "on", on)
+    call file%get_attribute("run/x", "flags", flags)
+    short = flags
+    call check(on .and. all(flags .eqv. [.true., .false., .true.]) .and. count(short) == 2, "logicals")
+    call file%get_references("/", "all", list)
+    call check(size(list) == 2 .and. all(list == ["/run/x", "/names"]), "references")
+    call file%close()
+  end subroutine
+
+  subroutine look_after()
+    type(stria_file) :: file
+    type(stria_damage), allocatable :: damages(:)
+    character(:), allocatable :: list(:), remarks(:)
+    type(stria_options) :: options
+    integer :: code, unit
+    call options%set("cb_nodes", "1")
+    call options%set("cb_buffer_size", "many")
+    call file%open(MPI_COMM_WORLD, path, options)
+    call options%free()
+    call file%hints(list)
+    call check(any(list == "cb_nodes=1"), "hints")
+    call file%hint_warnings(list)
+    call check(size(list) == 1 .and. index(list(1), "cb_buffer_size") > 0, "warnings")
+    call check(file%has_checksums(), "checksums")
+    call file%verify(damages, remarks)
+    call check(size(damages) == 0 .and. size(remarks) == 0, "a whole file")
+    call file%close()
+    call MPI_Barrier(MPI_COMM_WORLD)
+    if (rank == 0) then  ! a byte of the first row
+      open (newunit=unit, file=path, access="stream", status="old")
+      write (unit, pos=65536 + 101) 7_int8
+      close (unit)
+    end if
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call file%open(MPI_COMM_WORLD, path)
+    call file%verify(damages, remarks, ierr=code)
+    call check(code == stria_ok .and. size(damages) == 1, "damage")
+    call check(damages(1)%dataset == "run/x" .and. damages(1)%first_row == 1 .and. damages(1)%last_row == 1, "its place")
+    call file%close()
+    if (rank == 0) then
+      call stria_remove_abandoned(".", "no such name", list)
+      call check(size(list) == 0, "nothing abandoned")
+    end if
+    call check(stria_code_name(stria_no_space) == "no_space" .and. index(stria_version(), ".") > 0, "names")
+  end subroutine
+end program

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Compares stria.h with the module stria for Fortran: every function of C is called there, or
+stands here with what Fortran has instead."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FORTRAN = ROOT / "bindings" / "fortran"
+# Functions whose names match; what Fortran has instead.
+INSTEAD = {
+    r"stria_(create|open|append)_mpi": "the calls with Fortran's communicator",
+    r"stria_type_(?!bytes|hvector|size|free).*": "sections of arrays",
+    r"stria_(put|get)_(box|array|rows)": "put and get of a section: they know its shape",
+    r"stria_(create|read)_table|stria_table_(records|free)": "nothing yet: records of derived types",
+}
+
+
+def main():
+    declared = set(re.findall(r"\b(stria_[a-z0-9_]+)\(", (ROOT / "include" / "stria.h").read_text()))
+    text = "".join(path.read_text() for path in [*FORTRAN.glob("*.inc"), FORTRAN / "descriptors.c"])
+    called = set(re.findall(r"\b(stria_[a-z0-9_]+)", text))
+    excused = {name for name in declared if any(re.fullmatch(pattern, name) for pattern in INSTEAD)}
+    for name in sorted(declared - called - excused):
+        print(f"stria.h: {name}: the module stria doesn't call it")
+    for name in sorted(called & excused):
+        print(f"stria.h: {name}: the module stria calls it, although something else is there instead")
+    return 1 if declared - called - excused or called & excused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
