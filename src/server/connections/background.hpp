@@ -71,11 +71,15 @@ class Workers {
   asio::thread_pool pool_;
 };
 
+/// Whether a connection may end before its work. Its client may come back with the same request,
+/// which must not overtake work that it would undo.
+enum class Ending { kAnyTime, kAfterwards };
+
 /// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
-/// Throws what either throws, but not before the work is over.
+/// Throws what either throws.
 template <typename Outcome, typename Tell>
 asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
-                                       Tell tell) {
+                                       Tell tell, Ending ending = Ending::kAnyTime) {
   struct Job {
     Outcome outcome;
     std::exception_ptr failure;
@@ -91,7 +95,6 @@ asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()
     }
     job->bell->ring();
   });
-  // The client may come back with the same request, which must not overtake this one.
   std::exception_ptr gone;
   while (true) {
     const bool done = co_await job->bell->wait(patience);
@@ -103,6 +106,9 @@ asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()
         co_await tell();
       }
     } catch (const std::exception&) {
+      if (ending == Ending::kAnyTime) {
+        throw;
+      }
       gone = std::current_exception();
     }
   }
