@@ -1,13 +1,15 @@
 #include "access/failing_new_test.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
 namespace {
 
-bool counting = false;
-int64_t allocations = 0;
-int64_t failing_allocation = -1;
+// Threads that write in the background allocate too.
+std::atomic<bool> counting{false};
+std::atomic<int64_t> allocations{0};
+std::atomic<int64_t> failing_allocation{-1};
 
 void* allocate(std::size_t bytes) {
   if (counting && allocations++ == failing_allocation) {
@@ -55,7 +57,7 @@ int64_t allocation_count() {
   return allocations;
 }
 
-Counting::Counting(bool on) : before_(std::exchange(counting, on)) {}
+Counting::Counting(bool on) : before_(counting.exchange(on)) {}
 
 Counting::~Counting() {
   counting = before_;

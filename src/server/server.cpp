@@ -10,6 +10,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <condition_variable>
+#include <exception>
 #include <future>
 #include <list>
 #include <thread>
@@ -67,11 +68,13 @@ struct Server::State {
 
   Status prepare();
   asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
-  void welcome(int socket);
+  void welcome(int accepted);
   bool make_room();
   void start_threads();
   void stop();
   void keep_time();
+  /// What is to be done every second.
+  void tend();
   void check_connections();
   Status pulse();
   Result<wire::PulseAnswer> tell(const wire::Pulse& said);
@@ -140,7 +143,11 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
     while (!error) {
       const int socket = accept4(door.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (socket >= 0) {
-        welcome(socket);
+        try {
+          welcome(socket);
+        } catch (const std::exception&) {
+          ++shared->counters.refused;  // there is no memory for one more
+        }
       } else if (errno == EAGAIN) {
         break;
       } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -177,21 +184,21 @@ bool Server::State::make_room() {
   return least != nullptr;
 }
 
-void Server::State::welcome(int socket) {
+void Server::State::welcome(int accepted) {
+  int family = AF_INET;
+  socklen_t bytes = sizeof family;
+  getsockopt(accepted, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
+  Stream::Socket socket = Stream::wrap(io_threads.any().get_executor(), family, accepted);
   const std::lock_guard lock(mutex);
   if (ending || (connections.size() >= options.bounds.connections && !make_room())) {
     ++shared->counters.refused;
-    ::close(socket);
     return;
   }
-  int family = AF_INET;
-  socklen_t bytes = sizeof family;
-  getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
-  Stream::Socket wrapped(io_threads.any(), asio::generic::stream_protocol(family, 0), socket);
-  auto connection = std::make_shared<Connection>(shared, std::move(wrapped), ++connection_count);
-  connections.push_back(connection);
+  auto connection = std::make_shared<Connection>(shared, std::move(socket), ++connection_count);
+  std::list<std::shared_ptr<Connection>> one{connection};
   asio::co_spawn(
       connection->executor(), [connection] { return connection->run(); }, asio::detached);
+  connections.splice(connections.end(), one);
 }
 
 void Server::State::start_threads() {
@@ -228,20 +235,27 @@ void Server::State::keep_time() {
         return;
       }
     }
-    check_connections();
-    if (tick % kTicksToPulse == 0) {
-      // The next pulse tells the same; a manager that is away finds us alive when it returns.
-      static_cast<void>(pulse());
-      if (shared->manager != nullptr) {
-        shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
+    try {
+      check_connections();
+      if (tick % kTicksToPulse == 0) {
+        tend();
       }
-      if (!shared->resting.exchange(true)) {
-        shared->disk_threads.post([kept = shared] {
-          kept->objects->rest();
-          kept->resting = false;
-        });
-      }
+    } catch (const std::exception&) {
+      // Without memory now, this waits for the next tick.
     }
+  }
+}
+
+void Server::State::tend() {
+  // The next pulse tells the same; a manager that is away finds us alive when it returns.
+  static_cast<void>(pulse());
+  if (shared->manager != nullptr) {
+    shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
+  }
+  if (!shared->resting.exchange(true)) {
+    // However the work ends.
+    const std::shared_ptr<void> ends(nullptr, [kept = shared](void*) { kept->resting = false; });
+    shared->disk_threads.post([ends, kept = shared] { kept->objects->rest(); });
   }
 }
 
@@ -255,11 +269,11 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
     STRIA_RETURN_IF_ERROR(storage::run_calls({&call, 1}));
     return wire::decode<wire::PulseAnswer>(call.reply);
   }
-  std::promise<Answer> promise;
-  shared->manager_thread.post([&] {
-    promise.set_value(shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said), kItself}));
+  std::packaged_task<Answer()> task([&] {
+    return shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said), kItself});
   });
-  const Answer answer = promise.get_future().get();
+  shared->manager_thread.post([&task] { task(); });
+  const Answer answer = task.get_future().get();
   STRIA_RETURN_IF_ERROR(answer.status);
   return wire::decode<wire::PulseAnswer>(answer.body);
 }

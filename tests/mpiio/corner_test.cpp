@@ -30,29 +30,33 @@ MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREAT
   return file;
 }
 
+constexpr int kThreads = 4;
+
+// Calls body(number) in so many threads, which begin together.
+template <typename Body>
+void in_threads(Body&& body) {
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      for (++ready; ready.load() < kThreads;) {
+        std::this_thread::yield();
+      }
+      body(i);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
 // MPI 3.1, section 12.4.1: calls of several threads have the effect of calls made one after the
 // other, in some order.
 void threads_share_a_pointer(Suite& suite) {
-  constexpr int kThreads = 4;
   constexpr int kCalls = 5000;
   constexpr int kInts = 16;
   const std::string path = suite.path(text("threads.", suite.rank()));
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
-  const auto in_threads = [](auto&& body) {
-    std::atomic<int> ready{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&, i] {
-        for (++ready; ready.load() < kThreads;) {
-          std::this_thread::yield();
-        }
-        body(i);
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-  };
   in_threads([file](int thread) {
     for (int call = 0; call < kCalls; ++call) {
       std::array<int, kInts> values;
@@ -88,6 +92,31 @@ void threads_share_a_pointer(Suite& suite) {
   }
   EXPECT(all.size() == kThreads * kCalls && *all.begin() == 0, all.size(), " different records were read");
   EXPECT_MPI(MPI_File_close(&file));
+}
+
+// The first nonblocking accesses of a file come from several threads at once, and beside them one
+// moves the pointer.
+void threads_begin_at_once(Suite& suite) {
+  constexpr int kFiles = 30;
+  for (int number = 0; number < kFiles; ++number) {
+    const std::string path = suite.path(text("at_once.", suite.rank()));
+    MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
+    in_threads([file](int thread) {
+      std::vector<int> values(kFewInts, thread);
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_File_iwrite_at(file, thread * kFewInts * 4, values.data(), kFewInts, MPI_INT, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      MPI_File_seek(file, thread, MPI_SEEK_SET);
+      MPI_File_write_at(file, (kThreads + thread) * kFewInts * 4, values.data(), kFewInts, MPI_INT, MPI_STATUS_IGNORE);
+    });
+    std::vector<int> found(2 * kThreads * kFewInts, -1);
+    EXPECT_MPI(MPI_File_read_at(file, 0, found.data(), static_cast<int>(found.size()), MPI_INT, MPI_STATUS_IGNORE));
+    for (size_t i = 0; i < found.size(); ++i) {
+      const int thread = static_cast<int>(i) / kFewInts % kThreads;
+      EXPECT(found[i] == thread, "number ", i, " is ", found[i]);
+    }
+    EXPECT_MPI(MPI_File_close(&file));
+  }
 }
 
 int handler_calls = 0;
@@ -360,6 +389,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const std::vector<std::pair<const char*, void (*)(Suite&)>> cases = {
       {"threads share a pointer", threads_share_a_pointer},
+      {"threads begin at once", threads_begin_at_once},
       {"freed handler", freed_handler},
       {"view without data", view_without_data},
       {"far places", far_places},

@@ -1,16 +1,14 @@
 #include "mpiio/background/jobs.hpp"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
 
+#include "base/signals_blocked.hpp"
 #include "comm/pause.hpp"
 #include "mpiio/background/agreements.hpp"
 #include "mpiio/background/job_requests.hpp"
@@ -135,17 +133,11 @@ void work() {
   }
 }
 
-// This thread must not get the program's signals.
 void start_thread() {
-  if (jobs().thread.joinable()) {
-    return;
+  if (!jobs().thread.joinable()) {
+    const SignalsBlocked blocked;
+    jobs().thread = std::thread(work);
   }
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  jobs().thread = std::thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool can_wait_in_background(const Operation& operation) {

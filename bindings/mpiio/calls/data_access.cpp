@@ -103,7 +103,8 @@ bool passes(File& file, Direction direction, const PlainPiece& piece) {
 
 // Most accesses need no description: see is_plain().
 bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, PlainResult& result) {
-  int64_t position = file.pointer().position();
+  // The pointer is this thread's only where it is meant.
+  int64_t position = access.pointer == Pointer::kIndividual ? file.pointer().position() : 0;
   PlainPiece piece;
   if (access.pointer == Pointer::kShared || file.mode().is_sequential() ||
       (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||

@@ -62,6 +62,7 @@ Outcome OpenStorage::open_or_create(const storage::Striping& striping) {
 }
 
 storage::File* OpenStorage::background() {
+  const std::lock_guard lock(background_mutex_);
   if (background_ == nullptr) {
     storage::OpenOptions options;
     options.mode = mode_.storage_mode();

@@ -38,6 +38,7 @@ class OpenStorage {
   std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
   storage::File& handle() { return *handle_; }
   /// The handle of the background thread, opened at the first call; null where it can't be opened.
+  /// Any thread.
   storage::File* background();
   /// The file's size. Takes its turn with the handle.
   Outcome size(int64_t& bytes);
@@ -64,8 +65,9 @@ class OpenStorage {
   bool sole_writer_;
   std::shared_ptr<storage::Driver> driver_;
   std::unique_ptr<storage::File> handle_;
-  std::unique_ptr<storage::File> background_;
   std::mutex mutex_;
+  std::unique_ptr<storage::File> background_;
+  std::mutex background_mutex_;  // while it is opened
 };
 
 }  // namespace stria::mpiio

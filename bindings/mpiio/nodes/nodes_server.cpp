@@ -1,12 +1,12 @@
 #include "mpiio/nodes/nodes_server.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <system_error>
+#include <exception>
+
+#include "base/signals_blocked.hpp"
 
 namespace stria::mpiio {
 
@@ -72,17 +72,13 @@ void NodesServer::start() {
   }
   wake_ = eventfd(0, EFD_CLOEXEC);
   ending_ = false;
-  // This thread must not get the program's signals.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
+    const SignalsBlocked blocked;
     thread_ = std::thread(&NodesServer::work, this);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     sockets_.clear();
+    close(wake_);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void NodesServer::end() {

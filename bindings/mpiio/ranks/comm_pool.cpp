@@ -1,6 +1,7 @@
 #include "mpiio/ranks/comm_pool.hpp"
 
 #include <array>
+#include <atomic>
 #include <list>
 #include <mutex>
 #include <vector>
@@ -33,7 +34,7 @@ struct Pools {
   std::mutex mutex;
   std::list<Pool*> all;  // in the order of their making, the same on every rank
   int keyval = MPI_KEYVAL_INVALID;
-  void (*close_files)() = nullptr;
+  std::atomic<void (*)()> close_files{nullptr};
   bool watches_end = false;
 };
 
@@ -59,8 +60,8 @@ int forget_pool(MPI_Comm, int, void* value, void*) {
 }
 
 int end_of_mpi(MPI_Comm, int, void*, void*) {
-  if (pools().close_files != nullptr) {
-    pools().close_files();
+  if (void (*close_files)() = pools().close_files.load(); close_files != nullptr) {
+    close_files();
   }
   {
     std::lock_guard lock(pools().mutex);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <memory>
 #include <new>
@@ -63,6 +64,7 @@ void WaitWatch::set_names(const std::vector<int>* node_of_rank, const std::vecto
 
 void WaitWatch::look(bool begins) {
   const auto now = Clock::now();
+  const std::lock_guard lock(mutex_);
   if (begins) {
     wait_.begin();
     stage_ = Stage::kQuiet;
@@ -242,10 +244,14 @@ void wait_for_all(MPI_Comm comm, MPI_Request& request) {
 
 void give_up_job() {
   // MPI_Abort may wait for the very connection that is lost.
-  std::thread([] {
-    std::this_thread::sleep_for(kTimeToAbort);
-    _exit(EXIT_FAILURE);
-  }).detach();
+  try {
+    std::thread([] {
+      std::this_thread::sleep_for(kTimeToAbort);
+      _exit(EXIT_FAILURE);
+    }).detach();
+  } catch (const std::exception&) {
+    // Without a thread, MPI alone ends it.
+  }
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   _exit(EXIT_FAILURE);
 }

@@ -15,6 +15,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,8 @@ class WaitWatch {
   void set_names(const std::vector<int>* node_of_rank, const std::vector<std::string>* hosts);
 
   /// To be called between the sleeps of a loop that waits for others; `begins` is true in the first
-  /// call. Ends the job after the deadline.
+  /// call. Ends the job after the deadline. Any thread; of several that wait at once, the last to
+  /// begin counts.
   void look(bool begins);
 
  private:
@@ -54,6 +56,7 @@ class WaitWatch {
   int size_ = 1;
   const std::vector<int>* node_of_rank_ = nullptr;
   const std::vector<std::string>* hosts_ = nullptr;
+  std::mutex mutex_;  // for what follows
   LongWait wait_;
   Clock::time_point next_look_;
   Stage stage_ = Stage::kQuiet;

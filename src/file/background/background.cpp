@@ -1,7 +1,5 @@
 #include "file/background/background.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/signals_blocked.hpp"
 #include "file/background/background_timer.hpp"
 
 namespace stria::file {
@@ -35,21 +34,15 @@ Status Background::start() {
   if (thread_.joinable()) {
     return Status();
   }
-  // The new thread inherits the mask.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Status status;
   try {
+    const SignalsBlocked blocked;
     stopping_ = false;
     thread_ = std::thread([this] { run(); });
     process_ = getpid();
   } catch (const std::system_error& error) {
-    status = Status::from_errno(error.code().value(), "start a thread for commit_async()");
+    return Status::from_errno(error.code().value(), "start a thread for commit_async()");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  return Status();
 }
 
 void Background::take(Queue& commit) noexcept {
@@ -70,6 +63,9 @@ void Background::wait_for_name(const std::string& stored_path) {
 }
 
 Status Background::take_unheard_failure(Comm& comm) {
+  if (process_ != getpid()) {
+    return Status();
+  }
   std::unique_lock lock(mutex_);
   // The program may know that it has ended, before the thread has put it into its list.
   ended_.wait(lock, [&] {

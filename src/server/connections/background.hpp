@@ -10,6 +10,7 @@
 #include <asio/use_awaitable.hpp>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 
@@ -47,11 +48,16 @@ class Workers {
  public:
   explicit Workers(size_t threads) : pool_(threads) {}
 
+  /// An exception, above all from lack of memory, ends this work and not the server.
   template <typename Work>
   void post(Work work) {
     ++jobs_;
     asio::post(pool_, [this, work = std::move(work)]() mutable {
-      work();
+      try {
+        work();
+      } catch (const std::exception&) {
+        // As if it had not been asked for.
+      }
       --jobs_;
     });
   }
@@ -65,26 +71,51 @@ class Workers {
   asio::thread_pool pool_;
 };
 
+/// Whether a connection may end before its work. Its client may come back with the same request,
+/// which must not overtake work that it would undo.
+enum class Ending { kAnyTime, kAfterwards };
+
 /// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
+/// Throws what either throws.
 template <typename Outcome, typename Tell>
 asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
-                                       Tell tell) {
+                                       Tell tell, Ending ending = Ending::kAnyTime) {
   struct Job {
     Outcome outcome;
+    std::exception_ptr failure;
     std::shared_ptr<Bell> bell;
   };
   auto job = std::make_shared<Job>();
   job->bell = std::make_shared<Bell>(co_await asio::this_coro::executor);
   workers.post([job, work = std::move(work)] {
-    job->outcome = work();
+    try {
+      job->outcome = work();
+    } catch (...) {
+      job->failure = std::current_exception();
+    }
     job->bell->ring();
   });
+  std::exception_ptr gone;
   while (true) {
     const bool done = co_await job->bell->wait(patience);
     if (done) {
       break;
     }
-    co_await tell();
+    try {
+      if (gone == nullptr) {
+        co_await tell();
+      }
+    } catch (const std::exception&) {
+      if (ending == Ending::kAnyTime) {
+        throw;
+      }
+      gone = std::current_exception();
+    }
+  }
+  for (const std::exception_ptr& failure : {job->failure, gone}) {
+    if (failure != nullptr) {
+      std::rethrow_exception(failure);
+    }
   }
   co_return std::move(job->outcome);
 }

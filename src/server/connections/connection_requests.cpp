@@ -137,8 +137,9 @@ asio::awaitable<void> Connection::small_request() {
     std::function<Answer()> work = [this, self = shared_from_this(), request = *request] {
       return header_.kind == Kind::kSync ? Answer{shared_->objects->sync(request.file), {}} : change_object(request);
     };
-    answer =
-        co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
+    const Ending ending = header_.kind == Kind::kSync ? Ending::kAnyTime : Ending::kAfterwards;
+    answer = co_await in_background<Answer>(
+        shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); }, ending);
   }
   co_await give(answer);
 }

@@ -8,6 +8,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -23,6 +24,7 @@ namespace {
 constexpr std::chrono::milliseconds kAtMost{2000};
 constexpr std::chrono::milliseconds kForEver{0};  // a timer of its own ends it
 constexpr size_t kMostRequestBytes = 4096;
+constexpr std::chrono::milliseconds kAfterFailedAccept{50};
 
 std::string response(const char* status, const std::string& type, const std::string& body) {
   return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
@@ -48,6 +50,19 @@ asio::awaitable<void> answer(const SharedState& shared, Stream& stream) {
   co_await stream.write({&part, 1}, kForEver);
 }
 
+asio::awaitable<void> serve(const SharedState& shared, int socket) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto stream = std::make_shared<Stream>(Stream::wrap(executor, AF_INET, socket));
+  asio::steady_timer timer(executor, kAtMost);
+  timer.async_wait([stream](const asio::error_code& cancelled) {
+    if (!cancelled) {
+      stream->close();
+    }
+  });
+  co_await answer(shared, *stream);
+  stream->close();
+}
+
 }  // namespace
 
 // Serves readers one after another: each takes a millisecond, and a slow one is cut off.
@@ -57,22 +72,17 @@ asio::awaitable<void> serve_metrics(std::shared_ptr<SharedState> shared, asio::p
   while (!error) {
     co_await door.async_wait(asio::posix::stream_descriptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
     const int socket = error ? -1 : accept4(door.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket < 0) {
-      continue;
-    }
-    const auto stream = std::make_shared<Stream>(Stream::Socket(executor, asio::generic::stream_protocol(AF_INET, 0), socket));
-    asio::steady_timer timer(executor, kAtMost);
-    timer.async_wait([stream](const asio::error_code& cancelled) {
-      if (!cancelled) {
-        stream->close();
+    if (socket >= 0) {
+      try {
+        co_await serve(*shared, socket);
+      } catch (const std::exception&) {
+        // The reader has gone, or was slow, or there was no memory for it.
       }
-    });
-    try {
-      co_await answer(*shared, *stream);
-    } catch (const std::exception&) {
-      // The reader has gone, or was slow.
+    } else if (!error && errno != EAGAIN) {
+      // Without descriptors the reader stays at the door.
+      asio::steady_timer pause(executor, kAfterFailedAccept);
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }
-    stream->close();
   }
 }
 

@@ -3,8 +3,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <asio/system_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cstring>
 
@@ -33,6 +35,17 @@ Stream::Stream(Socket socket) : socket_(std::move(socket)), ahead_(kAheadBytes) 
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveIdleSeconds, sizeof on);
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveEverySeconds, sizeof on);
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof on);
+}
+
+Stream::Socket Stream::wrap(const asio::any_io_executor& executor, int family, int descriptor) {
+  Socket socket(executor);
+  asio::error_code error;
+  socket.assign(asio::generic::stream_protocol(family, 0), descriptor, error);
+  if (error) {
+    ::close(descriptor);
+    throw asio::system_error(error);
+  }
+  return socket;
 }
 
 void Stream::begin(std::chrono::milliseconds time) {

@@ -27,6 +27,8 @@ class Stream {
   using Socket = asio::generic::stream_protocol::socket;
   using Time = std::chrono::steady_clock::time_point;
 
+  /// Takes an accepted descriptor, which it closes where it throws.
+  static Socket wrap(const asio::any_io_executor& executor, int family, int descriptor);
   /// The socket's executor must run one handler at a time: an event loop of one thread.
   explicit Stream(Socket socket);
 

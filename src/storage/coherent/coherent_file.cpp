@@ -117,8 +117,9 @@ class CoherentFile final : public File {
   }
 
   std::unique_ptr<RangeLock> hold(ByteRange range, std::unique_ptr<RangeLock> lock) {
+    auto held = std::make_unique<HeldLock>(*this, std::move(lock));
     held_ = range;
-    return std::make_unique<HeldLock>(*this, std::move(lock));
+    return held;
   }
 
   std::unique_ptr<File> file_;

@@ -1,9 +1,10 @@
 #include "storage/posix/write_queue.hpp"
 
-#include <signal.h>
-
-#include <system_error>
+#include <exception>
 #include <utility>
+
+#include "base/out_of_memory.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace stria::storage {
 
@@ -15,7 +16,7 @@ struct WriteQueue::Job {
   Status outcome;
 
   void run() {
-    Status result = work();
+    Status result = or_out_of_memory(work);
     const std::lock_guard lock(mutex);
     outcome = std::move(result);
     done = true;
@@ -63,34 +64,26 @@ std::unique_ptr<PendingWrite> WriteQueue::start(std::function<Status()> work) {
   auto job = std::make_shared<Job>();
   job->work = std::move(work);
   auto pending = std::make_unique<Pending>(job);
-  std::unique_lock lock(mutex_);
-  if (!start_thread()) {
-    lock.unlock();
+  if (!enqueue(job)) {
     job->run();
-    return pending;
   }
-  jobs_.push_back(std::move(job));
-  wake_.notify_one();
   return pending;
 }
 
-/// Starts the thread if there is none. It blocks all signals, so that the application's
-/// threads get them.
-bool WriteQueue::start_thread() {
-  if (thread_.joinable()) {
-    return true;
-  }
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+/// False where the system has no thread or no memory for it.
+bool WriteQueue::enqueue(const std::shared_ptr<Job>& job) noexcept {
   try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    // The system has no more threads: the caller writes by itself.
+    const std::lock_guard lock(mutex_);
+    if (!thread_.joinable()) {
+      const SignalsBlocked blocked;
+      thread_ = std::thread([this] { run(); });
+    }
+    jobs_.push_back(job);
+    wake_.notify_one();
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread_.joinable();
 }
 
 void WriteQueue::run() {

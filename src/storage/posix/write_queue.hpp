@@ -23,14 +23,14 @@ class WriteQueue {
   ~WriteQueue();
 
   /// Appends a job. The result's wait() returns the job's outcome; its destructor waits too,
-  /// without a report. When the system can't start a thread, the job runs at once on the
-  /// calling thread.
+  /// without a report. When the system has no thread or no memory for that, the job runs at once on
+  /// the calling thread. A job that runs out of memory has that as its outcome.
   std::unique_ptr<PendingWrite> start(std::function<Status()> job);
 
  private:
   struct Job;
   class Pending;
-  bool start_thread();
+  bool enqueue(const std::shared_ptr<Job>& job) noexcept;
   void run();
 
   std::mutex mutex_;

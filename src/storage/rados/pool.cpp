@@ -1,7 +1,6 @@
 #include "storage/rados/pool.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace stria::storage {
 
@@ -25,22 +25,6 @@ using Clock = std::chrono::steady_clock;
 // All objects of Stria's are in this namespace of their pool.
 constexpr const char* kNamespace = "stria";
 constexpr std::chrono::seconds kPauseAfterFailure{5};
-
-/// While it lives, threads that start take no signals; those are for the program's own threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 std::string user() {
   const char* named = std::getenv("STRIA_RADOS_USER");

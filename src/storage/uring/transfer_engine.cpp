@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
+
+#include "base/out_of_memory.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-constexpr unsigned kDepth = 32;
+constexpr size_t kDepth = 32;
 
 /// The first `bytes` of `pieces`.
 std::vector<iovec> first_bytes(std::span<const iovec> pieces, int64_t bytes) {
@@ -43,29 +46,32 @@ TransferEngine::~TransferEngine() {
   }
 }
 
+// Where memory runs out, the engine knows nothing of the batch.
 void TransferEngine::start(WriteBatch& batch) {
-  batch.unfinished = batch.list.runs.size();
+  Transfers transfers;
   for (const Run& run : batch.list.runs) {
-    auto transfer = std::make_unique<Transfer>();
-    transfer->batch = &batch;
-    transfer->offset = run.offset;
-    transfer->bytes = run.bytes;
-    transfer->pieces = std::span(batch.list.pieces).subspan(run.first_piece, run.piece_count);
-    waiting_.push_back(std::move(transfer));
+    Transfer& transfer = transfers.emplace_back();
+    transfer.batch = &batch;
+    transfer.offset = run.offset;
+    transfer.bytes = run.bytes;
+    transfer.pieces = std::span(batch.list.pieces).subspan(run.first_piece, run.piece_count);
+    transfer.place = std::prev(transfers.end());
   }
+  batch.unfinished = transfers.size();
+  waiting_.splice(waiting_.end(), transfers);
   submit();
 }
 
 /// Moves waiting transfers into the ring while it has room, and tells the kernel.
 void TransferEngine::submit() {
-  while (!waiting_.empty() && under_way_ < kDepth) {
-    std::unique_ptr<Transfer> transfer = std::move(waiting_.front());
-    waiting_.pop_front();
-    if (!transfer->batch->outcome.ok()) {
-      --transfer->batch->unfinished;
-    } else if (prepare(*transfer)) {
-      ++under_way_;
-      transfer.release();  // the completion gives it back
+  while (!waiting_.empty() && under_way_.size() < kDepth) {
+    Transfer& transfer = waiting_.front();
+    if (!transfer.batch->outcome.ok()) {
+      end(waiting_, transfer);
+    } else if (const int error_number = prepare(transfer); error_number != 0) {
+      give_up(waiting_, transfer, error_number);
+    } else {
+      under_way_.splice(under_way_.end(), waiting_, transfer.place);
     }
   }
   // When the submission fails (a full completion queue, an interruption), the entries stay in the
@@ -73,8 +79,8 @@ void TransferEngine::submit() {
   io_uring_submit(&ring_);
 }
 
-/// Fills a submission entry. False when the transfer ended here, because a test made it fail.
-bool TransferEngine::prepare(Transfer& transfer) {
+/// Fills a submission entry. Returns an error's number, when a test makes the transfer fail.
+int TransferEngine::prepare(Transfer& transfer) {
   int64_t bytes = transfer.bytes;
   int error_number = calls_.admit_transfer(descriptor_, true, transfer.offset, &bytes);
   while (error_number == EINTR) {
@@ -82,12 +88,17 @@ bool TransferEngine::prepare(Transfer& transfer) {
     error_number = calls_.admit_transfer(descriptor_, true, transfer.offset, &bytes);
   }
   if (error_number != 0) {
-    give_up(transfer, error_number);
-    return false;
+    return error_number;
   }
   transfer.shortened.clear();
   if (bytes < transfer.bytes) {
-    transfer.shortened = first_bytes(transfer.pieces, bytes);
+    const Status made = or_out_of_memory([&] {
+      transfer.shortened = first_bytes(transfer.pieces, bytes);
+      return Status();
+    });
+    if (!made.ok()) {
+      return ENOMEM;
+    }
   }
   const std::span<const iovec> pieces =
       transfer.shortened.empty() ? std::span<const iovec>(transfer.pieces) : transfer.shortened;
@@ -96,22 +107,25 @@ bool TransferEngine::prepare(Transfer& transfer) {
   io_uring_prep_writev(entry, descriptor_, pieces.data(), static_cast<unsigned>(pieces.size()),
                        static_cast<uint64_t>(transfer.offset));
   io_uring_sqe_set_data(entry, &transfer);
-  return true;
+  return 0;
 }
 
-void TransferEngine::give_up(Transfer& transfer, int error_number) {
+void TransferEngine::give_up(Transfers& from, Transfer& transfer, int error_number) {
   if (transfer.batch->outcome.ok()) {
-    transfer.batch->outcome = error_(transfer.offset, transfer.bytes, error_number);
+    transfer.batch->outcome = or_out_of_memory([&] { return error_(transfer.offset, transfer.bytes, error_number); });
   }
+  end(from, transfer);
+}
+
+void TransferEngine::end(Transfers& from, Transfer& transfer) {
   --transfer.batch->unfinished;
+  from.erase(transfer.place);
 }
 
 /// Takes one completion: the transfer is done, has failed, or goes on with what remains.
 void TransferEngine::complete(Transfer& transfer, int result) {
-  std::unique_ptr<Transfer> owned(&transfer);
-  --under_way_;
   if (result == 0 || (result < 0 && result != -EINTR && result != -EAGAIN)) {
-    give_up(transfer, result == 0 ? EIO : -result);
+    give_up(under_way_, transfer, result == 0 ? EIO : -result);
     return;
   }
   if (result > 0) {
@@ -120,9 +134,9 @@ void TransferEngine::complete(Transfer& transfer, int result) {
     transfer.pieces = skip_bytes(transfer.pieces, result);
   }
   if (transfer.bytes == 0) {
-    --transfer.batch->unfinished;
+    end(under_way_, transfer);
   } else {
-    waiting_.push_front(std::move(owned));
+    waiting_.splice(waiting_.begin(), under_way_, transfer.place);
   }
 }
 
@@ -131,7 +145,7 @@ void TransferEngine::progress(bool wait) {
   io_uring_cqe* entry = nullptr;
   // One call submits and waits, so that entries for which the kernel had no room are offered again
   // before this thread waits for them.
-  if (wait && under_way_ > 0 && io_uring_submit_and_wait(&ring_, 1) < 0) {
+  if (wait && !under_way_.empty() && io_uring_submit_and_wait(&ring_, 1) < 0) {
     return;  // interrupted, or still no room: the caller asks again
   }
   while (io_uring_peek_cqe(&ring_, &entry) == 0) {
@@ -150,7 +164,7 @@ void TransferEngine::finish(const WriteBatch& batch) {
 }
 
 void TransferEngine::finish_all() {
-  while (under_way_ > 0 || !waiting_.empty()) {
+  while (!under_way_.empty() || !waiting_.empty()) {
     progress(true);
   }
 }

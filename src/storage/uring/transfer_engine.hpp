@@ -4,8 +4,8 @@
 
 #include <liburing.h>
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +48,8 @@ class TransferEngine {
   void finish_all();
 
  private:
+  struct Transfer;
+  using Transfers = std::list<Transfer>;
   struct Transfer {
     WriteBatch* batch = nullptr;
     int64_t offset = 0;  ///< of what remains
@@ -55,19 +57,22 @@ class TransferEngine {
     std::span<iovec> pieces;
     /// Submitted instead of `pieces` when a test asks for a short write.
     std::vector<iovec> shortened;
+    Transfers::iterator place;  ///< in its list
   };
   TransferEngine(SystemCalls& calls, int descriptor, TransferError error);
   void submit();
-  bool prepare(Transfer& transfer);
+  int prepare(Transfer& transfer);
   void complete(Transfer& transfer, int result);
-  void give_up(Transfer& transfer, int error_number);
+  void give_up(Transfers& from, Transfer& transfer, int error_number);
+  static void end(Transfers& from, Transfer& transfer);
 
   SystemCalls& calls_;
   int descriptor_;
   TransferError error_;
   io_uring ring_{};
-  unsigned under_way_ = 0;
-  std::deque<std::unique_ptr<Transfer>> waiting_;
+  // Transfers go from list to list without an allocation, so that none is lost when memory is.
+  Transfers waiting_;
+  Transfers under_way_;
 };
 
 }  // namespace stria::storage
