@@ -51,6 +51,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_needed() const;
   asio::awaitable<void> serve();
   asio::awaitable<void> greet();
+  /// The key by which both sides prove themselves; none where nothing is proven.
+  std::optional<wire::Key> key_of_proofs(wire::ProofKind kind, const wire::Claim& claim) const;
+  asio::awaitable<void> seal(wire::Challenge& challenge);
+  asio::awaitable<Result<Caller>> check_proof(const wire::Hello& hello, const wire::Challenge& challenge);
+  asio::awaitable<void> turn_away(const Status& why);
   asio::awaitable<void> take_over(const wire::Identity& session);
   asio::awaitable<void> receive_head(std::chrono::milliseconds time);
   asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
