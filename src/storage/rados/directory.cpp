@@ -56,6 +56,14 @@ int name_directory(const Pool& pool, const std::string& directory) {
   return value.empty() || means_directory(value) ? write_name(pool, directory, value, kDirectory) : ENOTDIR;
 }
 
+/// Also takes the mark of a removal away. \returns 0 or an errno value
+int make_object(const Pool& pool, const std::string& directory) {
+  ObjectChange change(pool);
+  change.create(ObjectChange::Creation::kIfMissing);
+  change.drop(kRemovedKey);
+  return change.apply(directory_object(directory));
+}
+
 Status not_empty(const char* why) {
   return Status(ErrorCode::kInvalidArgument, std::string("the directory is not empty: ") + why);
 }
@@ -151,25 +159,30 @@ Result<std::string> value_of(const Pool& pool, const std::string& directory, con
 }
 
 Status make_directory(const Pool& pool, const std::string& directory) {
-  for (int attempt = 0; attempt < kMaxAttempts && directory != "/"; ++attempt) {
+  if (directory == "/") {
+    const int failed = make_object(pool, directory);
+    return failed == 0 ? Status() : pool.error(-failed, directory_object(directory));
+  }
+  int failed = 0;
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     STRIA_RETURN_IF_ERROR(make_directory(pool, directory_of(directory)));
-    const int failed = name_directory(pool, directory);
+    // The name first, so that no object is left without one; and once more, since whoever removes
+    // the directory may have taken it away meanwhile.
+    failed = name_directory(pool, directory);
+    failed = failed == 0 ? make_object(pool, directory) : failed;
+    failed = failed == 0 ? name_directory(pool, directory) : failed;
     if (failed == 0) {
-      break;
+      return {};
     }
     if (failed == ENOTDIR) {
       return Status::from_errno(ENOTDIR, "'" + directory + "' is a file");
     }
     // Otherwise another program has just made it, or removes the one above.
     if (failed != ECANCELED && failed != ENOENT) {
-      return pool.error(-failed, directory_object(directory_of(directory)));
+      break;
     }
   }
-  ObjectChange making(pool);
-  making.create(ObjectChange::Creation::kIfMissing);
-  making.drop(kRemovedKey);
-  const int failed = making.apply(directory_object(directory));
-  return failed == 0 ? Status() : pool.error(-failed, directory_object(directory));
+  return pool.error(-failed, directory_object(directory));
 }
 
 Status remove_directory(const Pool& pool, const std::string& directory) {

@@ -4,7 +4,7 @@
 // Whoever removes it first marks the object, from when on nothing is added to it, and then looks
 // whether it is empty. Whoever makes it takes the mark away; the removal then fails. The name in
 // the directory above goes last, unless it was written anew meanwhile.
-// Cost: two requests for a new directory, and two for each that is above it; a removal takes six.
+// Cost: four requests for a new directory, three for each above it; a removal takes six.
 #pragma once
 
 #include <string>
