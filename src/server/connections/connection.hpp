@@ -72,7 +72,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> ask_manager();
   asio::awaitable<void> write_data(std::byte* buffer);
   asio::awaitable<void> read_data(std::byte* buffer);
-  asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, std::span<const std::byte> data);
+  struct Payload {
+    std::span<const std::byte> data;
+    uint64_t sum = 0;
+  };
+  asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, Payload payload);
   asio::awaitable<void> small_request();
   asio::awaitable<void> lock_range();
   asio::awaitable<void> scrub();
