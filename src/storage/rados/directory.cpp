@@ -117,16 +117,17 @@ Status remove_object_of(const Pool& pool, const std::string& directory) {
   if (mark.failed() != 0) {
     return mark.failed() == ENOENT ? Status() : pool.error(-mark.failed(), object);
   }
-  Entries names;
-  Entries nameless;
   remove_left_behind(pool, directory, 0);
-  int failed = read_entries(pool, object, std::string(kNameKey), names, 1);
-  failed = failed == 0 ? read_entries(pool, object, std::string(kGoneKey), nameless, 1) : failed;
+  // One request: between two, a file may get its name, or lose it. The mark is an entry too.
+  Entries held;
+  int failed = read_entries(pool, object, "", held, 2);
   if (failed != 0) {
     return pool.error(-failed, object);
   }
-  if (!names.empty() || !nameless.empty()) {
-    return not_empty(names.empty() ? "a program has a file of it open, or makes one" : "remove what is in it first");
+  held.erase(kRemovedKey);
+  if (!held.empty()) {
+    const bool nameless = held.begin()->first.starts_with(kGoneKey);
+    return not_empty(nameless ? "a program has a file of it open, or makes one" : "remove what is in it first");
   }
   failed = mark.remove_object();
   if (failed == ECANCELED) {
