@@ -145,7 +145,8 @@ TEST(Encryption, WhereOneSideDoesNotWantToItIsToldSo) {
   const Cluster sealed(1, with_key(true));
   const Cluster plain(1, with_key(false));
   expect_refused(open(store_at(sealed.address(), Encryption::kNever), "/f").status(), "the server encrypts");
-  expect_refused(open(store_at(sealed.address(), Encryption::kAsServerWants, nullptr), "/f").status(), "the server encrypts");
+  expect_refused(open(store_at(sealed.address(), Encryption::kAsServerWants, nullptr), "/f").status(),
+                 "the server wants the cluster's key");
   expect_refused(open(store_at(plain.address(), Encryption::kAlways), "/f").status(), "the server does not encrypt");
   work(store_at(plain.address(), Encryption::kAsServerWants), "/f", noise(100, 1));
   work(store_at(plain.address(), Encryption::kNever), "/f", noise(100, 1));

@@ -106,10 +106,16 @@ Status Server::State::prepare() {
   if (options.key != nullptr && options.key->is_users()) {
     return Status(ErrorCode::kInvalidArgument, "a server needs the cluster's key, not a user's");
   }
-  if (options.encrypts && options.key == nullptr) {
-    return Status(ErrorCode::kInvalidArgument, "--encrypt needs the cluster's key: give the server one (--key FILE)");
+  const bool knows_clients = options.key != nullptr || options.munge != nullptr;
+  if (options.encrypts && !knows_clients) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--encrypt needs the cluster's key: give the server one (--key FILE), or use MUNGE (--munge)");
+  }
+  if (options.munge != nullptr) {
+    STRIA_RETURN_IF_ERROR(options.munge->check().with_context("--munge"));
   }
   shared->key = options.key;
+  shared->munge = options.munge;
   shared->encrypts = options.encrypts;
   shared->patience = options.patience;
   STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
@@ -120,14 +126,14 @@ Status Server::State::prepare() {
     manager_link = std::make_unique<storage::ServerLink>(
         manager, options.key, options.encrypts ? storage::Encryption::kAlways : storage::Encryption::kNever);
   }
-  STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, options.key == nullptr));
+  STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, !knows_clients));
   listens_on = listener.address().text();
   address = options.advertise.empty() ? listens_on : options.advertise;
   for (const int socket : listener.release()) {
     doors.emplace_back(io_threads.first(), socket);
   }
   if (!options.metrics.empty()) {
-    STRIA_ASSIGN_OR_RETURN(Listener page, Listener::open(options.metrics, options.key == nullptr));
+    STRIA_ASSIGN_OR_RETURN(Listener page, Listener::open(options.metrics, !knows_clients));
     metrics_address = page.address().text();
     for (const int socket : page.release()) {
       metrics_doors.emplace_back(io_threads.first(), socket);
@@ -324,6 +330,7 @@ void Server::State::stop() {
   // Without connections and doors nothing is left to wait for, and the threads end by themselves.
   io_threads.join();
   shared->disk_threads.join();
+  shared->munge_threads.join();
   if (shared->manager != nullptr) {
     shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}, kItself}); });
   }

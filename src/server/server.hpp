@@ -11,6 +11,7 @@
 #include "server/connections/shared_state.hpp"
 #include "stria/status.hpp"
 #include "wire/key.hpp"
+#include "wire/munge.hpp"
 
 namespace stria::server {
 
@@ -22,9 +23,11 @@ struct ServerOptions {
   std::string metrics;  ///< where Prometheus finds the figures; empty: nowhere
   /// The address that clients are told; empty: the one listened on.
   std::string advertise;
-  /// Null: clients need no proof, and the server listens on loopback only.
   std::shared_ptr<const wire::Key> key;
-  /// Encrypts what goes through TCP; clients that don't are refused. Needs a key.
+  /// Clients that claim nothing by a key prove by MUNGE who they are. Where this and the key are
+  /// null clients need no proof, and the server listens on loopback only.
+  std::shared_ptr<const wire::Munge> munge;
+  /// Encrypts what goes through TCP; clients that don't are refused. Needs a key or MUNGE.
   bool encrypts = false;
   Bounds bounds;
   Patience patience;

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "datatype/cursor.hpp"
 #include "server/cluster_test.hpp"
@@ -72,6 +75,41 @@ TEST(Striped, AnotherFileOfTheNameIsToldApart) {
   STRIA_EXPECT_OK(driver.remove(path));
   EXPECT_NE(open_striped(path)->identity().value().number, options.expected_number) << "numbers are not used again";
   EXPECT_EQ(driver.open(path, options).status().code(), ErrorCode::kIo);
+}
+
+// Long runs are sent without a copy. If a write changes them on their way, they are sent again.
+TEST(Striped, BytesThatAreWrittenWhileTheyAreReadAreNotTorn) {
+  constexpr int64_t kBytes = 1 << 20;
+  constexpr size_t kBlock = 4096;
+  const Cluster cluster(2);
+  const auto file = open_striped(cluster.url() + "/both");
+  std::vector<std::byte> bytes(kBytes, std::byte{0});
+  const WriteSegment written{0, bytes.data(), kBytes};
+  STRIA_EXPECT_OK(file->write({&written, 1}));
+  std::atomic<bool> ended = false;
+  std::thread writer([&] {
+    StripedDriver driver;
+    const auto other = driver.open(cluster.url() + "/both", {.mode = OpenOptions::Mode::kReadWrite}).value();
+    std::vector<std::byte> data(kBytes);
+    for (int value = 0; !ended; ++value) {
+      std::fill(data.begin(), data.end(), static_cast<std::byte>(value));
+      const WriteSegment all{0, data.data(), kBytes};
+      STRIA_EXPECT_OK(other->write({&all, 1}));
+      // Quiet for longer than views are withheld, now and then.
+      std::this_thread::sleep_for(std::chrono::milliseconds(value % 50 == 49 ? 2500 : 1));
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+  while (std::chrono::steady_clock::now() < end) {
+    const ReadSegment all{0, bytes.data(), kBytes};
+    EXPECT_EQ(file->read({&all, 1}).value(), kBytes);
+    for (size_t block = 0; block < bytes.size(); block += kBlock) {
+      const auto begin = bytes.begin() + static_cast<ptrdiff_t>(block);
+      ASSERT_TRUE(std::all_of(begin, begin + kBlock, [&](std::byte each) { return each == *begin; })) << block;
+    }
+  }
+  ended = true;
+  writer.join();
 }
 
 /// What the manager knows about the places of a file's bytes.

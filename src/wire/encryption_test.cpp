@@ -114,7 +114,7 @@ TEST(Encryption, KeysDependOnTheWholeGreeting) {
   Hello hello;
   hello.exchange = client.mine();
   Challenge challenge;
-  challenge.wants_proof = true;
+  challenge.wants = ProofKind::kKey;
   challenge.exchange = server.mine();
   const RecordKeys keys = client.keys_with(server.mine(), key, hello, challenge).value();
   const auto differ = [&](const RecordKeys& those) {

@@ -129,6 +129,7 @@ Proof Key::prove(char role, const Hello& hello, const Challenge& challenge) cons
   hello.put(writer);
   Challenge asked = challenge;
   asked.proof = {};
+  asked.credential.clear();
   asked.put(writer);
   Proof proof;
   crypto_auth(reinterpret_cast<unsigned char*>(proof.data()), reinterpret_cast<const unsigned char*>(said.data()), said.size(),

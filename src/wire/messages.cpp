@@ -49,19 +49,31 @@ void Hello::get(Reader& reader) {
 }
 
 void Challenge::put(Writer& writer) const {
-  put_flag(writer, wants_proof);
+  writer.fixed(static_cast<uint8_t>(wants));
   writer.bytes(server);
   writer.bytes(nonce);
   put_exchange(writer, exchange);
-  writer.bytes(proof);
+  if (wants == ProofKind::kMunge) {
+    writer.text(credential);
+  } else {
+    writer.bytes(proof);
+  }
 }
 
 void Challenge::get(Reader& reader) {
-  wants_proof = get_flag(reader);
+  const auto number = reader.fixed<uint8_t>();
+  if (number > static_cast<uint8_t>(ProofKind::kMunge)) {
+    reader.fail();
+  }
+  wants = static_cast<ProofKind>(number);
   get_bytes(reader, server);
   get_bytes(reader, nonce);
   get_exchange(reader, exchange);
-  get_bytes(reader, proof);
+  if (wants == ProofKind::kMunge) {
+    credential = reader.text(kMaxTextBytes);
+  } else {
+    get_bytes(reader, proof);
+  }
 }
 
 void KeyProof::put(Writer& writer) const {

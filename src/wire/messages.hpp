@@ -77,14 +77,22 @@ struct Hello {
   void get(Reader& reader);
 };
 
+/// How a client is to prove its claim, and the server proves that it is one of the store's.
+enum class ProofKind : uint8_t {
+  kNone = 0,
+  kKey = 1,
+  kMunge = 2,  ///< a credential of MUNGE seals the proof
+};
+
 struct Challenge {
   static constexpr const char* kName = "challenge";
-  bool wants_proof = false;
+  ProofKind wants = ProofKind::kNone;
   Identity server{};
   Nonce nonce{};
   /// What follows the greeting is encrypted, with this key.
   std::optional<ExchangeKey> exchange = {};
-  Proof proof{};  ///< that the server has the key
+  Proof proof{};             ///< that the server has the key; not sent when a credential is
+  std::string credential{};  ///< kMunge: seals the proof
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -94,6 +102,14 @@ struct KeyProof {
   Proof proof{};
   void put(Writer& writer) const;
   void get(Reader& reader);
+};
+
+/// In place of a proof when the server wants kMunge.
+struct Credential {
+  static constexpr const char* kName = "credential";
+  std::string text;
+  void put(Writer& writer) const { writer.text(text); }
+  void get(Reader& reader) { text = reader.text(kMaxTextBytes); }
 };
 
 // The manager's messages.

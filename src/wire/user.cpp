@@ -1,5 +1,7 @@
 #include "wire/user.hpp"
 
+#include <grp.h>
+#include <pwd.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr uint64_t kMostId = UINT32_MAX - 1;  // the last one means "leave it" to the system
 constexpr uint32_t kUsualUmask = 022;
+constexpr size_t kEntryBytes = 16 << 10;  // of a user in the machine's list
 
 uint32_t get_id(Reader& reader) {
   return static_cast<uint32_t>(reader.natural_up_to(kMostId));
@@ -78,6 +81,22 @@ User this_user() {
   groups.resize(static_cast<size_t>(std::clamp(count, 0, static_cast<int>(kMaxGroups))));
   user.groups.assign(groups.begin(), groups.end());
   return user;
+}
+
+std::vector<uint32_t> groups_of(const std::string& name, uint32_t gid) {
+  std::vector<gid_t> groups(kMaxGroups);
+  int count = static_cast<int>(groups.size());
+  getgrouplist(name.c_str(), gid, groups.data(), &count);
+  groups.resize(static_cast<size_t>(std::clamp(count, 0, static_cast<int>(kMaxGroups))));
+  return {groups.begin(), groups.end()};
+}
+
+std::vector<uint32_t> groups_of(uint32_t uid, uint32_t gid) {
+  std::vector<char> text(kEntryBytes);
+  passwd entry = {};
+  passwd* found = nullptr;
+  getpwuid_r(uid, &entry, text.data(), text.size(), &found);
+  return found == nullptr ? std::vector<uint32_t>() : groups_of(std::string(found->pw_name), gid);
 }
 
 uint32_t this_umask() {

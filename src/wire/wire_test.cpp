@@ -109,7 +109,9 @@ void check_prefixes(const Message& message) {
 TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(Failure{ErrorCode::kNoSpace, "full"});
   check_prefixes(Hello{{}, {}, {ClaimKind::kUserKey, {1000, 100, {5, 4000000000}}, 1800000000}, std::nullopt});
-  check_prefixes(Challenge{true, {}, {}, ExchangeKey{}, {}});
+  check_prefixes(Challenge{ProofKind::kKey, {}, {}, ExchangeKey{}, {}, {}});
+  check_prefixes(Challenge{ProofKind::kMunge, {}, {}, std::nullopt, {}, "MUNGE:AwQ="});
+  check_prefixes(Credential{"MUNGE:AwQ="});
   check_prefixes(Open{"/a/b", OpenMode::kCreateNew, true, 300, 1 << 20, 4, 2, true, 0640});
   const Opened opened{12345678901234, 65536, true, {{0, "a:1"}, {3, "b:2"}}, kExampleTicket, 300000};
   check_prefixes(opened);

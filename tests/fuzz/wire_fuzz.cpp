@@ -109,10 +109,10 @@ void open_records(std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   read_header(bytes);
-  read_as_any<wire::Failure, wire::Hello, wire::Challenge, wire::KeyProof, wire::Open, wire::Opened, wire::Handle, wire::Path,
-              wire::Renewed, wire::NewDirectory, wire::SetOwnership, wire::Rename, wire::Attributes, wire::List, wire::Listed,
-              wire::Pulse, wire::PulseAnswer, wire::StoreServers, wire::Extent, wire::LocalFile, wire::Scrub, wire::Scrubbed,
-              wire::Figures, wire::LockRange, wire::Answer>(bytes);
+  read_as_any<wire::Failure, wire::Hello, wire::Challenge, wire::KeyProof, wire::Credential, wire::Open, wire::Opened,
+              wire::Handle, wire::Path, wire::Renewed, wire::NewDirectory, wire::SetOwnership, wire::Rename, wire::Attributes,
+              wire::List, wire::Listed, wire::Pulse, wire::PulseAnswer, wire::StoreServers, wire::Extent, wire::LocalFile,
+              wire::Scrub, wire::Scrubbed, wire::Figures, wire::LockRange, wire::Answer>(bytes);
   walk_region(bytes);
   open_records(bytes);
   return 0;

@@ -1,13 +1,15 @@
 """Programs on a Ceph cluster that is started here, of Debian's packages (tests/nodes/ceph.sh): the
-drivers' conformance suite, FLASH checkpoints with restarts, the drop-in, programs that are killed,
-and a cluster that doesn't answer. Without the packages everything is skipped.
+drivers' conformance suite, FLASH checkpoints with restarts, the drop-in, the tools, programs that
+are killed, and a cluster that doesn't answer. Without the packages everything is skipped.
 
 From the environment, beside stria_program's: STRIA_MPIIO (the drop-in), STRIA_BIN (its programs).
 """
 
+import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -37,10 +39,17 @@ class Cluster:
     def objects(self):
         return sorted(self.command("rados", "-p", POOL, "-N", "stria", "ls").split())
 
-    def has_unfinished_file(self, directory):
-        line = ["rados", "-c", self.settings, "-p", POOL, "-N", "stria", "listomapkeys", f"names:{directory}"]
+    def entries(self, name):
+        """The keys of an object; none where there is no such object."""
+        line = ["rados", "-c", self.settings, "-p", POOL, "-N", "stria", "listomapkeys", name]
         listed = subprocess.run(list(map(str, line)), capture_output=True, text=True, timeout=60, check=False)
-        return ".partial" in listed.stdout
+        return listed.stdout.split()
+
+    def set_entry(self, name, key, value):
+        self.command("rados", "-p", POOL, "-N", "stria", "setomapval", name, key, value)
+
+    def has_unfinished_file(self, directory):
+        return any(".partial" in key for key in self.entries(f"names:{directory}"))
 
     def signal_servers(self, number):
         for file in self.directory.glob("osd.*.pid"):
@@ -147,6 +156,98 @@ def test_removed_files_leave_no_objects(cluster, work):
     assert fetch(cluster.url + "/copied", work / "back").read_bytes() == original.read_bytes()
     run("flash", "io", *SMALL, "--dir", cluster.url + "/removed", ranks=2).succeeded()
     assert len(cluster.objects()) == len(before) + 1, "only the directory stays"
+
+
+def test_tools(cluster, work):
+    original = work / "original"
+    original.write_bytes(random.Random(6).randbytes(5_000_001))
+    url = cluster.url + "/tools"
+    run("cp", original, f"{cluster.url}/in_root").succeeded()
+    before = cluster.objects()
+    run("cp", original, f"{url}/deep/a").succeeded()
+    assert run("ls", url).succeeded().stdout == "deep/\n"
+    assert {"in_root", "tools/"} <= set(run("ls", cluster.url).succeeded().stdout.split())
+    assert re.match(r"\s*5000001\s+4.2 MB\s+a\n", run("ls", "-l", f"{url}/deep").succeeded().stdout)
+    assert re.match(r"\s+deep/\n", run("ls", "-l", url).succeeded().stdout)
+    described = json.loads(run("stat", "--json", f"{url}/deep/a").succeeded().stdout)
+    assert (described["bytes"], described["object_bytes"], described["directory"]) == (5_000_001, 4 << 20, False)
+    assert "a directory" in run("stat", url).succeeded().stdout
+    run("mv", f"{url}/deep/a", f"{url}/deep/b").succeeded()
+    run("mv", f"{url}/deep/b", f"{url}/other/c").succeeded()
+    assert fetch(f"{url}/other/c", work / "copy").read_bytes() == original.read_bytes()
+    assert run("ls", f"{url}/deep").succeeded().stdout == ""
+    run("rm", f"{url}/other").refused("other", "not empty", "remove what is in it first")
+    run("rm", f"{url}/deep").succeeded()
+    assert run("ls", url).succeeded().stdout == "other/\n"
+    run("ls", f"{url}/deep").refused("no such file")
+    run("rm", f"{url}/deep").refused("no such file")
+    run("mv", f"{url}/other", f"{url}/elsewhere").refused("directory keeps its name")
+    run("rm", "-r", url).succeeded()
+    assert cluster.objects() == before
+    run("rm", cluster.url).refused("root stays")
+
+
+def test_what_killed_programs_left_is_cleared(cluster, work):
+    """By hand: a file that never got its name, long ago and just now."""
+    original = work / "original"
+    original.write_bytes(b"x" * 1000)
+    run("cp", original, cluster.url + "/left/first").succeeded()
+    for number, noted_s in (("00000000000000ab", time.time() - 300), ("00000000000000cd", time.time())):
+        cluster.set_entry("names:/left", f"gone:{number}", f"{int(noted_s):016x}")
+        for key, value in (("object_bytes", 1 << 16), ("servers", 3), ("size", 10), ("reach", 1)):
+            cluster.set_entry(f"file.{number}", key, f"{value:016x}")
+        cluster.command("rados", "-p", POOL, "-N", "stria", "put", f"data.{number}.00000000", original)
+    run("cp", original, cluster.url + "/left/second").succeeded()
+    kept = [name for name in cluster.objects() if "00000000000000" in name and name.split(".")[1][-2:] in ("ab", "cd")]
+    assert kept == ["data.00000000000000cd.00000000", "file.00000000000000cd"]
+    assert [key for key in cluster.entries("names:/left") if key.startswith("gone:")] == ["gone:00000000000000cd"]
+    run("rm", cluster.url + "/left/first", cluster.url + "/left/second").succeeded()
+    run("rm", cluster.url + "/left").refused("not empty", "makes one")
+    cluster.set_entry("names:/left", "gone:00000000000000cd", f"{1:016x}")
+    run("rm", cluster.url + "/left").succeeded()
+    assert not [name for name in cluster.objects() if name.endswith(("cd", "/left"))]
+
+
+@pytest.mark.parametrize("has_object", [True, False])
+def test_a_removal_that_was_cut_off(cluster, work, has_object):
+    """Each step of it may have been the last one."""
+    url = f"{cluster.url}/cut{has_object}"
+    original = work / "original"
+    original.write_bytes(b"x" * 1000)
+
+    def cut_off():
+        name = url.removeprefix(cluster.url)
+        cluster.set_entry("names:/", f"name:{name[1:]}", "/-")
+        if has_object:
+            cluster.set_entry(f"names:{name}", "removed", "00000000000000ef")
+
+    cut_off()
+    assert run("ls", url).succeeded().stdout == ""
+    run("cp", original, f"{url}/file").succeeded()
+    assert run("ls", url).succeeded().stdout == "file\n"
+    run("rm", f"{url}/file").succeeded()
+    run("rm", url).succeeded()
+    cut_off()
+    run("rm", url).succeeded()
+    assert not [name for name in cluster.objects() if "/cut" in name]
+
+
+def test_makers_that_are_killed(cluster, work, monkeypatch):
+    """Whenever they are killed, the next programs leave only what has a name."""
+    original = work / "original"
+    original.write_bytes(b"x" * 100_000)
+    chance = random.Random(7)
+    for i in range(12):
+        process = start(["cp", original, f"{cluster.url}/killed_makers/{i}"])
+        time.sleep(0.02 + 0.15 * chance.random())
+        process.kill()
+        process.wait()
+    time.sleep(22)  # the cluster drops what they watched
+    monkeypatch.setenv("STRIA_RADOS_TIMEOUT", "5")
+    for i in range(4):
+        run("cp", original, f"{cluster.url}/killed_makers/after{i}").succeeded()
+    run("rm", "-r", f"{cluster.url}/killed_makers").succeeded()
+    assert "names:/killed_makers" not in cluster.objects()
 
 
 def test_a_killed_program_holds_nothing_up(cluster):

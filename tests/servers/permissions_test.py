@@ -98,7 +98,7 @@ def test_a_client_that_insists_on_encryption(store, run_as, monkeypatch):
     monkeypatch.setenv("STRIA_ENCRYPT", "1")
     run_as("alice", "ls", store.url).refused(store.addresses[0], "the server does not encrypt")
     monkeypatch.delenv("STRIA_KEY_FILE")
-    run("ls", store.url).refused("STRIA_ENCRYPT=1 needs the cluster's key")
+    run("ls", store.url).refused("the server wants the cluster's key")
 
 
 def test_a_key_is_one_users(store, keys, run_as, work):

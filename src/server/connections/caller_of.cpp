@@ -43,8 +43,21 @@ std::optional<wire::User> peer_of(int socket) {
   return user;
 }
 
-bool needs_proof(const wire::Key* key, const std::optional<wire::User>& peer, const wire::Claim& claim) {
-  return key != nullptr && !kernel_tells(key, peer, claim);
+wire::ProofKind wanted_proof(const wire::Key* key, const wire::Munge* munge, const std::optional<wire::User>& peer,
+                             const wire::Claim& claim) {
+  if (kernel_tells(key, peer, claim)) {
+    return wire::ProofKind::kNone;
+  }
+  if (munge != nullptr && (key == nullptr || claim.kind == ClaimKind::kWord)) {
+    return wire::ProofKind::kMunge;
+  }
+  return key != nullptr ? wire::ProofKind::kKey : wire::ProofKind::kNone;
+}
+
+Result<Caller> caller_of(const wire::Munge& munge, const std::string& credential, const wire::Proof& proof) {
+  STRIA_ASSIGN_OR_RETURN(wire::User user, munge.open(credential, proof));
+  user.groups = wire::groups_of(user.uid, user.gid);
+  return Caller{user, is_super(user), is_super(user)};
 }
 
 Result<Caller> caller_of(const wire::Key* key, const std::optional<wire::User>& peer, const wire::Claim& claim) {

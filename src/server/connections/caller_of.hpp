@@ -5,16 +5,22 @@
 
 #include "server/manager/permissions.hpp"
 #include "wire/key.hpp"
+#include "wire/munge.hpp"
 
 namespace stria::server {
 
 /// The user of the process at the other end of a Unix socket, by the kernel; none for others.
 std::optional<wire::User> peer_of(int socket);
 
-/// True when the client has to prove its claim by a key.
-bool needs_proof(const wire::Key* key, const std::optional<wire::User>& peer, const wire::Claim& claim);
+/// How the client has to prove who it is.
+wire::ProofKind wanted_proof(const wire::Key* key, const wire::Munge* munge, const std::optional<wire::User>& peer,
+                             const wire::Claim& claim);
 
-/// Who it is, once it has proven what it had to. kPermissionDenied when its key is over.
+/// Who a credential of MUNGE says it is, with the groups that this machine knows.
+Result<Caller> caller_of(const wire::Munge& munge, const std::string& credential, const wire::Proof& proof);
+
+/// Who another client is, once it has proven what it had to. kPermissionDenied when its key is
+/// over.
 Result<Caller> caller_of(const wire::Key* key, const std::optional<wire::User>& peer, const wire::Claim& claim);
 
 }  // namespace stria::server

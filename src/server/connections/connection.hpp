@@ -51,6 +51,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_needed() const;
   asio::awaitable<void> serve();
   asio::awaitable<void> greet();
+  /// The key by which both sides prove themselves; none where nothing is proven.
+  std::optional<wire::Key> key_of_proofs(wire::ProofKind kind, const wire::Claim& claim) const;
+  asio::awaitable<void> seal(wire::Challenge& challenge);
+  asio::awaitable<Result<Caller>> check_proof(const wire::Hello& hello, const wire::Challenge& challenge);
+  asio::awaitable<void> turn_away(const Status& why);
   asio::awaitable<void> take_over(const wire::Identity& session);
   asio::awaitable<void> receive_head(std::chrono::milliseconds time);
   asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
@@ -67,7 +72,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> ask_manager();
   asio::awaitable<void> write_data(std::byte* buffer);
   asio::awaitable<void> read_data(std::byte* buffer);
-  asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, std::span<const std::byte> data);
+  struct Payload {
+    std::span<const std::byte> data;
+    uint64_t sum = 0;
+  };
+  asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, Payload payload);
   asio::awaitable<void> small_request();
   asio::awaitable<void> lock_range();
   asio::awaitable<void> scrub();

@@ -1,9 +1,11 @@
-// Reading and writing: data go through one buffer, one payload at a time.
+// Reading and writing: data go through one buffer, one payload at a time. Long runs that are read
+// go from the system's cache to the connection.
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -41,6 +43,8 @@ constexpr int64_t kMostLooks = 1 << 14;
 // share sub-trees.
 constexpr int64_t kDescriptionFactor = 64;
 constexpr int64_t kSmallDescriptionBytes = 256;
+// From this size on a run is sent as it lies in the system's cache.
+constexpr int64_t kWorthViewBytes = int64_t{32} << 10;
 
 /// Gives places of a slot, in the request's order, up to where the slot's bytes end.
 class Places {
@@ -70,6 +74,20 @@ class Places {
     return places_.empty() ? Status() : move(std::span<const ByteRange>(places_));
   }
 
+  /// The next place, if it is as long as `least`, and at most `most` of it; otherwise empty, and
+  /// nothing is taken. Afterwards it may not be settled.
+  ByteRange take_long(int64_t least, int64_t most) {
+    int64_t looks = kMostLooks;
+    find_next(looks);
+    ByteRange taken;
+    if (next_.size() >= least) {
+      taken = {next_.begin, std::min(next_.end, next_.begin + most)};
+      next_.begin = taken.end;
+      find_next(looks);
+    }
+    return taken;
+  }
+
  private:
   void find_next(int64_t& looks) {
     while (next_.empty() && !walk_.done() && looks > 0) {
@@ -83,6 +101,15 @@ class Places {
   ByteRange next_;
   std::vector<ByteRange> places_;
 };
+
+/// The run as it lies in the system's cache; none when it is empty, or must be read.
+Status view_of(Object* object, ByteRange run, std::optional<Object::View>& view) {
+  if (object == nullptr || run.empty()) {
+    return {};
+  }
+  STRIA_ASSIGN_OR_RETURN(view, object->view(run));
+  return {};
+}
 
 /// Moves `bytes` of data, or as many as there are places for, by calls of move(places, offset among
 /// these bytes). Sets `*moved`. Afterwards it is known whether there are more places.
@@ -164,11 +191,11 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
   }
 }
 
-asio::awaitable<void> Connection::send_data(wire::Header header, std::span<const std::byte> body,
-                                            std::span<const std::byte> data) {
+asio::awaitable<void> Connection::send_data(wire::Header header, std::span<const std::byte> body, Payload payload) {
+  const std::span<const std::byte> data = payload.data;
   header.request = header_.request;
   header.payload_bytes = static_cast<uint32_t>(data.size());
-  header.payload_sum = data.empty() ? 0 : hash_bytes(data);
+  header.payload_sum = payload.sum;
   const std::vector<std::byte> head = wire::encode_head(header, body);
   const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::const_buffer(data.data(), data.size())};
   co_await stream_.write({parts.data(), data.empty() ? size_t{1} : size_t{2}}, shared_->patience.message);
@@ -200,17 +227,38 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   wire::Header header;
   header.kind = wire::reply_to(Kind::kRead);
   do {
-    int64_t bytes = 0;
-    outcome =
-        co_await move_all(stream_, places, wire::kMaxPayloadBytes, &bytes,
-                          [&](std::span<const ByteRange> some, int64_t offset) { return object->read(some, buffer + offset); });
+    const ByteRange run = places.take_long(kWorthViewBytes, wire::kMaxPayloadBytes);
+    std::optional<Object::View> view;
+    outcome = view_of(object.get(), run, view);
+    int64_t bytes = run.size();
+    if (outcome.ok() && view == std::nullopt && !run.empty()) {
+      outcome = object->read({&run, 1}, buffer);
+    }
+    if (outcome.ok()) {
+      // The rest of the payload; after a run only what tells whether there is more.
+      const int64_t rest = run.empty() ? static_cast<int64_t>(wire::kMaxPayloadBytes) : 0;
+      int64_t moved = 0;
+      outcome = co_await move_all(stream_, places, rest, &moved, [&](std::span<const ByteRange> some, int64_t offset) {
+        return object->read(some, buffer + offset);
+      });
+      bytes += moved;
+    }
     if (!outcome.ok()) {
       co_await refuse(outcome);
       co_return;
     }
     shared_->counters.read_bytes += bytes;
     header.more = !places.done();
-    co_await send_data(header, body, {buffer, static_cast<size_t>(bytes)});
+    Payload payload{{buffer, static_cast<size_t>(bytes)}, 0};
+    if (view) {
+      payload = {view->bytes, view->sum};
+    } else if (bytes > 0) {
+      payload.sum = hash_bytes(payload.data);
+    }
+    co_await send_data(header, body, payload);
+    if (view) {
+      object->sent(*view);
+    }
     header.kind = Kind::kData;
     body = {};
   } while (header.more);

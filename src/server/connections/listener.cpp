@@ -44,7 +44,7 @@ Result<Listener> Listener::open(const std::string& address, bool only_loopback) 
     if (only_loopback && !wire::is_loopback(place)) {
       return Status(ErrorCode::kPermissionDenied, "listen on '" + address +
                                                       "': without a key a server listens on this machine only; give it one "
-                                                      "(--key FILE), or listen on 127.0.0.1");
+                                                      "(--key FILE), use MUNGE (--munge), or listen on 127.0.0.1");
     }
     STRIA_RETURN_IF_ERROR(listener.add(place).with_context("listen on '" + address + "'"));
   }

@@ -16,6 +16,7 @@
 #include "server/manager/manager.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
+#include "wire/munge.hpp"
 
 namespace stria::server {
 
@@ -40,9 +41,10 @@ struct SharedState {
       : bounds(given), messages(given.message_bytes), descriptions(given.description_bytes), buffers(given.buffers) {}
 
   wire::Identity identity{};
-  std::shared_ptr<const wire::Key> key;  ///< null: any client that reaches the server is served
-  bool encrypts = false;                 ///< all that doesn't stay on this machine
-  std::unique_ptr<Manager> manager;      ///< null: this server has no such role
+  std::shared_ptr<const wire::Key> key;      ///< null: there is none
+  std::shared_ptr<const wire::Munge> munge;  ///< null: clients can't prove by MUNGE who they are
+  bool encrypts = false;                     ///< all that doesn't stay on this machine
+  std::unique_ptr<Manager> manager;          ///< null: this server has no such role
   std::unique_ptr<Objects> objects;
   RangeLocks locks;
   Tickets tickets;
@@ -53,7 +55,8 @@ struct SharedState {
   Budget descriptions;
   Buffers buffers;
   Workers manager_thread{1};
-  Workers disk_threads{4};  ///< for what waits for a device: sync, removal
+  Workers disk_threads{4};   ///< for what waits for a device: sync, removal
+  Workers munge_threads{2};  ///< for what waits for munged
   std::atomic<bool> stopping = false;
   std::atomic<bool> resting = false;  ///< the objects are being checked
 

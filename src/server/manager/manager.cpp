@@ -153,7 +153,9 @@ Answer Manager::dispatch(const Question& question) {
       return answered(servers());
     case Kind::kPulse:
       if (!question.caller.trusted) {
-        return {Status(ErrorCode::kPermissionDenied, "a server joins with the cluster's key"), {}};
+        return {Status(ErrorCode::kPermissionDenied,
+                       "a server joins with the cluster's key, or by MUNGE as root or the manager's user"),
+                {}};
       }
       return with<wire::Pulse>(question, [&](const wire::Pulse& said) { return pulse(said); });
     default:

@@ -191,6 +191,7 @@ Status Object::resize(int64_t bytes) {
   if (bytes == bytes_.load()) {
     return {};
   }
+  ++changes_;
   STRIA_RETURN_IF_ERROR(begin_change(0));
   // The last block keeps its first bytes and has zeros behind them.
   const int64_t block = bytes / kBlockBytes;

@@ -5,9 +5,10 @@
 // cut meanwhile). And a disk must give back what was written to it.
 // Method: pieces within the file that are small on average are copied through a mapping that is
 // kept. A guard turns the signal into a failure; the pieces then go by system calls, which say why.
-// All other pieces, and those that make the file longer, go by pread and pwrite. Each block that is
-// touched is locked, and what is read is compared with its sum. When a part of a block is written,
-// its sum is updated by the words that change.
+// All other pieces, and those that make the file longer, go by pread and pwrite. Long runs that are
+// read are sent from another mapping, without a copy (View). Each block that is touched is locked,
+// and what is read is compared with its sum. When a part of a block is written, its sum is updated
+// by the words that change.
 // Cost: one system call per run of neighbours, or one copy per piece; a multiplication for each 8
 // bytes, two where only a part of a block is written, and one for each 8 bytes of a block of which
 // a part is read.
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -24,6 +26,7 @@
 #include "base/byte_range.hpp"
 #include "server/objects/block_locks.hpp"
 #include "server/objects/block_sums.hpp"
+#include "server/objects/mapping.hpp"
 #include "server/objects/parts.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
@@ -46,6 +49,21 @@ class Object {
   /// Reads the places; what lies beyond the end, since somebody cut the object meanwhile, is zero.
   /// kCorrupted when a block is damaged.
   Status read(std::span<const ByteRange> places, std::byte* data);
+
+  /// Bytes as they lie in the system's cache, compared with their sums a moment ago. A write may
+  /// change them at any time; then they no longer have their hash, which their receiver checks.
+  struct View {
+    std::span<const std::byte> bytes;
+    uint64_t sum = 0;      ///< hash_bytes() of them
+    uint64_t changes = 0;  ///< of the object, up to when they were compared
+    std::shared_ptr<const Mapping> keeps;
+  };
+  /// None when the place must be read instead. kCorrupted as read().
+  Result<std::optional<View>> view(ByteRange place);
+  /// To be called when the view was sent. If a write came between, the receiver may ask again: for
+  /// some seconds there are no views then.
+  void sent(const View& view);
+
   Status resize(int64_t bytes);
   Status reserve(int64_t bytes);
   /// After a failure it always fails, because what was lost can't be known.
@@ -95,6 +113,7 @@ class Object {
   bool copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes);
   Status error(const char* operation, int error_number) const;
   Status begin_change(int64_t end);
+  std::shared_ptr<const Mapping> mapping_of(int64_t end);
 
   std::string path_;
   int descriptor_;
@@ -111,6 +130,10 @@ class Object {
   Pass pass_;
   std::mutex pass_mutex_;
   std::atomic<int64_t> last_change_s_ = 0;
+  std::mutex view_mutex_;
+  std::shared_ptr<const Mapping> view_map_;
+  std::atomic<uint64_t> changes_ = 0;  // counted with the block locked, before its bytes change
+  std::atomic<int64_t> copies_until_s_ = 0;
 };
 
 }  // namespace stria::server

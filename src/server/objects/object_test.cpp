@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "base/hash.hpp"
 #include "server/cluster_test.hpp"
 #include "server/objects/objects.hpp"
 #include "storage/conformance_test.hpp"
@@ -99,6 +100,39 @@ class ObjectTest : public ::testing::Test {
   std::shared_ptr<Object> object_;
   Bytes model_;
 };
+
+// What is sent from the system's cache: compared with its sums, and not used after a write between.
+TEST_F(ObjectTest, ViewsAreWhatWasWrittenUntilTheNextWrite) {
+  fill(300000, 11);
+  const ByteRange run{5000, 290001};
+  auto view = object_->view(run).value();
+  ASSERT_TRUE(view.has_value());
+  EXPECT_TRUE(std::equal(view->bytes.begin(), view->bytes.end(), model_.begin() + run.begin, model_.begin() + run.end));
+  EXPECT_EQ(view->sum, hash_bytes(view->bytes));
+  object_->sent(*view);
+  EXPECT_FALSE(object_->view({0, object_->bytes() + 1}).value().has_value()) << "beyond the end";
+  // The mapping grows, and the old one stays as long as it is used.
+  const int64_t grown = int64_t{300} << 20;
+  STRIA_EXPECT_OK(object_->resize(grown));
+  const auto hole = object_->view({grown - 100000, grown}).value();
+  ASSERT_TRUE(hole.has_value());
+  EXPECT_EQ(hole->bytes.back(), std::byte{0});
+  EXPECT_EQ(view->sum, hash_bytes(view->bytes));
+  object_->sent(*hole);
+  EXPECT_TRUE(object_->view(run).value().has_value());
+  object_->sent(*view);
+  EXPECT_FALSE(object_->view(run).value().has_value()) << "it was cut while the view was sent";
+}
+
+TEST_F(ObjectTest, ViewsFindDamage) {
+  fill(100000, 13);
+  alter(data_path(), 50000, std::byte{4});
+  EXPECT_EQ(object_->view({0, 100000}).status().code(), ErrorCode::kCorrupted);
+  EXPECT_TRUE(object_->view({0, 49152}).value().has_value());
+  // A file that somebody else has cut: the pages are gone, and a system call says so.
+  ASSERT_EQ(truncate(data_path().c_str(), 0), 0);
+  EXPECT_FALSE(object_->view({0, 49152}).value().has_value());
+}
 
 /// Places that are sorted or not, dense, sparse, long, beyond the end; without overlap.
 std::vector<ByteRange> random_places(std::mt19937_64& random, int64_t end) {

@@ -136,6 +136,7 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
 Status Object::write_pieces(const Part& part, bool mapped) {
   const int64_t block = part.block();
   const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kExclusive);
+  ++changes_;
   BlockSum stored;
   STRIA_RETURN_IF_ERROR(sums_->load(block, {&stored, 1}));
   alignas(64) Content content;
@@ -194,6 +195,7 @@ Status Object::write_run(const Piece& run) {
   std::vector<BlockSum> sums(static_cast<size_t>(end - first));
   std::vector<BlockSum> settled(sums.size());
   const BlockLocks::Guard guard(locks_, first, end, Mode::kExclusive);
+  ++changes_;
   STRIA_RETURN_IF_ERROR(sums_->load(first, sums));
   STRIA_RETURN_IF_ERROR(new_sums(run, sums, settled));
   STRIA_RETURN_IF_ERROR(sums_->store(first, sums));

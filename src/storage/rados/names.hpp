@@ -3,7 +3,7 @@
 // Method: every change names what it expects to find, and is tried again when another program was
 // first. The change that takes a file its last name notes the file's number beside the names; so
 // its objects are found again if the program is killed before they are removed.
-// Cost: two requests, and those for a directory that is new.
+// Cost: two requests, a new name one more for its note, and those for a directory that is new.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/rados/pool.hpp"
+#include "storage/rados/rados_driver.hpp"
 
 namespace stria::storage {
 
@@ -27,9 +28,21 @@ Status no_such_file();
 /// Nothing where the name, or its directory, doesn't exist.
 Result<std::optional<Named>> look_up(const Pool& pool, const std::string& directory, const std::string& name);
 
-/// Gives the file the name, in a directory that is made where it is missing. False when the name is
-/// taken.
-Result<bool> add_name(const Pool& pool, const std::string& directory, const std::string& name, uint64_t file);
+/// Notes that a file of this number is about to be made, in a directory that is made where it is
+/// missing: so its objects are found again if the program is killed before it has a name. Returns
+/// what add_name() needs to know.
+Result<std::string> note_new_file(const Pool& pool, const std::string& directory, uint64_t file);
+/// Ends the note on a file that has got no name.
+void forget_new_file(const Pool& pool, const std::string& directory, uint64_t file);
+
+/// Gives the new file its name. False when the name is taken, or the note has been overdue.
+struct NewName {
+  const std::string& directory;
+  const std::string& name;
+  uint64_t file = 0;
+  const std::string& note;
+};
+Result<bool> add_name(const Pool& pool, const NewName& wanted);
 
 /// Takes the name from its file, which goes when no handle is left. kNotFound, or kInvalidArgument
 /// for a directory.
@@ -39,9 +52,6 @@ Status remove_name(const Pool& pool, const std::string& directory, const std::st
 Status change_name(const Pool& pool, const std::string& directory, const std::string& from, const std::string& to);
 
 /// Sorted. kNotFound when there is no such directory.
-Result<std::vector<std::string>> list_names(const Pool& pool, const std::string& directory);
-
-/// Removes the objects of a file that lost its name in the directory, unless a handle is left.
-Status remove_nameless(const Pool& pool, const std::string& directory, uint64_t file);
+Result<std::vector<PoolEntry>> list_names(const Pool& pool, const std::string& directory);
 
 }  // namespace stria::storage

@@ -8,6 +8,7 @@
 
 #include "base/byte_range.hpp"
 #include "storage/messages.hpp"
+#include "storage/rados/directory.hpp"
 #include "storage/rados/header.hpp"
 #include "storage/rados/names.hpp"
 #include "storage/rados/rados_file.hpp"
@@ -46,21 +47,28 @@ Result<std::unique_ptr<RadosFile>> make_named(const Place& place, const std::str
   uint64_t number = 0;
   wire::randomise(std::as_writable_bytes(std::span(&number, 1)));
   const Pool& pool = *place.pool;
+  STRIA_ASSIGN_OR_RETURN(const std::string note, note_new_file(pool, place.path.directory, number));
   const Header header{object_bytes_of(options.striping), pool.server_count(), 0, 0, ""};
   if (const int failed = create_header(pool, number, header); failed != 0) {
+    if (failed == EEXIST) {
+      forget_new_file(pool, place.path.directory, number);  // the number is another file's
+    }
     return pool.error(-failed, header_object(number));
   }
   const auto make = [&]() -> Result<std::unique_ptr<RadosFile>> {
     STRIA_ASSIGN_OR_RETURN(auto file, RadosFile::open(place.pool, number, {.path = path, .writable = true}));
     STRIA_RETURN_IF_ERROR(file->lock_file(options));
-    STRIA_ASSIGN_OR_RETURN(const bool is_named, add_name(pool, place.path.directory, place.path.name, number));
+    STRIA_ASSIGN_OR_RETURN(const bool is_named, add_name(pool, {place.path.directory, place.path.name, number, note}));
     return is_named ? std::move(file) : nullptr;
   };
   auto made = make();
   if (!made.ok() || *made == nullptr) {
     // The error that counts is the first one.
-    static_cast<void>(remove_objects(pool, number));
+    if (remove_objects(pool, number).ok()) {
+      forget_new_file(pool, place.path.directory, number);
+    }
   }
+  remove_left_behind(pool, place.path.directory, number);
   return made;
 }
 
@@ -101,6 +109,18 @@ Result<std::unique_ptr<RadosFile>> open_or_make(const Place& place, const std::s
     }
   }
   return Status(ErrorCode::kIo, "the name has no file, or comes to mean another one all the time");
+}
+
+using Found = std::pair<std::shared_ptr<const Pool>, std::optional<Named>>;
+
+Result<Found> look_for(const std::string& path) {
+  const std::string what = describe("look up", path);
+  const auto place = find(path);
+  if (!place.ok()) {
+    return place.status().with_context(what);
+  }
+  const auto named = look_up(*place->pool, place->path.directory, place->path.name);
+  return named.ok() ? Result<Found>(Found{place->pool, *named}) : named.status().with_context(what);
 }
 
 class RadosDriver final : public Driver {
@@ -154,7 +174,15 @@ class RadosDriver final : public Driver {
     if (!place.ok()) {
       return place.status().with_context(what);
     }
-    return remove_name(*place->pool, place->path.directory, place->path.name).with_context(what);
+    const Pool& pool = *place->pool;
+    if (place->path.name.empty()) {
+      return Status(ErrorCode::kInvalidArgument, what + ": a pool's root stays");
+    }
+    const auto named = look_up(pool, place->path.directory, place->path.name);
+    if (named.ok() && *named && (*named)->is_directory) {
+      return remove_directory(pool, place->path.as_directory()).with_context(what);
+    }
+    return remove_name(pool, place->path.directory, place->path.name).with_context(what);
   }
 
   Result<bool> exists(const std::string& path) override {
@@ -166,25 +194,12 @@ class RadosDriver final : public Driver {
   Status sync_directory(const std::string& path) override { return look_for(path).status(); }
 
   Result<std::vector<std::string>> list_directory(const std::string& directory) override {
-    const std::string what = describe("list", directory);
-    const auto place = find(directory);
-    if (!place.ok()) {
-      return place.status().with_context(what);
+    STRIA_ASSIGN_OR_RETURN(const auto entries, list_pool_directory(directory));
+    std::vector<std::string> names;
+    for (const PoolEntry& entry : entries) {
+      names.push_back(entry.name);
     }
-    auto names = list_names(*place->pool, place->path.as_directory());
-    return names.ok() ? std::move(names) : names.status().with_context(what);
-  }
-
- private:
-  using Found = std::pair<std::shared_ptr<const Pool>, std::optional<Named>>;
-  static Result<Found> look_for(const std::string& path) {
-    const std::string what = describe("look up", path);
-    const auto place = find(path);
-    if (!place.ok()) {
-      return place.status().with_context(what);
-    }
-    const auto named = look_up(*place->pool, place->path.directory, place->path.name);
-    return named.ok() ? Result<Found>(Found{place->pool, *named}) : named.status().with_context(what);
+    return names;
   }
 };
 
@@ -193,6 +208,31 @@ class RadosDriver final : public Driver {
 Result<std::shared_ptr<Driver>> make_rados_driver() {
   static const std::shared_ptr<Driver> driver = std::make_shared<RadosDriver>();
   return driver;
+}
+
+Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url) {
+  const std::string what = describe("list", url);
+  const auto place = find(url);
+  if (!place.ok()) {
+    return place.status().with_context(what);
+  }
+  auto entries = list_names(*place->pool, place->path.as_directory());
+  return entries.ok() ? std::move(entries) : entries.status().with_context(what);
+}
+
+Result<PoolName> look_in_pool(const std::string& url) {
+  STRIA_ASSIGN_OR_RETURN(const Found found, look_for(url));
+  if (!found.second) {
+    return no_such_file().with_context(describe("look up", url));
+  }
+  if (found.second->is_directory) {
+    return PoolName{.is_directory = true};
+  }
+  const auto header = read_header(*found.first, found.second->file);
+  if (!header.ok()) {
+    return header.status().with_context(describe("look up", url));
+  }
+  return PoolName{.is_directory = false, .bytes = header->size_bytes, .object_bytes = header->object_bytes};
 }
 
 }  // namespace stria::storage

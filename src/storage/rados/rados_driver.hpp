@@ -9,7 +9,10 @@
 // Durability: that of the pool. A write returns when all copies are on disk.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "storage/driver.hpp"
 
@@ -17,5 +20,22 @@ namespace stria::storage {
 
 /// Returns the driver. kUnsupported when this build has none.
 Result<std::shared_ptr<Driver>> make_rados_driver();
+
+// What the tools ask beside.
+
+struct PoolEntry {
+  std::string name;
+  bool is_directory = false;
+};
+/// The entries of a directory, sorted.
+Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url);
+
+/// What a name means.
+struct PoolName {
+  bool is_directory = false;
+  int64_t bytes = 0;         ///< of a file
+  int64_t object_bytes = 0;  ///< how much of the file an object holds
+};
+Result<PoolName> look_in_pool(const std::string& url);
 
 }  // namespace stria::storage

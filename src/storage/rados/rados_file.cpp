@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/messages.hpp"
-#include "storage/rados/names.hpp"
+#include "storage/rados/directory.hpp"
 #include "storage/rados/rados_path.hpp"
 
 namespace stria::storage {

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <random>
+#include <thread>
 
 #include "storage/conformance_test.hpp"
 #include "storage/path.hpp"
@@ -181,6 +183,44 @@ TEST_F(RadosPool, FilesAreNotDirectories) {
   EXPECT_EQ(driver_->list_directory(path("none")).status().code(), ErrorCode::kNotFound);
   const Status moved = driver_->rename(path("file"), path("elsewhere/file"));
   EXPECT_EQ(moved.code(), ErrorCode::kUnsupported) << moved.message();
+}
+
+TEST_F(RadosPool, EmptyDirectoriesAreRemoved) {
+  const std::string directory = path("some/deep");
+  auto file = open("some/deep/file");
+  EXPECT_EQ(driver_->remove(directory).code(), ErrorCode::kInvalidArgument);
+  STRIA_EXPECT_OK(driver_->remove(path("some/deep/file")));
+  EXPECT_EQ(driver_->remove(directory).code(), ErrorCode::kInvalidArgument) << "the file is still open";
+  STRIA_EXPECT_OK(file->close());
+  STRIA_EXPECT_OK(driver_->remove(directory));
+  EXPECT_FALSE(driver_->exists(directory).value());
+  EXPECT_EQ(driver_->remove(directory).code(), ErrorCode::kNotFound);
+  EXPECT_EQ(driver_->list_directory(path("some")).value(), std::vector<std::string>());
+  open("some/deep/file");
+  EXPECT_EQ(driver_->list_directory(path("some")).value(), std::vector<std::string>{"deep"});
+  EXPECT_FALSE(driver_->remove("rados://" + std::string(test_pool())).ok()) << "the root stays";
+}
+
+// Whatever comes between, a file that is there is in a directory that is there.
+TEST_F(RadosPool, DirectoriesThatAreRemovedWhileTheyAreUsed) {
+  const std::string directory = path("above/used");
+  std::atomic<bool> ended = false;
+  std::thread remover([&] {
+    while (!ended) {
+      static_cast<void>(driver_->remove(directory));
+      static_cast<void>(driver_->remove(path("above")));
+    }
+  });
+  for (int i = 0; i < 60; ++i) {
+    const auto file = driver_->open(directory + "/file", {.mode = OpenOptions::Mode::kCreateNew});
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_EQ(driver_->list_directory(directory).value(), std::vector<std::string>{"file"});
+    EXPECT_EQ(driver_->list_directory(path("above")).value(), std::vector<std::string>{"used"});
+    EXPECT_EQ(driver_->list_directory(directory_).value(), std::vector<std::string>{"above"});
+    STRIA_EXPECT_OK(driver_->remove(directory + "/file"));
+  }
+  ended = true;
+  remover.join();
 }
 
 TEST_F(RadosPool, NamesThatBeginAlikeAreDifferent) {

@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 namespace stria::storage {
 
@@ -49,15 +47,6 @@ Status lost(int error_number) {
 Status failure_of(std::span<const std::byte> body) {
   STRIA_ASSIGN_OR_RETURN(const wire::Failure failure, wire::decode<wire::Failure>(body));
   return Status(failure.code, failure.text);
-}
-
-Result<Encryption> encryption_from_environment() {
-  const char* value = std::getenv("STRIA_ENCRYPT");
-  const std::string_view text = value == nullptr ? "" : value;
-  if (text.size() > 1 || text.find_first_not_of("01") != text.npos) {
-    return Status(ErrorCode::kInvalidArgument, "STRIA_ENCRYPT is 1 (always), 0 (never), or not set (as the servers want)");
-  }
-  return text.empty() ? Encryption::kAsServerWants : text == "1" ? Encryption::kAlways : Encryption::kNever;
 }
 
 ServerLink::ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key, Encryption encryption)
@@ -169,44 +158,15 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
                   : Status(ErrorCode::kFormat, "the server's answer fits no question");
 }
 
-Status ServerLink::check_server(const wire::Hello& hello, const wire::Challenge& challenge) const {
-  if (challenge.wants_proof && key_ == nullptr) {
-    return Status(ErrorCode::kPermissionDenied, "the server wants the cluster's key: set STRIA_KEY_FILE to a file with it");
-  }
-  if (challenge.wants_proof && !wire::same_proof(challenge.proof, key_->server_proof(hello, challenge))) {
-    return Status(ErrorCode::kPermissionDenied, "the server has another key than the file that STRIA_KEY_FILE names");
-  }
-  if (challenge.exchange && (!hello.exchange || !challenge.wants_proof)) {
-    return Status(ErrorCode::kFormat, "the server wants to encrypt with a client that did not offer to");
-  }
-  if (!challenge.exchange && !address_.is_unix && encryption_ == Encryption::kAlways) {
-    return Status(ErrorCode::kPermissionDenied,
-                  "the server does not encrypt, and this side insists on it: start all servers of the store with --encrypt and "
-                  "a key, or unset STRIA_ENCRYPT");
-  }
-  return {};
-}
-
 Status ServerLink::greet(Clock::time_point deadline) {
-  wire::Hello hello;
-  hello.session = session_;
-  wire::randomise(hello.nonce);
-  hello.claim = key_ == nullptr ? wire::Claim{wire::ClaimKind::kWord, wire::this_user(), 0} : key_->claim();
-  std::optional<wire::KeyExchange> exchange;
-  if (key_ != nullptr && !address_.is_unix && encryption_ != Encryption::kNever) {
-    hello.exchange = exchange.emplace().mine();
-  }
-  STRIA_ASSIGN_OR_RETURN(const auto reply, ask(wire::Kind::kHello, wire::encode(hello), deadline));
+  const Greeting greeting({session_, key_.get(), encryption_, address_.is_unix});
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask(wire::Kind::kHello, wire::encode(greeting.hello()), deadline));
   STRIA_ASSIGN_OR_RETURN(const auto challenge, wire::decode<wire::Challenge>(reply));
-  STRIA_RETURN_IF_ERROR(check_server(hello, challenge));
-  wire::KeyProof proof;
-  if (key_ != nullptr) {
-    proof.proof = key_->client_proof(hello, challenge);
-  }
-  STRIA_RETURN_IF_ERROR(ask(wire::Kind::kProof, wire::encode(proof), deadline).status());
-  if (challenge.exchange) {
-    STRIA_ASSIGN_OR_RETURN(const auto keys, exchange->keys_with(*challenge.exchange, *key_, hello, challenge));
-    channel_.encrypt(keys);
+  STRIA_ASSIGN_OR_RETURN(const auto proof, greeting.answer(challenge));
+  STRIA_RETURN_IF_ERROR(ask(wire::Kind::kProof, proof, deadline).status());
+  STRIA_ASSIGN_OR_RETURN(const auto keys, greeting.record_keys(challenge));
+  if (keys) {
+    channel_.encrypt(*keys);
   }
   server_identity_ = challenge.server;
   return after_greeting ? after_greeting(*this, deadline) : Status();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "storage/striped/channel.hpp"
+#include "storage/striped/greeting.hpp"
 #include "stria/status.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
@@ -22,16 +23,6 @@
 namespace stria::storage {
 
 using Clock = std::chrono::steady_clock;
-
-/// Whether this side wants connections to be encrypted.
-enum class Encryption {
-  kNever,
-  kAsServerWants,  ///< where this side has a key
-  kAlways,         ///< except through Unix sockets, whose bytes don't leave the machine
-};
-
-/// What STRIA_ENCRYPT asks for: 1 always, 0 never, as the server wants when it is not set.
-Result<Encryption> encryption_from_environment();
 
 class ServerLink {
  public:
@@ -64,7 +55,6 @@ class ServerLink {
  private:
   Status reach(Clock::time_point deadline);
   Status greet(Clock::time_point deadline);
-  Status check_server(const wire::Hello& hello, const wire::Challenge& challenge) const;
   Status send_all(std::span<const std::byte> bytes, Clock::time_point deadline);
   Status receive_all(std::span<std::byte> bytes, Clock::time_point deadline);
   Status wait_for(short events, Clock::time_point deadline) const;

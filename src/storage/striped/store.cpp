@@ -13,10 +13,6 @@ Result<std::shared_ptr<Store>> Store::at(const std::string& address) {
     STRIA_ASSIGN_OR_RETURN(const wire::Address place, wire::Address::parse(address));
     STRIA_ASSIGN_OR_RETURN(auto key, wire::Key::from_environment());
     STRIA_ASSIGN_OR_RETURN(const Encryption encryption, encryption_from_environment());
-    if (encryption == Encryption::kAlways && key == nullptr && !place.is_unix) {
-      return Status(ErrorCode::kPermissionDenied,
-                    "STRIA_ENCRYPT=1 needs the cluster's key: set STRIA_KEY_FILE to a file with it");
-    }
     store = std::make_shared<Store>(place, std::move(key), encryption);
   }
   return store;

@@ -1,4 +1,4 @@
-// stria cp: copies a file into a store, out of it, or within.
+// stria cp: copies a file into a store or a pool, out of it, or within.
 #include <fmt/format.h>
 
 #include <array>
@@ -21,7 +21,7 @@ struct Arguments {
 };
 
 /// One block is read while the one before is written.
-void copy(storage::File& from, storage::File& to) {
+void copy_bytes(storage::File& from, storage::File& to) {
   std::array<std::vector<std::byte>, 2> blocks;
   std::unique_ptr<storage::PendingWrite> pending;
   const int64_t total = from.size().value();
@@ -50,24 +50,23 @@ void copy(storage::File& from, storage::File& to) {
 /// When the target is a directory, the copy goes there under the old name.
 std::string target_of(const Arguments& arguments) {
   const bool names_directory = arguments.to.ends_with('/');
-  const bool in_store = wire::is_store_path(arguments.to);
-  const bool at_root = in_store && find_in_store(arguments.to).path == "/";
+  const bool at_root = storage::is_remote_path(arguments.to) && is_root(arguments.to);
   return names_directory || at_root ? joined(arguments.to, storage::file_name_of(arguments.from)) : arguments.to;
 }
 
-// The copy gets its name when it is complete.
-int run(const Arguments& arguments) {
+}  // namespace
+
+void copy_file(const std::string& from_path, const std::string& target, bool sync) {
   const auto driver = storage::make_driver("posix").value();
-  const auto from = driver->open(arguments.from, {}).value();
-  const std::string target = target_of(arguments);
+  const auto from = driver->open(from_path, {}).value();
   const std::string partial = joined(storage::directory_of(target), fmt::format(".{}.partial", storage::file_name_of(target)));
   storage::OpenOptions options;
   options.mode = storage::OpenOptions::Mode::kCreate;
   options.exclusive_lock = true;
   const auto to = driver->open(partial, options).value();
   try {
-    copy(*from, *to);
-    if (arguments.sync) {
+    copy_bytes(*from, *to);
+    if (sync) {
       to->sync().throw_if_error();
     }
     driver->rename(partial, target).throw_if_error();
@@ -76,23 +75,25 @@ int run(const Arguments& arguments) {
     throw;
   }
   to->close().throw_if_error();
-  if (arguments.sync) {
+  if (sync) {
     driver->sync_directory(target).throw_if_error();
   }
-  return kDone;
 }
-
-}  // namespace
 
 void add_cp(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("cp", "copy a file into a store, out of it, or within");
-  command->add_option("from", arguments->from, "a path, of this machine or stria://SERVER/PATH")
+  CLI::App* command = app.add_subcommand("cp", "copy a file into a store or a pool, out of it, or within");
+  command->add_option("from", arguments->from, "a path, of this machine, stria://SERVER/PATH or rados://POOL/PATH")
       ->required()
       ->check(not_empty());
   command->add_option("to", arguments->to, "the same; with a / at its end a directory")->required()->check(not_empty());
   command->add_flag("--sync", arguments->sync, "return when the copy survives a power loss");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] {
+    action = [=](MPI_Comm) {
+      copy_file(arguments->from, target_of(*arguments), arguments->sync);
+      return kDone;
+    };
+  });
 }
 
 }  // namespace stria::tool

@@ -1,7 +1,9 @@
-// stria ls: lists a directory of a store.
+// stria ls: lists a directory of a store or a pool.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "storage/rados/rados_driver.hpp"
+#include "storage/rados/rados_path.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"
 
@@ -19,6 +21,11 @@ std::string line(const std::string& url, const std::string& name, bool is_direct
   if (!details) {
     return shown + "\n";
   }
+  if (storage::is_rados_path(url)) {
+    const storage::PoolName file = storage::look_in_pool(url).value();
+    const std::string size = is_directory ? "" : std::to_string(file.bytes);
+    return fmt::format("{:>15}  {:>14}  {}\n", size, is_directory ? "" : readable(file.object_bytes), shown);
+  }
   const wire::Attributes attributes = attributes_of(url);
   const std::string made = fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(attributes.created_ns / 1000000000));
   const std::string owner = fmt::format("{}  {:>8} {:>8}", mode_text(attributes.is_directory, attributes.owner.mode),
@@ -32,8 +39,7 @@ std::string line(const std::string& url, const std::string& name, bool is_direct
 
 int run(const Arguments& arguments) {
   std::string text;
-  const wire::Attributes attributes = attributes_of(arguments.path);
-  if (!attributes.is_directory) {
+  if (!is_directory(arguments.path)) {
     text = line(arguments.path, arguments.path, false, arguments.details);
   } else {
     for (const wire::Listed::Entry& entry : entries_of(arguments.path)) {
@@ -48,10 +54,11 @@ int run(const Arguments& arguments) {
 
 void add_ls(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("ls", "list a directory of a store");
-  command->add_option("path", arguments->path, "stria://SERVER/PATH")->required();
-  command->add_flag("-l,--long", arguments->details,
-                    "also mode, owner, group, bytes, servers and stripes, and when they were made");
+  CLI::App* command = app.add_subcommand("ls", "list a directory of a store or a pool");
+  command->add_option("path", arguments->path, "stria://SERVER/PATH or rados://POOL/PATH")->required();
+  command->add_flag(
+      "-l,--long", arguments->details,
+      "also mode, owner, group, bytes, servers and stripes, and when they were made; in a pool bytes and objects");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
 }
 

@@ -1,23 +1,45 @@
-// stria mv: renames a file within a store.
+// stria mv: renames a file within a store or a pool.
+#include "storage/rados/rados_path.hpp"
 #include "storage/registry.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
+
+namespace {
+
+/// A pool renames within a directory only. Elsewhere a file is copied, and then removed.
+bool needs_copy(const std::string& from, const std::string& to) {
+  if (!storage::is_rados_path(from) || !storage::is_rados_path(to)) {
+    return false;
+  }
+  const auto source = storage::RadosPath::parse(from).value();
+  const auto target = storage::RadosPath::parse(to).value();
+  return source.pool != target.pool || source.directory != target.directory;
+}
+
+int run(const std::string& from, const std::string& to) {
+  if (is_root(from)) {
+    throw Error(ErrorCode::kInvalidArgument, "'" + from + "' is a root, which keeps its name");
+  }
+  if (needs_copy(from, to)) {
+    copy_file(from, to, true);
+    remove_name(from);
+  } else {
+    storage::make_driver("posix").value()->rename(from, to).throw_if_error();
+  }
+  return kDone;
+}
+
+}  // namespace
 
 void add_mv(CLI::App& app, Action& action) {
   auto from = std::make_shared<std::string>();
   auto to = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("mv", "give a file or a directory of a store another name, replacing a file that had it");
-  command->add_option("from", *from, "stria://SERVER/PATH")->required();
-  command->add_option("to", *to, "the same store")->required();
-  command->callback([=, &action] {
-    action = [=](MPI_Comm) {
-      find_in_store(*from);
-      storage::make_driver("posix").value()->rename(*from, *to).throw_if_error();
-      return kDone;
-    };
-  });
+  command->add_option("from", *from, "stria://SERVER/PATH, or rados://POOL/PATH for a file")->required();
+  command->add_option("to", *to, "the same store, or any pool of the cluster")->required();
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*from, *to); }; });
 }
 
 }  // namespace stria::tool

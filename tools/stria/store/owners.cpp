@@ -117,12 +117,7 @@ std::optional<wire::User> user_of(const std::string& name_or_number) {
   if (entry == nullptr) {
     return std::nullopt;
   }
-  wire::User user{entry->pw_uid, entry->pw_gid, {}};
-  std::vector<gid_t> groups(wire::kMaxGroups);
-  int count = static_cast<int>(groups.size());
-  getgrouplist(std::string(entry->pw_name).c_str(), user.gid, groups.data(), &count);
-  user.groups.assign(groups.begin(), groups.begin() + std::clamp(count, 0, static_cast<int>(groups.size())));
-  return user;
+  return wire::User{entry->pw_uid, entry->pw_gid, wire::groups_of(std::string(entry->pw_name), entry->pw_gid)};
 }
 
 uint32_t changed_mode(uint32_t now, const std::string& text) {

@@ -1,4 +1,4 @@
-// stria rm: removes files of a store; with -r also directories and all in them.
+// stria rm: removes files of a store or a pool; with -r also directories and all in them.
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -11,19 +11,15 @@ struct Arguments {
 };
 
 void remove(const std::string& url, bool recursive) {
-  if (recursive && attributes_of(url).is_directory) {
+  if (recursive && is_directory(url)) {
     for (const wire::Listed::Entry& entry : entries_of(url)) {
       remove(joined(url, entry.name), true);
     }
-    if (find_in_store(url).path == "/") {
+    if (is_root(url)) {
       return;  // the root stays
     }
   }
-  const StoreFile file = find_in_store(url);
-  file.store->ask_manager(wire::Kind::kRemove, wire::encode(wire::Path{file.path}))
-      .status()
-      .with_context("remove '" + url + "'")
-      .throw_if_error();
+  remove_name(url);
 }
 
 int run(const Arguments& arguments) {
@@ -37,8 +33,8 @@ int run(const Arguments& arguments) {
 
 void add_rm(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("rm", "remove files and empty directories of a store");
-  command->add_option("path", arguments->paths, "stria://SERVER/PATH")->required();
+  CLI::App* command = app.add_subcommand("rm", "remove files and empty directories of a store or a pool");
+  command->add_option("path", arguments->paths, "stria://SERVER/PATH or rados://POOL/PATH")->required();
   command->add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
 }

@@ -18,6 +18,7 @@ struct Arguments {
   std::string join;
   std::string advertise;
   std::string key;
+  bool munge = false;
   bool encrypts = false;
   int cluster = 0;
   int64_t connections = 4096;
@@ -38,6 +39,11 @@ server::ServerOptions options_of(const Arguments& arguments) {
   options.bounds.description_bytes = 2 * options.bounds.message_bytes;
   options.metrics = arguments.metrics;
   options.key = arguments.key.empty() ? wire::Key::from_environment().value() : wire::Key::load(arguments.key).value();
+  if (arguments.munge) {
+    const auto munge = wire::Munge::load();
+    munge.status().with_context("--munge").throw_if_error();
+    options.munge = *munge;
+  }
   options.encrypts = arguments.encrypts;
   return options;
 }
@@ -102,6 +108,7 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--join", arguments->join, "the manager's address; without it this server is one");
   command->add_option("--advertise", arguments->advertise, "the address that clients are told");
   command->add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
+  command->add_flag("--munge", arguments->munge, "clients without a key prove by MUNGE who they are");
   command->add_flag("--encrypt", arguments->encrypts, "encrypt what goes through TCP; clients that don't are refused");
   command->add_option("--cluster", arguments->cluster, "a store of so many servers in this process")->check(in_range(1, 64));
   command->add_option("--connections", arguments->connections, "at most")->check(in_range(1, 1000000))->capture_default_str();

@@ -1,9 +1,11 @@
-// stria stat: what a store knows about a file.
+// stria stat: what a store or a pool knows about a file.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "storage/rados/rados_driver.hpp"
+#include "storage/rados/rados_path.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"
 
@@ -12,6 +14,24 @@ namespace stria::tool {
 namespace {
 
 using nlohmann::json;
+
+json describe_in_pool(const std::string& url) {
+  const storage::PoolName name = storage::look_in_pool(url).value();
+  json description = {{"path", url}, {"directory", name.is_directory}};
+  if (!name.is_directory) {
+    description["bytes"] = name.bytes;
+    description["object_bytes"] = name.object_bytes;
+  }
+  return description;
+}
+
+std::string pool_text(const std::string& url, const json& description) {
+  if (description["directory"]) {
+    return fmt::format("{}: a directory\n", url);
+  }
+  return fmt::format("{}: a file\n  {} bytes in objects of {}\n", url, description["bytes"].get<int64_t>(),
+                     readable(description["object_bytes"].get<int64_t>()));
+}
 
 json describe(const std::string& url) {
   const wire::Attributes attributes = attributes_of(url);
@@ -31,22 +51,28 @@ json describe(const std::string& url) {
   return description;
 }
 
+std::string store_text(const std::string& url, const json& description) {
+  std::string text = fmt::format("{}: a {} made {}\n", url, description["directory"] ? "directory" : "file",
+                                 description["made"].get<std::string>());
+  text += fmt::format("  mode {}, user {}, group {}\n", description["mode"].get<std::string>(),
+                      user_name(description["uid"].get<uint32_t>()), group_name(description["gid"].get<uint32_t>()));
+  if (!description["directory"]) {
+    text += fmt::format("  {} bytes in stripes of {} on {} servers:", description["bytes"].get<int64_t>(),
+                        readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());
+    for (const json& server : description["servers"]) {
+      text += " " + server["address"].get<std::string>();
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 int run(const std::string& url, bool as_json) {
-  const json description = describe(url);
+  const bool in_pool = storage::is_rados_path(url);
+  const json description = in_pool ? describe_in_pool(url) : describe(url);
   std::string text = description.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   if (!as_json) {
-    text = fmt::format("{}: a {} made {}\n", url, description["directory"] ? "directory" : "file",
-                       description["made"].get<std::string>());
-    text += fmt::format("  mode {}, user {}, group {}\n", description["mode"].get<std::string>(),
-                        user_name(description["uid"].get<uint32_t>()), group_name(description["gid"].get<uint32_t>()));
-    if (!description["directory"]) {
-      text += fmt::format("  {} bytes in stripes of {} on {} servers:", description["bytes"].get<int64_t>(),
-                          readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());
-      for (const json& server : description["servers"]) {
-        text += " " + server["address"].get<std::string>();
-      }
-      text += "\n";
-    }
+    text = in_pool ? pool_text(url, description) : store_text(url, description);
   }
   std::fputs(text.c_str(), stdout);
   return kDone;
@@ -57,8 +83,8 @@ int run(const std::string& url, bool as_json) {
 void add_stat(CLI::App& app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("stat", "what a store knows about a file: size, stripes, servers");
-  command->add_option("path", *path, "stria://SERVER/PATH")->required();
+  CLI::App* command = app.add_subcommand("stat", "what a store or a pool knows about a file: size, stripes, servers");
+  command->add_option("path", *path, "stria://SERVER/PATH or rados://POOL/PATH")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*path, *as_json); }; });
 }

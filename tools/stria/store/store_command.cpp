@@ -4,6 +4,10 @@
 
 #include <array>
 
+#include "storage/rados/rados_driver.hpp"
+#include "storage/rados/rados_path.hpp"
+#include "storage/registry.hpp"
+
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
@@ -67,7 +71,27 @@ std::string state_of(const wire::StoreServers::Entry& server) {
   return server.silent_ms < 0 ? "not heard of" : fmt::format("silent for {} s", server.silent_ms / 1000);
 }
 
+bool is_root(const std::string& url) {
+  return storage::is_rados_path(url) ? storage::RadosPath::parse(url).value().name.empty() : find_in_store(url).path == "/";
+}
+
+bool is_directory(const std::string& url) {
+  return storage::is_rados_path(url) ? storage::look_in_pool(url).value().is_directory : attributes_of(url).is_directory;
+}
+
+void remove_name(const std::string& url) {
+  static_cast<void>(is_root(url));  // nothing of this machine
+  storage::make_driver("posix").value()->remove(url).throw_if_error();
+}
+
 std::vector<wire::Listed::Entry> entries_of(const std::string& url) {
+  if (storage::is_rados_path(url)) {
+    std::vector<wire::Listed::Entry> entries;
+    for (const storage::PoolEntry& entry : storage::list_pool_directory(url).value()) {
+      entries.push_back({entry.name, entry.is_directory});
+    }
+    return entries;
+  }
   const StoreFile directory = find_in_store(url);
   std::vector<wire::Listed::Entry> entries;
   wire::Listed part;

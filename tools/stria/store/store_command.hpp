@@ -1,4 +1,5 @@
-// Commands on stores: they run in one process, without MPI.
+// Commands on stores, some of them also on pools of a Ceph cluster (rados://). They run in one
+// process, without MPI.
 #pragma once
 
 #include <string>
@@ -54,8 +55,16 @@ FileState state_of_file(const std::string& url, const wire::Opened& place);
 /// "up", or for how long nothing was heard of it.
 std::string state_of(const wire::StoreServers::Entry& server);
 
-/// The entries of a directory, sorted. Throws stria::Error.
+// Of names in a store or in a pool. They throw stria::Error, kInvalidArgument for other paths.
+
+bool is_root(const std::string& url);
+bool is_directory(const std::string& url);
+/// The entries of a directory, sorted.
 std::vector<wire::Listed::Entry> entries_of(const std::string& url);
+/// Removes a file, or an empty directory.
+void remove_name(const std::string& url);
+/// A copy of a file, under a name that it gets when it is complete; of this machine too.
+void copy_file(const std::string& from, const std::string& to, bool sync);
 
 /// `directory` and `name` with one slash between.
 std::string joined(const std::string& directory, const std::string& name);
