@@ -176,6 +176,12 @@ struct Progress {
 /// Collective: no; one rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
+/// Brings whole files to their own place that a killed program has left where the hint
+/// stria_staging was `place`, and removes what isn't whole; never what a live program works on.
+/// Returns their paths. Throws stria::Error with the first failure, after it has tried all.
+/// Collective: no; one rank calls it.
+std::vector<std::string> drain_staged(const std::string& place);
+
 struct DistributedArray;
 
 class File {

@@ -1,6 +1,8 @@
 // Removes what killed programs left behind.
+#include "file/background/staging_place.hpp"
 #include "storage/registry.hpp"
 #include "stria/file.hpp"
+#include "stria/status.hpp"
 
 namespace stria {
 
@@ -28,6 +30,13 @@ std::vector<std::string> remove_abandoned(const std::string& directory, const st
     }
   }
   return removed;
+}
+
+std::vector<std::string> drain_staged(const std::string& place) {
+  Status failure;
+  const auto brought = file::drain_place(storage::make_driver("posix").value(), place, failure);
+  failure.throw_if_error();
+  return brought;
 }
 
 }  // namespace stria

@@ -110,21 +110,29 @@ def check_files(directory, printed):
     return files
 
 
-def check_restart(random_source, directory, expected_hash):
+def check_restart(random_source, directory, expected_hash, hints):
     json = directory.parent / "restart.json"
     outcome = stria_program.run(
-        "flash", "sedov", "--restart", "latest", "--steps", STEPS, "--out", directory, "--json", json,
+        "flash", "sedov", "--restart", "latest", "--steps", STEPS, "--out", directory, "--json", json, *hints,
         ranks=random_source.choice([1, 2, 4]),
     ).succeeded()  # fmt: skip
     assert "passing over" not in outcome.stdout, str(outcome)
     assert stria_program.read_json(json)["result"]["state_hash"] == expected_hash, str(outcome)
     left = [path.name for path in directory.iterdir() if "partial" in path.name]
+    left += [path.name for path in near_of(directory).iterdir()]
     assert not left, f"left behind: {left}\n{outcome}"
+
+
+def near_of(directory):
+    """Where files are staged on their way to the directory."""
+    return directory.with_name(directory.name + "_near")
 
 
 def check_one(random_source, directory, undisturbed, by_fault):
     expected_hash, run_seconds = undisturbed
-    ways = random_source.choice([[], ["--async"]])
+    near_of(directory).mkdir()
+    hints = random_source.choice([[], [], ["--hint", f"stria_staging={near_of(directory)}"]])
+    ways = [*random_source.choice([[], ["--async"]]), *hints]
     if by_fault:
         printed, struck, description = run_with_fault(random_source, directory, ways)
     else:
@@ -132,8 +140,11 @@ def check_one(random_source, directory, undisturbed, by_fault):
     description = " ".join([description, *ways])
     try:
         files = check_files(directory, printed)
-        if files:
-            check_restart(random_source, directory, expected_hash)
+        staged = [path for path in near_of(directory).iterdir() if not path.name.startswith(".")]
+        if staged:
+            stria_program.run("verify", *staged).succeeded()
+        if files or staged:
+            check_restart(random_source, directory, expected_hash, hints)
     except AssertionError as error:
         raise AssertionError(f"killed: {description}; it printed\n{printed}\n{error}") from None
     return struck, description, len(files)
@@ -157,5 +168,6 @@ def test_kills_cost_no_checkpoint(work, undisturbed):
         files_left.add(file_count)
         attempt += 1
         shutil.rmtree(directory, ignore_errors=True)
+        shutil.rmtree(near_of(directory), ignore_errors=True)
     # Kills that all strike before or after everything would prove nothing.
     assert KILLS < 10 or len(files_left) > 2, files_left

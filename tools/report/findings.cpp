@@ -16,8 +16,8 @@ constexpr double kLeastGain = 0.005;
 const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> list;
-    for (std::span<const Rule> group :
-         {limit_rules(), time_rules(), together_rules(), request_rules(), excess_rules(), balance_rules(), usage_rules()}) {
+    for (std::span<const Rule> group : {limit_rules(), time_rules(), together_rules(), request_rules(), excess_rules(),
+                                        balance_rules(), usage_rules(), background_rules()}) {
       list.insert(list.end(), group.begin(), group.end());
     }
     return list;

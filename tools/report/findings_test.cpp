@@ -265,6 +265,9 @@ std::vector<Case> cases() {
        [] {
          return good_run().count(1, Counter::kExchangeNs, 900 * kMs).fact("why collective", "pieces of ranks interleave");
        }},
+      {"background",
+       [] { return good_run().count_all(Counter::kBackgroundNs, 800 * kMs).count_all(Counter::kBackgroundWaitNs, 300 * kMs); },
+       good},
       {"read_modify_write", [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB); },
        [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB).count(0, Counter::kGets, 1); }},
       {"far_from_limit", [] { return good_run().count_all(Counter::kWriteNs, 20'000 * kMs); }, good},

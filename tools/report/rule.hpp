@@ -24,6 +24,7 @@ std::span<const Rule> request_rules();
 std::span<const Rule> excess_rules();
 std::span<const Rule> balance_rules();
 std::span<const Rule> usage_rules();
+std::span<const Rule> background_rules();
 
 /// part / whole, 0 when there is no whole.
 inline double share_of(double part, double whole) {

@@ -121,6 +121,11 @@ SimulationFiles::SimulationFiles(MPI_Comm comm, OutputOptions options) : comm_(c
 std::vector<std::string> SimulationFiles::clear_leftovers() {
   std::vector<std::string> lines;
   if (rank_of(comm_) == 0) {
+    if (const auto place = options_.hints.find("stria_staging"); place != options_.hints.end()) {
+      for (const std::string& path : drain_staged(place->second)) {
+        lines.push_back(fmt::format("brought '{}' to its place, which a killed run left in '{}'", path, place->second));
+      }
+    }
     for (const std::string& path : remove_abandoned(options_.directory, options_.base)) {
       lines.push_back(fmt::format("removed '{}', which a killed run left half written", path));
     }

@@ -45,7 +45,11 @@ void mark_done(const std::shared_ptr<Job>& job) {
     note_finished(job);  // first, because a thread that sees the job done tells MPI
   }
   job->done = true;
-  job->operation->file->under_way().end();
+  UnderWay& under_way = job->operation->file->under_way();
+  if (job->operation->staged != nullptr) {
+    under_way.keep_failure(job->operation->outcome);
+  }
+  under_way.end();
   jobs().changed.notify_all();
 }
 
@@ -58,6 +62,11 @@ void look_at_others() {
 
 // This rank's part has been moved. \pre the mutex is held
 void end_part(const std::shared_ptr<Job>& job) {
+  if (job->operation->staged != nullptr) {
+    UnderWay& under_way = job->operation->file->under_way();
+    under_way.keep_failure(job->operation->outcome);
+    under_way.end_staged();
+  }
   if (job->board_number == Job::kAlone) {
     mark_done(job);
     return;
@@ -173,7 +182,52 @@ void end_at_once(const std::shared_ptr<Job>& job) {
 
 }  // namespace
 
+namespace {
+
+// All ranks do the same operations in the same order.
+void begin_agreement(const std::shared_ptr<Job>& job) {
+  if (job->operation->file->comm().size() > 1) {
+    const std::lock_guard lock(jobs().mutex);
+    jobs().agreements.begin(job);
+  }
+}
+
+// Where the operation can be staged: begins to write it, and returns a job that is done. Else null.
+std::shared_ptr<Job> start_staged(const std::shared_ptr<Operation>& operation, MPI_Request* request) {
+  File& file = *operation->file;
+  const auto written = file.stages() && file.storage().background() != nullptr ? stage(*operation) : nullptr;
+  if (written == nullptr) {
+    return nullptr;
+  }
+  auto job = std::make_shared<Job>();
+  job->operation = operation;
+  auto writing = std::make_shared<Job>();
+  writing->operation = written;
+  file.under_way().begin();
+  file.under_way().begin_staged();
+  if (request != nullptr) {
+    begin_agreement(writing);
+  }
+  if (!enqueue(writing)) {
+    guard(*written, [&] { run_independent(*written); });
+    end_at_once(writing);
+  }
+  operation->moved_bytes = operation->memory_bytes = operation->bytes;
+  job->done = true;
+  if (request != nullptr) {
+    make_request(job, request);
+    note_finished(job);
+  }
+  return job;
+}
+
+}  // namespace
+
 std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Together together, MPI_Request* request) {
+  const bool collective = together == Together::kCollective;
+  if (auto staged = collective ? start_staged(operation, request) : nullptr) {
+    return staged;
+  }
   auto job = std::make_shared<Job>();
   job->operation = operation;
   File& file = *operation->file;
@@ -181,16 +235,16 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Toge
   if (request != nullptr) {
     make_request(job, request);
   }
-  const bool collective = together == Together::kCollective;
   // The begin of a split collective may wait for the other ranks; a nonblocking call must not.
-  const bool by_messages = collective && request == nullptr && file.shared().has_several_nodes();
-  if (collective && request != nullptr && file.comm().size() > 1) {
-    const std::lock_guard lock(jobs().mutex);
-    jobs().agreements.begin(job);
+  const bool by_messages =
+      collective && request == nullptr && file.shared().has_several_nodes() && !(operation->writes() && file.stages());
+  if (collective && request != nullptr) {
+    begin_agreement(job);
   }
   if (!by_messages && can_wait_in_background(*operation) && file.storage().background() != nullptr && enqueue(job)) {
     return job;
   }
+  static_cast<void>(settle_staged(file).ok());  // its failure stays
   guard(*operation, [&] { by_messages ? run_collective(*operation) : run_independent(*operation); });
   end_at_once(job);
   return job;
@@ -206,6 +260,18 @@ void wait_for_job(Job& job) {
   File& file = *job.operation->file;
   const CallNote note("a nonblocking or split access", file.path(), file.wait_limits());
   wait_until(file, [&] { return job.done.load(); });
+}
+
+Outcome settle_staged(File& file) {
+  UnderWay& under_way = file.under_way();
+  if (!under_way.concerns_program()) {
+    return {};
+  }
+  if (under_way.any_staged()) {
+    const trace::WaitTimer timer;
+    wait_until(file, [&] { return !under_way.any_staged(); });
+  }
+  return under_way.failure();
 }
 
 void wait_for_jobs(File& file) {

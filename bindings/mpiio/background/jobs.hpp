@@ -10,6 +10,10 @@
 // the other nodes, without MPI (nodes_board.hpp). There it never waits for a rank to come, because
 // that rank may be waiting for this one. Split collectives of several nodes are done by two-phase
 // when they begin.
+// With the hint stria_async, a collective write is packed into memory of the library first. The
+// program's request is then done, and the write goes on as an operation of its own. What reads or
+// changes the file on this rank waits for it; its failure is told there, and at the next sync or
+// close on every rank.
 // Cost: one thread, which starts at the first such call; nothing for programs without such calls.
 #pragma once
 
@@ -41,6 +45,9 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Toge
 
 /// Waits for the job without burning the processor.
 void wait_for_job(Job& job);
+/// Waits until this rank's staged writes are in the file. Returns the failure of one, which stays
+/// until a sync or the close tells all ranks.
+Outcome settle_staged(File& file);
 /// Waits for all jobs of a file.
 void wait_for_jobs(File& file);
 /// Ends the thread. To be called last before MPI ends.

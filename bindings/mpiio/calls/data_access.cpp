@@ -171,6 +171,11 @@ OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direct
   return operation;
 }
 
+// The outcome of an access before which staged writes have ended, one of which may have failed.
+Outcome after_staged(const Outcome& own, const Outcome& staged) {
+  return own.ok() ? staged : own;
+}
+
 // ---- split
 
 Outcome check_no_split(const File& file) {
@@ -190,9 +195,10 @@ Outcome begin(const std::shared_ptr<File>& file, const OperationPtr& operation) 
 int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, MPI_Status* status, const char* call) {
   return in_call(call, handle, [&](const std::shared_ptr<File>& file) -> Outcome {
     const auto pointer = hold_pointer(*file, access);
+    const Outcome staged = settle_staged(*file);
     if (PlainResult result; access_plainly(*file, access, buffer, result)) {
       set_status(status, result.moved_bytes);
-      return std::move(result.outcome);
+      return after_staged(result.outcome, staged);
     }
     OperationPtr operation = prepare_at(file, access, buffer);
     if (access.together == Together::kCollective) {
@@ -205,7 +211,7 @@ int access_now(MPI_File handle, const Access& access, const UserBuffer& buffer, 
     }
     move_pointer(*file, access, *operation);
     set_status(status, operation->memory_bytes);
-    return operation->outcome;
+    return after_staged(operation->outcome, staged);
   });
 }
 
@@ -230,10 +236,11 @@ int access_ordered(MPI_File handle, Direction direction, const UserBuffer& buffe
     if (Outcome checked = check_no_split(*file); !checked.ok()) {
       return checked;
     }
+    const Outcome staged = settle_staged(*file);
     OperationPtr operation = prepare_ordered(file, direction, buffer);
     run_collective(*operation);
     set_status(status, operation->memory_bytes);
-    return operation->outcome;
+    return after_staged(operation->outcome, staged);
   });
 }
 

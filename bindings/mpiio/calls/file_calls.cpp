@@ -79,7 +79,8 @@ Outcome sync(File& file) {
     const auto lock = file.storage().hold();
     mine = file.storage().handle().sync();
   }
-  return agree(file, mine);
+  const Outcome staged = file.under_way().take_failure();
+  return agree(file, staged.ok() ? mine : staged);
 }
 
 Outcome set_atomicity(File& file, bool atomic) {
@@ -211,9 +212,10 @@ int MPI_File_preallocate(MPI_File handle, MPI_Offset bytes) {
 int MPI_File_get_size(MPI_File handle, MPI_Offset* bytes) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
     int64_t size = 0;
-    Outcome outcome = file->storage().size(size);
+    const Outcome staged = settle_staged(*file);
+    const Outcome outcome = file->storage().size(size);
     *bytes = size;
-    return outcome;
+    return outcome.ok() ? staged : outcome;
   });
 }
 

@@ -81,7 +81,9 @@ Outcome open_on_channel(File& file, const Outcome& before) {
   outcome = agree(file, outcome.ok() ? set_first_positions(file) : outcome);
   if (!outcome.ok()) {
     storage.drop();
+    return outcome;
   }
+  file.agree_on_staging();
   return outcome;
 }
 
@@ -127,6 +129,9 @@ void keep_answering(File& file) {
 // Closes silently and without other ranks.
 void abandon_file(File& file) {
   wait_for_jobs(file);
+  if (const Outcome failure = file.under_way().take_failure(); !failure.ok() && !is_silent()) {
+    say(fmt::format("error: '{}': {}", file.path(), failure.message()));
+  }
   keep_answering(file);
   file.under_way().take_split().reset();
   file.writers().retire();
@@ -235,7 +240,9 @@ Outcome close_file(File& file) {
   trace::Recorder::instance().flush_to_file();
   wait_for_jobs(file);
   retire(file);
-  Outcome outcome = file.storage().close_background();
+  Outcome outcome = file.under_way().take_failure();
+  const Outcome closed_background = file.storage().close_background();
+  outcome = outcome.ok() ? closed_background : outcome;
   const bool deletes = file.mode().deletes_on_close();
   const bool closes_last = deletes && file.comm().rank() == 0;
   const auto close_storage = [&] {

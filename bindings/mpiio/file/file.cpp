@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/facts.hpp"
 #include "access/together/node/short_calls.hpp"
+#include "base/staging_pool.hpp"
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
 #include "trace/record/recorder.hpp"
@@ -42,13 +44,15 @@ void File::apply_hints(const Hints& given) {
   }
   std::vector<std::string> warnings;
   const std::string driver = hints_.driver;
+  const access::Switch async = hints_.async;
   hints_ = access::resolve_hints(with_environment(given_, file_hints_, warnings), warnings);
   hints_.node_hosts = channel_->node_hosts;
   if (!access::names_a_node(hints_, comm())) {
     warnings.emplace_back(access::kNoPlaceForAggregators);
   }
   if (storage_.is_open()) {
-    hints_.driver = driver;  // of an open file it can't change
+    hints_.driver = driver;  // of an open file these can't change
+    hints_.async = async;
   } else if (hints_.driver == "memory") {
     warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");
     hints_.driver = "posix";
@@ -66,6 +70,19 @@ void File::apply_hints(const Hints& given) {
     for (const std::string& warning : warnings) {
       say(warning);
     }
+  }
+}
+
+// Without the same on all nodes, some ranks would exchange data while others don't.
+void File::agree_on_staging() {
+  std::array<int64_t, 1> without{hints_.async == access::Switch::kEnable ? 0 : 1};
+  if (shared().has_several_nodes()) {
+    maximum_of_all(*this, without);
+  }
+  stages_ = without[0] == 0;
+  if (stages_) {
+    const int64_t limit_bytes = hints_.staging_limit_bytes >= 0 ? hints_.staging_limit_bytes : default_staging_bytes();
+    staging_limit_bytes_ = limit_bytes / comm().node_size();
   }
 }
 

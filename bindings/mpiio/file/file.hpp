@@ -72,6 +72,14 @@ class File {
   /// Adopts hints. Earlier ones stay where the new ones don't name them.
   void apply_hints(const Hints& given);
 
+  /// Settles once the file is open whether its writes are staged. Later hints change nothing.
+  /// Collective: yes.
+  void agree_on_staging();
+  /// Whether collective writes that need not be done yet are staged; the same on every rank.
+  bool stages() const { return stages_; }
+  /// What this process may stage.
+  int64_t staging_limit_bytes() const { return staging_limit_bytes_; }
+
   bool is_atomic() const { return atomic_; }
   /// The turn of an atomic access; null outside atomic mode, and where ranks of several nodes lock
   /// the file's ranges instead.
@@ -99,6 +107,8 @@ class File {
   access::FileHints file_hints_;
   Hints given_;  ///< as the program gave them
   access::ResolvedHints hints_;
+  bool stages_ = false;
+  int64_t staging_limit_bytes_ = 0;
   bool atomic_ = false;
   NodeTurn* atomic_turn_ = nullptr;
   Handler handler_ = default_handler();

@@ -85,8 +85,12 @@ MPI_Info info_of(const Hints& hints) {
 }
 
 bool is_verbose() {
+  return environment("STRIA_VERBOSE") != nullptr && !is_silent();
+}
+
+bool is_silent() {
   const char* value = environment("STRIA_VERBOSE");
-  return value != nullptr && std::string_view(value) != "0";
+  return value != nullptr && std::string_view(value) == "0";
 }
 
 }  // namespace stria::mpiio

@@ -23,6 +23,8 @@ MPI_Info info_of(const Hints& hints);
 
 /// True when STRIA_VERBOSE asks for messages.
 bool is_verbose();
+/// True when it asks for none at all.
+bool is_silent();
 
 /// The parser, also for tests.
 Hints parse_hint_list(const std::string& text);

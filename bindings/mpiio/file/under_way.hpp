@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
+
+#include "mpiio/mpi/outcome.hpp"
 
 namespace stria::mpiio {
 
@@ -16,6 +19,34 @@ class UnderWay {
   void end() { --count_; }
   bool any() const { return count_.load() > 0; }
 
+  // Writes that are staged: for the program they have ended.
+
+  void begin_staged() { ++staged_; }
+  void end_staged() { --staged_; }
+  bool any_staged() const { return staged_.load() > 0; }
+  /// Whether one is under way, or has failed.
+  bool concerns_program() const { return any_staged() || failed_.load(); }
+  /// Keeps the first failure, until the program hears of it. Any thread.
+  void keep_failure(const Outcome& outcome) {
+    if (outcome.ok()) {
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (!failed_.exchange(true)) {
+      failure_ = {outcome.error_class(), "an earlier write that was staged has failed: " + outcome.message()};
+    }
+  }
+  Outcome failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  /// The same, for the last time.
+  Outcome take_failure() {
+    const std::lock_guard lock(mutex_);
+    failed_ = false;
+    return std::exchange(failure_, {});
+  }
+
   /// The split collective that the program has begun; null without one. A file has one at a time.
   const std::shared_ptr<Job>& split() const { return split_; }
   void set_split(std::shared_ptr<Job> job) { split_ = std::move(job); }
@@ -23,6 +54,10 @@ class UnderWay {
 
  private:
   std::atomic<int> count_{0};
+  std::atomic<int> staged_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Outcome failure_;
   std::shared_ptr<Job> split_;
 };
 

@@ -289,6 +289,22 @@ void run_alone(Operation& operation, storage::File& storage) {
   }
 }
 
+// Piece by piece, so that the memory goes back as soon as it can.
+void run_staged(Operation& operation, storage::File& storage) {
+  const int64_t begin = operation.position;
+  int64_t moved_bytes = 0;
+  while (!operation.staged->empty() && operation.outcome.ok()) {
+    const StagedMemory::Piece& piece = operation.staged->front();
+    operation.memory = piece.memory;
+    operation.memory_type = Datatype::bytes(piece.bytes);
+    operation.position = begin + moved_bytes;
+    operation.bytes = piece.bytes;
+    run_alone(operation, storage);
+    moved_bytes += operation.moved_bytes;
+    operation.staged->drop_front();
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction direction, const UserBuffer& buffer) {
@@ -308,6 +324,25 @@ std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction 
     operation->bytes = 0;
   }
   return operation;
+}
+
+std::shared_ptr<Operation> stage(const Operation& operation) {
+  const File& file = *operation.file;
+  if (!file.stages() || file.is_atomic() || !operation.writes() || !operation.outcome.ok() || operation.converter != nullptr) {
+    return nullptr;
+  }
+  auto memory = StagedMemory::pack(operation.memory, operation.bytes > 0 ? operation.memory_type : Datatype(),
+                                   file.staging_limit_bytes());
+  if (memory == nullptr) {
+    return nullptr;
+  }
+  auto staged = std::make_shared<Operation>();
+  staged->file = operation.file;
+  staged->view = operation.view;
+  staged->direction = operation.direction;
+  staged->position = operation.position;
+  staged->staged = std::move(memory);
+  return staged;
 }
 
 bool is_plain(const File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainPiece& piece) {
@@ -343,6 +378,10 @@ PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piec
 
 void run_independent(Operation& operation, storage::File& storage) {
   const File& file = *operation.file;
+  if (operation.staged != nullptr) {
+    run_staged(operation, storage);
+    return;
+  }
   // Atomic mode: one access of the file's ranks at a time; on several nodes, and with several
   // handles, one per range.
   NodeTurn::Guard turn(file.atomic_turn());

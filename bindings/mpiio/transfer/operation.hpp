@@ -13,6 +13,7 @@
 #include "mpiio/file/view.hpp"
 #include "mpiio/mpi/outcome.hpp"
 #include "mpiio/representation/representation.hpp"
+#include "mpiio/transfer/staged_memory.hpp"
 #include "stria/datatype.hpp"
 
 namespace stria::mpiio {
@@ -37,6 +38,8 @@ struct Operation {
   std::unique_ptr<Converter> converter;
   int64_t position = 0;  ///< bytes of the view's stream
   int64_t bytes = 0;     ///< to be moved, as they lie in the file
+  /// The bytes instead of `memory`, which the program has got back.
+  std::unique_ptr<StagedMemory> staged;
 
   // The outcome.
   Outcome outcome;
@@ -66,6 +69,9 @@ bool is_plain(const File& file, Direction direction, int64_t position, const Use
 /// The short way for such a piece, by this rank alone.
 PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece);
 
+/// A write of the same bytes that doesn't need the program's memory any more; null where the file
+/// or the write isn't one to be staged, or the memory for it falls short. Any thread.
+std::shared_ptr<Operation> stage(const Operation& operation);
 /// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
 void run_independent(Operation& operation, storage::File& storage);
 /// The same through the file's own handle, where no other call may be under way.

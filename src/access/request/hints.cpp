@@ -154,6 +154,14 @@ std::string set_subfiles(ResolvedHints& hints, const std::string& text) {
   return "";
 }
 
+std::string set_staging_place(ResolvedHints& hints, const std::string& text) {
+  if (!text.starts_with('/') && !text.starts_with("stria://")) {
+    return "a directory from the root, or one of a store, as in stria://host:port/directory";
+  }
+  hints.staging_place = text;
+  return "";
+}
+
 std::string set_driver(ResolvedHints& hints, const std::string& text) {
   if (text != "posix" && text != "uring" && text != "memory") {
     return "posix, uring or memory";
@@ -183,6 +191,10 @@ const std::map<std::string, Setter>& setters() {
       {"stria_method", set_method},
       {"stria_staging_size", number(&ResolvedHints::staging_bytes, 64 << 10, kMaxBufferBytes)},
       {"stria_staging_limit", number(&ResolvedHints::staging_limit_bytes, 0, INT64_MAX)},
+      {"stria_async", choice(&ResolvedHints::async)},
+      {"stria_staging", set_staging_place},
+      {"stria_staging_rate", number(&ResolvedHints::staging_rate, 0, INT64_MAX)},
+      {"stria_staging_writers", number(&ResolvedHints::staging_writers, 1, 1 << 20)},
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
       {"stria_subfiles", set_subfiles},
@@ -269,6 +281,7 @@ Hints effective_hints(const ResolvedHints& hints) {
       {"striping_unit", std::to_string(hints.striping_unit_bytes)},
       {"stria_method", method_name(hints.method)},
       {"stria_staging_size", std::to_string(hints.staging_bytes)},
+      {"stria_async", switch_name(hints.async)},
       {"stria_direct", switch_name(hints.direct)},
       {"stria_shared_memory", switch_name(hints.shared_memory)},
       {"stria_driver", hints.driver},
@@ -281,6 +294,15 @@ Hints effective_hints(const ResolvedHints& hints) {
   }
   if (hints.staging_limit_bytes >= 0) {
     effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);
+  }
+  if (!hints.staging_place.empty()) {
+    effective["stria_staging"] = hints.staging_place;
+  }
+  if (hints.staging_rate > 0) {
+    effective["stria_staging_rate"] = std::to_string(hints.staging_rate);
+  }
+  if (hints.staging_writers > 1) {
+    effective["stria_staging_writers"] = std::to_string(hints.staging_writers);
   }
   if (hints.subfile_count != 0) {
     effective["stria_subfiles"] =

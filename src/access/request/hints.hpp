@@ -56,6 +56,14 @@ struct ResolvedHints {
   /// stria_staging_limit: the memory of a node that commits in the background may take; -1: a
   /// quarter of what is free.
   int64_t staging_limit_bytes = -1;
+  /// stria_async: collective writes of MPI-IO that need not be done yet are staged.
+  Switch async = Switch::kAutomatic;
+  /// stria_staging: where files are written before they come to their place; empty: nowhere.
+  std::string staging_place;
+  /// stria_staging_rate: bytes a second that a node writes in the background; 0: any number.
+  int64_t staging_rate = 0;
+  /// stria_staging_writers: how many ranks of a node write a file in the background at a time.
+  int64_t staging_writers = 1;
   Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
   /// stria_shared_memory: ranks of a node pack into the aggregator's buffer.
   Switch shared_memory = Switch::kAutomatic;

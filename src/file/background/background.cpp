@@ -116,7 +116,7 @@ void Background::run() {
     if (work(lock)) {
       continue;
     }
-    if (to_end_.empty()) {
+    if (to_end_.empty() && to_write_.empty()) {
       work_.wait(lock);
     } else {
       work_.wait_for(lock, kBetweenLooks);
@@ -142,16 +142,17 @@ bool Background::work(std::unique_lock<std::mutex>& lock) {
       return true;
     }
   }
-  if (to_write_.empty()) {
+  const auto ready = std::find_if(to_write_.begin(), to_write_.end(), [](const auto& commit) { return commit->is_turn(); });
+  if (ready == to_write_.end()) {
     return false;
   }
-  const std::shared_ptr<BackgroundCommit> commit = to_write_.front();
+  const std::shared_ptr<BackgroundCommit> commit = *ready;
   lock.unlock();
   commit->write();
   lock.lock();
   Queue done;
   Queue& next = commit->is_first() ? to_end_ : done;
-  next.splice(next.end(), to_write_, to_write_.begin());
+  next.splice(next.end(), to_write_, ready);
   ended_.notify_all();
   return true;
 }

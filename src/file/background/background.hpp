@@ -2,8 +2,9 @@
 //
 // Problem: ranks that share several communicators may begin commits in different orders. A thread
 // that waited for other ranks in one of them could keep those waiting in another.
-// Method: the thread first writes what its rank has, whatever the others do. On the first rank of a
-// node it then looks now and then how far the others have come. Rank 0 of a file gives it its name.
+// Method: the thread first writes what its rank has, when it is its turn among the node's ranks; of
+// several commits it takes the first that has its turn. On the first rank of a node it then looks
+// now and then how far the others have come. Rank 0 of a file gives it its name.
 // Those of one rank 0 get their names in the order in which their commits began. The thread has a
 // low priority, takes no signals and never calls MPI.
 #pragma once

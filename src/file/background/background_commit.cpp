@@ -14,11 +14,12 @@
 
 namespace stria::file {
 
-void BackgroundCommit::take_handles(std::shared_ptr<storage::Driver> driver, std::unique_ptr<PartialFile> partial,
-                                    std::unique_ptr<storage::File> opened) noexcept {
-  driver_ = std::move(driver);
-  partial_ = std::move(partial);
-  opened_ = std::move(opened);
+// Moves the thread off the processors to which the job has bound its ranks, where it has left one.
+void BackgroundCommit::leave_busy_processors() const {
+  const cpu_set_t idle = board_.idle_processors();
+  if (CPU_COUNT(&idle) > 0) {
+    static_cast<void>(sched_setaffinity(0, sizeof idle, &idle));  // it may be refused
+  }
 }
 
 Status BackgroundCommit::share(Comm& comm) {
@@ -35,11 +36,12 @@ Status BackgroundCommit::join(Comm& comm) {
 }
 
 void BackgroundCommit::write() noexcept {
+  leave_busy_processors();
   Status outcome = or_out_of_memory([&] {
     BackgroundTimer timer(about_.trace_id, "background write", trace::Counter::kBackgroundNs);
     timer.set_bytes(staging_.staged_bytes());
-    storage::File* file = partial_ != nullptr ? partial_->file() : opened_.get();
-    return file != nullptr ? staging_.write_to(*file) : Status();
+    storage::File* file = handles_.partial != nullptr ? handles_.partial->file() : handles_.opened.get();
+    return file != nullptr ? staging_.write_to(*file, pace_) : Status();
   });
   if (!is_first()) {
     outcome.update(close());
@@ -49,9 +51,9 @@ void BackgroundCommit::write() noexcept {
 
 Status BackgroundCommit::close() noexcept {
   Status closed;
-  if (opened_ != nullptr) {
-    closed = or_out_of_memory([&] { return opened_->close(); });
-    opened_.reset();
+  if (handles_.opened != nullptr) {
+    closed = or_out_of_memory([&] { return handles_.opened->close(); });
+    handles_.opened.reset();
   }
   return closed;
 }
@@ -84,13 +86,13 @@ std::optional<Status> BackgroundCommit::look() {
     return hear(peers_[0].link, fmt::format("'{}': rank 0 is gone, and may have given the file its name or not", about_.path));
   }
   const std::optional<Status> written = collect_nodes();
-  return written ? std::optional(end(*written)) : std::nullopt;
+  return written ? end(*written) : std::nullopt;
 }
 
 // Makes durable what another node than rank 0's has written, and tells rank 0.
 Status BackgroundCommit::end_node(const Status& written) {
   const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
-  Status ended = written.ok() && about_.sync ? opened_->sync() : Status();
+  Status ended = written.ok() && about_.sync ? handles_.opened->sync() : Status();
   ended.update(close());
   Status outcome = written;
   outcome.update(ended.with_context(fmt::format("rank {}", board_.first_rank())));
@@ -127,16 +129,34 @@ std::optional<Status> BackgroundCommit::hear(Link& link, const std::string& when
   return *came ? std::optional(decode_outcome(**came).status()) : std::nullopt;
 }
 
-Status BackgroundCommit::end(const Status& written) {
+// Gives the file its name. Where it is staged, brings a piece of it to its own place; then there is
+// no outcome before the last piece.
+std::optional<Status> BackgroundCommit::end(const Status& written) {
   const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
   Status outcome = written;
-  if (outcome.ok()) {
+  if (outcome.ok() && !handles_.partial->is_published()) {
     PhaseTimes times;
-    outcome = partial_->publish(file_bytes_, about_.sync, times);
-    outcome = board_.size() == 1 ? outcome : outcome.with_context("rank 0");
+    outcome = handles_.partial->publish(file_bytes_, about_.sync, times);
   }
-  const char* state =
-      partial_->is_published() ? "is complete and has its name, but may not survive a power loss" : "was not written";
+  if (outcome.ok() && handles_.drain != nullptr) {
+    const Result<bool> over = handles_.drain->step(pace_, about_.sync);
+    if (over.ok() && !*over) {
+      return std::nullopt;
+    }
+    outcome = over.status();
+  }
+  if (written.ok() && board_.size() > 1) {
+    outcome = outcome.with_context("rank 0");
+  }
+  return about_outcome(outcome);
+}
+
+Status BackgroundCommit::about_outcome(const Status& outcome) const {
+  const bool is_named = handles_.drain != nullptr ? handles_.drain->is_over() : handles_.partial->is_published();
+  std::string state = is_named ? "is complete and has its name, but may not survive a power loss" : "was not written";
+  if (!is_named && handles_.partial->is_published()) {
+    state += fmt::format(", but is complete as '{}'", handles_.drain->staged_path());
+  }
   return outcome.with_context(fmt::format("'{}' {}", about_.path, state));
 }
 
@@ -144,9 +164,13 @@ Status BackgroundCommit::end(const Status& written) {
 void BackgroundCommit::decide(const Status& outcome) noexcept {
   if (is_root()) {
     if (!outcome.ok()) {
-      partial_->discard();
+      handles_.partial->discard();
+      if (handles_.drain != nullptr) {
+        handles_.drain->discard();
+      }
     }
-    partial_.reset();
+    handles_.partial.reset();
+    handles_.drain.reset();
     for (Peer& peer : peers_) {
       // A node that hears nothing sees the connection end.
       static_cast<void>(or_out_of_memory([&] { return peer.link.send(encode_outcome(outcome, {})); }));

@@ -17,8 +17,10 @@
 
 #include "file/background/node_links.hpp"
 #include "file/background/outcome_board.hpp"
+#include "file/background/pace.hpp"
 #include "file/background/partial_file.hpp"
 #include "file/background/staging.hpp"
+#include "file/background/staging_place.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
@@ -30,9 +32,15 @@ class BackgroundCommit {
     std::string stored_path;
     uint16_t trace_id = 0;
     bool sync = true;
+    int64_t writers = 1;         ///< ranks of a node that write at a time
+    int64_t bytes_a_second = 0;  ///< that a node writes; 0: any number
   };
   BackgroundCommit(About about, int64_t staging_limit_bytes, Comm& comm)
-      : about_(std::move(about)), staging_(staging_limit_bytes), board_(comm), ranks_(key_of(comm)) {}
+      : about_(std::move(about)),
+        staging_(staging_limit_bytes),
+        board_(comm),
+        ranks_(key_of(comm)),
+        pace_(about_.bytes_a_second / about_.writers) {}
 
   // For the session.
   Staging& staging() { return staging_; }
@@ -44,9 +52,15 @@ class BackgroundCommit {
   /// Rank 0: how large the file is to be.
   void set_end(int64_t file_bytes) { file_bytes_ = file_bytes; }
   /// Takes this rank's handles: rank 0 has `partial`, another rank `opened` or nothing. The first
-  /// rank of another node has `opened` where it is to sync.
-  void take_handles(std::shared_ptr<storage::Driver> driver, std::unique_ptr<PartialFile> partial,
-                    std::unique_ptr<storage::File> opened) noexcept;
+  /// rank of another node has `opened` where it is to sync. `drain`, of rank 0, is to follow where
+  /// the file is written at another place than its own.
+  struct Handles {
+    std::shared_ptr<storage::Driver> driver;
+    std::unique_ptr<PartialFile> partial;
+    std::unique_ptr<storage::File> opened;
+    std::unique_ptr<Drain> drain;
+  };
+  void take_handles(Handles handles) noexcept { handles_ = std::move(handles); }
 
   // For the thread.
   bool is_root() const { return board_.is_root(); }
@@ -54,6 +68,8 @@ class BackgroundCommit {
   bool is_first() const { return board_.is_first(); }
   const std::string& stored_path() const { return about_.stored_path; }
   uint16_t trace_id() const { return about_.trace_id; }
+  /// Whether this rank may write, so that not too many of the node do at a time.
+  bool is_turn() const { return board_.is_turn(about_.writers); }
   /// Writes what is staged, and tells the others.
   void write() noexcept;
   enum class Step { kNotYet, kDone, kFailed };
@@ -81,7 +97,9 @@ class BackgroundCommit {
   Status end_node(const Status& written);
   std::optional<Status> collect_nodes();
   static std::optional<Status> hear(Link& link, const std::string& when_lost);
-  Status end(const Status& written);
+  std::optional<Status> end(const Status& written);
+  Status about_outcome(const Status& outcome) const;
+  void leave_busy_processors() const;
   Status close() noexcept;
   void decide(const Status& outcome) noexcept;
 
@@ -92,9 +110,8 @@ class BackgroundCommit {
   std::vector<Peer> peers_;
   std::optional<Status> node_written_;
   int64_t file_bytes_ = 0;
-  std::shared_ptr<storage::Driver> driver_;
-  std::unique_ptr<PartialFile> partial_;
-  std::unique_ptr<storage::File> opened_;
+  Pace pace_;
+  Handles handles_;
   mutable std::atomic<bool> heard_{false};  // by the program
 };
 

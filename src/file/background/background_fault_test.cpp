@@ -1,14 +1,20 @@
 // Storage fails at every moment of a commit in the background, on simulated ranks of one node and
 // of several.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "file/background/background_commit.hpp"
 #include "file/session/session_case_test.hpp"
+#include "wire/key.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -55,6 +61,20 @@ TEST_P(BackgroundFault, EveryMethodAndLimitGivesTheSameFile) {
   }
 }
 
+TEST_P(BackgroundFault, AStagedFileIsWholeAtItsPlaceOrLeavesTheOldOne) {
+  const Bytes old(1000, std::byte{42});
+  Setting setting = on_nodes(GetParam(), access::Method::kListIo, false);
+  setting.path = "/data/run.h5";
+  setting.hints.staging_place = "/near";
+  const std::function<Status(WriteSession&)> ways[] = {commit_and_wait, &WriteSession::commit};
+  for (const auto& commit : ways) {
+    fail_every_operation(setting, commit, old, [&](const Status& failure, const Bytes& after) {
+      const std::string& words = failure.message();
+      ASSERT_EQ(after == old, words.find("was not written") != std::string::npos) << words;
+    });
+  }
+}
+
 TEST_P(BackgroundFault, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
   const Bytes old(1000, std::byte{42});
   for (const auto& [method, compressed] : kKinds) {
@@ -66,35 +86,137 @@ TEST_P(BackgroundFault, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
   }
 }
 
-/// A commit of two nodes, of which one is lost when it has joined; what the other one says.
-std::string outcome_without(int lost_rank) {
+/// A commit of two nodes: each rank has its board, its connection and its handles, and then does
+/// what `goes_on` says. Returns what rank 0's commit and rank 1's have said.
+using GoesOn = std::function<void(Comm& comm, BackgroundCommit& commit)>;
+struct Outcomes {
+  std::string of_rank[2];
+  bool has_file = false;
+};
+Outcomes commit_on_two_nodes(const GoesOn& before_joining, const GoesOn& goes_on) {
   Setting setting;
   setting.ranks = 2;
   storage::MemoryDriver memory;
-  std::string said;
+  Outcomes outcomes;
   on_ranks(setting, [&](Comm& comm) {
     BackgroundCommit commit({.path = setting.path, .stored_path = setting.path}, 0, comm);
     ASSERT_EQ(commit.share(comm).message(), "");
+    before_joining(comm, commit);
     ASSERT_EQ(commit.join(comm).message(), "");
-    if (comm.rank() == lost_rank) {
-      return;
-    }
-    auto partial = std::make_unique<PartialFile>(borrow(memory), setting.path);
-    ASSERT_TRUE(partial->create({}).ok());
-    auto opened = memory.open(partial_path(setting.path), {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
     const bool is_root = commit.is_root();
-    commit.take_handles(borrow(memory), is_root ? std::move(partial) : nullptr, is_root ? nullptr : std::move(opened));
-    commit.write();
-    auto step = BackgroundCommit::Step::kNotYet;
-    for (int attempt = 0; step == BackgroundCommit::Step::kNotYet; ++attempt) {
-      comm.pause(attempt);
-      step = commit.try_to_end();
-    }
-    EXPECT_EQ(step, BackgroundCommit::Step::kFailed);
-    EXPECT_FALSE(*memory.exists(setting.path));
-    said = commit.wait().message();
+    auto partial = is_root ? std::make_unique<PartialFile>(borrow(memory), setting.path) : nullptr;
+    ASSERT_TRUE(!is_root || partial->create({}).ok());
+    comm.barrier();
+    auto opened = memory.open(partial_path(setting.path), {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
+    commit.take_handles({borrow(memory), std::move(partial), is_root ? nullptr : std::move(opened), nullptr});
+    goes_on(comm, commit);
+    outcomes.of_rank[comm.rank()] = commit.outcome().message();
   });
-  return said;
+  outcomes.has_file = *memory.exists(setting.path);
+  return outcomes;
+}
+
+void nothing(Comm& /*comm*/, BackgroundCommit& /*commit*/) {}
+
+void end(Comm& comm, BackgroundCommit& commit) {
+  for (int attempt = 0; commit.try_to_end() == BackgroundCommit::Step::kNotYet; ++attempt) {
+    comm.pause(attempt);
+  }
+}
+
+/// What the other node says where one is lost when it has joined.
+std::string outcome_without(int lost_rank) {
+  const Outcomes outcomes = commit_on_two_nodes(nothing, [&](Comm& comm, BackgroundCommit& commit) {
+    if (comm.rank() != lost_rank) {
+      commit.write();
+      end(comm, commit);
+    }
+  });
+  EXPECT_FALSE(outcomes.has_file);
+  return outcomes.of_rank[1 - lost_rank];
+}
+
+/// Whether a descriptor is a connection of this process by the network, or listens for some.
+enum class Kind { kOther, kConnected, kListening };
+Kind kind_of(int descriptor, sockaddr_storage& address) {
+  socklen_t bytes = sizeof address;
+  int listens = 0;
+  socklen_t size = sizeof listens;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
+      getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0 ||
+      (address.ss_family != AF_INET && address.ss_family != AF_INET6)) {
+    return Kind::kOther;
+  }
+  return listens != 0 ? Kind::kListening : Kind::kConnected;
+}
+
+template <typename Body>
+void for_each_descriptor(Kind kind, const Body& body) {
+  for (int descriptor = 3; descriptor < 1024; ++descriptor) {
+    sockaddr_storage address{};
+    if (kind_of(descriptor, address) == kind) {
+      body(descriptor, address);
+    }
+  }
+}
+
+/// Ends every connection of this process, as a cut does that the system has noticed.
+void cut_links() {
+  int count = 0;
+  for_each_descriptor(Kind::kConnected, [&](int descriptor, const sockaddr_storage&) {
+    shutdown(descriptor, SHUT_RDWR);
+    ++count;
+  });
+  EXPECT_EQ(count, 2);
+}
+
+/// Two nodes whose link is cut before the second has told that it has written, or just after.
+Outcomes cut(bool after_telling) {
+  bool is_cut = false;
+  return commit_on_two_nodes(nothing, [&](Comm& comm, BackgroundCommit& commit) {
+    commit.write();
+    if (comm.rank() == 1) {
+      if (after_telling) {
+        EXPECT_EQ(commit.try_to_end(), BackgroundCommit::Step::kNotYet);
+      }
+      cut_links();
+      is_cut = true;
+    }
+    for (int attempt = 0; !is_cut; ++attempt) {
+      comm.pause(attempt);
+    }
+    end(comm, commit);
+  });
+}
+
+/// Connects to whatever listens in this process, and says this.
+Socket stranger(std::string_view words) {
+  Socket made;
+  for_each_descriptor(Kind::kListening, [&](int, const sockaddr_storage& listening) {
+    const bool is_v6 = listening.ss_family == AF_INET6;
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    there.sin_port = is_v6 ? reinterpret_cast<const sockaddr_in6&>(listening).sin6_port
+                           : reinterpret_cast<const sockaddr_in&>(listening).sin_port;
+    made = Socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(made.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+  });
+  if (made.is_open() && !words.empty()) {
+    EXPECT_EQ(send(made.get(), words.data(), words.size(), MSG_NOSIGNAL), std::ssize(words));
+  }
+  return made;
+}
+
+/// What a node says that doesn't know the secret, or knows another.
+std::string words_of_a_node() {
+  wire::Hello hello;
+  hello.session[0] = std::byte{1};
+  std::vector<std::byte> words = wire::encode(hello);
+  words.resize(words.size() + sizeof(wire::Proof), std::byte{7});
+  const auto length = static_cast<uint32_t>(words.size());
+  std::string text(reinterpret_cast<const char*>(&length), sizeof length);
+  return text.append(reinterpret_cast<const char*>(words.data()), words.size());
 }
 
 TEST(BackgroundNodes, ALostNodeFailsTheCommit) {
@@ -102,6 +224,43 @@ TEST(BackgroundNodes, ALostNodeFailsTheCommit) {
       << outcome_without(1);
   EXPECT_NE(outcome_without(0).find("rank 0 is gone, and may have given the file its name or not"), std::string::npos)
       << outcome_without(0);
+}
+
+TEST(BackgroundNodes, ALinkThatIsCutEndsTheCommitOnBothSides) {
+  const Outcomes before = cut(false);
+  EXPECT_FALSE(before.has_file);
+  EXPECT_NE(before.of_rank[0].find("was not written: rank 1: its node can't be reached any more"), std::string::npos)
+      << before.of_rank[0];
+  EXPECT_NE(before.of_rank[1].find("rank 0 is gone"), std::string::npos) << before.of_rank[1];
+  const Outcomes after = cut(true);
+  EXPECT_TRUE(after.has_file);
+  EXPECT_EQ(after.of_rank[0], "");
+  EXPECT_NE(after.of_rank[1].find("may have given the file its name or not"), std::string::npos) << after.of_rank[1];
+}
+
+TEST(BackgroundNodes, StrangersAtThePortAreNotLetInAndKeepNobodyOut) {
+  std::vector<Socket> strangers;
+  const std::string node = words_of_a_node();
+  const auto come = [&](Comm& comm, BackgroundCommit&) {
+    for (int attempt = 0; comm.rank() == 1 && !(strangers.emplace_back(stranger("")).is_open()); ++attempt) {
+      strangers.pop_back();  // rank 0 doesn't listen yet
+      comm.pause(attempt);
+    }
+    for (int i = 0; comm.rank() == 1 && i < 200; ++i) {
+      strangers.push_back(stranger(i % 4 == 0   ? "GET / HTTP/1.1\r\n\r\n"
+                                   : i % 4 == 1 ? std::string_view(node)
+                                   : i % 4 == 2 ? std::string_view(node).substr(0, 40)
+                                                : ""));
+    }
+  };
+  const Outcomes outcomes = commit_on_two_nodes(come, [](Comm& comm, BackgroundCommit& commit) {
+    commit.write();
+    end(comm, commit);
+  });
+  EXPECT_EQ(outcomes.of_rank[0], "");
+  EXPECT_EQ(outcomes.of_rank[1], "");
+  EXPECT_TRUE(outcomes.has_file);
+  EXPECT_GT(strangers.size(), 200U);
 }
 
 }  // namespace

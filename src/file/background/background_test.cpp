@@ -76,6 +76,57 @@ TEST_P(BackgroundCommitTest, WhatDoesNotFitIntoTheStagingIsWrittenAtOnce) {
   }
 }
 
+TEST_P(BackgroundCommitTest, SlowOrStagedWritersMakeTheSameFile) {
+  const std::string near = path("near");
+  if (rank_ == 0) {
+    std::filesystem::create_directory(near);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const Hints& hints : {Hints{{"stria_staging_rate", "60000000"}}, Hints{{"stria_staging_writers", "2"}},
+                             Hints{{"stria_staging", near}}, Hints{{"stria_staging", near}, {"stria_staging_limit", "1000"}}}) {
+    SCOPED_TRACE(hints.begin()->first);
+    CreateOptions options;
+    options.hints = hints;
+    const Commit commit = write("run.h5", 6, options);
+    write("next.h5", 7, options).wait();
+    commit.wait();
+    expect_content("run.h5", 6);
+    expect_content("next.h5", 7);
+    EXPECT_TRUE(std::filesystem::is_empty(near));
+    MPI_Barrier(MPI_COMM_WORLD);  // before a rank begins the next file
+  }
+  expect_only({"near", "next.h5", "run.h5"});
+}
+
+TEST_P(BackgroundCommitTest, WhenTheCopyFailsTheStagedFileStaysAndIsBroughtLater) {
+  const std::string near = path("near");
+  if (rank_ == 0) {
+    std::filesystem::create_directory(near);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  CreateOptions options;
+  options.hints = {{"stria_staging", near}};
+  File file = File::create(comm_, path("taken"), options);
+  if (rank_ == 0) {
+    std::filesystem::create_directory(path("taken"));
+  }
+  const double number = rank_;
+  file.create_dataset("dens", ElementType::kFloat64, {ranks_}).put({{rank_}, {1}}, {&number, 1});
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Commit commit = file.commit_async();
+  const std::string text = test::error_of([&] { commit.wait(); }, ErrorCode::kInvalidArgument);
+  EXPECT_NE(text.find("was not written, but is complete as '" + near + "/%2F"), std::string::npos) << text;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_ == 0) {
+    std::filesystem::remove(path("taken"));
+    EXPECT_EQ(drain_staged(near), std::vector<std::string>{path("taken")});
+    EXPECT_TRUE(std::filesystem::is_empty(near));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(File::open(comm_, path("taken")).read<double>("dens").size(), static_cast<size_t>(ranks_));
+  expect_only({"near", "taken"});
+}
+
 TEST_P(BackgroundCommitTest, CompressedDataAreCompressedBeforeTheCallReturns) {
   DatasetOptions about;
   about.filters = Filters::compress();

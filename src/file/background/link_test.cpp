@@ -58,6 +58,14 @@ TEST_F(LinkTest, MessagesComeWholeAndInOrder) {
   EXPECT_EQ(heard(), error_code_name(ErrorCode::kIo));
 }
 
+TEST_F(LinkTest, AMessageThatIsCutIsNone) {
+  using namespace std::string_view_literals;
+  say("\4\0\0\0ab"sv);
+  EXPECT_FALSE(near_.receive().value().has_value());
+  far_ = Socket();
+  EXPECT_EQ(heard(), error_code_name(ErrorCode::kIo));
+}
+
 TEST_F(LinkTest, WhatIsNoMessageIsRefused) {
   say("GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(heard(), error_code_name(ErrorCode::kFormat));

@@ -26,6 +26,7 @@ constexpr std::chrono::seconds kMostWait{8};
 constexpr std::chrono::milliseconds kMostForAnAddress{1500};
 /// Strangers that connect and say nothing.
 constexpr size_t kMostStrangers = 64;
+constexpr size_t kMostAtOnce = 256;
 
 /// What rank 0 tells all ranks by MPI.
 struct Offer {
@@ -69,12 +70,15 @@ class Reception {
 
   /// Lets in who has come; true once all are there.
   Result<bool> step() {
-    while (guests_.size() < first_.size() + kMostStrangers) {
+    for (size_t i = 0; i < kMostAtOnce; ++i) {
       STRIA_ASSIGN_OR_RETURN(Socket socket, listener_.accept());
       if (!socket.is_open()) {
         break;
       }
       greet(std::move(socket));
+      if (guests_.size() > first_.size() + kMostStrangers) {
+        guests_.erase(guests_.begin());  // a node would have answered long ago, and calls again
+      }
     }
     for (Guest& guest : guests_) {
       hear(guest);

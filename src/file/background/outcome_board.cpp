@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -47,11 +48,26 @@ struct OutcomeBoard::Word {
 
 struct OutcomeBoard::Part {
   pid_t process = 0;
+  cpu_set_t processors{};  ///< on which it may run
   Word own;
   Word decision;  ///< the first rank's
 
   bool has_ended() const { return kill(process, 0) != 0 && errno == ESRCH; }
 };
+
+namespace {
+
+// How many ranks the job has on this node, as mpiexec tells; 1 for a program without it.
+int ranks_on_node() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const char* count = std::getenv(name)) {
+      return std::atoi(count);
+    }
+  }
+  return 1;
+}
+
+}  // namespace
 
 OutcomeBoard::OutcomeBoard(const Comm& comm) : node_rank_(comm.node_rank()), size_(comm.size()) {
   const auto nodes = comm.node_of_rank();
@@ -64,12 +80,43 @@ OutcomeBoard::OutcomeBoard(const Comm& comm) : node_rank_(comm.node_rank()), siz
 
 Status OutcomeBoard::share(Comm& comm) {
   STRIA_ASSIGN_OR_RETURN(memory_, comm.allocate_shared(sizeof(Part)));
-  new (memory_->part(node_rank_).data()) Part{.process = getpid(), .own = {}, .decision = {}};
+  auto* const mine =
+      new (memory_->part(node_rank_).data()) Part{.process = getpid(), .processors = {}, .own = {}, .decision = {}};
+  if (sched_getaffinity(0, sizeof mine->processors, &mine->processors) != 0) {
+    std::memset(&mine->processors, 0xff, sizeof mine->processors);  // it may run anywhere
+  }
   return Status();
 }
 
 OutcomeBoard::Part& OutcomeBoard::part(int node_rank) const {
   return *std::launder(reinterpret_cast<Part*>(memory_->part(node_rank).data()));
+}
+
+bool OutcomeBoard::is_turn(int64_t writers) const {
+  int64_t before = 0;
+  for (int i = 0; i < node_rank_; ++i) {
+    const Part& other = part(i);
+    before += other.own.is_told() || other.has_ended() ? 0 : 1;
+  }
+  return before < writers;
+}
+
+cpu_set_t OutcomeBoard::idle_processors() const {
+  cpu_set_t idle;
+  CPU_ZERO(&idle);
+  if (ranks_on_node() != static_cast<int>(ranks_.size())) {
+    return idle;
+  }
+  const auto count = std::min<int>(CPU_SETSIZE, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
+  for (int number = 0; number < count; ++number) {
+    CPU_SET(number, &idle);
+  }
+  for (int i = 0; i < static_cast<int>(ranks_.size()); ++i) {
+    cpu_set_t both;
+    CPU_AND(&both, &idle, &part(i).processors);
+    CPU_XOR(&idle, &idle, &both);
+  }
+  return idle;
 }
 
 void OutcomeBoard::tell(const Status& outcome) const noexcept {

@@ -6,6 +6,8 @@
 // has ended without an outcome counts as failed.
 #pragma once
 
+#include <sched.h>
+
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,6 +31,12 @@ class OutcomeBoard {
   int size() const { return size_; }
 
   // Any thread may call these, and none of them waits.
+  /// Whether this rank may write: fewer than `writers` of the node's ranks before it have yet to
+  /// tell their outcome.
+  bool is_turn(int64_t writers) const;
+  /// The processors on which no rank of the job was bound to run when the board was made; empty
+  /// where there is none, and where the node has ranks of the job that don't share this board.
+  cpu_set_t idle_processors() const;
   /// Tells this rank's outcome. Once.
   void tell(const Status& outcome) const noexcept;
   /// The first rank: the first failure, or success, once all of the node have told theirs.

@@ -1,77 +1,20 @@
 #include "file/background/staging.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <new>
 #include <utility>
 
+#include "base/staging_pool.hpp"
 #include "storage/messages.hpp"
 
 namespace stria::file {
 
 namespace {
 
-constexpr int64_t kExtentBytes = 32 << 20;
+constexpr int64_t kExtentBytes = StagingPool::kExtentBytes;
 constexpr size_t kFirstSegments = 64;
-
-/// The extents of the process: those in use count, those that wait for use are kept.
-class Pool {
- public:
-  /// Never destroyed, because a thread may still write when the program ends.
-  static Pool& instance() {
-    static Pool* pool = new Pool;
-    return *pool;
-  }
-
-  /// Null where there is no memory.
-  std::byte* take() {
-    const std::lock_guard lock(mutex_);
-    if (!kept_.empty()) {
-      std::byte* memory = kept_.back();
-      kept_.pop_back();
-      return memory;
-    }
-    void* memory = mmap(nullptr, kExtentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-      return nullptr;
-    }
-    // The kernel may ignore this.
-    madvise(memory, kExtentBytes, MADV_HUGEPAGE);
-    return static_cast<std::byte*>(memory);
-  }
-
-  void give_back(std::byte* memory) noexcept {
-    try {
-      const std::lock_guard lock(mutex_);
-      kept_.reserve(kept_.size() + 1);
-      madvise(memory, kExtentBytes, MADV_FREE);
-      kept_.push_back(memory);
-    } catch (const std::bad_alloc&) {
-      munmap(memory, kExtentBytes);
-    }
-  }
-
-  /// Counts up to `bytes` as staged, as many as fit below the limit, and returns their number.
-  int64_t count(int64_t bytes, int64_t limit_bytes) {
-    const std::lock_guard lock(mutex_);
-    const int64_t taken = std::clamp<int64_t>(limit_bytes - staged_bytes_, 0, bytes);
-    staged_bytes_ += taken;
-    return taken;
-  }
-  void uncount(int64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    staged_bytes_ -= bytes;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::byte*> kept_;
-  int64_t staged_bytes_ = 0;
-};
 
 }  // namespace
 
@@ -83,14 +26,14 @@ Staging::~Staging() {
 
 void Staging::give_back(Extent& extent) noexcept {
   if (extent.memory != nullptr) {
-    Pool::instance().give_back(std::exchange(extent.memory, nullptr));
-    Pool::instance().uncount(extent.used_bytes);
+    StagingPool::instance().give_back(std::exchange(extent.memory, nullptr));
+    StagingPool::instance().uncount(extent.used_bytes);
   }
 }
 
 bool Staging::add_extent() {
   extents_.emplace_back();
-  extents_.back().memory = Pool::instance().take();
+  extents_.back().memory = StagingPool::instance().take();
   if (extents_.back().memory == nullptr) {
     extents_.pop_back();
     return false;
@@ -99,9 +42,9 @@ bool Staging::add_extent() {
 }
 
 std::byte* Staging::room(int64_t bytes) noexcept {
-  const int64_t counted = bytes <= kExtentBytes ? Pool::instance().count(bytes, limit_bytes_) : 0;
+  const int64_t counted = bytes <= kExtentBytes ? StagingPool::instance().count(bytes, limit_bytes_) : 0;
   if (counted < bytes || !has_extent_for(bytes)) {
-    Pool::instance().uncount(counted);
+    StagingPool::instance().uncount(counted);
     return nullptr;
   }
   room_ = extents_.size() - 1;
@@ -156,7 +99,7 @@ int64_t Staging::copy(const storage::WriteSegment& segment) {
   const storage::WriteSegment wanted{segment.offset, extent.memory + extent.used_bytes,
                                      std::min(segment.bytes, kExtentBytes - extent.used_bytes)};
   reserve_for(extent, wanted);
-  const int64_t bytes = Pool::instance().count(wanted.bytes, limit_bytes_);
+  const int64_t bytes = StagingPool::instance().count(wanted.bytes, limit_bytes_);
   if (bytes > 0) {
     std::memcpy(extent.memory + extent.used_bytes, segment.data, static_cast<size_t>(bytes));
     extent.used_bytes += bytes;
@@ -189,11 +132,40 @@ void Staging::note(Extent& extent, const storage::WriteSegment& segment) {
   }
 }
 
-Status Staging::write_to(storage::File& file) {
+namespace {
+
+// As many at once as the pace allows.
+Status write_segments(storage::File& file, std::span<const storage::WriteSegment> segments, Pace& pace) {
+  std::vector<storage::WriteSegment> some;
+  int64_t bytes = 0;
+  const auto write_some = [&] {
+    const Status written = some.empty() ? Status() : file.write(some);
+    pace.wait_after(bytes);
+    some.clear();
+    bytes = 0;
+    return written;
+  };
+  for (storage::WriteSegment rest : segments) {
+    while (rest.bytes > 0) {
+      const int64_t part = std::min(rest.bytes, pace.most_bytes() - bytes);
+      some.push_back({rest.offset, rest.data, part});
+      bytes += part;
+      rest = {rest.offset + part, rest.data + part, rest.bytes - part};
+      if (bytes == pace.most_bytes()) {
+        STRIA_RETURN_IF_ERROR(write_some());
+      }
+    }
+  }
+  return write_some();
+}
+
+}  // namespace
+
+Status Staging::write_to(storage::File& file, Pace& pace) {
   Status outcome;
   for (Extent& extent : extents_) {
-    if (outcome.ok() && !extent.segments.empty()) {
-      outcome = file.write(extent.segments);
+    if (outcome.ok()) {
+      outcome = write_segments(file, extent.segments, pace);
     }
     give_back(extent);
   }

@@ -1,18 +1,16 @@
-// The memory that keeps what a rank writes until a thread writes it.
+// What a rank writes, kept in memory until a thread writes it.
 //
-// Problem: each new page from the kernel costs a fault and is zeroed, which takes longer than to
-// fill it; and checkpoints come again and again. A copy of what was packed costs as much as its
-// packing.
-// Method: extents of the process's own memory, kept for the next commit. What they held is marked
-// as free, so that the kernel takes the pages where it needs them, and leaves them where it
-// doesn't. Batches are packed where they stay. Neighbours in the file that are neighbours in an
-// extent become one write.
+// Problem: a copy of what was packed costs as much as its packing.
+// Method: batches are packed where they stay, in extents of the process's own memory
+// (base/staging_pool.hpp). Neighbours in the file that are neighbours in an extent become one
+// write.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "file/background/pace.hpp"
 #include "storage/driver.hpp"
 #include "stria/status.hpp"
 
@@ -33,7 +31,7 @@ class Staging {
   /// many, from the first: fewer where the limit is reached, or there is no memory. Never throws.
   int64_t take(const storage::WriteSegment& segment) noexcept;
   /// Writes everything, and gives the memory back as it goes, also after an error.
-  Status write_to(storage::File& file);
+  Status write_to(storage::File& file, Pace& pace);
   int64_t staged_bytes() const { return staged_bytes_; }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
+#include "file/background/staging_place.hpp"
 #include "file/define/names.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
@@ -25,6 +26,10 @@ constexpr int64_t kLibraryReadBytes = 16 << 20;
 ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
                          std::shared_ptr<RollCall> roll_call)
     : Session(std::move(environment), path, std::move(roll_call)), options_(options) {
+  const std::string& place = environment_.hints.staging_place;
+  if (!place.empty() && environment_.problem.ok()) {
+    stored_path_ = nearest_path(*environment_.driver, place, stored_path_);
+  }
   log_.add(combine_hashes(hash_of_opening(), options.verify ? 1 : 0), 1, [this] {
     DefinitionText text = describe_opening("open");
     text.arguments.emplace_back("verify", options_.verify ? "true" : "false");

@@ -12,13 +12,23 @@
 
 namespace stria::file {
 
+namespace {
+
+// A file in parts is not staged, because its parts lie beside it.
+std::string written_path(const access::ResolvedHints& hints, const std::string& path) {
+  return hints.staging_place.empty() || hints.subfile_count != 0 ? path : staged_path(hints.staging_place, path);
+}
+
+}  // namespace
+
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
                  bool grows)
     : environment_(environment),
       of_rank_0_(of_rank_0),
       times_(times),
       path_(path),
-      partial_path_(grows ? path : partial_path(path)),
+      written_path_(grows ? path : written_path(environment.hints, path)),
+      partial_path_(grows ? path : partial_path(written_path_)),
       grows_(grows) {}
 
 Status NewFile::open_old(const std::string& given_path) {
@@ -38,14 +48,27 @@ Status NewFile::create(const std::string& given_path) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory", given_path));
   }
   Background::instance().wait_for_name(path_);
-  partial_ = std::make_unique<PartialFile>(environment_.driver, path_);
+  if (written_path_ != path_) {
+    STRIA_RETURN_IF_ERROR(reserve_own_place());
+  }
+  partial_ = std::make_unique<PartialFile>(environment_.driver, written_path_);
   return partial_->create(access::striping_of(environment_.hints));
+}
+
+// Of a file that is staged. What a killed program has left at that place is brought to its own.
+Status NewFile::reserve_own_place() {
+  Status ignored;  // of other files
+  drain_place(environment_.driver, environment_.hints.staging_place, ignored);
+  auto own = std::make_unique<PartialFile>(environment_.driver, path_);
+  STRIA_RETURN_IF_ERROR(own->create(access::striping_of(environment_.hints)));
+  drain_ = std::make_unique<Drain>(environment_.driver, written_path_, std::move(own));
+  return Status();
 }
 
 void NewFile::depart() noexcept {
   staged_.reset();
   file_ = nullptr;
-  background_->take_handles(environment_.driver, std::move(partial_), std::move(opened_));
+  background_->take_handles({environment_.driver, std::move(partial_), std::move(opened_), std::move(drain_)});
 }
 
 Status NewFile::open(const Use& use) {
@@ -132,9 +155,14 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
   if (parts_ != nullptr && sync) {  // no name of the file may last without those of its parts
     STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(path_));
   }
-  const Status status =
+  Status status =
       growing_ != nullptr ? growing_->publish(file_bytes, sync, times_) : partial_->publish(file_bytes, sync, times_);
-  published_ = growing_ != nullptr ? growing_->is_published() : partial_->is_published();
+  published_ = growing_ != nullptr ? growing_->is_published() : drain_ == nullptr && partial_->is_published();
+  if (status.ok() && drain_ != nullptr) {
+    PhaseTimer timer(times_, Phase::kCommit);
+    status = drain_->run(sync).with_context(fmt::format("the whole file is '{}'", drain_->staged_path()));
+    published_ = drain_->is_over();
+  }
   return status;
 }
 
@@ -146,6 +174,7 @@ void NewFile::release() {
   if (published_) {
     growing_.reset();
     partial_.reset();
+    drain_.reset();
   }
 }
 
@@ -162,6 +191,10 @@ void NewFile::discard() noexcept {
   if (partial_ != nullptr) {
     partial_->discard();
     partial_.reset();
+  }
+  if (drain_ != nullptr) {
+    drain_->discard();
+    drain_.reset();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "container/image.hpp"
 #include "file/background/background_commit.hpp"
 #include "file/background/partial_file.hpp"
+#include "file/background/staging_place.hpp"
 #include "file/session/file_identity.hpp"
 #include "file/session/session.hpp"
 #include "file/write/growing_file.hpp"
@@ -92,15 +93,19 @@ class NewFile {
   void discard() noexcept;
 
  private:
+  Status reserve_own_place();
+
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
   PhaseTimes& times_;
   std::string path_;
+  std::string written_path_;  // where it is staged, or its own
   std::string partial_path_;
   bool published_ = false;
   bool grows_ = false;
   std::unique_ptr<GrowingFile> growing_;  // rank 0, one of the two
   std::unique_ptr<PartialFile> partial_;
+  std::unique_ptr<Drain> drain_;           // where the file is staged
   std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   std::shared_ptr<storage::Driver> direct_driver_;
   std::unique_ptr<storage::File> direct_file_;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/available_memory.hpp"
+#include "base/staging_pool.hpp"
 #include "file/background/background.hpp"
 #include "file/write/checksum_tables.hpp"
 #include "file/write/data_move.hpp"
@@ -12,8 +12,6 @@
 namespace stria::file {
 
 namespace {
-
-constexpr int64_t kShareOfFreeMemory = 4;
 
 std::unique_ptr<container::Layout> make_layout(const Environment& environment, bool is_new) {
   const int parts = is_new && environment.problem.ok() ? part_count(environment) : 0;
@@ -157,11 +155,15 @@ Status WriteSession::make_background_commit(Background::Queue& one) {
   STRIA_RETURN_IF_ERROR(Background::instance().start());
   int64_t limit_bytes = environment_.hints.staging_limit_bytes;
   if (limit_bytes < 0) {
-    limit_bytes = available_memory() / kShareOfFreeMemory;
+    limit_bytes = default_staging_bytes();
   }
-  one.push_back(std::make_shared<BackgroundCommit>(
-      BackgroundCommit::About{.path = path_, .stored_path = stored_path_, .trace_id = trace_id_, .sync = options_.sync},
-      limit_bytes / comm().node_size(), comm()));
+  one.push_back(std::make_shared<BackgroundCommit>(BackgroundCommit::About{.path = path_,
+                                                                           .stored_path = stored_path_,
+                                                                           .trace_id = trace_id_,
+                                                                           .sync = options_.sync,
+                                                                           .writers = environment_.hints.staging_writers,
+                                                                           .bytes_a_second = environment_.hints.staging_rate},
+                                                   limit_bytes / comm().node_size(), comm()));
   return Status();
 }
 

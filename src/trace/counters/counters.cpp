@@ -55,6 +55,7 @@ constexpr const char* kPlainNames[] = {"opens",
                                        "commit_ns",
                                        "wait_ns",
                                        "background_ns",
+                                       "background_cpu_ns",
                                        "background_wait_ns"};
 static_assert(std::size(kPlainNames) == static_cast<size_t>(Counter::kReadSizes0));
 

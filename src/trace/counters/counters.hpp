@@ -58,6 +58,7 @@ enum class Counter : int {
   /// a request of its own.
   kWaitNs,
   kBackgroundNs,      ///< time in which commits went on by themselves
+  kBackgroundCpuNs,   ///< of it, the processor time of their thread
   kBackgroundWaitNs,  ///< time in which the program waited for them
   kReadSizes0,        ///< pieces by size, in ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,

@@ -192,8 +192,11 @@ std::string background_text(const Summary& summary) {
   if (worked <= 0) {
     return "";
   }
-  return fmt::format("\nCommits in the background: {:.4g} s of work on all ranks; the ranks waited {:.4g} s for them\n", worked,
-                     waited);
+  const double processor = static_cast<double>(summary[Counter::kBackgroundCpuNs]) * 1e-9;
+  return fmt::format(
+      "\nCommits in the background: {:.4g} s of work on all ranks, {:.4g} s of it on a processor; the ranks waited {:.4g} s for "
+      "them\n",
+      worked, processor, waited);
 }
 
 std::string transfer_text(const Summary& summary, bool write) {

@@ -1,0 +1,62 @@
+// A place where files are written before they come to their own: a directory near the program, or
+// one of a store.
+//
+// Method: a file that is staged has its whole path as its name, so that a later program knows where
+// it belongs. Until it is whole it has a temporary name there, as any new file. From then on it is
+// a file like others. It stays until the one at its own place is whole.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "file/background/pace.hpp"
+#include "file/background/partial_file.hpp"
+#include "storage/driver.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// Where the file of this path, named from the root, is staged in `place`.
+std::string staged_path(const std::string& place, const std::string& path);
+/// The path of a file that is staged under this name; nothing for other names.
+std::optional<std::string> path_of_staged(const std::string& name);
+/// The path under which the file is to be read: where it is staged, if a whole one is there that
+/// isn't older than the one at its own place; else its own.
+std::string nearest_path(storage::Driver& driver, const std::string& place, const std::string& path);
+
+/// Brings a whole file from where it is staged to its own place, piece by piece.
+class Drain {
+ public:
+  /// `own` is the file at its own place under its temporary name.
+  Drain(std::shared_ptr<storage::Driver> driver, std::string staged, std::unique_ptr<PartialFile> own)
+      : driver_(std::move(driver)), staged_path_(std::move(staged)), own_(std::move(own)) {}
+
+  /// Copies a piece. True once the file has its name at its own place; it is then no longer staged.
+  Result<bool> step(Pace& pace, bool sync);
+  /// All pieces.
+  Status run(bool sync);
+  bool is_over() const { return own_->is_published(); }
+  const std::string& staged_path() const { return staged_path_; }
+  /// Removes what was brought to the own place, unless it is whole. The staged file stays.
+  void discard() noexcept { own_->discard(); }
+
+ private:
+  Status open();
+
+  std::shared_ptr<storage::Driver> driver_;
+  std::string staged_path_;
+  std::unique_ptr<PartialFile> own_;
+  std::unique_ptr<storage::File> staged_;
+  std::vector<std::byte> piece_;
+  int64_t done_bytes_ = 0;
+};
+
+/// What a program that was killed has left in `place`: whole files come to their own place, or go
+/// where a newer file is there; parts of files go. Leaves alone what a live program works on.
+/// Returns the paths of the files that were brought; `failure` gets the first failure.
+std::vector<std::string> drain_place(const std::shared_ptr<storage::Driver>& driver, const std::string& place, Status& failure);
+
+}  // namespace stria::file
