@@ -38,7 +38,8 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"striping_factor", "8"},
                  {"start_iodevice", "2"},
                  {"stria_file_domains", "even"},
-                 {"stria_mimic_stripe", "4,65536"}};
+                 {"stria_mimic_stripe", "4,65536"},
+                 {"stria_async", "enable"}};
   ResolvedHints hints = resolve_hints(given, warnings);
   EXPECT_EQ(hints.aggregator_count, 3);
   EXPECT_EQ(hints.collective_write, Switch::kEnable);

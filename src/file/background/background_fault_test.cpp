@@ -182,8 +182,9 @@ Outcomes cut(bool after_telling) {
       cut_links();
       is_cut = true;
     }
-    for (int attempt = 0; !is_cut; ++attempt) {
-      comm.pause(attempt);
+    int attempt = 0;
+    while (!is_cut) {
+      comm.pause(attempt++);
     }
     end(comm, commit);
   });

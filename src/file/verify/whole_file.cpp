@@ -119,7 +119,7 @@ Status WholeFileCheck::share(Findings& findings) {
   exchange.finish();
   std::vector<std::byte> message;
   status = or_out_of_memory([&]() -> Status {
-    if (!seen_.comm.rank() == 0) {
+    if (seen_.comm.rank() != 0) {
       return Status();
     }
     STRIA_ASSIGN_OR_RETURN(const auto parts, exchange.take());

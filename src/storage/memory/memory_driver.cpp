@@ -16,14 +16,14 @@ MemoryDriver::MemoryDriver() : MemoryDriver(Options{}) {}
 MemoryDriver::MemoryDriver(const Options& options) : options_(options) {}
 MemoryDriver::~MemoryDriver() = default;
 
-Result<std::shared_ptr<MemoryInode>> MemoryDriver::find_or_create(const std::string& path, const OpenOptions& options) {
+Result<std::shared_ptr<MemoryInode>> MemoryDriver::find_or_make(const std::string& path, const OpenOptions& options) {
   const auto found = names_.find(path);
   const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
   if (found == names_.end()) {
     if (!creates) {
       return Status::from_errno(ENOENT, describe("open", path));
     }
-    return names_[path] = std::make_shared<MemoryInode>();
+    return std::make_shared<MemoryInode>();
   }
   if (options.mode == OpenOptions::Mode::kCreateNew) {
     return Status::from_errno(EEXIST, describe("create", path));
@@ -36,8 +36,8 @@ Result<std::unique_ptr<File>> MemoryDriver::open(const std::string& path, const 
     return Status(ErrorCode::kUnsupported, describe("open", path) + ": memory offers no direct I/O");
   }
   const std::lock_guard lock(mutex_);
-  STRIA_ASSIGN_OR_RETURN(const std::shared_ptr<MemoryInode> inode, find_or_create(path, options));
-  const std::lock_guard inode_lock(inode->mutex);
+  STRIA_ASSIGN_OR_RETURN(const std::shared_ptr<MemoryInode> inode, find_or_make(path, options));
+  std::unique_lock inode_lock(inode->mutex);
   if (options.exclusive_lock && inode->locked) {
     return file_in_use(path);
   }
@@ -46,8 +46,10 @@ Result<std::unique_ptr<File>> MemoryDriver::open(const std::string& path, const 
     inode->content.resize(0);
   }
   const bool writable = options.mode != OpenOptions::Mode::kRead;
-  return std::unique_ptr<File>(
-      std::make_unique<MemoryFile>(path, inode, writable, options.exclusive_lock, options_.track_unsynced));
+  auto file = std::make_unique<MemoryFile>(path, inode, writable, options.exclusive_lock, options_.track_unsynced);
+  inode_lock.unlock();              // which the file takes when it goes
+  names_.try_emplace(path, inode);  // last, so that a failure leaves no name
+  return std::unique_ptr<File>(std::move(file));
 }
 
 Result<std::unique_ptr<File>> MemoryDriver::open_again(const File& file, const OpenOptions& options) {

@@ -45,7 +45,7 @@ class MemoryDriver : public Driver {
 
  private:
   using Names = std::map<std::string, std::shared_ptr<MemoryInode>>;
-  Result<std::shared_ptr<MemoryInode>> find_or_create(const std::string& path, const OpenOptions& options);
+  Result<std::shared_ptr<MemoryInode>> find_or_make(const std::string& path, const OpenOptions& options);
 
   const Options options_;
   std::mutex mutex_;
