@@ -149,8 +149,12 @@ Status PosixFile::extend_to(int64_t end, iovec& last_piece) {
 
 Result<int64_t> PosixFile::insert_pages(int64_t offset, const std::byte* data, int64_t bytes) {
   int64_t admitted = bytes;
-  if (const int error_number = bytes == 0 ? 0 : calls_.admit_transfer(descriptor_, true, offset, &admitted);
-      error_number != 0) {
+  int error_number = bytes == 0 ? 0 : calls_.admit_transfer(descriptor_, true, offset, &admitted);
+  while (error_number == EINTR) {
+    admitted = bytes;
+    error_number = calls_.admit_transfer(descriptor_, true, offset, &admitted);
+  }
+  if (error_number != 0) {
     return transfer_error("write", offset, bytes, error_number);
   }
   return inserter_->insert(offset, data, align_down(admitted, capabilities_.block_bytes));
