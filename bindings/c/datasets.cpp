@@ -16,6 +16,7 @@ using stria::c::text;
 namespace {
 
 stria_dataset* keep(stria_file& file, stria::Dataset dataset) {
+  const std::lock_guard lock(file.keeping);
   auto& kept = file.datasets[dataset.path()];
   if (kept == nullptr) {
     std::string type_name = dataset.type_name();

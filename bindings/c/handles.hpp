@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ struct stria_dataset {
 struct stria_file {
   explicit stria_file(stria::File opened) : file(std::move(opened)) {}
   stria::File file;
+  std::mutex keeping;                                              // of what follows
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
 };
 
