@@ -42,7 +42,8 @@ struct stria_file {
   explicit stria_file(stria::File opened) : file(std::move(opened)) {}
   std::mutex keeping;                                              // of what follows
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
-  stria::File file;                                                // ends first, after the call of another thread
+  // Ends first, after the call of another thread.
+  stria::File file;
 };
 
 struct stria_commit_handle {

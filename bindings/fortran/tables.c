@@ -79,16 +79,19 @@ int stria_f_create_table(stria_file* file, const char* path, const stria_f_colum
   for (int64_t i = 0; rows != NULL && columns != NULL && i < count * columns->count; ++i) {
     const stria_column* column = &columns->list[i % columns->count];
     const int64_t row = i / columns->count;
-    memcpy(rows + row * bytes + column->offset_bytes, record_at(records, row) + column->offset_bytes, (size_t)column_bytes(column));
+    memcpy(rows + row * bytes + column->offset_bytes, record_at(records, row) + column->offset_bytes,
+           (size_t)column_bytes(column));
   }
-  const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count, rows};
+  const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count,
+                               rows};
   /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
   const int code = stria_create_table(file, path, rows == NULL ? NULL : &table);
   free(rows);
   if (far != NULL) {
-    return stria_f_refuse(code, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name, (long long)bytes);
+    return stria_f_refuse(code, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name,
+                          (long long)bytes);
   }
-  return count < 0    ? stria_f_refuse(code, "table '%s': the records are an array of rank %d", path, (int)records->rank)
+  return count < 0      ? stria_f_refuse(code, "table '%s': the records are an array of rank %d", path, (int)records->rank)
          : rows == NULL ? stria_f_refuse(code, "out of memory")
                         : code;
 }
@@ -119,7 +122,8 @@ static int copy_column(const stria_records* table, const char* path, const stria
   }
   const int strings = to->string_bytes > 0;
   if ((from->string_bytes > 0) != strings || (!strings && from->element != to->element)) {
-    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' has another type than the component", path, to->name);
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' has another type than the component", path,
+                          to->name);
   }
   for (int64_t i = 0; i < table->row_count; ++i) {
     const char* value = (const char*)table->rows + i * table->row_bytes + from->offset_bytes;

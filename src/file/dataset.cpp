@@ -125,7 +125,9 @@ void Dataset::get_rows(const Rows& rows, const Memory& memory) {
 void Dataset::move_elements(const Elements& elements, const Memory& memory, bool put) {
   const auto session = live(session_);
   require_direction(*session, put, put ? "put_elements()" : "get_elements()");
-  note_transfer(*session, index_, memory, put, [&] { return session->record(index_, *elements.map_, memory); }).throw_if_error();
+  note_transfer(*session, index_, memory, put, [&] {
+    return session->record(index_, *elements.map_, memory);
+  }).throw_if_error();
 }
 
 void Dataset::put_elements(const Elements& elements, const Memory& memory) {

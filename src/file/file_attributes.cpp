@@ -49,7 +49,8 @@ std::vector<std::string> texts_of(const container::AttributeSpec& found) {
   return values;
 }
 
-container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, const std::string& object, const std::string& name) {
+container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, const std::string& object,
+                                  const std::string& name) {
   const Reading session(of, "attribute()");
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->trace_id());
   const CallNote noted = session->note("attribute()");
@@ -75,9 +76,7 @@ void File::set_numbers(const std::string& object, const std::string& name, Eleme
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, std::string_view value) {
-  Writing(session_, "set_attribute()")
-      ->set_attribute(strings_attribute(object, name, {value}))
-      .throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(strings_attribute(object, name, {value})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
@@ -87,9 +86,7 @@ void File::set_attribute(const std::string& object, const std::string& name, con
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const Reference& value) {
-  Writing(session_, "set_attribute()")
-      ->set_attribute(references_attribute(object, name, {value.path}))
-      .throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(references_attribute(object, name, {value.path})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values) {

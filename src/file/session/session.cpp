@@ -82,12 +82,14 @@ DefinitionText Session::describe_opening(const char* call) const {
 Status Session::begin_call() {
   if (!one_thread_.enter()) {
     one_thread_.note_refusal();
-    return Status(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+    return Status(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
   }
   if (one_thread_.take_refusal()) {
     poison(or_out_of_memory([&] {
-      return Status(ErrorCode::kInvalidArgument, fmt::format("'{}': a call was refused because another thread used the file", path_));
+      return Status(ErrorCode::kInvalidArgument,
+                    fmt::format("'{}': a call was refused because another thread used the file", path_));
     }));
   }
   return Status();
