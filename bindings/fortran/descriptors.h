@@ -29,6 +29,7 @@ int stria_f_set_logical(stria_file* file, const char* object, const char* name, 
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
 int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings);
+int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* As stria_error_message(); of what is wrong with an array, where that was it. */
 const char* stria_f_error_message(void);
 int64_t stria_f_text_length(const char* text);
