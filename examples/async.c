@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
     check(stria_create_dataset(file, "field", STRIA_FLOAT64, 1, dims, NULL, &dataset), rank);
     stria_put(dataset, start, count, field, NULL, STRIA_FLOAT64);
     check(stria_set_number(file, "/", "step", STRIA_INT32, &step), rank);
-    check(stria_commit_async(file, &previous), rank);  // returns once all is packed: field may change
+    // Returns once all is packed: field may change then.
+    check(stria_commit_async(file, &previous), rank);
     stria_close(&file);
   }
   check(stria_commit_wait(previous), rank);

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
       stria::File file = stria::File::create(MPI_COMM_WORLD, base + "_" + std::to_string(step) + ".h5");
       file.create_dataset<double>("field", {ranks * cells}).put({{rank * cells}, {cells}}, field);
       file.set_attribute("/", "step", step);
-      previous = file.commit_async();  // returns once all is packed: field may change, the file may end
+      previous = file.commit_async();  // returns once all is packed: field may change then
     }
     previous.wait();
   }

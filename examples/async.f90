@@ -25,7 +25,7 @@ program async
     call file%create_dataset("field", stria_real64, [ranks*cells], dataset)
     call dataset%put([rank*cells + 1], field)
     call file%set_attribute("/", "step", step)
-    call file%commit_async(previous)  ! returns once all is packed: field may change, the file may end
+    call file%commit_async(previous)  ! returns once all is packed: field may change then
     call file%close()
   end do
   call previous%wait()

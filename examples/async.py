@@ -21,5 +21,5 @@ for step in range(3):
     with stria.create(f"{base}_{step}.h5", comm) as f:
         f.create_dataset("field", (comm.size * cells,))[comm.rank * cells : (comm.rank + 1) * cells] = field
         f.attrs["step"] = np.int32(step)
-        previous = f.commit_async()  # returns once all is packed: field may change, the file may end
+        previous = f.commit_async()  # returns once all is packed: field may change then
 previous.wait()

@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
   stria_report report;
   check(stria_options_new(&options), rank);
   check(stria_options_set(options, "compress", "true"), rank);
-  check(stria_options_set(options, "chunk", "50,100"), rank);  // left out: whole rows, about a megabyte of them
+  // Left out: whole rows, about a megabyte of them.
+  check(stria_options_set(options, "chunk", "50,100"), rank);
   check(stria_create_mpi(MPI_COMM_WORLD, argc > 1 ? argv[1] : "compressed.h5", NULL, &file), rank);
   check(stria_create_dataset(file, "temperature", STRIA_FLOAT32, 2, dims, options, &dataset), rank);
   stria_options_free(options);

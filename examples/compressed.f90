@@ -25,7 +25,7 @@ program compressed
   end do
 
   call options%set("compress", "true")
-  call options%set("chunk", "50,100")  ! in the file's order; left out: whole rows, about a megabyte of them
+  call options%set("chunk", "50,100")  ! in the file's order; left out: about a megabyte of rows
   call file%create(MPI_COMM_WORLD, path)
   call file%create_dataset("temperature", stria_real32, [columns, ranks*mine], dataset, options)
   call options%free()

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   const int64_t ny = 60, nx = 42, row = rank / across[1], column = rank % across[1];
   const int64_t y = ny * row / across[0], height = ny * (row + 1) / across[0] - y;
   const int64_t x = nx * column / across[1], width = nx * (column + 1) / across[1] - x;
-  std::vector<double> density(static_cast<size_t>((height + 2) * (width + 2)), -1);  // ghosts stay -1
+  std::vector<double> density(static_cast<size_t>((height + 2) * (width + 2)), -1);
   for (int64_t j = 0; j < height; ++j) {
     for (int64_t i = 0; i < width; ++i) {
       density[static_cast<size_t>((j + 1) * (width + 2) + i + 1)] = static_cast<double>(1000 * (y + j) + x + i);

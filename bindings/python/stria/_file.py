@@ -456,7 +456,7 @@ class File:
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
     def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None, *, as_column: bool = False) -> None:
-        """Makes a dataset of strings of `width` bytes, padded with blanks; `as_column`: of the shape
+        """Makes a dataset of strings of `width` bytes, padded with blanks, of the shape (n,) or
         (n, 1). Collective: all ranks pass the same."""
         width = max([len(one.encode()) for one in strings] + [1]) if width is None else width
         self._handle.create_strings(path, list(strings), width, as_column)
