@@ -14,7 +14,7 @@ static _Thread_local char own_message[200], replaced[400];
 
 /* An array that can't be meant is passed on to the library as nothing, so that the error reaches
  * all ranks. `code` is what the library said to that. */
-static int refuse(int code, const char* format, ...) {
+int stria_f_refuse(int code, const char* format, ...) {
   va_list values;
   va_start(values, format);
   vsnprintf(own_message, sizeof own_message, format, values);
@@ -121,9 +121,9 @@ static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* 
     code = call(dataset, fits ? start_c : NULL, fits ? count_c : NULL, stride == NULL ? NULL : stride_c, data, type,
                 element_of(array));
     if (!fits && is_complex(array)) {
-      code = refuse(code, "an array of complex numbers: put and get its real and imaginary parts");
+      code = stria_f_refuse(code, "an array of complex numbers: put and get its real and imaginary parts");
     } else if (!fits) {
-      code = refuse(code, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions", (int)array->rank,
+      code = stria_f_refuse(code, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions", (int)array->rank,
                     start_count, rank);
     }
   }
@@ -149,8 +149,8 @@ static int transfer_elements(elements_call* call, stria_dataset* dataset, const 
   if (fits) {
     return code;
   }
-  return size == count ? refuse(code, "the values of a map must be contiguous, and not complex")
-                       : refuse(code, "%lld values for a map of %lld elements", (long long)size, (long long)count);
+  return size == count ? stria_f_refuse(code, "the values of a map must be contiguous, and not complex")
+                       : stria_f_refuse(code, "%lld values for a map of %lld elements", (long long)size, (long long)count);
 }
 
 int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values) {

@@ -20,6 +20,7 @@ int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements,
 int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
+int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
 /* Numbers or strings, as the descriptor says; one, or a list of rank 1. */
@@ -28,8 +29,18 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
+/* The columns of a table, which the first one makes: components of a record, by their addresses.
+ * `element` -1: nothing that a table can have. */
+typedef struct stria_f_columns stria_f_columns;
+int stria_f_columns_add(stria_f_columns** columns, const char* name, const void* record, const void* component, int element,
+                        int64_t string_bytes);
+void stria_f_columns_free(stria_f_columns** columns);
+/* Records are one, or an array of rank 1. */
+int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
+int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
 int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings);
-int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
+/* Keeps a message in place of the library's, for stria_f_error_message(). Returns `code`. */
+int stria_f_refuse(int code, const char* format, ...);
 /* As stria_error_message(); of what is wrong with an array, where that was it. */
 const char* stria_f_error_message(void);
 int64_t stria_f_text_length(const char* text);

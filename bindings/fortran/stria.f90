@@ -66,6 +66,19 @@ module stria
     procedure :: free => elements_free
   end type
 
+  ! The columns of a table: which components of a derived type they are.
+  type, public :: stria_columns
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure, private :: add_value, add_letters
+    ! add(name, record, component [, ierr]): another column. component is one of record, which is
+    ! any variable of the type: an integer, a real, a string, or a list of single characters.
+    generic :: add => add_value, add_letters
+    ! free(): there are no columns again.
+    procedure :: free => columns_free
+  end type
+
   ! A dataset of an open file. It lives as long as the file.
   type, public :: stria_dataset
     private
@@ -178,6 +191,12 @@ module stria
     procedure :: create_string_column => file_create_string_column
     ! read_strings(path, strings [, ierr]): reads one, into an allocatable list.
     procedure :: read_strings => file_read_strings
+    ! create_table(path, columns, records [, ierr]): makes a dataset of records of a derived type.
+    ! All ranks pass the same.
+    procedure :: create_table => file_create_table
+    ! read_table(path, columns, records [, ierr]): fills these components of an array that has as
+    ! many records as the table, which the shape of its dataset tells.
+    procedure :: read_table => file_read_table
     ! create_link(path, target [, file] [, ierr]): another name for an object, perhaps of another
     ! file.
     procedure :: create_link => file_create_link
@@ -251,6 +270,7 @@ module stria
 #include "c_files.inc"
 #include "c_datasets.inc"
 #include "c_content.inc"
+#include "c_tables.inc"
 
 contains
 
@@ -258,5 +278,6 @@ contains
 #include "files.inc"
 #include "datasets.inc"
 #include "attributes.inc"
+#include "tables.inc"
 #include "checks.inc"
 end module

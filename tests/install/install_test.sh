@@ -105,7 +105,11 @@ if "$stria" flash --help | grep -q sedov; then  # Debian's p4est needs Open MPI
 else
   "$mpiexec" -n 2 "$stria" flash io --nxb 8 --nvar 5 --blocks 5 --rounds 1 --dir "$flash" --keep
 fi
-checkpoint=$(find "$flash" -name '*hdf5_chk_*' | sort | tail -n 1)
+checkpoint=$(find "$flash" -name '*hdf5_chk_*' | sort | head -n 1)
+if [[ -e $work/examples/flash_checkpoint_fortran ]]; then
+  "$mpiexec" -n 3 "$work/examples/flash_checkpoint_fortran" "$checkpoint" "$flash/by_fortran"
+  cmp "$checkpoint" "$flash/by_fortran"
+fi
 if [[ -d $build/python/stria ]]; then
   run_python 3 "$here/../../examples/flash_checkpoint.py" "$checkpoint" "$flash/by_python"
   cmp "$checkpoint" "$flash/by_python"

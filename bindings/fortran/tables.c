@@ -1,0 +1,153 @@
+/* Tables: arrays of a derived type, whose components are the columns. A column's place is that of
+ * the component within the type, which is taken from the addresses of both. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "descriptors.h"
+
+/* By enum stria_element. */
+static const int number_bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+
+struct stria_f_columns {
+  stria_column* list;
+  int64_t count;
+};
+
+int stria_f_columns_add(stria_f_columns** columns, const char* name, const void* record, const void* component, int element,
+                        int64_t string_bytes) {
+  const int64_t offset = (int64_t)((intptr_t)component - (intptr_t)record);
+  if (element < 0) {
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s' is no integer, real or string", name);
+  }
+  if (offset < 0) {
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s': the component is not of the record", name);
+  }
+  if (*columns == NULL) {
+    *columns = calloc(1, sizeof **columns);
+  }
+  stria_column* list = *columns == NULL ? NULL : realloc((*columns)->list, (size_t)((*columns)->count + 1) * sizeof *list);
+  char* copy = malloc(strlen(name) + 1);
+  if (list != NULL) {
+    (*columns)->list = list;
+  }
+  if (list == NULL || copy == NULL) {
+    free(copy);
+    return stria_f_refuse(STRIA_RESOURCE_EXHAUSTED, "out of memory");
+  }
+  strcpy(copy, name);
+  list[(*columns)->count++] = (stria_column){copy, offset, string_bytes, element};
+  return STRIA_OK;
+}
+
+void stria_f_columns_free(stria_f_columns** columns) {
+  for (int64_t i = 0; *columns != NULL && i < (*columns)->count; ++i) {
+    free((char*)(*columns)->list[i].name);
+  }
+  free(*columns == NULL ? NULL : (*columns)->list);
+  free(*columns);
+  *columns = NULL;
+}
+
+static int64_t column_bytes(const stria_column* column) {
+  return column->string_bytes > 0 ? column->string_bytes : number_bytes[column->element];
+}
+
+/* The first column that reaches beyond a record; NULL where all fit. */
+static const stria_column* too_far(const stria_f_columns* columns, int64_t record_bytes) {
+  for (int64_t i = 0; columns != NULL && i < columns->count; ++i) {
+    const stria_column* column = &columns->list[i];
+    if (column->offset_bytes + column_bytes(column) > record_bytes) {
+      return column;
+    }
+  }
+  return NULL;
+}
+
+static int64_t record_count(const CFI_cdesc_t* records) {
+  return records->rank == 0 ? 1 : records->rank == 1 ? records->dim[0].extent : -1;
+}
+
+static char* record_at(const CFI_cdesc_t* records, int64_t index) {
+  return (char*)records->base_addr + (records->rank == 0 ? 0 : (ptrdiff_t)index * records->dim[0].sm);
+}
+
+int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records) {
+  const int64_t count = record_count(records), bytes = (int64_t)records->elem_len;
+  const stria_column* far = too_far(columns, bytes);
+  char* rows = far != NULL || count < 0 ? NULL : malloc((size_t)(count * bytes) + 1);
+  for (int64_t i = 0; rows != NULL && i < count; ++i) {
+    memcpy(rows + i * bytes, record_at(records, i), (size_t)bytes);
+  }
+  const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count, rows};
+  /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
+  const int code = stria_create_table(file, path, rows == NULL ? NULL : &table);
+  free(rows);
+  if (far != NULL) {
+    return stria_f_refuse(code, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name, (long long)bytes);
+  }
+  return count < 0    ? stria_f_refuse(code, "table '%s': the records are an array of rank %d", path, (int)records->rank)
+         : rows == NULL ? stria_f_refuse(code, "out of memory")
+                        : code;
+}
+
+static const stria_column* find_column(const stria_records* table, const char* name) {
+  for (int64_t i = 0; i < table->column_count; ++i) {
+    if (strcmp(table->columns[i].name, name) == 0) {
+      return &table->columns[i];
+    }
+  }
+  return NULL;
+}
+
+/* A string of the file, which ends with blanks or NULs, cut off or filled with blanks. */
+static void copy_text(const char* from, int64_t from_bytes, char* to, int64_t to_bytes) {
+  while (from_bytes > 0 && from[from_bytes - 1] == '\0') {
+    --from_bytes;
+  }
+  const int64_t both = from_bytes < to_bytes ? from_bytes : to_bytes;
+  memcpy(to, from, (size_t)both);
+  memset(to + both, ' ', (size_t)(to_bytes - both));
+}
+
+static int copy_column(const stria_records* table, const char* path, const stria_column* to, const CFI_cdesc_t* records) {
+  const stria_column* from = find_column(table, to->name);
+  if (from == NULL) {
+    return stria_f_refuse(STRIA_NOT_FOUND, "table '%s' has no column '%s'", path, to->name);
+  }
+  const int strings = to->string_bytes > 0;
+  if ((from->string_bytes > 0) != strings || (!strings && from->element != to->element)) {
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' has another type than the component", path, to->name);
+  }
+  for (int64_t i = 0; i < table->row_count; ++i) {
+    const char* value = (const char*)table->rows + i * table->row_bytes + from->offset_bytes;
+    char* place = record_at(records, i) + to->offset_bytes;
+    if (strings) {
+      copy_text(value, from->string_bytes, place, to->string_bytes);
+    } else {
+      memcpy(place, value, (size_t)column_bytes(to));
+    }
+  }
+  return STRIA_OK;
+}
+
+/* The collective call comes first, whatever is wrong on this rank. */
+int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records) {
+  stria_table* read = NULL;
+  int code = stria_read_table(file, path, &read);
+  if (code != STRIA_OK) {
+    return code;
+  }
+  const stria_records* table = stria_table_records(read);
+  const stria_column* far = too_far(columns, (int64_t)records->elem_len);
+  if (record_count(records) != table->row_count) {
+    code = stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s' has %lld rows, the array has %lld records", path,
+                          (long long)table->row_count, (long long)record_count(records));
+  } else if (far != NULL) {
+    code = stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' is not in the records", path, far->name);
+  }
+  for (int64_t i = 0; code == STRIA_OK && columns != NULL && i < columns->count; ++i) {
+    code = copy_column(table, path, &columns->list[i], records);
+  }
+  stria_table_free(read);
+  return code;
+}

@@ -1,0 +1,155 @@
+! Tables: records of derived types, with and without bind(c).
+program tables_test
+  use, intrinsic :: iso_fortran_env
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int32_t, c_int64_t
+  use mpi_f08
+  use stria
+  implicit none
+  character(*), parameter :: path = "fortran_tables_test.h5"
+
+  type, bind(c) :: particle
+    real(c_double) :: mass
+    integer(c_int32_t) :: kind
+    character(kind=c_char) :: name(5)
+    integer(c_int64_t) :: number
+    real(c_float) :: charge
+  end type
+  type :: parameter_of_run  ! as FLASH's real scalars
+    character(80) :: name
+    real(real64) :: value
+  end type
+  type :: masses
+    integer(int64) :: number
+    real(real64) :: mass
+  end type
+
+  type(stria_columns) :: columns, of_parameters
+  type(particle) :: written(7)
+  type(parameter_of_run) :: scalars(2)
+  integer :: rank, i
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  do i = 1, size(written)
+    written(i) = particle(0.5d0 * i, -i, ["a", "b", "c", " ", " "], 2_int64**40 + i, 0.25 * i)
+  end do
+  scalars = [parameter_of_run("time", 1.5d0), parameter_of_run("dt", 1d-3)]
+  call columns%add("mass", written(1), written(1)%mass)
+  call columns%add("kind", written(1), written(1)%kind)
+  call columns%add("name", written(1), written(1)%name)
+  call columns%add("number", written(1), written(1)%number)
+  call columns%add("charge", written(1), written(1)%charge)
+  call of_parameters%add("name", scalars(1), scalars(1)%name)
+  call of_parameters%add("value", scalars(1), scalars(1)%value)
+  call write_file()
+  call read_file()
+  call refuse_what_does_not_fit()
+  call columns%free()
+  call of_parameters%free()
+  call MPI_Barrier(MPI_COMM_WORLD)
+  if (rank == 0) call remove_file(path)
+  call MPI_Finalize()
+
+contains
+
+  subroutine check(condition, what)
+    logical, intent(in) :: condition
+    character(*), intent(in) :: what
+    if (.not. condition) then
+      write (error_unit, *) "rank", rank, ": not so: ", what, "; ", stria_error_message()
+      error stop 1
+    end if
+  end subroutine
+
+  subroutine remove_file(name)
+    character(*), intent(in) :: name
+    integer :: unit
+    open (newunit=unit, file=name)
+    close (unit, status="delete")
+  end subroutine
+
+  subroutine write_file()
+    type(stria_file) :: file
+    call file%create(MPI_COMM_WORLD, path)
+    call file%create_table("particles", columns, written)
+    call file%create_table("backwards", columns, written(7:1:-2))  ! a section, as it lies
+    call file%create_table("scalars", of_parameters, scalars)
+    call file%create_table("one", of_parameters, scalars(2))
+    call file%commit()
+    call file%close()
+  end subroutine
+
+  subroutine read_file()
+    type(stria_file) :: file
+    type(stria_dataset) :: table
+    type(stria_columns) :: two, renamed
+    type(particle), allocatable :: read(:)
+    type(particle) :: wide(9)
+    type(parameter_of_run) :: read_scalars(2), one
+    type(masses) :: few(7)
+    integer :: n
+    integer(int64), allocatable :: sizes(:)
+    call file%open(MPI_COMM_WORLD, path)
+    call file%dataset("particles", table)
+    sizes = table%shape()
+    call check(size(sizes) == 1 .and. table%type_name() == "record[40]", "a dataset of records")
+    allocate (read(sizes(1)))
+    call file%read_table("particles", columns, read)
+    do n = 1, 7
+      call check(same(read(n), written(n)), "records")
+    end do
+    wide%kind = 77
+    call file%read_table("backwards", columns, wide(1:8:2))
+    do n = 1, 4
+      call check(same(wide(2 * n - 1), written(9 - 2 * n)), "records of a section")
+    end do
+    call check(all(wide(2:8:2)%kind == 77) .and. wide(9)%kind == 77, "records between them")
+    call file%read_table("scalars", of_parameters, read_scalars)
+    call check(all(read_scalars%name == scalars%name) .and. all(read_scalars%value == scalars%value), "strings")
+    call file%read_table("one", of_parameters, one)
+    call check(one%name == "dt" .and. one%value == 1d-3, "one record")
+    ! Some of the columns, into another type.
+    call two%add("mass", few(1), few(1)%mass)
+    call two%add("number", few(1), few(1)%number)
+    call file%read_table("particles", two, few)
+    call check(all(few%mass == written%mass) .and. all(few%number == written%number), "two columns")
+    call renamed%add("weight", few(1), few(1)%mass)
+    call file%read_table("particles", renamed, few, ierr=n)
+    call check(n == stria_not_found .and. index(stria_error_message(), "has no column 'weight'") > 0, "no such column")
+    call renamed%free()
+    call renamed%add("number", few(1), few(1)%mass)
+    call file%read_table("particles", renamed, few, ierr=n)
+    call check(n == stria_invalid_argument .and. index(stria_error_message(), "another type") > 0, "another type")
+    call renamed%free()
+    call file%read_table("particles", columns, written(1:3), ierr=n)
+    call check(n == stria_invalid_argument .and. index(stria_error_message(), "has 7 rows") > 0, "too few records")
+    call file%read_table("nothing", two, few, ierr=n)
+    call check(n == stria_not_found, "no such table")
+    call two%free()
+    call file%close()
+  end subroutine
+
+  logical function same(a, b)
+    type(particle), intent(in) :: a, b
+    same = a%mass == b%mass .and. a%kind == b%kind .and. all(a%name == b%name) .and. a%number == b%number &
+      .and. a%charge == b%charge
+  end function
+
+  subroutine refuse_what_does_not_fit()
+    type(stria_file) :: file
+    type(stria_columns) :: wrong
+    type(masses) :: few(2)
+    integer :: code
+    logical :: flag
+    few = masses(1, 2d0)
+    flag = .true.
+    call wrong%add("flag", few(1), flag, ierr=code)
+    call check(code == stria_invalid_argument .and. index(stria_error_message(), "no integer, real or string") > 0, "a logical")
+    call file%create(MPI_COMM_WORLD, path // ".wrong")
+    call file%create_table("few", columns, few, ierr=code)  ! columns of a larger record
+    call check(code == stria_invalid_argument .and. index(stria_error_message(), "is not in the records") > 0, "another record")
+    call file%commit(ierr=code)
+    call check(code == stria_invalid_argument, "nothing is left of the file")
+    call file%close()
+  end subroutine
+end program
