@@ -24,7 +24,7 @@ def as_table(path: str, records: np.ndarray) -> tuple[list[Column], np.ndarray]:
     for name in records.dtype.names:
         kind, offset = fields[name][:2]
         if kind.kind == "S":
-            rows[name] = np.char.ljust(records[name], kind.itemsize)
+            rows[name] = [one.ljust(kind.itemsize) for one in records[name].tolist()]
             columns.append((name, offset, kind.itemsize, 0))
         elif kind.isnative and kind.name in NUMBERS:
             rows[name] = records[name]
