@@ -27,8 +27,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 warns of its own std::string concatenation (GCC bug 105651).
   target_compile_options(stria_options INTERFACE -Wno-restrict)
 endif()
+# Those of targets without stria_options, of other languages.
+set(STRIA_SANITIZE_OPTIONS)
 if(STRIA_SANITIZE)
-  target_compile_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  set(STRIA_SANITIZE_OPTIONS -fsanitize=${STRIA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(stria_options INTERFACE ${STRIA_SANITIZE_OPTIONS})
   target_link_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE})
   if(STRIA_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC warns that the thread sanitizer doesn't know std::atomic_thread_fence. Stria's fences

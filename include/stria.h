@@ -21,8 +21,9 @@
  * file belongs to one process.
  *
  * Threads: calls on different files may be made at the same time, where MPI was initialised for
- * that. Only one thread at a time may use a file and its datasets. Memory of an accelerator must be
- * reachable by the CPU.
+ * that. Only one thread at a time may use a file and its datasets: a call that comes while another
+ * thread is in one does nothing and returns STRIA_INVALID_ARGUMENT, and the file's next collective
+ * call fails on every rank. Memory of an accelerator must be reachable by the CPU.
  */
 #pragma once
 

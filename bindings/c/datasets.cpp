@@ -16,10 +16,13 @@ using stria::c::text;
 namespace {
 
 stria_dataset* keep(stria_file& file, stria::Dataset dataset) {
+  const std::lock_guard lock(file.keeping);
   auto& kept = file.datasets[dataset.path()];
   if (kept == nullptr) {
     std::string type_name = dataset.type_name();
-    kept = std::make_unique<stria_dataset>(stria_dataset{std::move(dataset), std::move(type_name)});
+    const auto rank = static_cast<int>(dataset.dims().size());
+    const auto element = static_cast<int>(dataset.element());
+    kept = std::make_unique<stria_dataset>(stria_dataset{std::move(dataset), std::move(type_name), rank, element});
   }
   return kept.get();
 }
@@ -164,7 +167,7 @@ int stria_datasets(stria_file* file, stria_list** paths) {
 }
 
 int stria_dataset_rank(const stria_dataset* dataset) {
-  return dataset == nullptr ? 0 : static_cast<int>(dataset->dataset.dims().size());
+  return dataset == nullptr ? 0 : dataset->rank;
 }
 
 int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims) {
@@ -175,7 +178,7 @@ int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims) {
 }
 
 int stria_dataset_element(const stria_dataset* dataset) {
-  return dataset == nullptr ? STRIA_BYTE : static_cast<int>(dataset->dataset.element());
+  return dataset == nullptr ? STRIA_BYTE : dataset->element;
 }
 
 const char* stria_dataset_type_name(const stria_dataset* dataset) {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -31,13 +32,18 @@ struct stria_options {
 
 struct stria_dataset {
   stria::Dataset dataset;
+  // What never changes, for the calls that can't fail.
   std::string type_name;
+  int rank;
+  int element;
 };
 
 struct stria_file {
   explicit stria_file(stria::File opened) : file(std::move(opened)) {}
-  stria::File file;
+  std::mutex keeping;                                              // of what follows
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
+  // Ends first, after the call of another thread.
+  stria::File file;
 };
 
 struct stria_commit_handle {

@@ -123,8 +123,8 @@ static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* 
     if (!fits && is_complex(array)) {
       code = stria_f_refuse(code, "an array of complex numbers: put and get its real and imaginary parts");
     } else if (!fits) {
-      code = stria_f_refuse(code, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions", (int)array->rank,
-                    start_count, rank);
+      code = stria_f_refuse(code, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions",
+                            (int)array->rank, start_count, rank);
     }
   }
   stria_type_free(type);

@@ -74,18 +74,24 @@ static char* record_at(const CFI_cdesc_t* records, int64_t index) {
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records) {
   const int64_t count = record_count(records), bytes = (int64_t)records->elem_len;
   const stria_column* far = too_far(columns, bytes);
-  char* rows = far != NULL || count < 0 ? NULL : malloc((size_t)(count * bytes) + 1);
-  for (int64_t i = 0; rows != NULL && i < count; ++i) {
-    memcpy(rows + i * bytes, record_at(records, i), (size_t)bytes);
+  /* What lies between the components differs from rank to rank, and is left out. */
+  char* rows = far != NULL || count < 0 ? NULL : calloc((size_t)count + 1, (size_t)bytes);
+  for (int64_t i = 0; rows != NULL && columns != NULL && i < count * columns->count; ++i) {
+    const stria_column* column = &columns->list[i % columns->count];
+    const int64_t row = i / columns->count;
+    memcpy(rows + row * bytes + column->offset_bytes, record_at(records, row) + column->offset_bytes,
+           (size_t)column_bytes(column));
   }
-  const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count, rows};
+  const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count,
+                               rows};
   /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
   const int code = stria_create_table(file, path, rows == NULL ? NULL : &table);
   free(rows);
   if (far != NULL) {
-    return stria_f_refuse(code, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name, (long long)bytes);
+    return stria_f_refuse(code, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name,
+                          (long long)bytes);
   }
-  return count < 0    ? stria_f_refuse(code, "table '%s': the records are an array of rank %d", path, (int)records->rank)
+  return count < 0      ? stria_f_refuse(code, "table '%s': the records are an array of rank %d", path, (int)records->rank)
          : rows == NULL ? stria_f_refuse(code, "out of memory")
                         : code;
 }
@@ -116,7 +122,8 @@ static int copy_column(const stria_records* table, const char* path, const stria
   }
   const int strings = to->string_bytes > 0;
   if ((from->string_bytes > 0) != strings || (!strings && from->element != to->element)) {
-    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' has another type than the component", path, to->name);
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' has another type than the component", path,
+                          to->name);
   }
   for (int64_t i = 0; i < table->row_count; ++i) {
     const char* value = (const char*)table->rows + i * table->row_bytes + from->offset_bytes;

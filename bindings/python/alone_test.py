@@ -1,8 +1,10 @@
 """The package on one process, without MPI; h5py judges the files."""
 
+import concurrent.futures
 import gc
 import subprocess
 import sys
+import threading
 
 import h5py
 import numpy as np
@@ -337,6 +339,47 @@ def test_reports_hints_and_verify(path):
     with stria.open(path) as f:
         damage, _ = f.verify()
         assert damage == [("x", 0, 1000)]
+
+
+def test_threads_have_files_of_their_own(tmp_path):
+    def write(number):
+        values = np.arange(5000.0) + number
+        for i in range(3):
+            with create(tmp_path / f"{number}_{i}.h5") as f:
+                f.create_dataset("x", data=values)
+            with stria.open(tmp_path / f"{number}_{i}.h5", verify=True) as f:
+                assert np.array_equal(f["x"][...], values)
+        return number
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(write, range(4))) == [0, 1, 2, 3]
+
+
+def test_one_thread_at_a_time_uses_a_file(path):
+    messages = []
+    f = create(path)
+    x = f.create_dataset("x", (2,), "f8")
+    x[0] = 1
+
+    def meanwhile():
+        try:
+            x[1] = 2
+        except ValueError as error:
+            messages.append(str(error))
+
+    def report(done, total):
+        thread = threading.Thread(target=meanwhile)
+        thread.start()
+        thread.join()
+
+    f.progress(report)
+    f.flush()
+    f.progress(None)
+    assert messages and all("is in use by another thread" in message for message in messages)
+    with pytest.raises(stria.errors.InvalidArgumentError, match="because another thread used the file"):
+        f.commit()
+    f.close()
+    assert not path.exists()
 
 
 def test_nothing_of_mpi_is_loaded():

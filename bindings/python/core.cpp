@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stria.h"
@@ -134,8 +135,13 @@ class File {
   File& operator=(const File&) = delete;
   ~File() { close(); }
 
+  // It waits for a call of another thread, which may want to report its progress to Python.
   void close() {
-    stria_close(&file_);
+    stria_file* ending = std::exchange(file_, nullptr);
+    {
+      const nb::gil_scoped_release released;
+      stria_close(&ending);
+    }
     report_.reset();
   }
   bool is_open() const { return file_ != nullptr; }

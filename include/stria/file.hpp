@@ -13,7 +13,8 @@
 //
 // Threads: different files may be used from different threads at the same time, where MPI was
 // initialised with MPI_THREAD_MULTIPLE or the files are of one process. A file and its datasets are
-// used by one thread at a time.
+// used by one thread at a time: a call that comes while another thread is in one throws
+// kInvalidArgument and does nothing, and the file's next collective call fails on every rank.
 //
 // With the library stria_serial, which needs no MPI, STRIA_NO_MPI is defined. A file then belongs
 // to one process.
@@ -214,7 +215,8 @@ class File {
   /// exit(), this happens to all open files. Datasets of the file can't be used afterwards. Where
   /// no exception is passing and nothing has failed before, a commit() was forgotten; rank 0 then
   /// says on standard error that a new file is lost. STRIA_VERBOSE=0 turns this message off; a call
-  /// of abandon() shows that the loss is intended. Collective: no; waits for nobody.
+  /// of abandon() shows that the loss is intended. Collective: no; waits for no other rank, but
+  /// for a call of another thread on one of the file's datasets.
   ~File();
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
@@ -428,9 +430,6 @@ class File {
   std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted, bool is_complex);
   std::vector<Reference> references(const std::string& object, const std::string& name);
   std::vector<std::string> string_values(const std::string& object, const std::string& name);
-  /// Throws when the file was moved from.
-  file::Session& session() const;
-
   explicit File(std::shared_ptr<file::Session> session) : session_(std::move(session)) {}
   std::shared_ptr<file::Session> session_;
 };

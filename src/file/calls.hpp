@@ -16,12 +16,29 @@ inline trace::FileSpan call(const Session& session, trace::BuiltIn kind) {
   return trace::FileSpan(trace::kind(kind), session.trace_id());
 }
 
-/// The session, unless the File or Dataset was moved from.
-inline const std::shared_ptr<Session>& live(const std::shared_ptr<Session>& session) {
-  if (session == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument, "this File or Dataset was moved from: it has no file any more");
+/// The session of a call, for as long as the call lasts. Throws when the File or Dataset was moved
+/// from, and while another thread is in a call on the same file.
+class Turn {
+ public:
+  explicit Turn(const std::shared_ptr<Session>& session) : session_(session.get()) {
+    if (session_ == nullptr) {
+      throw Error(ErrorCode::kInvalidArgument, "this File or Dataset was moved from: it has no file any more");
+    }
+    session_->begin_call().throw_if_error();
   }
-  return session;
+  ~Turn() { session_->end_call(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  Session* operator->() const { return session_; }
+  Session& operator*() const { return *session_; }
+
+ private:
+  Session* session_;
+};
+
+inline Turn live(const std::shared_ptr<Session>& session) {
+  return Turn(session);
 }
 
 /// The session as a ReadSession or a WriteSession; throws when it is the other.
@@ -34,6 +51,20 @@ Direction& directed(Session& session, const char* call) {
   }
   return *directed;
 }
+
+/// As Turn, of a file that was opened in one direction.
+template <typename Direction>
+class DirectedTurn {
+ public:
+  DirectedTurn(const std::shared_ptr<Session>& session, const char* call)
+      : turn_(session), session_(directed<Direction>(*turn_, call)) {}
+  Direction* operator->() const { return &session_; }
+  Direction& operator*() const { return session_; }
+
+ private:
+  Turn turn_;
+  Direction& session_;
+};
 
 /// A commit or flush; what was recorded so far then goes where a crash can't harm it.
 template <typename Move>

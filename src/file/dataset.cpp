@@ -16,12 +16,13 @@ using file::live;
 
 namespace {
 
-/// The session of a put or a get.
-file::Session& moving(const std::shared_ptr<file::Session>& session, bool put, const char* name) {
+/// Throws where the file isn't for a put, or a get.
+void require_direction(file::Session& session, bool put, const char* name) {
   if (put) {
-    return directed<file::WriteSession>(*live(session), name);
+    directed<file::WriteSession>(session, name);
+  } else {
+    directed<file::ReadSession>(session, name);
   }
-  return directed<file::ReadSession>(*live(session), name);
 }
 
 /// The number of elements of a region of a dataset; 0 when it can't be one.
@@ -68,7 +69,8 @@ int64_t Dataset::bytes() const {
   return live(session_)->dataset(index_).data_bytes();
 }
 bool Dataset::is_contiguous() const {
-  const file::DatasetEntry& entry = live(session_)->dataset(index_);
+  const auto session = live(session_);
+  const file::DatasetEntry& entry = session->dataset(index_);
   return entry.data_offset >= 0 && !entry.is_chunked() && !entry.is_interleaved();
 }
 
@@ -77,7 +79,7 @@ std::string Dataset::filters() const {
 }
 
 int64_t Dataset::stored_bytes() const {
-  return directed<file::ReadSession>(*live(session_), "stored_bytes()").stored_bytes(index_).value();
+  return file::DirectedTurn<file::ReadSession>(session_, "stored_bytes()")->stored_bytes(index_).value();
 }
 
 std::string Dataset::type_name() const {
@@ -85,13 +87,15 @@ std::string Dataset::type_name() const {
 }
 
 void Dataset::put(const Hyperslab& slab, const Memory& memory) {
-  file::Session& session = moving(session_, true, "put()");
-  note_transfer(session, index_, memory, true, [&] { return session.record(index_, slab, memory); }).throw_if_error();
+  const auto session = live(session_);
+  require_direction(*session, true, "put()");
+  note_transfer(*session, index_, memory, true, [&] { return session->record(index_, slab, memory); }).throw_if_error();
 }
 
 void Dataset::get(const Hyperslab& slab, const Memory& memory) {
-  file::Session& session = moving(session_, false, "get()");
-  note_transfer(session, index_, memory, false, [&] { return session.record(index_, slab, memory); }).throw_if_error();
+  const auto session = live(session_);
+  require_direction(*session, false, "get()");
+  note_transfer(*session, index_, memory, false, [&] { return session->record(index_, slab, memory); }).throw_if_error();
 }
 
 void Dataset::refuse(const Error& error) {
@@ -119,8 +123,11 @@ void Dataset::get_rows(const Rows& rows, const Memory& memory) {
 }
 
 void Dataset::move_elements(const Elements& elements, const Memory& memory, bool put) {
-  file::Session& session = moving(session_, put, put ? "put_elements()" : "get_elements()");
-  note_transfer(session, index_, memory, put, [&] { return session.record(index_, *elements.map_, memory); }).throw_if_error();
+  const auto session = live(session_);
+  require_direction(*session, put, put ? "put_elements()" : "get_elements()");
+  note_transfer(*session, index_, memory, put, [&] {
+    return session->record(index_, *elements.map_, memory);
+  }).throw_if_error();
 }
 
 void Dataset::put_elements(const Elements& elements, const Memory& memory) {
@@ -133,21 +140,23 @@ void Dataset::get_elements(const Elements& elements, const Memory& memory) {
 
 // Whatever is wrong on this rank, the others are met, and hear of it.
 void Dataset::read(const Hyperslab& slab, const Memory& memory) {
-  file::Session& session = moving(session_, false, "read()");
-  static_cast<void>(note_transfer(session, index_, memory, false, [&] { return session.record(index_, slab, memory); }));
-  file::finish_call(session, trace::BuiltIn::kFileFlush, "read()", [&] { return session.flush(); }).throw_if_error();
+  const auto session = live(session_);
+  require_direction(*session, false, "read()");
+  static_cast<void>(note_transfer(*session, index_, memory, false, [&] { return session->record(index_, slab, memory); }));
+  file::finish_call(*session, trace::BuiltIn::kFileFlush, "read()", [&] { return session->flush(); }).throw_if_error();
 }
 
 void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std::function<void*(int64_t count)>& make_room) {
-  file::Session& session = moving(session_, false, "read()");
+  const auto session = live(session_);
+  require_direction(*session, false, "read()");
   Memory memory(nullptr, Datatype(), element);
   const Status room = or_out_of_memory([&] {
-    const int64_t count = elements_of(slab, session.dataset(index_).spec.dims);
+    const int64_t count = elements_of(slab, session->dataset(index_).spec.dims);
     memory = Memory(make_room(count), Datatype::bytes(count * element_bytes(element)), element);
     return Status();
   });
   if (!room.ok()) {
-    static_cast<void>(session.refuse(room));
+    static_cast<void>(session->refuse(room));
   }
   read(slab, memory);
 }

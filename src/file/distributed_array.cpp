@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
-#include "file/session/session.hpp"
+#include "file/calls.hpp"
 
 namespace stria {
+
+using file::live;
 
 namespace {
 
@@ -117,7 +119,7 @@ void File::put(const std::string& path, const DistributedArray& array) {
 
 void File::put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options) {
   if (const Status status = array.check(); !status.ok()) {
-    session().refuse(status.with_context(fmt::format("put('{}')", path))).throw_if_error();
+    live(session_)->refuse(status.with_context(fmt::format("put('{}')", path))).throw_if_error();
   }
   create_dataset(path, stored, array.dims(), options).put(array.slab(), array.memory());
 }
@@ -130,7 +132,7 @@ void File::get(const std::string& path, const DistributedArray& array) {
                                fmt::join(array.dims(), " x ")));
   }
   if (!status.ok()) {
-    session().refuse(status.with_context(fmt::format("get('{}')", path))).throw_if_error();
+    live(session_)->refuse(status.with_context(fmt::format("get('{}')", path))).throw_if_error();
   }
   stored.get(array.slab(), array.memory());
 }

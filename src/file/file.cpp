@@ -22,13 +22,8 @@ using file::live;
 
 namespace {
 
-file::WriteSession& writing(const std::shared_ptr<file::Session>& session, const char* name) {
-  return file::directed<file::WriteSession>(*live(session), name);
-}
-
-file::ReadSession& reading(const std::shared_ptr<file::Session>& session, const char* name) {
-  return file::directed<file::ReadSession>(*live(session), name);
-}
+using Writing = file::DirectedTurn<file::WriteSession>;
+using Reading = file::DirectedTurn<file::ReadSession>;
 
 // The others' next collective call says why.
 void leave(file::Session& session) noexcept {
@@ -60,8 +55,12 @@ std::vector<std::string> hint_problems(const Hints& hints) {
 // Datasets may keep the session for longer.
 File::~File() {
   if (session_ != nullptr) {
-    const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileClose);
-    leave(*session_);
+    session_->await_turn();
+    {
+      const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileClose);
+      leave(*session_);
+    }
+    session_->end_call();
     session_.reset();
   }
 }
@@ -93,15 +92,15 @@ Dataset File::create_dataset(const std::string& path, ElementType element, const
   spec.path = path;
   spec.element = container::ElementSpec::of_number(element);
   spec.dims = dims;
-  return Dataset(session_, writing(session_, "create_dataset()").create_dataset(spec, options).value());
+  return Dataset(session_, Writing(session_, "create_dataset()")->create_dataset(spec, options).value());
 }
 
 Dataset File::append_rows(const std::string& path, int64_t rows) {
-  return Dataset(session_, writing(session_, "append_rows()").append_rows(path, rows).value());
+  return Dataset(session_, Writing(session_, "append_rows()")->append_rows(path, rows).value());
 }
 
 Dataset File::update(const std::string& path) {
-  return Dataset(session_, writing(session_, "update()").update(path).value());
+  return Dataset(session_, Writing(session_, "update()")->update(path).value());
 }
 
 void File::create_link(const std::string& path, const std::string& target) {
@@ -109,7 +108,7 @@ void File::create_link(const std::string& path, const std::string& target) {
 }
 
 void File::create_link(const std::string& path, const std::string& target, const std::string& file) {
-  writing(session_, "create_link()").create_link({.path = path, .target = target, .file = file}).throw_if_error();
+  Writing(session_, "create_link()")->create_link({.path = path, .target = target, .file = file}).throw_if_error();
 }
 
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
@@ -122,19 +121,19 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
   spec.path = path;
   spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
   spec.dims = {row_count};
-  file::WriteSession& session = writing(session_, "create_table()");
+  const Writing session(session_, "create_table()");
   const auto content_bytes = container::dataset_bytes(spec);
   if (!content_bytes.ok()) {
-    session.refuse(content_bytes.status()).throw_if_error();
+    session->refuse(content_bytes.status()).throw_if_error();
   }
   auto* bytes = static_cast<const std::byte*>(rows);
   const size_t given = bytes == nullptr ? 0 : static_cast<size_t>(*content_bytes);
-  session.create_table(std::move(spec), {bytes, given}).throw_if_error();
+  session->create_table(std::move(spec), {bytes, given}).throw_if_error();
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
                           bool as_column) {
-  file::WriteSession& session = writing(session_, "create_strings()");
+  const Writing session(session_, "create_strings()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
@@ -148,19 +147,15 @@ void File::create_strings(const std::string& path, const std::vector<std::string
     if (strings[i].size() > static_cast<size_t>(string_bytes)) {
       const std::string what = fmt::format("create_strings('{}'): '{}' has {} bytes, more than the {} of a string", path,
                                            strings[i], strings[i].size(), string_bytes);
-      session.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+      session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
     }
     std::memcpy(content.data() + i * static_cast<size_t>(string_bytes), strings[i].data(), strings[i].size());
   }
-  session.create_table(std::move(spec), content).throw_if_error();
-}
-
-file::Session& File::session() const {
-  return *live(session_);
+  session->create_table(std::move(spec), content).throw_if_error();
 }
 
 std::vector<std::string> File::datasets() const {
-  return reading(session_, "datasets()").dataset_paths();
+  return Reading(session_, "datasets()")->dataset_paths();
 }
 bool File::has_dataset(const std::string& path) const {
   return live(session_)->find(path).ok();
@@ -170,58 +165,64 @@ Dataset File::dataset(const std::string& path) const {
 }
 
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
-  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileReadList);
-  const CallNote noted = session_->note("read_table()");
-  return reading(session_, "read_table()").read_table(path, *columns, *row_bytes).value();
+  const Reading session(session_, "read_table()");
+  const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
+  const CallNote noted = session->note("read_table()");
+  return session->read_table(path, *columns, *row_bytes).value();
 }
 
 std::vector<std::string> File::read_strings(const std::string& path) {
-  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileReadList);
-  const CallNote noted = session_->note("read_strings()");
-  return reading(session_, "read_strings()").read_strings(path).value();
+  const Reading session(session_, "read_strings()");
+  const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
+  const CallNote noted = session->note("read_strings()");
+  return session->read_strings(path).value();
 }
 
 bool File::has_checksums() const {
-  return reading(session_, "has_checksums()").has_checksums();
+  return Reading(session_, "has_checksums()")->has_checksums();
 }
 std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
-  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileVerify);
-  const CallNote noted = session_->note("verify()");
-  return reading(session_, "verify()").verify(remarks, except).value();
+  const Reading session(session_, "verify()");
+  const trace::FileSpan span = call(*session, trace::BuiltIn::kFileVerify);
+  const CallNote noted = session->note("verify()");
+  return session->verify(remarks, except).value();
 }
 
 Rows File::place_rows(int64_t count) {
-  const CallNote noted = session().note("place_rows()");
-  return session().place_rows(count).value();
+  const auto session = live(session_);
+  const CallNote noted = session->note("place_rows()");
+  return session->place_rows(count).value();
 }
 
 Rows File::share_rows(int64_t total) const {
   if (total < 0) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("share_rows() of {} rows", total));
   }
-  const Comm& comm = session().comm();
+  const Comm& comm = live(session_)->comm();
   const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
   return {.first = before(comm.rank()), .count = before(comm.rank() + 1) - before(comm.rank()), .total = total};
 }
 
 void File::progress(std::function<void(const Progress&)> report) {
-  session().set_progress(std::move(report));
+  live(session_)->set_progress(std::move(report));
 }
 
 void File::flush() {
-  finish_call(*live(session_), trace::BuiltIn::kFileFlush, "flush()", [&] { return session().flush(); }).throw_if_error();
+  const auto session = live(session_);
+  finish_call(*session, trace::BuiltIn::kFileFlush, "flush()", [&] { return session->flush(); }).throw_if_error();
 }
 void File::commit() {
-  finish_call(*live(session_), trace::BuiltIn::kFileCommit, "commit()", [&] { return session().commit(); }).throw_if_error();
+  const auto session = live(session_);
+  finish_call(*session, trace::BuiltIn::kFileCommit, "commit()", [&] { return session->commit(); }).throw_if_error();
 }
 Commit File::commit_async() {
   std::shared_ptr<const file::BackgroundCommit> commit;
-  file::WriteSession& session = writing(session_, "commit_async()");
+  const Writing session(session_, "commit_async()");
   const auto begin = [&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(commit, session.commit_async());
+    STRIA_ASSIGN_OR_RETURN(commit, session->commit_async());
     return Status();
   };
-  finish_call(session, trace::BuiltIn::kFileCommit, "commit_async()", begin).throw_if_error();
+  finish_call(*session, trace::BuiltIn::kFileCommit, "commit_async()", begin).throw_if_error();
   return Commit(std::move(commit));
 }
 bool Commit::done() const {
@@ -236,25 +237,26 @@ Status Commit::error() const {
   return commit_ == nullptr ? Status() : commit_->outcome();
 }
 void File::abandon() {
-  const trace::FileSpan span = call(*live(session_), trace::BuiltIn::kFileAbandon);
-  const CallNote noted = session_->note("abandon()");
-  session().abandon().throw_if_error();
+  const auto session = live(session_);
+  const trace::FileSpan span = call(*session, trace::BuiltIn::kFileAbandon);
+  const CallNote noted = session->note("abandon()");
+  session->abandon().throw_if_error();
 }
 
 const std::string& File::path() const {
-  return session().path();
+  return live(session_)->path();
 }
 Format File::format() const {
-  return session().format();
+  return live(session_)->format();
 }
 const Report& File::report() const {
-  return session().report();
+  return live(session_)->report();
 }
 Hints File::hints() const {
-  return access::effective_hints(session().environment().hints);
+  return access::effective_hints(live(session_)->environment().hints);
 }
 const std::vector<std::string>& File::hint_warnings() const {
-  return session().environment().hint_warnings;
+  return live(session_)->environment().hint_warnings;
 }
 
 }  // namespace stria

@@ -7,7 +7,8 @@
 
 namespace stria {
 
-using file::directed;
+using Writing = file::DirectedTurn<file::WriteSession>;
+using Reading = file::DirectedTurn<file::ReadSession>;
 
 namespace {
 
@@ -48,10 +49,12 @@ std::vector<std::string> texts_of(const container::AttributeSpec& found) {
   return values;
 }
 
-container::AttributeSpec read_one(file::Session& session, const std::string& object, const std::string& name) {
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session.trace_id());
-  const CallNote noted = session.note("attribute()");
-  return directed<file::ReadSession>(session, "attribute()").read_attribute(object, name).value();
+container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, const std::string& object,
+                                  const std::string& name) {
+  const Reading session(of, "attribute()");
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->trace_id());
+  const CallNote noted = session->note("attribute()");
+  return session->read_attribute(object, name).value();
 }
 
 }  // namespace
@@ -69,25 +72,21 @@ void File::set_numbers(const std::string& object, const std::string& name, Eleme
   if (meaning == Meaning::kComplex) {
     attribute.dims.push_back(2);
   }
-  directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, std::string_view value) {
-  directed<file::WriteSession>(session(), "set_attribute()")
-      .set_attribute(strings_attribute(object, name, {value}))
-      .throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(strings_attribute(object, name, {value})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
   container::AttributeSpec attribute = strings_attribute(object, name, {values.begin(), values.end()});
   attribute.dims = {static_cast<int64_t>(values.size())};
-  directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const Reference& value) {
-  directed<file::WriteSession>(session(), "set_attribute()")
-      .set_attribute(references_attribute(object, name, {value.path}))
-      .throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(references_attribute(object, name, {value.path})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values) {
@@ -97,13 +96,14 @@ void File::set_attribute(const std::string& object, const std::string& name, con
   }
   container::AttributeSpec attribute = references_attribute(object, name, paths);
   attribute.dims = {static_cast<int64_t>(values.size())};
-  directed<file::WriteSession>(session(), "set_attribute()").set_attribute(std::move(attribute)).throw_if_error();
+  Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 std::vector<AttributeInfo> File::attributes(const std::string& object) {
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session().trace_id());
-  const CallNote noted = session().note("attributes()");
-  return directed<file::ReadSession>(session(), "attributes()").list_attributes(object).value();
+  const Reading session(session_, "attributes()");
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->trace_id());
+  const CallNote noted = session->note("attributes()");
+  return session->list_attributes(object).value();
 }
 
 double File::attribute(const std::string& object, const std::string& name) {
@@ -119,7 +119,7 @@ void File::require_one(const std::string& object, const std::string& name, size_
 
 std::vector<std::byte> File::number_values(const std::string& object, const std::string& name, ElementType wanted,
                                            bool is_complex) {
-  const container::AttributeSpec found = read_one(session(), object, name);
+  const container::AttributeSpec found = read_one(session_, object, name);
   if ((found.element.meaning == Meaning::kComplex) != is_complex) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, {}", name, object, file::type_name_of(found.element),
@@ -129,7 +129,7 @@ std::vector<std::byte> File::number_values(const std::string& object, const std:
 }
 
 std::vector<std::string> File::string_values(const std::string& object, const std::string& name) {
-  const container::AttributeSpec found = read_one(session(), object, name);
+  const container::AttributeSpec found = read_one(session_, object, name);
   if (found.element.kind != container::ElementSpec::Kind::kString) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, not a string", name, object, file::type_name_of(found.element)));
@@ -138,7 +138,7 @@ std::vector<std::string> File::string_values(const std::string& object, const st
 }
 
 std::vector<Reference> File::references(const std::string& object, const std::string& name) {
-  const container::AttributeSpec found = read_one(session(), object, name);
+  const container::AttributeSpec found = read_one(session_, object, name);
   if (found.element.kind != container::ElementSpec::Kind::kReference) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("attribute '{}' of '{}' is {}, not a reference", name, object, file::type_name_of(found.element)));

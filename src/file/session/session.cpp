@@ -79,6 +79,28 @@ DefinitionText Session::describe_opening(const char* call) const {
   return text;
 }
 
+Status Session::begin_call() {
+  if (!one_thread_.enter()) {
+    one_thread_.note_refusal();
+    return Status(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+  }
+  if (one_thread_.take_refusal()) {
+    poison(or_out_of_memory([&] {
+      return Status(ErrorCode::kInvalidArgument,
+                    fmt::format("'{}': a call was refused because another thread used the file", path_));
+    }));
+  }
+  return Status();
+}
+
+void Session::await_turn() noexcept {
+  while (!one_thread_.enter()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void Session::poison(const Status& status) {
   if (poisoned_.ok() && !status.ok()) {
     poisoned_ = status;

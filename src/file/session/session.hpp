@@ -28,6 +28,7 @@
 #include "file/meet/roll_call.hpp"
 #include "file/move/transfer.hpp"
 #include "file/session/file_identity.hpp"
+#include "file/session/one_thread.hpp"
 #include "storage/driver.hpp"
 #include "stria/file.hpp"
 #include "trace/counters/file_counters.hpp"
@@ -55,6 +56,14 @@ class Session {
   virtual ~Session() = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+  /// Begins a call from outside, which may be within another one of the same thread.
+  /// kInvalidArgument while another thread is in a call: this one must do nothing, and isn't ended;
+  /// the next collective call then fails on all ranks. Collective: no.
+  Status begin_call();
+  void end_call() noexcept { one_thread_.leave(); }
+  /// As begin_call(), but waits for the end of the other thread's call. Collective: no.
+  void await_turn() noexcept;
 
   /// Moves what is pending. Collective: yes.
   virtual Status flush() = 0;
@@ -145,6 +154,7 @@ class Session {
   /// Keeps what was planned, in the report and for the trace.
   void note_plan(const access::Plan& plan);
 
+  OneThread one_thread_;
   Environment environment_;
   std::string path_;                    // as the program gave it
   std::string stored_path_;             // as the storage knows it
