@@ -1,5 +1,5 @@
-// Attributes: what the numbers of a file mean. Every kind that there is, on the file and on a
-// dataset; then they are listed and read back.
+// Attributes: what the numbers of a file mean. Numbers, strings, booleans, complex numbers,
+// references and lists are set on the file and on a dataset, then listed and read back.
 //   mpiexec -n 4 ./attributes_c attributes.h5
 #include <mpi.h>
 #include <stdio.h>
