@@ -378,6 +378,9 @@ int stria_create_table(stria_file* file, const char* path, const stria_records* 
 /* Makes a dataset of strings of `string_bytes` each, padded with blanks. Collective: as
  * stria_create_dataset(). */
 int stria_create_strings(stria_file* file, const char* path, int64_t count, const char* const* strings, int64_t string_bytes);
+/* Likewise in the shape {count, 1}, as FLASH has its names. */
+int stria_create_string_column(stria_file* file, const char* path, int64_t count, const char* const* strings,
+                               int64_t string_bytes);
 /* Read such datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);
 int stria_read_strings(stria_file* file, const char* path, stria_list** strings);

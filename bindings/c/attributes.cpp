@@ -277,6 +277,14 @@ int stria_create_strings(stria_file* file, const char* path, int64_t count, cons
   });
 }
 
+int stria_create_string_column(stria_file* file, const char* path, int64_t count, const char* const* strings,
+                               int64_t string_bytes) {
+  return define(file, [&](stria::File& of) {
+    require_count(count);
+    of.create_strings(text(path), texts(strings, count), string_bytes, true);
+  });
+}
+
 int stria_read_table(stria_file* file, const char* path, stria_table** table) {
   return guarded([&] {
     auto read = std::make_unique<stria_table>();

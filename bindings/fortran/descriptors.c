@@ -258,12 +258,21 @@ int stria_f_set_references(stria_file* file, const char* object, const char* nam
   return code;
 }
 
-int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings) {
+typedef int strings_call(stria_file*, const char* path, int64_t count, const char* const* strings, int64_t string_bytes);
+
+static int create_strings(strings_call* call, stria_file* file, const char* path, const CFI_cdesc_t* strings) {
   char** texts = c_strings(strings);
-  const int64_t width = (int64_t)strings->elem_len;
-  const int code = stria_create_strings(file, path, value_count(strings), (const char* const*)texts, width);
+  const int code = call(file, path, value_count(strings), (const char* const*)texts, (int64_t)strings->elem_len);
   free_strings(texts, strings);
   return code;
+}
+
+int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings) {
+  return create_strings(stria_create_strings, file, path, strings);
+}
+
+int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings) {
+  return create_strings(stria_create_string_column, file, path, strings);
 }
 
 /* A logical of any kind is an integer that isn't 0 where it is true. */

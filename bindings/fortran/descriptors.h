@@ -20,6 +20,7 @@ int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements,
 int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
+int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
 /* Numbers or strings, as the descriptor says; one, or a list of rank 1. */

@@ -187,6 +187,8 @@ module stria
     procedure :: datasets => file_datasets
     ! create_strings(path, strings [, ierr]): makes a dataset of a list of strings.
     procedure :: create_strings => file_create_strings
+    ! create_string_column(path, strings [, ierr]): likewise, of the shape [1, size(strings)].
+    procedure :: create_string_column => file_create_string_column
     ! read_strings(path, strings [, ierr]): reads one, into an allocatable list.
     procedure :: read_strings => file_read_strings
     ! create_table(path, columns, records [, ierr]): makes a dataset of records of a derived type.

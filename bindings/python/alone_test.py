@@ -223,6 +223,36 @@ def test_attributes(path):
                 attrs["none"]
 
 
+def test_tables(path):
+    kind = np.dtype([("name", "S8"), ("count", "i4"), ("mass", "f8"), ("flags", "u1")], align=True)
+    records = np.array([(b"dens", 7, 0.5, 255), (b"pressure", -1, 2.0, 0)], kind)
+    with create(path) as f:
+        f.create_table("g/table", records)
+        f.create_table("none", records[:0])
+        f.create_table("backwards", records[::-1])
+        f.create_strings("column", ["a", "bcd"], as_column=True)
+        for wrong in (records["name"], records.reshape(2, 1), np.zeros(1, [("z", "c16")]), np.zeros(1, [("big", ">i4")])):
+            with pytest.raises(stria.UnsupportedError):
+                f.create_table("wrong", wrong)
+    padded = records.copy()
+    padded["name"] = np.char.ljust(records["name"], 8)
+    with h5py.File(path) as h, stria.open(path, verify=True) as f:
+        # Blanks fill the strings; nothing else is between them and the next column.
+        assert h["g/table"]["name"].tolist() == [b"dens    ", b"pressure"]
+        assert h["g/table"].dtype.itemsize == kind.itemsize
+        assert np.array_equal(f.read_table("g/table"), padded) and f.read_table("g/table").dtype == kind
+        assert np.array_equal(f.read_table("backwards"), padded[::-1]) and len(f.read_table("none")) == 0
+        assert h["column"].shape == f["column"].shape == (2, 1) and f["column"][:, 0].tolist() == ["a", "bcd"]
+        with pytest.raises(stria.NotFoundError):
+            f.read_table("nothing")
+    # Of another writer.
+    with h5py.File(path, "w") as h:
+        h["of_h5py"] = records
+    with stria.open(path) as f:
+        read = f.read_table("of_h5py")
+        assert all(np.array_equal(read[name], records[name]) for name in kind.names)
+
+
 def test_scattered_elements(path):
     places = np.random.default_rng(3).permutation(60)
     places[7] = -1

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "stria.h"
+#include "tables.hpp"
 
 namespace nb = nanobind;
 
@@ -332,6 +333,17 @@ std::vector<int64_t> get_integers(File& file, const std::string& object, const s
   return values;
 }
 
+void create_table(File& file, const std::string& path, const std::vector<stria::python::TableColumn>& columns,
+                  int64_t row_bytes, const nb::bytes& rows) {
+  check(stria::python::create_table(file.get(), path, columns, row_bytes, rows));
+}
+
+stria::python::TableContent read_table(File& file, const std::string& path) {
+  stria::python::TableContent content;
+  check(stria::python::read_table(file.get(), path, &content));
+  return content;
+}
+
 /// The strings that `call` gives.
 template <typename Call>
 std::vector<std::string> listed(Call&& call) {
@@ -457,10 +469,13 @@ void define_attributes(nb::class_<File>& type) {
              return listed([&](stria_list** out) { return stria_read_strings(file.get(), path.c_str(), out); });
            })
       .def("create_strings",
-           [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes) {
+           [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes, bool as_column) {
              const auto texts = pointers(strings);
-             check(stria_create_strings(file.get(), path.c_str(), static_cast<int64_t>(texts.size()), texts.data(), bytes));
+             const auto create = as_column ? stria_create_string_column : stria_create_strings;
+             check(create(file.get(), path.c_str(), static_cast<int64_t>(texts.size()), texts.data(), bytes));
            })
+      .def("create_table", create_table)
+      .def("read_table", read_table)
       .def("verify", verify)
       .def("report", report)
       .def("hints", [](File& f) { return listed([&](stria_list** out) { return stria_hints(f.get(), out); }); })

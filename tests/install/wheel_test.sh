@@ -47,10 +47,13 @@ for mpi in openmpi mpich; do
   mpiexec=$(command -v "mpiexec.$mpi") || continue
   echo "== $mpi"
   export MPI4PY_MPIABI=$mpi LD_LIBRARY_PATH=$work/$mpi
-  for name in checkpoint particles time_series; do
+  first=${first:-$mpi}
+  for name in checkpoint amr_blocks particles time_series attributes distributed_array compressed; do
     "$mpiexec" -n 2 "$python" "$root/examples/$name.py" "${name}_$mpi.h5"
-    cmp "${name}_$mpi.h5" "$(find . -name "${name}_*.h5" | sort -r | head -n 1)"
+    cmp "${name}_$first.h5" "${name}_$mpi.h5"
   done
+  "$mpiexec" -n 2 "$python" "$root/examples/async.py" "async_$mpi"
+  cmp "async_${first}_2.h5" "async_${mpi}_2.h5"
   "$mpiexec" -n 3 "$python" "$root/examples/restart.py" "checkpoint_$mpi.h5" | grep "40 blocks of time 0.25, as written"
   "$python" -c "import h5py; assert h5py.File('particles_$mpi.h5')['id'].shape == (2010,)"
   ran=$((ran + 1))

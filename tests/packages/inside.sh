@@ -18,6 +18,10 @@ for mpi in openmpi mpich; do
     ldd "$mpi/checkpoint_$language" | grep "libstria.*_$mpi.so"
     "mpiexec.$mpi" -n 2 "$mpi/checkpoint_$language" "$mpi.$language.h5"
     cmp "openmpi.c.h5" "$mpi.$language.h5"
+    for name in amr_blocks attributes distributed_array compressed; do
+      "mpiexec.$mpi" -n 2 "$mpi/${name}_$language" "$mpi.$language.$name.h5"
+      cmp "openmpi.c.$name.h5" "$mpi.$language.$name.h5"
+    done
     "mpiexec.$mpi" -n 3 "$mpi/restart_$language" openmpi.c.h5 | grep "40 blocks of time 0.25, as written"
   done
   # shellcheck disable=SC2046 # flags are several

@@ -4,7 +4,7 @@ HOME = "docs/index.md"
 
 # Title: pages; each a path, or a pair of a title and a path. Pages of reference/ are generated.
 SECTIONS = {
-    "Begin": ["docs/tutorial.md", "docs/howto/install.md", "docs/from_hdf5.md", "docs/from_pnetcdf.md"],
+    "Begin": ["docs/tutorial.md", "examples/README.md", "docs/howto/install.md", "docs/from_hdf5.md", "docs/from_pnetcdf.md"],
     "How to": [
         "docs/howto/write_amr_blocks.md",
         "docs/howto/restart_on_more_ranks.md",

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from ._selection import box_of, select
+from ._tables import ELEMENTS, NUMBERS, as_table, from_table
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
 
-# enum stria_element, by NumPy's name
-_ELEMENTS = ["uint8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
-_NUMBERS = {name: number for number, name in enumerate(_ELEMENTS) if number > 0}
-_AS_THEY_ARE = {np.dtype(name) for name in _NUMBERS}  # arrays that the library takes
+_AS_THEY_ARE = {np.dtype(name) for name in NUMBERS}  # arrays that the library takes
 
 
 # What numbers mean where their type alone doesn't say it: NumPy's type, the option "meaning", and
@@ -37,7 +35,7 @@ def _element_of(dtype: Any) -> int:
     native = _MEANINGS[native][1] if native in _MEANINGS else native
     if native not in _AS_THEY_ARE:
         raise UnsupportedError(f"datasets hold integers, floats and complex numbers, not {np.dtype(dtype)}")
-    return _NUMBERS[native.name]
+    return NUMBERS[native.name]
 
 
 def _as_numbers(array: np.ndarray) -> np.ndarray:
@@ -112,7 +110,7 @@ class Dataset:
         self._handle = handle
         self.name = path
         kind = handle.type_name.removesuffix(" big-endian")
-        self._dtype = _MEANT_BY_NAME.get(kind) or np.dtype(_ELEMENTS[handle.element])
+        self._dtype = _MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
         # For the library a complex number is a pair, along one dimension more.
         self._parts = [2] if self._dtype.kind == "c" else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
@@ -315,7 +313,7 @@ class Attributes:
         integers = kind.startswith(("int", "uint", "bool"))
         numbers = handle.get_integers(self._path, name) if integers else handle.get_floats(self._path, name)
         array = np.array(numbers, dtype=np.int64 if integers else np.float64)
-        array = array.astype(kind) if kind in _NUMBERS or kind in _MEANT_BY_NAME else array
+        array = array.astype(kind) if kind in NUMBERS or kind in _MEANT_BY_NAME else array
         return array[0] if shape == "()" else array
 
     def __iter__(self) -> Iterator[str]:
@@ -457,11 +455,25 @@ class File:
         """
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
-    def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None) -> None:
-        """Makes a dataset of strings of `width` bytes, padded with blanks. Collective: all ranks
-        pass the same."""
+    def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None, *, as_column: bool = False) -> None:
+        """Makes a dataset of strings of `width` bytes, padded with blanks, of the shape (n,) or
+        (n, 1). Collective: all ranks pass the same."""
         width = max([len(one.encode()) for one in strings] + [1]) if width is None else width
-        self._handle.create_strings(path, list(strings), width)
+        self._handle.create_strings(path, list(strings), width, as_column)
+
+    def create_table(self, path: str, records: np.ndarray) -> None:
+        """Makes a small dataset of records from a structured array, whose fields are integers,
+        floats and strings of bytes ("S80"), padded with blanks in the file. Collective: all ranks
+        pass the same.
+
+            f.create_table("runs", np.array([(b"a", 1)], [("name", "S80"), ("value", "i4")]))
+        """
+        columns, rows = as_table(path, np.asarray(records))
+        self._handle.create_table(path, columns, rows.itemsize, rows.tobytes())
+
+    def read_table(self, path: str) -> np.ndarray:
+        """The records of a small dataset, with the blanks that end their strings. Collective."""
+        return from_table(*self._handle.read_table(path))
 
     def __getitem__(self, path: str) -> Dataset:
         return Dataset(self, self._handle.find_dataset(path), path)
