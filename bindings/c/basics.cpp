@@ -75,10 +75,10 @@ Meaning meaning(const std::string& name, const std::string& value) {
 }
 
 Filters filters(const std::string& name, const std::string& value) {
-  if (value == "zstd") {
-    return {.shuffle = true, .zstd = true};
+  if (value == "true" || value == "false") {
+    return truth(name, value) ? Filters::compress() : Filters();
   }
-  return value == "deflate" || truth(name, value) ? Filters::compress() : Filters();
+  return Filters::from_text(value);
 }
 
 // An integer where the text is one, so that it is exact.

@@ -58,7 +58,8 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   options.dimensions = std::move(spec.dimension_names);
   if (spec.chunking) {
     options.chunk = spec.chunking->dims;
-    options.filters = spec.chunking->filters;
+    // What a lossy filter has left is to stay.
+    options.filters = spec.chunking->filters.zfp() ? Filters::compress() : spec.chunking->filters;
   }
   const bool grows = spec.extendable && spec.chunking;
   const int64_t rows = spec.dims.empty() ? 1 : spec.dims[0];

@@ -39,7 +39,7 @@ struct IoOptions {
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;
-  bool compress = false;  ///< the checkpoints
+  std::string compress;   ///< the checkpoints: Filters::from_text(), or empty
   bool named = false;     ///< their dimensions have names
   Format format = Format::kHdf5;
   bool verify = false;  ///< check every value of every file written

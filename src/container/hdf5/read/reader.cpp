@@ -228,12 +228,12 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.dims = std::move(*dims);
   info.spec.extendable = h5::is_extendable(space.get());
   h5::unfold_complex(info.spec.element, info.spec.dims);
-  STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   if (info.spec.element.kind == ElementSpec::Kind::kNumber) {
     auto fill_value = h5::fill_value_of(dataset.get());
     STRIA_RETURN_IF_ERROR(fill_value.status().with_context(what));
     info.spec.fill_value = std::move(*fill_value);
   }
+  STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   info.spec.is_dimension = info.data_offset < 0 && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
   info.spec.dimension_names = h5::scale_paths(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
