@@ -160,8 +160,7 @@ TEST(ZfpHeader, WhatZfpDoesNotTakeIsRefused) {
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {2, 2, 2, 2, 2}, bound)),
             "ZFP takes chunks of 1 to 4 dimensions longer than 1; these have 5");
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {2, 2, 2, 4097}, bound)), "ZFP takes chunks of 4 dimensions of at most 4096");
-  EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_relative = 1})),
-            "ZFP takes a relative bound above 0 and below 1");
+  EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_relative = 1})), "ZFP takes a relative bound above 0 and below 1");
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_absolute = -1})), "ZFP takes an absolute bound above 0");
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_absolute = 1, .zfp_relative = 0.5})),
             "ZFP takes an absolute or a relative bound");
@@ -259,8 +258,9 @@ TEST(Zfp, DamagedChunksStayWithinTheirMemory) {
   Bytes stored;
   ASSERT_EQ(pipeline.encode(spec, std::as_bytes(std::span(values)), stored), 0u);
   std::vector<double> back(values.size());
-  EXPECT_EQ(pipeline.decode(spec, std::span(stored).first(stored.size() / 2), 0, std::as_writable_bytes(std::span(back))).code(),
-            ErrorCode::kCorrupted);
+  EXPECT_EQ(
+      pipeline.decode(spec, std::span(stored).first(stored.size() / 2), 0, std::as_writable_bytes(std::span(back))).code(),
+      ErrorCode::kCorrupted);
   for (int i = 0; i < 2000; ++i) {
     Bytes damaged = stored;
     for (uint64_t changes = random() % 5; changes > 0; --changes) {

@@ -204,7 +204,8 @@ auto with_type(ElementType type, Work&& work) {
 }
 
 bool is_signed(ElementType type) {
-  return type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32 || type == ElementType::kInt64;
+  return type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32 ||
+         type == ElementType::kInt64;
 }
 
 Status corrupted(const char* what) {

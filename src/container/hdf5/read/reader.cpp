@@ -208,6 +208,14 @@ Result<std::vector<LinkSpec>> Hdf5Reader::links() const {
   return std::move(listed.links);
 }
 
+bool Hdf5Reader::keeps_order() const {
+  const LibraryScope scope;
+  const auto root = impl_->open_object("/");
+  const Id creation(root.ok() ? H5Gget_create_plist(root->get()) : H5I_INVALID_HID);
+  unsigned order = 0;
+  return creation.valid() && H5Pget_link_creation_order(creation.get(), &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
 Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   const LibraryScope scope;
   STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
