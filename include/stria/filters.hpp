@@ -19,9 +19,9 @@ struct Filters {
   /// First of all, and instead of shuffling: integers less the smallest of their chunk, each in as
   /// many bits as the greatest needs. Nothing is lost.
   bool scale_offset = false;
-  /// In place of all but fletcher32, and lossy: ZFP, HDF5's registered filter 32013, for float32 and
-  /// float64 in the machine's byte order. No element differs by more than this from what was put.
-  /// A chunk where that can't be kept, as with numbers that aren't finite, is stored as it is.
+  /// In place of all but fletcher32, and lossy: ZFP, HDF5's registered filter 32013, for float32
+  /// and float64 in the machine's byte order. No element differs by more than this from what was
+  /// put. A chunk where that can't be kept, as with numbers that aren't finite, is stored as it is.
   /// It needs libzfp where it is written and read. 0: not.
   double zfp_absolute = 0;
   /// Likewise, with a bound that counts in the greatest magnitude of the chunk; less than 1.

@@ -26,9 +26,9 @@ class FilterPipeline {
   FilterPipeline(const FilterPipeline&) = delete;
   FilterPipeline& operator=(const FilterPipeline&) = delete;
 
-  /// Appends a chunk of a dataset, as the file is to have it, to `out`, and returns the filters that
-  /// it did not pass. Nothing of a chunk that is to stay `exact` gets lost. \pre the spec is cut into
-  /// chunks
+  /// Appends a chunk of a dataset, as the file is to have it, to `out`, and returns the filters
+  /// that it did not pass. Nothing of a chunk that is to stay `exact` gets lost. \pre the spec is
+  /// cut into chunks
   FilterMask encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out, bool exact = false);
   /// Fills `chunk` with what `stored` holds. kCorrupted when that can't be.
   Status decode(const DatasetSpec& spec, std::span<const std::byte> stored, FilterMask skipped, std::span<std::byte> chunk);

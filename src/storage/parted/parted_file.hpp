@@ -29,8 +29,8 @@ class PartedFile final : public File {
   PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
              OpenOptions::Mode mode);
   /// From now on, stretches of parts that are aligned in their file and in memory are written past
-  /// the page cache, through handles of `driver`, where the storage offers that. The rest of a write
-  /// goes the usual way.
+  /// the page cache, through handles of `driver`, where the storage offers that. The rest of a
+  /// write goes the usual way.
   void write_past_cache(std::shared_ptr<Driver> driver);
 
   const std::string& path() const override { return master_.path(); }
@@ -83,8 +83,8 @@ class PartedFile final : public File {
   std::shared_ptr<const PartMap> map_;
   OpenOptions::Mode mode_;
   std::map<int, std::unique_ptr<File>> parts_;
-  std::shared_ptr<Driver> direct_driver_;                // null: everything goes through the page cache
-  std::map<int, std::unique_ptr<File>> direct_parts_{};  // null where none is offered
+  std::shared_ptr<Driver> direct_driver_;              // null: everything goes through the page cache
+  std::map<int, std::unique_ptr<File>> direct_parts_;  // null where none is offered
 };
 
 }  // namespace stria::storage

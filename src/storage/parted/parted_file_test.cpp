@@ -96,7 +96,7 @@ TEST_F(DirectParts, WholePagesGoPastTheCacheAndTheRestDoesNot) {
   EXPECT_EQ(write(fails, kRowBytes, kRowBytes).code(), ErrorCode::kIo);
   STRIA_EXPECT_OK(write(fails, 10, kPage));
   STRIA_EXPECT_OK(write(fails, kPage - 10, 20));
-  STRIA_EXPECT_OK(write("open:count=all:errno=EINVAL", 0, kRowBytes));  // not offered: nothing is lost
+  STRIA_EXPECT_OK(write("open:count=all:errno=EINVAL", 0, kRowBytes));  // not offered
 }
 
 }  // namespace

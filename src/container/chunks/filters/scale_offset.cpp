@@ -164,7 +164,8 @@ void decode(const DatasetSpec& spec, std::span<const std::byte> codes, int bits,
   using Unsigned = std::make_unsigned_t<T>;
   Elements<T> elements(chunk.data(), is_swapped(spec.element));
   const size_t count = chunk.size() / sizeof(T);
-  if (bits == 8 * static_cast<int>(sizeof(T))) {  // as they are, but in the order of the machine that wrote them
+  // As they are, but in the order of the machine that wrote them.
+  if (bits == 8 * static_cast<int>(sizeof(T))) {
     for (size_t i = 0; i < count; ++i) {
       T value;
       std::memcpy(&value, codes.data() + i * sizeof value, sizeof value);
