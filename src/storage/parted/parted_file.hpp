@@ -83,7 +83,7 @@ class PartedFile final : public File {
   std::shared_ptr<const PartMap> map_;
   OpenOptions::Mode mode_;
   std::map<int, std::unique_ptr<File>> parts_;
-  std::shared_ptr<Driver> direct_driver_;              // null: everything goes through the page cache
+  std::shared_ptr<Driver> direct_driver_;              // null: all goes through the page cache
   std::map<int, std::unique_ptr<File>> direct_parts_;  // null where none is offered
 };
 
