@@ -49,12 +49,6 @@ class DirectParts : public ::testing::Test {
       STRIA_EXPECT_OK(driver_->remove(name));
     }
   }
-  PartedFile open_with(const std::string& faults) {
-    auto script = FaultScript::parse(faults, 0).value();
-    PartedFile file(*master_, driver_, map_, Mode::kReadWrite);
-    file.write_past_cache(std::make_shared<FaultDriver>(driver_, script));
-    return file;
-  }
 
   std::shared_ptr<Driver> driver_ = std::make_shared<PosixDriver>();
   std::unique_ptr<File> master_;
@@ -86,7 +80,8 @@ TEST_F(DirectParts, EveryByteLandsWhereItBelongs) {
 TEST_F(DirectParts, WholePagesGoPastTheCacheAndTheRestDoesNot) {
   AlignedBytes data(2 * kRowBytes);
   const auto write = [&](const std::string& faults, int64_t begin, int64_t bytes) {
-    PartedFile file = open_with(faults);
+    PartedFile file(*master_, driver_, map_, Mode::kReadWrite);
+    file.write_past_cache(std::make_shared<FaultDriver>(driver_, FaultScript::parse(faults, 0).value()));
     const WriteSegment segment{PartMap::kFirstAddress + begin, data.data() + begin, bytes};
     return file.write(std::span(&segment, 1));
   };

@@ -129,18 +129,18 @@ bool ZfpCodec::compress(const DatasetSpec& spec, std::span<const std::byte> chun
   const double greatest = is_single ? greatest_magnitude<float>(chunk) : greatest_magnitude<double>(chunk);
   const Filters& filters = spec.chunking->filters;
   const double bound = filters.zfp_absolute != 0 ? filters.zfp_absolute : filters.zfp_relative * greatest;
-  if (std::isnan(greatest)) {
+  const auto zfp = Libzfp::load();
+  if (std::isnan(greatest) || !zfp.ok()) {
     return false;
   }
-  const Libzfp& zfp = **Libzfp::load();
-  Session writing(zfp, spec, const_cast<std::byte*>(chunk.data()));  // which ZFP only reads
+  Session writing(**zfp, spec, const_cast<std::byte*>(chunk.data()));  // which ZFP only reads
   stream_.assign(words_for(writing.most_bytes()), 0);
   const size_t bytes = writing.compress(stream_);
   if (bytes == 0 || bytes >= chunk.size()) {
     return false;
   }
   back_.resize(chunk.size());
-  Session reading(zfp, spec, back_.data());
+  Session reading(**zfp, spec, back_.data());
   const bool is_read = reading.decompress(stream_) > 0;
   if (!is_read || !(is_single ? is_within<float>(chunk, back_, bound) : is_within<double>(chunk, back_, bound))) {
     return false;

@@ -22,8 +22,8 @@ class ZfpCodec {
   /// kUnsupported where this build or this machine has no libzfp.
   static Status available();
 
-  /// Appends the chunk to `out`; false, and appends nothing, where it wouldn't get smaller, or its
-  /// bound wouldn't hold. \pre available()
+  /// Appends the chunk to `out`; false, and appends nothing, where it wouldn't get smaller, its
+  /// bound wouldn't hold, or there is no libzfp.
   bool compress(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out);
   /// kCorrupted where `stored` isn't such a chunk, kUnsupported without libzfp.
   Status decompress(const DatasetSpec& spec, std::span<const std::byte> stored, std::span<std::byte> chunk);
