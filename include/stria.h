@@ -99,12 +99,14 @@ const char* stria_version(void);
  * for a path that ends with .nc, else hdf5), "track_order" (keep the order in which objects and
  * attributes were made). For an opened file: "verify" (compare with the checksums while reading;
  * default false). For a dataset: "value_range" (store its smallest and largest value as
- * attributes), "big_endian", "alignment" (bytes), "compress" (shuffle and deflate; "zstd": that in
- * place of deflate, which other programs read with a plug-in), "chunk" (its lengths, with commas
- * between), "dimensions" (their names, with commas between, for xarray and other readers of
- * netCDF), "meaning" (what other programs take the numbers for: "bool", of STRIA_UINT8; "half",
- * whose bits are in STRIA_UINT16; "complex", of pairs along a last dimension of 2), "fill_value" (a
- * number: what elements read as that nobody puts); in netCDF "unlimited" (the first dimension is).
+ * attributes), "big_endian", "alignment" (bytes), "compress" ("true" or "deflate": shuffle and
+ * deflate; "zstd": that in place of deflate; "scale_offset": integers in as few bits as they need;
+ * "zfp_absolute:BOUND" and "zfp_relative:BOUND": lossy, for floating-point numbers; other programs
+ * read zstd and ZFP with a plug-in), "chunk" (its lengths, with commas between), "dimensions"
+ * (their names, with commas between, for xarray and other readers of netCDF), "meaning" (what other
+ * programs take the numbers for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16;
+ * "complex", of pairs along a last dimension of 2), "fill_value" (a number: what elements read as
+ * that nobody puts); in netCDF "unlimited" (the first dimension is).
  * Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value. */
 int stria_options_new(stria_options** options);

@@ -75,10 +75,11 @@ Meaning meaning(const std::string& name, const std::string& value) {
 }
 
 Filters filters(const std::string& name, const std::string& value) {
-  if (value == "zstd") {
-    return {.shuffle = true, .zstd = true};
+  const bool is_switch = value == "true" || value == "1" || value == "false" || value == "0";
+  if (!is_switch) {
+    return Filters::from_text(value);
   }
-  return value == "deflate" || truth(name, value) ? Filters::compress() : Filters();
+  return truth(name, value) ? Filters::compress() : Filters();
 }
 
 // An integer where the text is one, so that it is exact.

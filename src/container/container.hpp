@@ -124,8 +124,11 @@ class Reader {
   /// out. A group with several paths is listed under each, but its content only once.
   virtual Result<std::vector<std::string>> list() const = 0;
   /// The links that lead to an object by its path, in this file or another one. list() has the
-  /// objects of this file under them too.
+  /// objects of this file under them too; the order of a link is how many paths of list() come
+  /// before it.
   virtual Result<std::vector<LinkSpec>> links() const { return std::vector<LinkSpec>(); }
+  /// Whether the file keeps the order in which objects were made, as its root group does.
+  virtual bool keeps_order() const { return false; }
   /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
   /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
   /// file.

@@ -58,7 +58,8 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   options.dimensions = std::move(spec.dimension_names);
   if (spec.chunking) {
     options.chunk = spec.chunking->dims;
-    options.filters = spec.chunking->filters;
+    // What a lossy filter has left is to stay.
+    options.filters = spec.chunking->filters.zfp() ? Filters::compress() : spec.chunking->filters;
   }
   const bool grows = spec.extendable && spec.chunking;
   const int64_t rows = spec.dims.empty() ? 1 : spec.dims[0];
@@ -73,28 +74,27 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   }
 }
 
-/// The paths of objects, without those that are links or lie behind one.
-std::vector<std::string> own_paths(const container::Reader& from, const std::vector<container::LinkSpec>& links) {
-  std::vector<std::string> paths = from.list().value();
-  const auto is_linked = [&](const std::string& path) {
-    return std::any_of(links.begin(), links.end(),
-                       [&](const container::LinkSpec& link) { return path == link.path || path.starts_with(link.path + "/"); });
-  };
-  paths.erase(std::remove_if(paths.begin(), paths.end(), is_linked), paths.end());
-  return paths;
+/// Whether a path is that of a link, or lies behind one.
+bool is_linked(const std::string& path, const std::vector<container::LinkSpec>& links) {
+  return std::any_of(links.begin(), links.end(),
+                     [&](const container::LinkSpec& link) { return path == link.path || path.starts_with(link.path + "/"); });
 }
 
+/// Everything in the order of the list, which is that of creation where the file keeps it.
 void define_all(const container::Reader& from, WriteSession& to) {
   const std::vector<container::LinkSpec> links = from.links().value();
-  const std::vector<std::string> paths = own_paths(from, links);
-  for (const std::string& path : paths) {
-    if (!is_group(path) && !is_own(path)) {
-      define_dataset(from, path, to);
+  std::vector<std::string> paths = from.list().value();
+  auto link = links.begin();
+  for (size_t i = 0; i <= paths.size(); ++i) {
+    for (; link != links.end() && link->order <= static_cast<int64_t>(i); ++link) {
+      to.create_link(*link).throw_if_error();
+    }
+    if (i < paths.size() && !is_group(paths[i]) && !is_own(paths[i]) && !is_linked(paths[i], links)) {
+      define_dataset(from, paths[i], to);
     }
   }
-  for (const container::LinkSpec& link : links) {
-    to.create_link(link).throw_if_error();
-  }
+  paths.erase(std::remove_if(paths.begin(), paths.end(), [&](const std::string& path) { return is_linked(path, links); }),
+              paths.end());
   const auto copy_attributes = [&](const std::string& object) {
     for (const std::string& name : from.attribute_names(object).value()) {
       if (!is_of_dimensions(name)) {
@@ -142,7 +142,9 @@ Joined join_file(const std::string& from, const std::string& to, const Hints& hi
   }
   Hints plain = hints;
   plain["stria_subfiles"] = "0";
-  const auto made = create_session(make_self_comm(), to, {.hints = plain, .checksums = read.has_checksums()});
+  CreateOptions options{.hints = plain, .checksums = read.has_checksums()};
+  options.track_order = read.reader().keeps_order();
+  const auto made = create_session(make_self_comm(), to, options);
   auto& written = directed<WriteSession>(*made, "join");
   define_all(read.reader(), written);
   std::vector<std::byte> buffer;

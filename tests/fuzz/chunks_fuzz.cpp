@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chunks_fuzz_kinds.hpp"
 #include "comm/self/self_comm.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "file/read/read_session.hpp"
@@ -43,13 +44,21 @@ Bytes sound_file() {
       {.chunk = {4, 5}, .filters = {.shuffle = true, .deflate = true}},
       {.chunk = {3, 20}, .filters = {.shuffle = true, .zstd = true, .fletcher32 = true}, .fill_value = 2.5},
       {.chunk = {1, 2}, .filters = {.fletcher32 = true}},
-      {.chunk = {5, 7}}};
+      {.chunk = {5, 7}},
+      {.chunk = {4, 20}, .filters = {.deflate = true, .scale_offset = true}, .fill_value = 3},
+      {.chunk = {6, 10}, .filters = {.zfp_absolute = 0.5}}};
   std::vector<double> values(9 * 20);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<double>(i % 7);
   }
   for (const stria::DatasetOptions& options : kinds) {
+    if (options.filters.zfp() && !stria::container::ZfpCodec::available().ok()) {
+      continue;
+    }
     stria::container::DatasetSpec spec;
+    if (options.filters.scale_offset) {
+      spec.element = stria::container::ElementSpec::of_number(stria::ElementType::kInt32);
+    }
     spec.path = "d" + std::to_string(session->datasets().size());
     spec.dims = {12, 20};
     const int number = session->create_dataset(spec, options).value();
@@ -71,7 +80,7 @@ void read_all(const Bytes& content) {
       return;
     }
     std::vector<double> values(12 * 20);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 6; ++i) {
       if (const auto number = (*session)->find("d" + std::to_string(i)); number.ok()) {
         static_cast<void>((*session)->record(*number, {{0, 0}, {12, 20}}, stria::Memory(values.data(), 12 * 20)));
         static_cast<void>((*session)->flush());
@@ -82,10 +91,9 @@ void read_all(const Bytes& content) {
 }
 
 void decode(uint8_t kind, std::span<const std::byte> stored) {
-  const stria::Filters filters{
-      .shuffle = (kind & 2) != 0, .deflate = (kind & 4) != 0, .zstd = (kind & 8) != 0, .fletcher32 = (kind & 16) != 0};
-  Bytes chunk(8 * (1 + static_cast<size_t>(kind >> 5)));
-  static_cast<void>(stria::container::FilterPipeline().decode(filters, 8, stored, 0, chunk));
+  const stria::container::DatasetSpec spec = stria::fuzzed_chunks(kind);
+  Bytes chunk(8 * static_cast<size_t>(spec.chunking->dims[0]));
+  static_cast<void>(stria::container::FilterPipeline().decode(spec, stored, 0, chunk));
 }
 
 }  // namespace

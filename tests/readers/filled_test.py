@@ -255,6 +255,28 @@ def test_joining_keeps_links(work):
         assert (links["outside"].filename, links["outside"].path) == ("other.h5", "/x")
 
 
+@pytest.mark.parametrize("track_order", [True, False])
+def test_joining_keeps_the_order_of_creation(work, track_order):
+    path = work / "parts.h5"
+    with stria.create(path, hints={"stria_subfiles": 2}, track_order=track_order) as f:
+        f.create_dataset("z", data=np.arange(40.0).reshape(8, 5))
+        f.create_link("m", "/z")
+        f.create_dataset("g/y", data=np.arange(6).reshape(2, 3))
+        f.create_link("h", "/x", "other.h5")
+        f.create_dataset("g/b", data=np.arange(6).reshape(2, 3))
+        f.create_dataset("a", data=np.ones((4, 2), "f4"))
+        f.create_link("b", "/none")
+        for name in ("zeta", "alpha", "mu"):
+            f["a"].attrs[name] = 1
+    run("join", path, "--output", work / "one.h5").succeeded()
+    with h5py.File(work / "one.h5") as f:
+        names = [name for name in f if name != ".stria"]
+        members, attributes = list(f["g"]), list(f["a"].attrs)
+    expected = (["z", "m", "g", "h", "a", "b"], ["y", "b"], ["zeta", "alpha", "mu"])
+    assert (names, members, attributes) == (expected if track_order else tuple(sorted(some) for some in expected))
+    verified(work / "one.h5")
+
+
 def test_files_with_links_grow(work):
     path = work / "links.h5"
     with h5py.File(path, "w") as f:

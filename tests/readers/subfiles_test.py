@@ -73,9 +73,10 @@ def test_other_programs_see_one_file(work, parts):
     check(path)
 
 
-def test_a_checkpoint_of_several_ranks_joins_to_what_one_file_is(work):
+@pytest.mark.parametrize("more", [[], ["--hint", "stria_direct=enable", "--hint", "stria_method=two_phase"]])
+def test_a_checkpoint_of_several_ranks_joins_to_what_one_file_is(work, more):
     directories = [work / "plain", work / "parted"]
-    for directory, hints in zip(directories, ([], ["--hint", "stria_subfiles=2"]), strict=True):
+    for directory, hints in zip(directories, ([], ["--hint", "stria_subfiles=2", *more]), strict=True):
         directory.mkdir()
         run("flash", "io", *SHAPE, "--verify", "--dir", directory, *hints, ranks=3).succeeded()
     plain, parted = (directory / "flash_io_hdf5_chk_0000" for directory in directories)

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "agree.hpp"
+#include "stria/filters.hpp"
 #include "stria/hints.hpp"
 #include "stria/status.hpp"
 
@@ -35,6 +36,22 @@ void write_file(const std::string& path, std::ios::openmode mode, const std::str
 
 CLI::Validator not_empty() {
   return CLI::Validator([](std::string& value) { return std::string(value.empty() ? "a name is missing" : ""); }, "");
+}
+
+void add_compress(CLI::App& command, std::string& how) {
+  command
+      .add_flag("--compress{deflate}", how,
+                "the checkpoints: shuffle and deflate, or =zstd, =zfp_absolute:BOUND, =zfp_relative:BOUND")
+      ->check(CLI::Validator(
+          [](const std::string& text) -> std::string {
+            try {
+              Filters::from_text(text);
+              return {};
+            } catch (const Error& error) {
+              return error.what();
+            }
+          },
+          ""));
 }
 
 void add_format(CLI::App& command, Format& format) {

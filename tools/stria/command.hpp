@@ -43,6 +43,8 @@ CLI::Validator in_range(int64_t lowest, int64_t highest);
 
 /// The option --format of new files, and its value for a format.
 void add_format(CLI::App& command, Format& format);
+/// Adds --compress, by itself or as --compress=HOW. Not given: the text stays empty.
+void add_compress(CLI::App& command, std::string& how);
 const char* format_name(Format format);
 
 /// Prints on rank 0 only.

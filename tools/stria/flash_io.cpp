@@ -181,7 +181,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
   command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
   command->add_flag("--sync", options.sync, "make every file survive a power loss");
   command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
-  command->add_flag("--compress", options.compress, "shuffle and deflate the checkpoints");
+  add_compress(*command, options.compress);
   command->add_flag("--names", options.named, "names of dimensions in the HDF5 checkpoints, for xarray");
   command->add_flag("--verify", options.verify, "check every value of every file");
   command->add_flag("--keep", options.keep, "leave the files of the last round");

@@ -238,7 +238,7 @@ int run(MPI_Comm comm, Arguments& a) {
     a.sedov.max_steps = std::numeric_limits<int32_t>::max();  // only the time decides
   }
   a.output.form.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
-  a.output.form.filters = a.compress ? Filters::compress() : Filters();
+  a.output.form.filters = a.compress.empty() ? Filters() : Filters::from_text(a.compress);
   a.output.sync = !a.no_sync;
   a.output.hints = parse_hints(comm, a.hints);
   prepare_directory(comm, a.output.directory, a.writes_checkpoints() || a.writes_plots());
@@ -307,7 +307,7 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--keep", a.output.keep, "checkpoints to keep; 0: all")->check(CLI::NonNegativeNumber);
   command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
   add_format(command, a.output.format);
-  command.add_flag("--compress", a.compress, "checkpoints: shuffled and deflated");
+  add_compress(command, a.compress);
   command.add_flag("--names", a.output.form.named, "checkpoints: names of dimensions, for xarray");
   command.add_flag("--async", a.output.async, "write checkpoints while the run goes on");
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");

@@ -24,7 +24,7 @@ struct SedovArguments {
   std::string restart;
   std::string json_path;
   std::vector<std::string> hints;
-  bool compress = false;
+  std::string compress;
   bool no_sync = false;
 
   bool writes_checkpoints() const { return checkpoint_steps > 0 || checkpoint_seconds > 0; }

@@ -39,8 +39,8 @@ struct IoOptions {
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;
-  bool compress = false;  ///< the checkpoints
-  bool named = false;     ///< their dimensions have names
+  std::string compress;  ///< the checkpoints: Filters::from_text(), or empty
+  bool named = false;    ///< their dimensions have names
   Format format = Format::kHdf5;
   bool verify = false;  ///< check every value of every file written
   bool keep = false;

@@ -88,7 +88,7 @@ class StriaMode : public IoMode {
 
   CheckpointForm form(FileLayout layout) const {
     return {.layout = layout,
-            .filters = arrays_.options.compress ? Filters::compress() : Filters(),
+            .filters = arrays_.options.compress.empty() ? Filters() : Filters::from_text(arrays_.options.compress),
             .named = arrays_.options.named};
   }
 

@@ -101,6 +101,14 @@ uint32_t slow_fletcher32(const Bytes& data) {
   return static_cast<uint32_t>(high << 16 | low);
 }
 
+// Chunks of bytes in elements of `width`, of which only filters that take numbers see more.
+DatasetSpec spec_of(const Filters& filters, int64_t width) {
+  DatasetSpec spec;
+  spec.element.bytes = width;
+  spec.chunking = Chunking{{}, filters};
+  return spec;
+}
+
 TEST(FilterPipeline, FletchersSumIsThatOfItsDescription) {
   std::mt19937_64 random(7);
   for (size_t size : {1, 2, 3, 719, 720, 721, 100000}) {
@@ -115,11 +123,12 @@ TEST(FilterPipeline, WhatGoesInComesOut) {
   FilterPipeline pipeline;
   for (unsigned bits = 0; bits < 8; ++bits) {
     const Filters filters{.shuffle = (bits & 1) != 0, .deflate = (bits & 2) != 0, .fletcher32 = (bits & 4) != 0};
+    const DatasetSpec spec = spec_of(filters, 8);
     for (const size_t size : {1, 8, 100, 4096, 300000}) {
       for (const int values : {1, 5, 256}) {
         const Bytes chunk = random_bytes(random, size, values);
         Bytes stored = {std::byte{77}};  // behind what is there
-        const FilterMask skipped = pipeline.encode(filters, 8, chunk, stored);
+        const FilterMask skipped = pipeline.encode(spec, chunk, stored);
         ASSERT_EQ(stored[0], std::byte{77});
         stored.erase(stored.begin());
         ASSERT_LE(static_cast<int64_t>(stored.size()), FilterPipeline::stored_bytes_max(static_cast<int64_t>(size)));
@@ -128,7 +137,7 @@ TEST(FilterPipeline, WhatGoesInComesOut) {
           EXPECT_EQ(skipped != 0, values == 256);
         }
         Bytes back(size);
-        const Status status = pipeline.decode(filters, 8, stored, skipped, back);
+        const Status status = pipeline.decode(spec, stored, skipped, back);
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(back, chunk);
       }
@@ -139,16 +148,16 @@ TEST(FilterPipeline, WhatGoesInComesOut) {
 TEST(FilterPipeline, DamagedChunksAreErrorsAndStayWithinTheirMemory) {
   std::mt19937_64 random(9);
   FilterPipeline pipeline;
-  const Filters filters = Filters::compress();
+  const DatasetSpec spec = spec_of(Filters::compress(), 4);
   const Bytes chunk = random_bytes(random, 5000, 7);
   Bytes stored;
-  const FilterMask skipped = pipeline.encode(filters, 4, chunk, stored);
+  const FilterMask skipped = pipeline.encode(spec, chunk, stored);
   for (int i = 0; i < 2000; ++i) {
     Bytes damaged = stored;
     damaged[random() % damaged.size()] ^= static_cast<std::byte>(1 + random() % 255);
     damaged.resize(damaged.size() - random() % 3);
     Bytes back(chunk.size() - random() % 2);
-    if (pipeline.decode(filters, 4, damaged, skipped, back).ok()) {
+    if (pipeline.decode(spec, damaged, skipped, back).ok()) {
       ASSERT_EQ(back, chunk);  // a bit that nobody uses
     }
   }

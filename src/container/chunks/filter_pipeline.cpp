@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 
+#include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/shuffle.hpp"
 
 namespace stria::container {
@@ -20,12 +21,13 @@ constexpr size_t kSumBytes = 4;
 
 // The bits of a mask, one a filter that the dataset has.
 struct MaskBits {
-  FilterMask shuffle = 0, deflate = 0, zstd = 0, fletcher32 = 0;
+  FilterMask scale_offset = 0, zfp = 0, shuffle = 0, deflate = 0, zstd = 0, fletcher32 = 0;
 
   explicit MaskBits(const Filters& filters) {
     FilterMask bit = 1;
-    for (const auto& [has, mask] : {std::pair(filters.shuffle, &shuffle), std::pair(filters.deflate, &deflate),
-                                    std::pair(filters.zstd, &zstd), std::pair(filters.fletcher32, &fletcher32)}) {
+    for (const auto& [has, mask] :
+         {std::pair(filters.scale_offset, &scale_offset), std::pair(filters.zfp(), &zfp), std::pair(filters.shuffle, &shuffle),
+          std::pair(filters.deflate, &deflate), std::pair(filters.zstd, &zstd), std::pair(filters.fletcher32, &fletcher32)}) {
       if (has) {
         *mask = bit;
         bit <<= 1;
@@ -100,22 +102,19 @@ bool FilterPipeline::deflate(std::span<const std::byte> chunk, std::vector<std::
   return true;
 }
 
-Status FilterPipeline::inflate(std::span<const std::byte> stored, std::span<std::byte> chunk) {
+Result<size_t> FilterPipeline::inflate(std::span<const std::byte> stored, std::span<std::byte> out) {
   inflate_state& state = deflate_->in;
   isal_inflate_init(&state);
   state.crc_flag = ISAL_ZLIB;
   state.next_in = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(stored.data()));
   state.avail_in = static_cast<uint32_t>(stored.size());
-  state.next_out = reinterpret_cast<uint8_t*>(chunk.data());
-  state.avail_out = static_cast<uint32_t>(chunk.size());
+  state.next_out = reinterpret_cast<uint8_t*>(out.data());
+  state.avail_out = static_cast<uint32_t>(out.size());
   const int outcome = isal_inflate_stateless(&state);
   if (outcome == ISAL_INCORRECT_CHECKSUM) {
     return corrupted("what it inflates to doesn't match its sum");
   }
-  if (outcome != ISAL_DECOMP_OK || state.avail_out != 0) {
-    return corrupted("it can't be inflated");
-  }
-  return Status();
+  return outcome == ISAL_DECOMP_OK ? Result<size_t>(out.size() - state.avail_out) : corrupted("it can't be inflated");
 }
 
 // Appends less than the chunk, or nothing.
@@ -133,29 +132,38 @@ bool FilterPipeline::zstd(std::span<const std::byte> chunk, std::vector<std::byt
   return true;
 }
 
-Status FilterPipeline::unzstd(std::span<const std::byte> stored, std::span<std::byte> chunk) {
+Result<size_t> FilterPipeline::unzstd(std::span<const std::byte> stored, std::span<std::byte> out) {
   if (zstd_ == nullptr) {
     zstd_ = std::make_unique<Zstd>();
   }
-  const size_t bytes = ZSTD_decompressDCtx(zstd_->in, chunk.data(), chunk.size(), stored.data(), stored.size());
-  return bytes == chunk.size() ? Status() : corrupted("zstd can't decompress it");
+  const size_t bytes = ZSTD_decompressDCtx(zstd_->in, out.data(), out.size(), stored.data(), stored.size());
+  return ZSTD_isError(bytes) == 0 ? Result<size_t>(bytes) : corrupted("zstd can't decompress it");
 }
 
-FilterMask FilterPipeline::encode(const Filters& filters, int64_t element_bytes, std::span<const std::byte> chunk,
-                                  std::vector<std::byte>& out) {
+FilterMask FilterPipeline::encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out,
+                                  bool exact) {
+  const Filters& filters = spec.chunking->filters;
   const MaskBits bits(filters);
   FilterMask skipped = 0;
   const size_t begin = out.size();
-  std::span<const std::byte> shuffled = chunk;
-  if (filters.shuffle && element_bytes > 1) {
-    scratch_.resize(chunk.size());
-    shuffle(chunk, scratch_, element_bytes);
+  std::span<const std::byte> content = chunk;
+  if (filters.scale_offset || filters.zfp()) {
+    coded_.clear();
+    const bool is_coded =
+        filters.scale_offset ? scale_offset(spec, chunk, coded_) : !exact && zfp_.compress(spec, chunk, coded_);
+    content = is_coded ? std::span<const std::byte>(coded_) : chunk;
+    skipped = is_coded ? 0 : bits.scale_offset | bits.zfp;
+  }
+  std::span<const std::byte> shuffled = content;
+  if (filters.shuffle && spec.element.bytes > 1) {
+    scratch_.resize(content.size());
+    shuffle(content, scratch_, spec.element.bytes);
     shuffled = scratch_;
   }
   const bool compresses = filters.deflate || filters.zstd;
   if (compresses && !(filters.zstd ? zstd(shuffled, out) : deflate(shuffled, out))) {
-    skipped = bits.shuffle | bits.deflate | bits.zstd;
-    out.insert(out.end(), chunk.begin(), chunk.end());
+    skipped |= bits.shuffle | bits.deflate | bits.zstd;
+    out.insert(out.end(), content.begin(), content.end());
   } else if (!compresses) {
     out.insert(out.end(), shuffled.begin(), shuffled.end());
   }
@@ -168,9 +176,9 @@ FilterMask FilterPipeline::encode(const Filters& filters, int64_t element_bytes,
   return skipped;
 }
 
-Status FilterPipeline::decode(const Filters& filters, int64_t element_bytes, std::span<const std::byte> stored,
-                              FilterMask skipped, std::span<std::byte> chunk) {
-  const MaskBits bits(filters);
+Status FilterPipeline::decode(const DatasetSpec& spec, std::span<const std::byte> stored, FilterMask skipped,
+                              std::span<std::byte> chunk) {
+  const MaskBits bits(spec.chunking->filters);
   const auto passed = [&](FilterMask bit) { return (bit & ~skipped) != 0; };
   if (passed(bits.fletcher32)) {
     if (stored.size() < kSumBytes) {
@@ -185,20 +193,30 @@ Status FilterPipeline::decode(const Filters& filters, int64_t element_bytes, std
       return corrupted("it doesn't match its sum");
     }
   }
-  const bool shuffled = passed(bits.shuffle) && element_bytes > 1;
-  scratch_.resize(shuffled ? chunk.size() : 0);
-  const std::span<std::byte> target = shuffled ? std::span(scratch_) : chunk;
-  if (passed(bits.deflate)) {
-    STRIA_RETURN_IF_ERROR(inflate(stored, target));
-  } else if (passed(bits.zstd)) {
-    STRIA_RETURN_IF_ERROR(unzstd(stored, target));
-  } else if (stored.size() != target.size()) {
+  const bool shuffled = passed(bits.shuffle) && spec.element.bytes > 1;
+  const bool coded = passed(bits.scale_offset) || passed(bits.zfp);
+  const size_t content_bytes = coded ? static_cast<size_t>(stored_bytes_max(static_cast<int64_t>(chunk.size()))) : chunk.size();
+  std::span<const std::byte> content = stored;
+  if (passed(bits.deflate) || passed(bits.zstd)) {
+    scratch_.resize(shuffled || coded ? content_bytes : 0);
+    const std::span<std::byte> target = shuffled || coded ? std::span(scratch_) : chunk;
+    STRIA_ASSIGN_OR_RETURN(const size_t bytes, passed(bits.deflate) ? inflate(stored, target) : unzstd(stored, target));
+    content = target.first(bytes);
+  }
+  if (!coded && content.size() != chunk.size()) {
     return corrupted("it has another size than a chunk");
-  } else {
-    std::copy(stored.begin(), stored.end(), target.begin());
   }
   if (shuffled) {
-    unshuffle(scratch_, chunk, element_bytes);
+    coded_.resize(coded ? content.size() : 0);
+    const std::span<std::byte> target = coded ? std::span(coded_) : chunk;
+    unshuffle(content, target, spec.element.bytes);
+    content = target;
+  }
+  if (coded) {
+    return passed(bits.zfp) ? zfp_.decompress(spec, content, chunk) : undo_scale_offset(spec, content, chunk);
+  }
+  if (content.data() != chunk.data()) {
+    std::copy(content.begin(), content.end(), chunk.begin());
   }
   return Status();
 }

@@ -1,10 +1,10 @@
-// What a chunk passes on its way into the file and back: shuffling, deflate or zstd, Fletcher's
-// sum.
+// What a chunk passes on its way into the file and back: scale-offset or ZFP, shuffling, deflate or
+// zstd, Fletcher's sum.
 //
 // Problem: zlib's deflate is ten times slower than the storage.
 // Method: ISA-L, which makes the same format. A chunk that doesn't shrink is stored as it is, and
 // says so.
-// Cost: two buffers of a chunk, and the compressor's tables.
+// Cost: three buffers of a chunk, and the compressor's tables.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "container/chunks/chunking.hpp"
+#include "container/chunks/filters/zfp_codec.hpp"
+#include "container/spec.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container {
@@ -25,13 +26,12 @@ class FilterPipeline {
   FilterPipeline(const FilterPipeline&) = delete;
   FilterPipeline& operator=(const FilterPipeline&) = delete;
 
-  /// Appends the chunk as the file is to have it to `out`, and returns the filters that it
-  /// did not pass.
-  FilterMask encode(const Filters& filters, int64_t element_bytes, std::span<const std::byte> chunk,
-                    std::vector<std::byte>& out);
+  /// Appends a chunk of a dataset, as the file is to have it, to `out`, and returns the filters
+  /// that it did not pass. Nothing of a chunk that is to stay `exact` gets lost. \pre the spec is
+  /// cut into chunks
+  FilterMask encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out, bool exact = false);
   /// Fills `chunk` with what `stored` holds. kCorrupted when that can't be.
-  Status decode(const Filters& filters, int64_t element_bytes, std::span<const std::byte> stored, FilterMask skipped,
-                std::span<std::byte> chunk);
+  Status decode(const DatasetSpec& spec, std::span<const std::byte> stored, FilterMask skipped, std::span<std::byte> chunk);
   /// The most bytes that a chunk may take in a file.
   static int64_t stored_bytes_max(int64_t chunk_bytes);
 
@@ -39,13 +39,15 @@ class FilterPipeline {
   struct Deflate;
   struct Zstd;
   bool deflate(std::span<const std::byte> chunk, std::vector<std::byte>& out);
-  Status inflate(std::span<const std::byte> stored, std::span<std::byte> chunk);
   bool zstd(std::span<const std::byte> chunk, std::vector<std::byte>& out);
-  Status unzstd(std::span<const std::byte> stored, std::span<std::byte> chunk);
+  /// How many bytes of `out` they have filled.
+  Result<size_t> inflate(std::span<const std::byte> stored, std::span<std::byte> out);
+  Result<size_t> unzstd(std::span<const std::byte> stored, std::span<std::byte> out);
 
   std::unique_ptr<Deflate> deflate_;
   std::unique_ptr<Zstd> zstd_;  // once it is used
-  std::vector<std::byte> scratch_, deflated_;
+  ZfpCodec zfp_;
+  std::vector<std::byte> coded_, scratch_, deflated_;
 };
 
 /// Fletcher's sum of 32 bits, as HDF5 has it.

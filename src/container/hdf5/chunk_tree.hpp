@@ -10,7 +10,9 @@ namespace stria::container::h5 {
 inline constexpr int kDeflateFilter = 1;
 inline constexpr int kShuffleFilter = 2;
 inline constexpr int kFletcher32Filter = 3;
-/// The one that is registered for Zstandard.
+inline constexpr int kScaleOffsetFilter = 6;
+/// Those that are registered for ZFP and for Zstandard.
+inline constexpr int kZfpFilter = 32013;
 inline constexpr int kZstdFilter = 32015;
 
 /// The children of a node where the superblock gives no number: 2 * 32.

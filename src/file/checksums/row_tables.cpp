@@ -33,7 +33,8 @@ std::vector<RowTable> place_row_sums(std::span<DatasetEntry> datasets) {
     DatasetEntry& dataset = datasets[i];
     dataset.checksum_group = -1;
     // A table would have to get longer too; a dataset that is overwritten keeps its own.
-    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0 || dataset.spec.extendable || dataset.is_updated) {
+    const bool has_others = dataset.spec.extendable || dataset.is_updated || dataset.is_lossy();
+    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0 || has_others) {
       continue;
     }
     auto [found, added] = table_of_rows.emplace(dataset.row_count(), static_cast<int>(tables.size()));

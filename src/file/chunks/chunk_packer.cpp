@@ -192,7 +192,7 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
   for (const ChunkPart& part : found_) {
     covered += part.offset == covered ? part.bytes : 0;
   }
-  if (parts_.grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows) {
+  if (has_old_rows(work)) {
     STRIA_RETURN_IF_ERROR(before_(work.dataset, work.number, chunk));
   } else if (covered < static_cast<int64_t>(chunk.size())) {
     container::lay_fill_value(catalog_[work.dataset].spec.fill_value, chunk);
@@ -240,10 +240,15 @@ Status ChunkPacker::store(std::span<const Work> batch, std::vector<PackedChunks>
   return Status();
 }
 
+bool ChunkPacker::has_old_rows(const Work& work) const {
+  return parts_.grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows;
+}
+
 SummedChunk ChunkPacker::encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out) {
-  const container::DatasetSpec& spec = catalog_[work.dataset].spec;
+  const DatasetEntry& dataset = catalog_[work.dataset];
   const size_t begin = out.size();
-  const auto skipped = pipelines_[static_cast<size_t>(thread)].encode(spec.chunking->filters, spec.element.bytes, chunk, out);
+  // Elements that have lost something once are not to lose more.
+  const auto skipped = pipelines_[static_cast<size_t>(thread)].encode(dataset.spec, chunk, out, has_old_rows(work));
   const std::span<const std::byte> stored = std::span(out).subspan(begin);
   return {.place = {.number = work.number, .offset = 0, .bytes = static_cast<int64_t>(stored.size()), .skipped = skipped},
           .sum = std::max<uint64_t>(hash_bytes(stored), 1)};

@@ -69,6 +69,7 @@ class ChunkPacker {
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
   Status store(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  bool has_old_rows(const Work& work) const;
   SummedChunk encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out);
 
   Comm& comm_;

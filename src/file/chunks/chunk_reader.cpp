@@ -82,9 +82,7 @@ Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span
              std::max<uint64_t>(hash_bytes(stored_), 1) != (*cut.sums)[static_cast<size_t>(place - cut.index.begin())]) {
     status = Status(ErrorCode::kCorrupted, "a chunk doesn't match its checksum");
   } else {
-    const container::DatasetSpec& spec = source_.catalog[dataset].spec;
-    status = pipeline_.decode(spec.chunking->filters, spec.element.bytes, stored_, place->skipped, out)
-                 .with_context("a chunk is damaged");
+    status = pipeline_.decode(source_.catalog[dataset].spec, stored_, place->skipped, out).with_context("a chunk is damaged");
   }
   return status.ok() ? status : corrupted(dataset, cut.grid.rows(chunk), status);
 }

@@ -41,6 +41,7 @@ class ChunkReader {
 
   /// From now on the bytes of each chunk are compared with these sums.
   void compare_with(ChunkSums sums) { sums_ = std::move(sums); }
+  bool has_sums(int dataset) const { return sums_ && sums_->count(source_.catalog[dataset].spec.path) != 0; }
   /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
   /// dataset and rows, which are then those of damaged_rows().
   Result<std::span<std::byte>> from(int dataset, int64_t byte);

@@ -109,6 +109,11 @@ Case random_case(uint64_t seed) {
     made.options.filters.deflate = false;
     made.options.filters.zstd = true;
   }
+  const bool is_integer = made.stored == ElementType::kInt16 || made.stored == ElementType::kInt64;
+  if (is_integer && pick(random, 0, 1) == 0) {
+    made.options.filters.shuffle = false;
+    made.options.filters.scale_offset = true;
+  }
   if (pick(random, 0, 1) == 0) {
     made.fill_value = made.stored == ElementType::kFloat64 ? -3.125 : 77;
     made.options.fill_value = made.fill_value;

@@ -35,6 +35,8 @@ struct DatasetEntry {
   int64_t row_bytes() const;  ///< of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
   bool is_chunked() const { return spec.chunking.has_value(); }
+  /// What is got isn't just what was put: only the stored chunks have sums.
+  bool is_lossy() const { return is_chunked() && spec.chunking->filters.zfp(); }
   /// The engine can read it, else only libhdf5 can.
   bool is_readable() const { return data_offset >= 0 || is_chunked(); }
   /// Rows lie among those of other datasets.

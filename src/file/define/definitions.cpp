@@ -7,11 +7,12 @@
 
 #include "base/checked.hpp"
 #include "base/hash.hpp"
-#include "container/chunks/chunk_grid.hpp"
+#include "container/chunks/filters/filter_text.hpp"
 #include "container/fill_value.hpp"
 #include "container/object_path.hpp"
 #include "datatype/convert.hpp"
 #include "file/define/attribute_values.hpp"
+#include "file/define/chunking.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -20,11 +21,6 @@ namespace {
 
 uint64_t hash_text(const std::string& text) {
   return hash_bytes(std::as_bytes(std::span(text.data(), text.size())));
-}
-
-std::string text_of(const Filters& filters) {
-  return fmt::format("{}{}{}{}", filters.shuffle ? "shuffle " : "", filters.deflate ? "deflate " : "",
-                     filters.zstd ? "zstd " : "", filters.fletcher32 ? "fletcher32" : "");
 }
 
 uint64_t hash_of(const container::ElementSpec& element) {
@@ -49,7 +45,7 @@ uint64_t hash_of(const container::DatasetSpec& spec) {
     for (const int64_t size : spec.chunking->dims) {
       hash = combine_hashes(hash, static_cast<uint64_t>(size));
     }
-    hash = combine_hashes(hash, hash_text(text_of(spec.chunking->filters)));
+    hash = combine_hashes(hash, hash_text(container::filter_text(spec.chunking->filters)));
   }
   for (const std::string& name : spec.dimension_names) {
     hash = combine_hashes(hash, hash_text(name));
@@ -107,7 +103,7 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
            {"value_range", entry.value_range ? "true" : "false"},
            {"the alignment", std::to_string(spec.alignment_bytes)},
            {"the chunks", spec.chunking ? text_of(spec.chunking->dims) : "none"},
-           {"the filters", spec.chunking ? text_of(spec.chunking->filters) : "none"},
+           {"the filters", spec.chunking ? container::filter_text(spec.chunking->filters) : "none"},
            {"the dimensions", fmt::format("{}", fmt::join(spec.dimension_names, ", "))},
            {"the fill value", text_of_fill_value(spec)},
            {"unlimited", spec.unlimited ? "true" : "false"}}};
@@ -129,49 +125,6 @@ DefinitionText describe_attribute(const container::AttributeSpec& attribute) {
           {{"the value's type", text_of(attribute.element)},
            {"the value's shape", text_of(attribute.dims)},
            {"the value", text_of(attribute.element, attribute.value)}}};
-}
-
-// Whole rows, or as much of a row, until a chunk has about a megabyte. A chunk that rows are
-// appended to is written again each time, so that it has as many rows as make 16 KiB.
-std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
-  constexpr int64_t kUsualBytes = 1 << 20;
-  constexpr int64_t kRewrittenBytes = 16 << 10;
-  std::vector<int64_t> chunk(spec.dims.size(), 1);
-  int64_t bytes = spec.element.bytes;
-  for (size_t dim = spec.dims.size(); dim-- > 0;) {
-    const bool grows = dim == 0 && spec.extendable;
-    chunk[dim] =
-        std::clamp<int64_t>((grows ? kRewrittenBytes : kUsualBytes) / bytes, 1, grows ? kRewrittenBytes : spec.dims[dim]);
-    bytes *= chunk[dim];
-  }
-  return chunk;
-}
-
-// How a dataset is to be cut. One without elements, and one value alone, stay in one piece.
-Status set_chunking(const DatasetOptions& options, container::DatasetSpec& spec) {
-  const auto first = spec.dims.begin() + (spec.extendable ? 1 : 0);
-  const bool has_several = !spec.dims.empty() && std::find(first, spec.dims.end(), 0) == spec.dims.end();
-  if ((options.chunk.empty() && !options.filters.any() && !spec.extendable) || (options.chunk.empty() && !has_several)) {
-    return Status();
-  }
-  const auto refused = [&](const std::string& why) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': {}", spec.path, why));
-  };
-  if (options.filters.deflate && options.filters.zstd) {
-    return refused("its chunks pass either deflate or zstd");
-  }
-  if (!has_several) {
-    return refused("it has no elements, or is one value, and can't have chunks");
-  }
-  spec.chunking = container::Chunking{options.chunk.empty() ? usual_chunk(spec) : options.chunk, options.filters};
-  STRIA_RETURN_IF_ERROR(container::check_chunking(spec).with_context(fmt::format("dataset '{}'", spec.path)));
-  for (size_t dim = spec.extendable ? 1 : 0; dim < spec.dims.size(); ++dim) {
-    if (spec.chunking->dims[dim] > spec.dims[dim]) {
-      return refused(fmt::format("dimension {} of a chunk, {}, is longer than the dataset's, {}", dim, spec.chunking->dims[dim],
-                                 spec.dims[dim]));
-    }
-  }
-  return Status();
 }
 
 // Keeps an element in the machine's byte order as the fill value; all zeros are none.

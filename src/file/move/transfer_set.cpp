@@ -76,7 +76,7 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
   if (options.checksums) {
     for (size_t i = 0; i < transfers.size(); ++i) {
       const DatasetEntry& dataset = datasets[static_cast<size_t>(transfers[i].dataset)];
-      if (!transfers[i].stored && !dataset.is_updated) {
+      if (!transfers[i].stored && !dataset.is_updated && !dataset.is_lossy()) {
         hashers_[i].emplace(transfers[i].region.size(), hash_unit_bytes(transfers[i], dataset));
       }
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "file/meet/message_fields.hpp"
 
@@ -50,7 +51,9 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
     const Filters& filters = entry.spec.chunking->filters;
     fields.bytes(std::as_bytes(std::span(entry.spec.chunking->dims)));
     fields.number((filters.shuffle ? 1 : 0) + (filters.deflate ? 2 : 0) + (filters.fletcher32 ? 4 : 0) +
-                  (filters.zstd ? 8 : 0));
+                  (filters.zstd ? 8 : 0) + (filters.scale_offset ? 16 : 0));
+    fields.number(std::bit_cast<int64_t>(filters.zfp_absolute));
+    fields.number(std::bit_cast<int64_t>(filters.zfp_relative));
   }
 }
 
@@ -76,7 +79,10 @@ DatasetEntry decode_dataset(FieldReader& fields) {
     chunking.filters = {.shuffle = (filters & 1) != 0,
                         .deflate = (filters & 2) != 0,
                         .zstd = (filters & 8) != 0,
-                        .fletcher32 = (filters & 4) != 0};
+                        .fletcher32 = (filters & 4) != 0,
+                        .scale_offset = (filters & 16) != 0};
+    chunking.filters.zfp_absolute = std::bit_cast<double>(fields.number());
+    chunking.filters.zfp_relative = std::bit_cast<double>(fields.number());
   }
   return entry;
 }

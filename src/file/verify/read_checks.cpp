@@ -337,12 +337,28 @@ Status SumChecker::check_unwritten(int number, ByteRange range, std::vector<Dama
   return Status();
 }
 
+// Reads all chunks that have bytes of a range, which compares them with their sums.
+Status SumChecker::check_chunks(int number, ByteRange range, Findings& findings) {
+  while (!range.empty()) {
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(seen_.signal));
+    STRIA_ASSIGN_OR_RETURN(const auto data, chunk_data(number, range, findings.damages));
+    range.begin += static_cast<int64_t>(data.size());
+  }
+  if (seen_.chunks.has_sums(number)) {
+    findings.summed.push_back(number);
+  }
+  return Status();
+}
+
 // Checks this rank's part of a dataset: its rows where they have sums, and what was never put.
 Status SumChecker::check_dataset(int number, const Comm& comm, Findings& findings) {
   const DatasetEntry& entry = seen_.catalog[number];
   const bool by_rows = entry.checksum_group >= 0;
   if (!entry.is_readable()) {
     return by_rows ? not_raw(number) : Status();
+  }
+  if (entry.is_lossy()) {
+    return check_chunks(number, share_of(entry.data_bytes(), comm), findings);
   }
   if (by_rows) {
     const ByteRange rows = share_of(entry.row_count(), comm);

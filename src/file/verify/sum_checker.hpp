@@ -84,6 +84,7 @@ class SumChecker {
   Status check_stored_rows(int dataset, ByteRange rows, std::vector<Damage>& found, bool& any_sum);
   Status mark_summed(int dataset, ByteRange window, std::vector<char>& marks);
   Status check_unwritten(int dataset, ByteRange range, std::vector<Damage>& found);
+  Status check_chunks(int dataset, ByteRange range, Findings& findings);
 
   /// Rows of a table of sums, all columns.
   struct TableRows {

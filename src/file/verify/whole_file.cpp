@@ -93,8 +93,10 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
       continue;
     }
     if (!seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
+      const DatasetEntry& dataset = seen_.catalog[*number];
       findings.remarks.push_back(
-          seen_.catalog[*number].is_readable()
+          dataset.is_lossy() ? fmt::format("dataset '{}' has checksums of its stored chunks alone, which hold no more", path)
+          : dataset.is_readable()
               ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must have its fill value throughout", path)
               : fmt::format("dataset '{}' has no checksum: nobody put it", path));
     }

@@ -89,15 +89,31 @@ Status NewFile::open(const Use& use) {
   if (parts_ != nullptr && file_ != nullptr && parted_ == nullptr) {
     parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
   }
-  if (use.direct && use.writes && direct_file_ == nullptr) {
-    open.direct = true;
-    direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
-    auto direct = direct_driver_->open_again(*file_, open);
-    if (direct.ok()) {  // not offered: the cached handle is used
-      direct_file_ = std::move(*direct);
-    }
+  return use.direct && use.writes && direct() == nullptr ? open_direct(open) : Status();
+}
+
+// Where that isn't offered, the cached handle is used.
+Status NewFile::open_direct(storage::OpenOptions open) {
+  open.direct = true;
+  direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
+  if (parts_ != nullptr) {
+    direct_parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
+    direct_parted_->write_past_cache(direct_driver_);
+    return Status();
+  }
+  auto direct = direct_driver_->open_again(*file_, open);
+  if (direct.ok()) {
+    direct_file_ = std::move(*direct);
   }
   return Status();
+}
+
+Status NewFile::close_parts(bool sync) {
+  Status status;
+  for (storage::PartedFile* const file : {direct_parted_.get(), parted_.get()}) {
+    status.update(file == nullptr ? Status() : file->close_parts(sync));
+  }
+  return status;
 }
 
 Status NewFile::reserve_space(int64_t end) {
@@ -123,6 +139,7 @@ Status NewFile::sync() {
 Status NewFile::close_handles() {
   PhaseTimer timer(times_, Phase::kCommit);
   Status status;
+  direct_parted_.reset();
   parted_.reset();
   if (direct_file_ != nullptr) {
     status.update(direct_file_->close());
@@ -180,6 +197,7 @@ void NewFile::release() {
 
 void NewFile::discard() noexcept {
   staged_.reset();
+  direct_parted_.reset();
   parted_.reset();
   direct_file_.reset();
   opened_.reset();

@@ -52,7 +52,7 @@ class NewFile {
   /// The raw data go to parts beside the file.
   void spread(std::shared_ptr<const storage::PartMap> parts) { parts_ = std::move(parts); }
   /// Makes what this rank has written to parts durable if asked, and closes them.
-  Status close_parts(bool sync) { return parted_ != nullptr ? parted_->close_parts(sync) : Status(); }
+  Status close_parts(bool sync);
 
   /// From now on what is written is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
@@ -67,7 +67,7 @@ class NewFile {
   /// This rank's handle; null where none was needed.
   storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
   /// The same file past the page cache, or null.
-  storage::File* direct() const { return direct_file_.get(); }
+  storage::File* direct() const { return direct_parted_ != nullptr ? direct_parted_.get() : direct_file_.get(); }
 
   /// Rank 0: reserves the file's space up to `end` where the storage can. So a full device is found
   /// before anything is moved, and direct writes into reserved space run side by side.
@@ -94,6 +94,7 @@ class NewFile {
 
  private:
   Status reserve_own_place();
+  Status open_direct(storage::OpenOptions open);
 
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
@@ -111,7 +112,8 @@ class NewFile {
   std::unique_ptr<storage::File> direct_file_;
   storage::File* file_ = nullptr;  // one of the first two
   std::shared_ptr<const storage::PartMap> parts_;
-  std::unique_ptr<storage::PartedFile> parted_;  // around file_
+  std::unique_ptr<storage::PartedFile> parted_;         // around file_
+  std::unique_ptr<storage::PartedFile> direct_parted_;  // likewise; in place of direct_file_
   BackgroundCommit* background_ = nullptr;
   std::unique_ptr<storage::File> staged_;  // around file_
 };

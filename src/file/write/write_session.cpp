@@ -89,8 +89,10 @@ Status WriteSession::begin_parts() {
     return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
   }
   STRIA_RETURN_IF_ERROR(parts_->create());
-  capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size());
-  environment_.hints.direct = access::Switch::kDisable;
+  // Past the page cache only where that is asked for.
+  const bool direct = environment_.hints.direct == access::Switch::kEnable;
+  capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size(), direct);
+  environment_.hints.direct = direct ? access::Switch::kEnable : access::Switch::kDisable;
   file_.spread(parts_->map());
   return Status();
 }

@@ -1,9 +1,11 @@
 #include "storage/parted/parted_file.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include "base/byte_range.hpp"
 #include "base/out_of_memory.hpp"
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
@@ -26,10 +28,10 @@ constexpr size_t kMostOpenForReading = 64;
 
 }  // namespace
 
-Capabilities parted_capabilities(Capabilities capabilities, bool contended) {
+Capabilities parted_capabilities(Capabilities capabilities, bool contended, bool direct) {
   capabilities.stripe_bytes = 0;
   capabilities.stripe_count = 1;
-  capabilities.direct_align_bytes = 0;
+  capabilities.direct_align_bytes = direct ? capabilities.direct_align_bytes : 0;
   capabilities.native_types = false;
   capabilities.reserving_pays = false;
   capabilities.asynchronous = false;
@@ -48,6 +50,11 @@ PartedFile::PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> dri
                        OpenOptions::Mode mode)
     : PartedFile(*master, std::move(driver), std::move(map), mode) {
   owned_ = std::move(master);
+}
+
+void PartedFile::write_past_cache(std::shared_ptr<Driver> driver) {
+  direct_driver_ = std::move(driver);
+  capabilities_.direct_align_bytes = master_.capabilities().direct_align_bytes;
 }
 
 Status PartedFile::no_such_place(const char* operation, int64_t offset, int64_t bytes) const {
@@ -79,11 +86,39 @@ Status PartedFile::write(std::span<const WriteSegment> segments) {
   return or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const auto lists, divide("write", segments));
     for (const auto& [number, list] : lists) {
-      STRIA_ASSIGN_OR_RETURN(File* const file, part(number));
-      STRIA_RETURN_IF_ERROR(file->write(list));
+      STRIA_RETURN_IF_ERROR(write_part(number, list));
     }
     return Status();
   });
+}
+
+// Whole units go past the page cache; what is left before and behind them doesn't.
+Status PartedFile::write_part(int number, const std::vector<WriteSegment>& list) {
+  STRIA_ASSIGN_OR_RETURN(File* const file, part(number));
+  File* const direct = direct_part(number);
+  if (direct == nullptr) {
+    return file->write(list);
+  }
+  const int64_t unit = capabilities_.direct_align_bytes;
+  std::vector<WriteSegment> cached, past_cache;
+  for (const WriteSegment& segment : list) {
+    const ByteRange whole{segment.offset, segment.offset + segment.bytes};
+    const ByteRange middle{align_up(whole.begin, unit), align_down(whole.end, unit)};
+    const std::byte* const at = segment.data + (middle.begin - whole.begin);
+    if (middle.empty() || reinterpret_cast<std::uintptr_t>(at) % static_cast<std::uintptr_t>(unit) != 0) {
+      cached.push_back(segment);
+      continue;
+    }
+    past_cache.push_back({middle.begin, at, middle.size()});
+    if (whole.begin < middle.begin) {
+      cached.push_back({whole.begin, segment.data, middle.begin - whole.begin});
+    }
+    if (middle.end < whole.end) {
+      cached.push_back({middle.end, at + middle.size(), whole.end - middle.end});
+    }
+  }
+  STRIA_RETURN_IF_ERROR(past_cache.empty() ? Status() : direct->write(past_cache));
+  return cached.empty() ? Status() : file->write(cached);
 }
 
 // A part that is still written may end anywhere: the rest of it reads as zeros.
@@ -177,6 +212,21 @@ Result<File*> PartedFile::part(int number) {
   return parts_.emplace(number, std::move(opened)).first->second.get();
 }
 
+File* PartedFile::direct_part(int number) {
+  if (number == PartedStretch::kMaster || direct_driver_ == nullptr || capabilities_.direct_align_bytes == 0) {
+    return nullptr;
+  }
+  const auto found = direct_parts_.find(number);
+  if (found != direct_parts_.end()) {
+    return found->second.get();
+  }
+  OpenOptions options;
+  options.mode = mode_;
+  options.direct = true;
+  auto opened = direct_driver_->open(map_->parts[static_cast<size_t>(number)].path, options);
+  return direct_parts_.emplace(number, opened.ok() ? std::move(*opened) : nullptr).first->second.get();
+}
+
 Status PartedFile::sync() {
   for (const auto& [number, file] : parts_) {
     STRIA_RETURN_IF_ERROR(file->sync());
@@ -186,6 +236,10 @@ Status PartedFile::sync() {
 
 Status PartedFile::close_parts(bool sync) {
   Status status;
+  for (const auto& [number, file] : direct_parts_) {
+    status.update(file == nullptr ? Status() : file->close());
+  }
+  direct_parts_.clear();
   for (const auto& [number, file] : parts_) {
     if (sync) {
       status.update(file->sync());

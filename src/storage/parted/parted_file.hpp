@@ -17,7 +17,8 @@
 namespace stria::storage {
 
 /// What is left of the master's capabilities. `contended`: several ranks of a node write to a part.
-Capabilities parted_capabilities(Capabilities capabilities, bool contended);
+/// `direct`: parts may be written past the page cache.
+Capabilities parted_capabilities(Capabilities capabilities, bool contended, bool direct = false);
 
 class PartedFile final : public File {
  public:
@@ -27,6 +28,10 @@ class PartedFile final : public File {
   /// A handle that owns the master's.
   PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
              OpenOptions::Mode mode);
+  /// From now on, stretches of parts that are aligned in their file and in memory are written past
+  /// the page cache, through handles of `driver`, where the storage offers that. The rest of a
+  /// write goes the usual way.
+  void write_past_cache(std::shared_ptr<Driver> driver);
 
   const std::string& path() const override { return master_.path(); }
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -67,6 +72,9 @@ class PartedFile final : public File {
   /// The handle on a part, or on the master.
   Result<File*> part(int number);
   Result<std::unique_ptr<File>> open_part(int number);
+  /// The handle past the page cache; null: none is offered.
+  File* direct_part(int number);
+  Status write_part(int number, const std::vector<WriteSegment>& list);
 
   std::unique_ptr<File> owned_;
   File& master_;
@@ -75,6 +83,8 @@ class PartedFile final : public File {
   std::shared_ptr<const PartMap> map_;
   OpenOptions::Mode mode_;
   std::map<int, std::unique_ptr<File>> parts_;
+  std::shared_ptr<Driver> direct_driver_;              // null: all goes through the page cache
+  std::map<int, std::unique_ptr<File>> direct_parts_;  // null where none is offered
 };
 
 }  // namespace stria::storage

@@ -1,8 +1,13 @@
 #include "container/hdf5/read/chunk_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "container/chunks/filters/scale_offset.hpp"
+#include "container/chunks/filters/zfp_header.hpp"
 #include "container/hdf5/chunk_tree.hpp"
 #include "container/hdf5/read/library.hpp"
 #include "container/hdf5/sizes.hpp"
@@ -11,34 +16,76 @@ namespace stria::container::h5 {
 
 namespace {
 
-/// One filter of a pipeline, with the first of its values.
+/// One filter of a pipeline, with its values.
 struct Filter {
   H5Z_filter_t id = 0;
   size_t value_count = 0;
-  unsigned value = 0;
+  std::array<unsigned, 32> values{};
   std::array<char, 64> name{};
+
+  /// Those that there was room for.
+  std::span<const unsigned> known_values() const { return std::span(values).first(std::min(value_count, values.size())); }
 };
 
-std::string describe(const Filter& filter) {
+// The bound of a ZFP filter, if it is one that we know.
+std::string describe_zfp(const Filter& filter, const DatasetSpec& spec) {
+  const auto known = zfp_filters(filter.known_values(), spec);
+  if (!known) {
+    return "zfp";
+  }
+  return known->zfp_absolute != 0 ? fmt::format("zfp(absolute {:.3g})", known->zfp_absolute)
+                                  : fmt::format("zfp(relative {:.3g})", known->zfp_relative);
+}
+
+// \pre the spec has the chunks' lengths
+std::string describe(const Filter& filter, const DatasetSpec& spec) {
   switch (filter.id) {
     case kShuffleFilter:
       return "shuffle";
     case kDeflateFilter:
-      return "deflate(" + std::to_string(filter.value) + ")";
+      return fmt::format("deflate({})", filter.values[0]);
     case kZstdFilter:
-      return "zstd(" + std::to_string(filter.value) + ")";
+      return fmt::format("zstd({})", filter.values[0]);
     case kFletcher32Filter:
       return "fletcher32";
+    case kScaleOffsetFilter:
+      return "scale_offset";
+    case kZfpFilter:
+      return describe_zfp(filter, spec);
     default:
-      return filter.name[0] != '\0' ? std::string(filter.name.data()) : "filter " + std::to_string(filter.id);
+      return filter.name[0] != '\0' ? std::string(filter.name.data()) : fmt::format("filter {}", filter.id);
   }
 }
 
+// The number of bits may be given, and then only says what a writer is to lose.
+bool is_our_scale_offset(const Filter& filter, const DatasetSpec& spec) {
+  constexpr size_t kGivenBits = 1;
+  if (!takes_scale_offset(spec.element) || filter.values[kGivenBits] >= 8 * spec.element.bytes) {
+    return false;
+  }
+  std::vector<uint32_t> expected = scale_offset_values(spec);
+  expected[kGivenBits] = filter.values[kGivenBits];
+  return std::equal(expected.begin(), expected.end(), filter.known_values().begin(), filter.known_values().end());
+}
+
 // Adds a filter behind those that are there; false when it isn't one of ours, or out of turn.
-bool add(const Filter& filter, int64_t element_bytes, Filters& filters) {
+bool add(const Filter& filter, DatasetSpec& spec) {
+  Filters& filters = spec.chunking->filters;
   switch (filter.id) {
+    case kScaleOffsetFilter: {
+      const bool fits = !filters.any() && is_our_scale_offset(filter, spec);
+      filters.scale_offset = true;
+      return fits;
+    }
+    case kZfpFilter: {
+      const auto known = zfp_filters(filter.known_values(), spec);
+      const bool fits = !filters.any() && known.has_value();
+      filters = fits ? *known : filters;
+      return fits;
+    }
     case kShuffleFilter: {
-      const bool fits = !filters.any() && filter.value_count > 0 && filter.value == static_cast<unsigned>(element_bytes);
+      const bool fits = !filters.shuffle && !filters.deflate && !filters.zstd && !filters.fletcher32 &&
+                        filter.value_count > 0 && filter.values[0] == static_cast<unsigned>(spec.element.bytes);
       filters.shuffle = true;
       return fits;
     }
@@ -88,7 +135,8 @@ Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::strin
   if (rank < 0 || filter_count < 0) {
     return last_error(ErrorCode::kCorrupted, "its chunks can't be read");
   }
-  Chunking chunking;
+  DatasetSpec cut = spec;
+  Chunking& chunking = cut.chunking.emplace();
   for (int i = 0; i < rank; ++i) {
     chunking.dims.push_back(static_cast<int64_t>(dims[static_cast<size_t>(i)]));
   }
@@ -97,16 +145,14 @@ Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::strin
     Filter filter;
     unsigned flags = 0;
     unsigned config = 0;
-    std::array<unsigned, 8> values{};
-    filter.value_count = values.size();
-    filter.id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &filter.value_count, values.data(),
+    filter.value_count = filter.values.size();
+    filter.id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &filter.value_count, filter.values.data(),
                                filter.name.size() - 1, filter.name.data(), &config);
     if (filter.id < 0) {
       return last_error(ErrorCode::kCorrupted, "its filters can't be read");
     }
-    filter.value = values[0];
-    *names += (i > 0 ? " " : "") + describe(filter);
-    *decodable = add(filter, spec.element.bytes, chunking.filters) && *decodable;
+    *names += (i > 0 ? " " : "") + describe(filter, cut);
+    *decodable = add(filter, cut) && *decodable;
   }
   return chunking;
 }

@@ -196,7 +196,8 @@ Status Walk::visit_link(hid_t group, const std::string& prefix, GroupMember& lin
   const std::string path = prefix + link.name;
   if (leads_by_path(link)) {
     STRIA_RETURN_IF_ERROR(find_target(group, link));
-    listed_.links.push_back({.path = path, .target = link.target, .file = link.file});
+    const auto order = static_cast<int64_t>(listed_.paths.size());
+    listed_.links.push_back({.path = path, .target = link.target, .file = link.file, .order = order});
   }
   if (link.kind != Kind::kHard && link.kind != Kind::kSoft) {
     return Status();

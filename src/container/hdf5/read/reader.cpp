@@ -208,6 +208,14 @@ Result<std::vector<LinkSpec>> Hdf5Reader::links() const {
   return std::move(listed.links);
 }
 
+bool Hdf5Reader::keeps_order() const {
+  const LibraryScope scope;
+  const auto root = impl_->open_object("/");
+  const Id creation(root.ok() ? H5Gget_create_plist(root->get()) : H5I_INVALID_HID);
+  unsigned order = 0;
+  return creation.valid() && H5Pget_link_creation_order(creation.get(), &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
 Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   const LibraryScope scope;
   STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
@@ -228,12 +236,12 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.dims = std::move(*dims);
   info.spec.extendable = h5::is_extendable(space.get());
   h5::unfold_complex(info.spec.element, info.spec.dims);
-  STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   if (info.spec.element.kind == ElementSpec::Kind::kNumber) {
     auto fill_value = h5::fill_value_of(dataset.get());
     STRIA_RETURN_IF_ERROR(fill_value.status().with_context(what));
     info.spec.fill_value = std::move(*fill_value);
   }
+  STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   info.spec.is_dimension = info.data_offset < 0 && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
   info.spec.dimension_names = h5::scale_paths(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "container/chunks/filters/scale_offset.hpp"
+#include "container/chunks/filters/zfp_header.hpp"
 #include "container/hdf5/chunk_tree.hpp"
 
 namespace stria::container::h5 {
@@ -62,6 +64,26 @@ Result<std::vector<Child>> make_nodes(const ChunkGrid& grid, std::span<const Chi
   return nodes;
 }
 
+/// A filter as the pipeline message has it.
+struct StoredFilter {
+  int number = 0;
+  std::vector<uint32_t> values;
+  std::string_view name{};  // of one that the format doesn't define
+};
+
+void put_filter(Encoder& to, const StoredFilter& filter) {
+  constexpr int64_t kMayBeSkipped = 1;
+  to.number(filter.number, 2);
+  if (!filter.name.empty()) {
+    to.number(static_cast<int64_t>(filter.name.size()), 2);
+  }
+  to.number(filter.number == kFletcher32Filter ? 0 : kMayBeSkipped, 2).number(static_cast<int64_t>(filter.values.size()), 2);
+  to.text(filter.name);
+  for (const uint32_t value : filter.values) {
+    to.number(value, 4);
+  }
+}
+
 }  // namespace
 
 void put_chunked_layout(Encoder& to, int64_t tree_address, std::span<const int64_t> chunk_dims, int64_t element_bytes) {
@@ -73,26 +95,32 @@ void put_chunked_layout(Encoder& to, int64_t tree_address, std::span<const int64
   to.number(element_bytes, 4);
 }
 
-void put_filter_pipeline(Encoder& to, const Filters& filters, int64_t element_bytes) {
+void put_filter_pipeline(Encoder& to, const DatasetSpec& spec) {
   constexpr int64_t kVersion = 2;
-  constexpr int64_t kMayBeSkipped = 1;
-  constexpr int64_t kDeflateLevel = 1;
-  constexpr std::string_view kZstdName("zstd\0", 5);
-  const int count =
-      (filters.shuffle ? 1 : 0) + (filters.deflate ? 1 : 0) + (filters.zstd ? 1 : 0) + (filters.fletcher32 ? 1 : 0);
-  to.number(kVersion, 1).number(count, 1);
+  constexpr uint32_t kDeflateLevel = 1;
+  const Filters& filters = spec.chunking->filters;
+  std::vector<StoredFilter> stored;
+  if (filters.scale_offset) {
+    stored.push_back({kScaleOffsetFilter, scale_offset_values(spec)});
+  }
+  if (filters.zfp()) {
+    stored.push_back({kZfpFilter, zfp_values(spec), std::string_view("H5Z-ZFP\0", 8)});
+  }
   if (filters.shuffle) {
-    to.number(kShuffleFilter, 2).number(kMayBeSkipped, 2).number(1, 2).number(element_bytes, 4);
+    stored.push_back({kShuffleFilter, {static_cast<uint32_t>(spec.element.bytes)}});
   }
   if (filters.deflate) {
-    to.number(kDeflateFilter, 2).number(kMayBeSkipped, 2).number(1, 2).number(kDeflateLevel, 4);
+    stored.push_back({kDeflateFilter, {kDeflateLevel}});
   }
-  if (filters.zstd) {  // one that the format doesn't define has a name
-    to.number(kZstdFilter, 2).number(static_cast<int64_t>(kZstdName.size()), 2).number(kMayBeSkipped, 2).number(1, 2);
-    to.text(kZstdName).number(kZstdLevel, 4);
+  if (filters.zstd) {
+    stored.push_back({kZstdFilter, {static_cast<uint32_t>(kZstdLevel)}, std::string_view("zstd\0", 5)});
   }
   if (filters.fletcher32) {
-    to.number(kFletcher32Filter, 2).number(0, 2).number(0, 2);
+    stored.push_back({kFletcher32Filter, {}});
+  }
+  to.number(kVersion, 1).number(static_cast<int64_t>(stored.size()), 1);
+  for (const StoredFilter& filter : stored) {
+    put_filter(to, filter);
   }
 }
 

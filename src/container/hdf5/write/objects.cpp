@@ -279,7 +279,12 @@ Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
   }
   STRIA_RETURN_IF_ERROR(add_chunk_index(dataset, space, header));
   if (dataset.chunking->filters.any()) {
-    put_filter_pipeline(header.begin(Message::kFilterPipeline), dataset.chunking->filters, dataset.number_bytes);
+    DatasetSpec spec;
+    spec.element = value.element;
+    spec.element.bytes = dataset.number_bytes;
+    spec.chunking = dataset.chunking;
+    spec.fill_value = dataset.fill_value;
+    put_filter_pipeline(header.begin(Message::kFilterPipeline), spec);
     header.end();
   }
   return Status();

@@ -1,0 +1,30 @@
+// What the registered filter 32013 (H5Z-ZFP) keeps in a dataset's header: ZFP's own header, which
+// says what chunks are, and by what they were cut short. It takes no libzfp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "container/spec.hpp"
+
+namespace stria::container {
+
+/// The lengths of a chunk that ZFP sees, slowest first: those greater than 1.
+std::vector<int64_t> zfp_dims(const DatasetSpec& spec);
+
+/// Whether ZFP takes chunks of these elements and lengths by these bounds: an error says why not.
+Status check_zfp(const DatasetSpec& spec);
+
+/// ZFP's name for the bound: fixed accuracy, or fixed precision.
+uint64_t zfp_mode(const DatasetSpec& spec);
+
+/// The values of the filter. \pre check_zfp() has found the spec well
+std::vector<uint32_t> zfp_values(const DatasetSpec& spec);
+
+/// The bound that values of another writer tell of, as Filters with nothing else. Nothing where
+/// they don't fit the spec, which has no filters yet, or tell of other modes than these two.
+std::optional<Filters> zfp_filters(std::span<const uint32_t> values, const DatasetSpec& spec);
+
+}  // namespace stria::container

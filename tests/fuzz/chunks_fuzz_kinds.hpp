@@ -1,0 +1,30 @@
+// Which filters the chunks of an input have passed.
+#pragma once
+
+#include <cstdint>
+
+#include "container/spec.hpp"
+
+namespace stria {
+
+/// From the bits of a byte: chunks of 1 to 8 elements of 8 bytes.
+inline container::DatasetSpec fuzzed_chunks(uint8_t kind) {
+  container::DatasetSpec spec;
+  Filters filters{
+      .shuffle = (kind & 2) != 0, .deflate = (kind & 4) != 0, .zstd = (kind & 8) != 0, .fletcher32 = (kind & 16) != 0};
+  if (filters.deflate && filters.zstd) {  // stands for the filters that come first
+    filters.deflate = false;
+    filters.zstd = false;
+    if (filters.shuffle) {
+      filters.shuffle = false;
+      filters.zfp_absolute = 0.25;
+    } else {
+      filters.scale_offset = true;
+      spec.element = container::ElementSpec::of_number(ElementType::kInt64);
+    }
+  }
+  spec.chunking = container::Chunking{{(filters.zfp() ? 2 : 1) + (kind >> 5)}, filters};
+  return spec;
+}
+
+}  // namespace stria
