@@ -274,7 +274,11 @@ Status WriteSession::settle_all() {
 
 Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
   poison(set_reserve_aside());
-  return agree_on_request(call, true);
+  auto shape = agree_on_request(call, true);
+  if (shape.ok() && file_.may_be_staged() && !std::exchange(is_placed_, true)) {
+    agree_on_place();
+  }
+  return shape;
 }
 
 Status WriteSession::move(const access::RequestShape& agreed, bool last) {
