@@ -222,8 +222,10 @@ Status WriteSession::end(Call call, Background::Queue& one) {
   }
   finished_ = true;
   packed_.clear();
-  if (parts_ != nullptr && is_root()) {
+  if (parts_ != nullptr) {
     report_.file_bytes += parts_->map()->bytes_of_parts();
+  }
+  if (parts_ != nullptr && is_root()) {
     parts_->clear_others();
   }
   return Status();
