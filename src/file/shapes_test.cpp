@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <stdexcept>
