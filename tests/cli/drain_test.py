@@ -1,4 +1,4 @@
-"""stria drain brings to their own places what a killed program has left staged, and nothing else."""
+"""stria drain brings what a killed program has left staged to its own place, and nothing else."""
 
 import fcntl
 import os

@@ -204,8 +204,8 @@ def test_cut_link(local, kind):
 
 @long_only
 def test_cut_link_in_the_background(local):
-    """A link is cut without a word while the nodes write: every rank of both sides hears within half
-    a minute of its last word that the commit has failed, and the old file stays."""
+    """A link is cut without a word while the nodes write: every rank of both sides hears within
+    half a minute after its node's last word that the commit has failed, and the old file stays."""
     write_seconds, silence_seconds, slack_seconds = 3, 30, 8
     path = f"{SHARE}/silent.h5"
     cluster("on", "n1", "sh", "-c", f"echo old > {path}")

@@ -4,9 +4,9 @@
 // usage: waits_program library|mpiio FILE SECONDS [LATE_RANK]: calls for so many seconds by rank
 // 0's clock. LATE_RANK sleeps for five seconds before its second call. Rank 0 says when the
 // first call is made.
-// usage: waits_program background FILE SECONDS: one commit in the background that a node writes for
-// so many seconds. Rank 0 says when all ranks have made the call. Each rank R leaves FILE.R with the
-// seconds that it has waited after that, and the outcome.
+// usage: waits_program background FILE SECONDS: one commit in the background, which a node writes
+// for so many seconds. Rank 0 says when all ranks have made the call. Each rank R leaves FILE.R
+// with the seconds that it has waited after that, and the outcome.
 #include <mpi.h>
 #include <unistd.h>
 

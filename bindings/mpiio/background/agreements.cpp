@@ -12,9 +12,8 @@ namespace {
 void note_failure_elsewhere(Job& job, int error_class) {
   Operation& operation = *job.operation;
   if (operation.outcome.ok() && error_class != MPI_SUCCESS) {
-    operation.outcome = outcome_in_words(error_class, [&] {
-      return "'" + operation.file->path() + "': another rank of the collective operation failed";
-    });
+    operation.outcome = outcome_in_words(
+        error_class, [&] { return "'" + operation.file->path() + "': another rank of the collective operation failed"; });
   }
 }
 

@@ -104,8 +104,7 @@ void guard(Operation& operation, const Body& body) {
   } catch (const std::bad_alloc&) {
     operation.outcome = outcome_in_words(MPI_ERR_NO_MEM, [&] { return "'" + operation.file->path() + "': out of memory"; });
   } catch (const std::exception& error) {
-    operation.outcome =
-        outcome_in_words(MPI_ERR_INTERN, [&] { return "'" + operation.file->path() + "': " + error.what(); });
+    operation.outcome = outcome_in_words(MPI_ERR_INTERN, [&] { return "'" + operation.file->path() + "': " + error.what(); });
   }
 }
 

@@ -47,8 +47,9 @@ void WriteSession::agree_on_place() {
     file_.leave_staging_place();
   }
   reserve_.attempt([&] {
-    environment_.hint_warnings.push_back(fmt::format("stria_staging: '{}' has no room for '{}', which is written to its own place",
-                                                     environment_.hints.staging_place, path_));
+    environment_.hint_warnings.push_back(
+        fmt::format("stria_staging: '{}' has no room for '{}', which is written to its own place",
+                    environment_.hints.staging_place, path_));
   });
 }
 
