@@ -437,6 +437,11 @@ int stria_hint_warnings(const stria_file* file, stria_list** warnings);
  * the name begins with `prefix`. `removed`, if given, gets their paths. Collective: no; one
  * rank calls it. */
 int stria_remove_abandoned(const char* directory, const char* prefix, stria_list** removed);
+/* Brings whole files to their own place that a killed program has left where the hint
+ * stria_staging was `place`, and removes what isn't whole; never what a live program works on.
+ * Tries all, and fails with the first failure. `brought`, if given, gets the paths where all went
+ * well. Collective: no; one rank calls it. */
+int stria_drain_staged(const char* place, stria_list** brought);
 
 #ifdef __cplusplus
 }

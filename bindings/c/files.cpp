@@ -122,3 +122,12 @@ int stria_remove_abandoned(const char* directory, const char* prefix, stria_list
     }
   });
 }
+
+int stria_drain_staged(const char* place, stria_list** brought) {
+  return guarded([&] {
+    auto paths = stria::drain_staged(text(place));
+    if (brought != nullptr) {
+      *brought = new_list(std::move(paths));
+    }
+  });
+}

@@ -148,6 +148,10 @@ contains
     if (rank == 0) then
       call stria_remove_abandoned(".", "no such name", list)
       call check(size(list) == 0, "nothing abandoned")
+      call stria_drain_staged("no such place", list)
+      call check(size(list) == 0, "nothing staged")
+      call stria_drain_staged(path, list, ierr=code)
+      call check(code /= stria_ok .and. size(list) == 0, "a place that is no directory")
     end if
     call check(stria_code_name(stria_no_space) == "no_space" .and. index(stria_version(), ".") > 0, "names")
   end subroutine

@@ -37,7 +37,7 @@ module stria
   integer, parameter, public :: stria_unlimited = -1
   integer, parameter :: i8 = c_int64_t
 
-  public :: stria_error_message, stria_version, stria_code_name, stria_remove_abandoned
+  public :: stria_error_message, stria_version, stria_code_name, stria_remove_abandoned, stria_drain_staged
 
   ! Names and values, as stria_options_set() in stria.h takes them: hints, and "sync", "verify",
   ! "value_range" and others.

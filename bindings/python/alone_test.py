@@ -387,6 +387,19 @@ def test_nothing_of_mpi_is_loaded():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_staged_files_are_brought_to_their_place(tmp_path):
+    near, own = tmp_path / "near", tmp_path / "run.h5"
+    near.mkdir()
+    with create(near / str(own).replace("/", "%2F")) as f:
+        f.create_dataset("x", (10,), "f8")[:] = 3
+    assert stria.drain_staged(near) == [str(own)]
+    assert list(near.iterdir()) == []
+    with stria.open(own) as f:
+        assert f["x"][...].tolist() == [3] * 10
+    with pytest.raises(stria.StriaError):
+        stria.drain_staged(own)
+
+
 def test_a_commit_in_the_background(path):
     values = np.arange(10000.0)
     with create(path) as f:

@@ -502,6 +502,12 @@ void define_classes(nb::module_& module) {
   define_attributes(file);
 }
 
+std::vector<std::string> drain_staged(const std::string& place) {
+  stria_list* brought = nullptr;
+  released([&] { return stria_drain_staged(place.c_str(), &brought); });
+  return strings_of(List(brought).get());
+}
+
 }  // namespace
 
 NB_MODULE(STRIA_MODULE, module) {
@@ -515,6 +521,7 @@ NB_MODULE(STRIA_MODULE, module) {
   });
   module.def("raise_by", [](nb::object function) { exception_of() = std::move(function); });
   module.def("version", stria_version);
+  module.def("drain_staged", drain_staged, nb::arg("place"));
   define_classes(module);
   module.def(
       "create",

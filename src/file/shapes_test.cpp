@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -186,7 +187,10 @@ TEST_F(FileTest, AMapOfWholeRowsIsSummedByRows) {
     Dataset dataset = file.create_dataset<double>("x", {ranks_, kColumns});
     by_map ? dataset.put_elements(Elements(mine), values) : dataset.put({{rank_, 0}, {1, kColumns}}, values);
     file.commit();
-    return file.report().file_bytes;
+    const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path(name)));
+    EXPECT_EQ(file.report().file_bytes, bytes);
+    EXPECT_EQ(File::open(MPI_COMM_WORLD, path(name)).report().file_bytes, bytes);
+    return bytes;
   };
   EXPECT_EQ(write("map.h5", true), write("slab.h5", false));
 }

@@ -72,6 +72,16 @@ def test_full_tmpfs(work, sedov, method):
         run("verify", *checkpoints(directory)).succeeded()
 
 
+@pytest.mark.parametrize("ways", [[], ["--async"]], ids=["commit", "commit_async"])
+def test_full_staging_place(work, sedov, ways):
+    """Files that don't fit where they are to be staged go straight to their own place."""
+    with small_tmpfs(work / "small", "64k") as near:
+        out = work / "out"
+        run(*SEDOV, *ways, "--out", out, "--hint", f"stria_staging={near}", ranks=RANKS).succeeded()
+        assert len(checkpoints(out)) > 5 and not list(near.iterdir())
+        run("verify", *checkpoints(out)).succeeded()
+
+
 def test_full_from_the_first_byte(work):
     with small_tmpfs(work / "small", "64k") as directory:
         (directory / "filler").write_bytes(b"x" * (60 << 10))

@@ -203,6 +203,38 @@ def test_cut_link(local, kind):
 
 
 @long_only
+def test_cut_link_in_the_background(local):
+    """A link is cut without a word while the nodes write: every rank of both sides hears within
+    half a minute after its node's last word that the commit has failed, and the old file stays."""
+    write_seconds, silence_seconds, slack_seconds = 3, 30, 8
+    path = f"{SHARE}/silent.h5"
+    cluster("on", "n1", "sh", "-c", f"echo old > {path}")
+    process = start(["-n", "6", "--nodes", "3"], BUILD / "bin/waits_program", "background", path, write_seconds)
+    try:
+        before = list(itertools.takewhile(lambda line: "every rank calls" not in line, process.stdout))
+        cluster("cut", "n3")
+        end = time.monotonic() + 2 * silence_seconds
+        told = []
+        while len(told) < 6:
+            assert time.monotonic() < end, ("ranks wait on", before, told)
+            time.sleep(0.5)
+            told = cluster("on", "n1", "sh", "-c", f"cat {path}.* 2>&-; true").splitlines()
+    finally:
+        process.kill()  # mpiexec may wait for its daemon on the node that it can't reach
+        process.communicate()
+        cluster("heal", "n3")
+    for rank, line in enumerate(told):
+        seconds, outcome = line.split(maxsplit=1)
+        assert float(seconds) < write_seconds + silence_seconds + slack_seconds, told
+        if rank < 4:
+            assert "was not written: rank 4: its node can't be reached any more" in outcome, told
+        else:
+            assert "rank 0 is gone, and may have given the file its name or not" in outcome, told
+    assert cluster("on", "n1", "cat", path) == "old\n"
+    assert "partial" not in cluster("on", "n1", "ls", "-a", SHARE)
+
+
+@long_only
 def test_cut_link_that_heals(nodes):
     """A link that is down for some seconds costs these seconds, no more."""
     process = start(FOUR_BY_TWO, BUILD / "bin/stria", "flash", "io", "--dir", SHARE, "--rounds", 6, "--blocks", 20, "--verify")

@@ -23,6 +23,7 @@ inline constexpr int kUnusableInput = 2;
 using Action = std::function<int(MPI_Comm)>;
 
 void add_convection(CLI::App& app, Action& action);
+void add_drain(CLI::App& app, Action& action);
 void add_flash_io(CLI::App& flash, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_join(CLI::App& app, Action& action);

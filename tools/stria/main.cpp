@@ -75,6 +75,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_inspect(app, action);
   add_verify(app, action);
   add_join(app, action);
+  add_drain(app, action);
   add_tune(app, action);
   add_papers(app, action);
   add_serve(app, action);

@@ -2,18 +2,17 @@
 // which they began.
 //
 // Problem: any number of operations may be under way. A look at what other ranks have done must not
-// go through all of them.
+// go through all of them. And it must lose none where memory is scarce, because other ranks wait.
 // Method: the operations of one board end in their order. So only the first ones are looked at:
 // until all ranks of this node have done their part (job_board.hpp), then until the other nodes
-// have (nodes_board.hpp).
-// Cost: at most JobBoard::kPlaces looks per file each time; an operation enters and leaves two
-// queues. Not thread-safe.
+// have (nodes_board.hpp). An operation takes the memory for its place when it begins, and goes with
+// it from list to list. What can't be told for want of memory is told at the next look.
+// Cost: at most JobBoard::kPlaces looks per file each time. Not thread-safe.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "mpiio/background/jobs.hpp"
 
@@ -22,23 +21,29 @@ namespace stria::mpiio {
 class Agreements {
  public:
   using JobPtr = std::shared_ptr<Job>;
+  using Queue = std::list<JobPtr>;
 
   /// Adds a collective that this rank has begun, and gives it its number.
   void begin(const JobPtr& job);
   /// True when the outcome of everything that this rank has begun is known.
-  bool empty() const { return here_.empty() && away_.empty(); }
+  bool empty() const { return files_.empty(); }
   /// Tells others which parts are done (Job::part_done). Returns the operations whose
   /// outcome is now known.
-  std::vector<JobPtr> look();
+  Queue look() noexcept;
 
  private:
-  using Queue = std::deque<JobPtr>;
+  /// Of one file.
+  struct UnderWay {
+    NodesBoard* nodes = nullptr;  ///< null on one node, and where other nodes can't be reached
+    Queue here;                   ///< begun, and not ended on this node
+    Queue away;                   ///< ended on this node
+  };
 
-  void look_at_node(JobBoard& board, Queue& queue, std::vector<JobPtr>& known);
-  static void look_at_others(NodesBoard& nodes, Queue& queue, std::vector<JobPtr>& known);
+  void look_at_node(JobBoard& board, UnderWay& file);
+  void look_at_others(UnderWay& file);
 
-  std::map<JobBoard*, Queue> here_;    ///< begun, and not ended on this node; no queue is empty
-  std::map<NodesBoard*, Queue> away_;  ///< ended on this node; no queue is empty
+  std::map<JobBoard*, UnderWay> files_;  ///< each has some
+  Queue known_;
 };
 
 }  // namespace stria::mpiio

@@ -13,7 +13,7 @@ struct Requests {
   std::mutex mutex;
   std::unordered_map<MPI_Request, std::shared_ptr<Job>> jobs;  // until MPI frees them
   std::atomic<int> count{0};
-  std::vector<std::shared_ptr<Job>> finished;  // MPI may not know of them
+  std::shared_ptr<Job> finished;  // the last; MPI may not know of it, and of those before
   std::atomic<bool> any_finished{false};
 };
 
@@ -65,9 +65,9 @@ void make_request(const std::shared_ptr<Job>& job, MPI_Request* request) {
   ++requests().count;
 }
 
-void note_finished(const std::shared_ptr<Job>& job) {
+void note_finished(const std::shared_ptr<Job>& job) noexcept {
   const std::lock_guard lock(requests().mutex);
-  requests().finished.push_back(job);
+  job->finished_before = std::exchange(requests().finished, job);
   requests().any_finished = true;
 }
 
@@ -95,14 +95,15 @@ void complete_finished() {
   if (!requests().any_finished.load()) {
     return;
   }
-  std::vector<std::shared_ptr<Job>> finished;
+  std::shared_ptr<Job> job;
   {
     const std::lock_guard lock(requests().mutex);
-    finished.swap(requests().finished);
+    job = std::exchange(requests().finished, nullptr);
     requests().any_finished = false;
   }
-  for (const auto& job : finished) {
+  while (job != nullptr) {
     MPI_Grequest_complete(job->request);
+    job = std::exchange(job->finished_before, nullptr);
   }
 }
 

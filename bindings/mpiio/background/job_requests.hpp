@@ -20,7 +20,7 @@ namespace stria::mpiio {
 /// Makes the job's request.
 void make_request(const std::shared_ptr<Job>& job, MPI_Request* request);
 /// Notes that the job is done; the next complete_finished() tells MPI. Any thread.
-void note_finished(const std::shared_ptr<Job>& job);
+void note_finished(const std::shared_ptr<Job>& job) noexcept;
 
 /// True when there are jobs' requests for which the program has not waited.
 bool have_requests();

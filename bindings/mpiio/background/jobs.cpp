@@ -6,7 +6,6 @@
 #include <mutex>
 #include <new>
 #include <thread>
-#include <vector>
 
 #include "base/signals_blocked.hpp"
 #include "comm/pause.hpp"
@@ -103,18 +102,20 @@ void guard(Operation& operation, const Body& body) {
   try {
     body();
   } catch (const std::bad_alloc&) {
-    operation.outcome = {MPI_ERR_NO_MEM, "'" + operation.file->path() + "': out of memory"};
+    operation.outcome = outcome_in_words(MPI_ERR_NO_MEM, [&] { return "'" + operation.file->path() + "': out of memory"; });
   } catch (const std::exception& error) {
-    operation.outcome = {MPI_ERR_INTERN, "'" + operation.file->path() + "': " + error.what()};
+    operation.outcome = outcome_in_words(MPI_ERR_INTERN, [&] { return "'" + operation.file->path() + "': " + error.what(); });
   }
 }
 
 void run_in_background(Operation& operation) {
-  static const trace::Kind kWrite = trace::Recorder::instance().define_kind("background write", trace::Layer::kEngine);
-  static const trace::Kind kRead = trace::Recorder::instance().define_kind("background read", trace::Layer::kEngine);
-  trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace().id());
-  span->set_bytes(operation.bytes);
-  guard(operation, [&] { run_independent(operation, *operation.file->storage().background()); });
+  guard(operation, [&] {
+    static const trace::Kind kWrite = trace::Recorder::instance().define_kind("background write", trace::Layer::kEngine);
+    static const trace::Kind kRead = trace::Recorder::instance().define_kind("background read", trace::Layer::kEngine);
+    trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace().id());
+    span->set_bytes(operation.bytes);
+    run_independent(operation, *operation.file->storage().background());
+  });
 }
 
 void work() {

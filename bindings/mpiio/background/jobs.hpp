@@ -33,8 +33,11 @@ struct Job {
   std::atomic<bool> reported{false};  ///< the program has been told
   /// This rank's part of a collective is done; others may be told.
   bool part_done = false;
-  bool posted = false;            ///< others have been told
-  int64_t board_number = kAlone;  ///< of a collective whose ranks agree on the boards
+  bool posted = false;      ///< others have been told
+  bool ended_here = false;  ///< all ranks of this node have done their part
+  int error_class_here = MPI_SUCCESS;
+  std::shared_ptr<Job> finished_before;  ///< of those of which MPI may not know
+  int64_t board_number = kAlone;         ///< of a collective whose ranks agree on the boards
   static constexpr int64_t kAlone = -1;
 };
 

@@ -27,13 +27,14 @@ class UnderWay {
   /// Whether one is under way, or has failed.
   bool concerns_program() const { return any_staged() || failed_.load(); }
   /// Keeps the first failure, until the program hears of it. Any thread.
-  void keep_failure(const Outcome& outcome) {
+  void keep_failure(const Outcome& outcome) noexcept {
     if (outcome.ok()) {
       return;
     }
     const std::lock_guard lock(mutex_);
     if (!failed_.exchange(true)) {
-      failure_ = {outcome.error_class(), "an earlier write that was staged has failed: " + outcome.message()};
+      failure_ = outcome_in_words(outcome.error_class(),
+                                  [&] { return "an earlier write that was staged has failed: " + outcome.message(); });
     }
   }
   Outcome failure() {

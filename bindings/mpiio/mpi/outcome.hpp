@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,16 @@ class [[nodiscard]] Outcome {
   int class_ = MPI_SUCCESS;
   std::string message_;
 };
+
+/// An outcome with the words that `words` makes; without words where there is no memory for them.
+template <typename Words>
+Outcome outcome_in_words(int error_class, const Words& words) noexcept {
+  try {
+    return {error_class, words()};
+  } catch (const std::bad_alloc&) {
+    return {error_class, std::string()};
+  }
+}
 
 /// Returns the same outcome on every rank: success if all succeeded, else that of the lowest failed
 /// rank, whose message then names the rank. `meeting` belongs to the ranks of `comm`, or is null.

@@ -17,7 +17,9 @@ void NodesBoard::publish(int64_t number, int error_class) {
   if (error_class != MPI_SUCCESS) {
     to_report_.emplace(number, error_class);
   }
-  ahead_.insert(number);
+  if (number >= finished_) {
+    ahead_.insert(number);
+  }
   while (!ahead_.empty() && *ahead_.begin() == finished_) {
     ahead_.erase(ahead_.begin());
     ++finished_;

@@ -29,10 +29,10 @@ class NodesBoard {
   NodesBoard(const NodesPlace& place, int rank, int node);
 
   /// Notes that all ranks of this node have finished an operation, with an error class
-  /// or MPI_SUCCESS.
+  /// or MPI_SUCCESS. After std::bad_alloc it may be noted again.
   void publish(int64_t number, int error_class);
   /// True when all nodes have finished the operation; then sets the class of a failure, MPI_SUCCESS
-  /// without one. Not to be asked again after that. Never blocks.
+  /// without one. Not to be asked again after that, but after std::bad_alloc. Never blocks.
   bool complete(int64_t number, int& error_class);
   // Both functions: one thread at a time, any thread; no call of MPI.
 

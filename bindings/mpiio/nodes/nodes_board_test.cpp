@@ -10,10 +10,12 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "access/failing_new_test.hpp"
 #include "comm/pause.hpp"
 #include "mpiio/nodes/nodes_client.hpp"
 
@@ -228,6 +230,45 @@ TEST_F(NodesTest, WaitsForTheLastNode) {
     }
     EXPECT_EQ(complete(board, 0), MPI_ERR_NO_SPACE);
   });
+}
+
+// Calls again after a lack of memory, as the thread in the background does.
+template <typename Call>
+auto persist(const Call& call) {
+  while (true) {
+    try {
+      return call();
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
+}
+
+// Each allocation fails once, here and in the server's thread.
+TEST_F(NodesTest, TellsAlthoughMemoryRunsOut) {
+  constexpr int64_t kFew = 3;
+  int64_t allocations = 1;
+  for (int64_t failing = 0; failing < allocations; ++failing) {
+    NodesServer::instance().forget(place_.token);
+    place_ = NodesServer::instance().add(std::make_unique<NodesLedger>(pointers_, 2, 2));
+    NodesBoard first(place_, 0, 0);
+    NodesBoard second(place_, 1, 1);
+    access::test::fail_allocation(failing);
+    const access::test::Counting on(true);
+    for (int64_t number = kFew; number-- > 0;) {
+      persist([&] { first.publish(number, MPI_SUCCESS); });
+      persist([&] { second.publish(number, number == 1 ? MPI_ERR_NO_SPACE : MPI_SUCCESS); });
+    }
+    for (NodesBoard* const board : {&first, &second}) {
+      for (int64_t number = 0; number < kFew; ++number) {
+        const int error_class = persist([&] { return complete(*board, number); });
+        EXPECT_EQ(error_class, number == 1 ? MPI_ERR_NO_SPACE : MPI_SUCCESS) << "allocation " << failing;
+      }
+    }
+    allocations = access::test::allocation_count();
+  }
+  access::test::fail_allocation(-1);
+  EXPECT_GT(allocations, 5);
 }
 
 TEST_F(NodesTest, GreetsAtAnyAddress) {

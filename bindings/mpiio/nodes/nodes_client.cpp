@@ -19,11 +19,13 @@ constexpr std::chrono::milliseconds kLongestInterval(1000);
 
 void NodesClient::start(NodesMessage::Kind kind, const std::array<int64_t, NodesMessage::kValues>& values) {
   if (sockets_.empty()) {
+    std::vector<DatagramSocket> sockets;
     for (int i = 0; i < place_.address_count; ++i) {
       if (auto socket = DatagramSocket::connected_to(place_.addresses[static_cast<size_t>(i)])) {
-        sockets_.push_back(std::move(*socket));
+        sockets.push_back(std::move(*socket));
       }
     }
+    sockets_ = std::move(sockets);
   }
   question_.token = place_.token;
   question_.kind = kind;

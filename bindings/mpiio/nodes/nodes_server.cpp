@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <new>
 
 #include "base/signals_blocked.hpp"
 
@@ -115,7 +116,11 @@ void NodesServer::take(const DatagramSocket& socket) {
   }
   const std::lock_guard lock(mutex_);
   if (const auto channel = channels_.find(question->token); channel != channels_.end()) {
-    handle(channel->second, {from, &socket, *question});
+    try {
+      handle(channel->second, {from, &socket, *question});
+    } catch (const std::bad_alloc&) {
+      return;  // as if it had been lost: it is sent again
+    }
   }
 }
 

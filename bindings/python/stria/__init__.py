@@ -27,6 +27,7 @@ __all__ = [
     "Reference",
     "append",
     "create",
+    "drain_staged",
     "open",
     "errors",
     "__version__",
@@ -83,6 +84,13 @@ def append(
     options = {**(hints or {}), "sync": sync}
     handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=True)
+
+
+def drain_staged(place: "str | os.PathLike[str]") -> list[str]:
+    """Brings whole files to their own place that a killed program has left where the hint
+    `stria_staging` was `place`, and removes what isn't whole; never what a live program works on.
+    Returns their paths. One process calls it."""
+    return library_for(None)[0].drain_staged(os.fspath(place))
 
 
 __version__ = library_for(None)[0].version()

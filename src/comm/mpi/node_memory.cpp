@@ -50,12 +50,19 @@ class NodeMemory : public SharedBuffer {
 /// What the other ranks need to find the leader's memory file, and to recognise it.
 struct Handle {
   int64_t process_id = 0;
+  uint64_t numbering = 0;  ///< of processes
   int64_t descriptor = -1;
   int64_t error_number = 0;
   uint64_t device = 0;
   uint64_t inode = 0;
   uint64_t nonce = 0;  ///< part of its name
 };
+
+/// Which numbering of processes this rank has; 0 where that isn't known.
+uint64_t own_numbering() {
+  struct stat about = {};
+  return stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
+}
 
 Handle failed(int error_number) {
   Handle handle;
@@ -106,6 +113,7 @@ Handle create_memory_file(int64_t bytes) {
     return failed(error_number);
   }
   handle.process_id = getpid();
+  handle.numbering = own_numbering();
   handle.descriptor = descriptor;
   handle.device = about.st_dev;
   handle.inode = about.st_ino;
@@ -184,13 +192,14 @@ int64_t node_maximum(MPI_Comm node, int64_t value) {
 }
 
 void broadcast(MPI_Comm node, Handle& handle) {
-  static_assert(sizeof(Handle) == 6 * sizeof(int64_t));
+  static_assert(sizeof(Handle) == 7 * sizeof(int64_t));
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibcast(&handle, 6, MPI_INT64_T, 0, node, &request);
+  MPI_Ibcast(&handle, 7, MPI_INT64_T, 0, node, &request);
   wait_politely(request);
 }
 
-/// True when all ranks of `node` can open a memory file of the first one; the same on all.
+/// True when all ranks of `node` number processes alike, so that each can ask whether another still
+/// lives, and can open a memory file of the first one; the same on all.
 /// Collective: over `node`.
 bool all_share(MPI_Comm node) {
   int rank = 0;
@@ -208,8 +217,8 @@ bool all_share(MPI_Comm node) {
   bool can = handle.error_number == 0;
   if (can && rank != 0) {
     const int descriptor = open_memory_file(handle);
-    can = descriptor >= 0;
-    if (can) {
+    can = descriptor >= 0 && handle.numbering == own_numbering();
+    if (descriptor >= 0) {
       close(descriptor);
     }
   }
@@ -234,9 +243,7 @@ void divide(MPI_Comm& node, int colour) {
 int first_with_own_processes(MPI_Comm node) {
   int size = 0;
   MPI_Comm_size(node, &size);
-  struct stat about = {};
-  const bool known = stat("/proc/self/ns/pid", &about) == 0;
-  const uint64_t own = known ? about.st_ino : 0;
+  const uint64_t own = own_numbering();
   std::vector<uint64_t> all(static_cast<size_t>(size));
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallgather(&own, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, node, &request);

@@ -25,8 +25,8 @@ namespace stria {
 Result<std::shared_ptr<SharedBuffer>> allocate_node_memory(MPI_Comm node, int64_t bytes);
 
 /// Replaces `node`, the ranks that MPI takes for one node, by those of them that can share memory
-/// in this way with this rank. Ranks keep their order. Cost: a broadcast and a reduction where all
-/// can share. Collective: over `node`.
+/// in this way with this rank, and number processes as it does. Ranks keep their order. Cost: a
+/// broadcast and a reduction where all can share. Collective: over `node`.
 void keep_ranks_that_share(MPI_Comm& node);
 
 }  // namespace stria

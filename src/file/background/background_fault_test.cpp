@@ -14,6 +14,7 @@
 
 #include "file/background/background_commit.hpp"
 #include "file/session/session_case_test.hpp"
+#include "storage/fault/fault_driver.hpp"
 #include "wire/key.hpp"
 
 namespace stria::file::test {
@@ -72,6 +73,31 @@ TEST_P(BackgroundFault, AStagedFileIsWholeAtItsPlaceOrLeavesTheOldOne) {
       const std::string& words = failure.message();
       ASSERT_EQ(after == old, words.find("was not written") != std::string::npos) << words;
     });
+  }
+}
+
+TEST_P(BackgroundFault, APlaceWithoutRoomIsPassedBy) {
+  Setting setting = on_nodes(GetParam(), access::Method::kListIo, false);
+  setting.path = "/data/run.h5";
+  Setting reading = setting;
+  setting.hints.staging_place = "/near";
+  const std::function<Status(WriteSession&)> ways[] = {commit_and_wait, &WriteSession::commit};
+  for (const char* operation : {"open", "preallocate"}) {
+    for (const char* error : {"ENOSPC", "EIO", "EROFS"}) {
+      for (const auto& commit : ways) {
+        const std::string fault = std::string(operation) + ":path=near:errno=" + error;
+        SCOPED_TRACE(fault);
+        setting.flushes = &commit == ways ? 0 : 1;
+        storage::MemoryDriver memory;
+        on_ranks(setting, [&](Comm& comm) {
+          const auto script = storage::FaultScript::parse(fault, comm.rank()).value();
+          const auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
+          ASSERT_EQ(write_file(setting, comm, driver, commit).message(), "");
+        });
+        EXPECT_EQ(memory.list_directory("/near").value(), std::vector<std::string>());
+        on_ranks(reading, [&](Comm& comm) { ASSERT_EQ(compare_file(reading, comm, borrow(memory), {.verify = true}), ""); });
+      }
+    }
   }
 }
 

@@ -24,6 +24,10 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
+std::string in_place(const std::string& place, const std::string& name) {
+  return place + (place.ends_with('/') ? "" : "/") + name;
+}
+
 // Whether the file at its own place is newer, as far as the system tells.
 bool is_newer(const std::string& own, const std::string& staged) {
   if (storage::is_remote_path(own) || storage::is_remote_path(staged)) {
@@ -75,7 +79,7 @@ std::string staged_path(const std::string& place, const std::string& path) {
   for (const char c : path) {
     name += is_plain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  return place + (place.ends_with('/') ? "" : "/") + name;
+  return in_place(place, name);
 }
 
 std::optional<std::string> path_of_staged(const std::string& name) {
@@ -146,7 +150,7 @@ std::vector<std::string> drain_place(const std::shared_ptr<storage::Driver>& dri
   failure = names.status().code() == ErrorCode::kNotFound ? Status() : names.status();
   for (size_t i = 0; names.ok() && i < names->size(); ++i) {
     const std::string& name = (*names)[i];
-    const std::string staged = place + "/" + name;
+    const std::string staged = in_place(place, name);
     const auto partial = name_of_partial(name);
     if (partial && path_of_staged(*partial)) {
       remove_unlocked(*driver, staged);

@@ -40,6 +40,8 @@ class Drain {
   Status run(bool sync);
   bool is_over() const { return own_->is_published(); }
   const std::string& staged_path() const { return staged_path_; }
+  /// Gives up before the first step: the file at its own place, with nothing in it.
+  std::unique_ptr<PartialFile> take_own() noexcept { return std::move(own_); }
   /// Removes what was brought to the own place, unless it is whole. The staged file stays.
   void discard() noexcept { own_->discard(); }
 

@@ -258,6 +258,7 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   struct Opened {
     storage::Capabilities capabilities;
     storage::Identity identity;
+    int64_t file_bytes = 0;
   };
   static_assert(std::is_trivially_copyable_v<Opened>);
   constexpr size_t kWords = (sizeof(Opened) + sizeof(int64_t) - 1) / sizeof(int64_t);
@@ -267,7 +268,7 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   Opened opened;
   if (is_root() && file != nullptr) {
     const auto identity = file->identity();
-    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity()};
+    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity(), report_.file_bytes};
     std::memcpy(words.data(), &opened, sizeof opened);
   }
   STRIA_RETURN_IF_ERROR(meet(call, mine, words));
@@ -275,6 +276,7 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   std::memcpy(static_cast<void*>(&opened), words.data(), sizeof opened);
   capabilities_ = opened.capabilities;
   identity_.set(opened.identity);
+  report_.file_bytes = opened.file_bytes;
   return Status();
 }
 

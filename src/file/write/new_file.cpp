@@ -19,6 +19,11 @@ std::string written_path(const access::ResolvedHints& hints, const std::string& 
   return hints.staging_place.empty() || hints.subfile_count != 0 ? path : staged_path(hints.staging_place, path);
 }
 
+// A full, broken or read-only device; not what the program got wrong.
+bool is_trouble_of_place(const Status& status) {
+  return status.code() == ErrorCode::kNoSpace || status.code() == ErrorCode::kIo || status.code() == ErrorCode::kReadOnly;
+}
+
 }  // namespace
 
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
@@ -29,6 +34,7 @@ NewFile::NewFile(const Environment& environment, const std::string& path, const 
       path_(path),
       written_path_(grows ? path : written_path(environment.hints, path)),
       partial_path_(grows ? path : partial_path(written_path_)),
+      own_partial_path_(partial_path(path)),
       grows_(grows) {}
 
 Status NewFile::open_old(const std::string& given_path) {
@@ -52,7 +58,30 @@ Status NewFile::create(const std::string& given_path) {
     STRIA_RETURN_IF_ERROR(reserve_own_place());
   }
   partial_ = std::make_unique<PartialFile>(environment_.driver, written_path_);
-  return partial_->create(access::striping_of(environment_.hints));
+  const Status created = partial_->create(access::striping_of(environment_.hints));
+  if (drain_ == nullptr || !is_trouble_of_place(created)) {
+    return created;
+  }
+  write_to_own_place();
+  return Status();
+}
+
+// Rank 0's way is the others' at the next meeting.
+void NewFile::write_to_own_place() noexcept {
+  partial_->discard();
+  partial_ = drain_->take_own();
+  drain_.reset();
+  leave_staging_place();
+}
+
+bool NewFile::has_room(int64_t bytes) {
+  if (drain_ != nullptr) {
+    const Status reserved = or_out_of_memory([&] { return partial_->file()->preallocate(bytes); });
+    if (!reserved.ok() && reserved.code() != ErrorCode::kUnsupported) {
+      write_to_own_place();
+    }
+  }
+  return drain_ != nullptr;
 }
 
 // Of a file that is staged. What a killed program has left at that place is brought to its own.

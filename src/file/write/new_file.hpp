@@ -39,6 +39,14 @@ class NewFile {
 
   /// Rank 0: makes the file. `given_path` is the name that the program knows.
   Status create(const std::string& given_path);
+  /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
+  /// room for so many bytes there. Where there is none, or storage fails, the file is written to
+  /// its own place. True where it is staged.
+  bool has_room(int64_t bytes);
+  /// Whether the file is to be written to a place of its own first, if that has room.
+  bool may_be_staged() const { return written_path_ != path_; }
+  /// Another rank than 0, when rank 0's file is at its own place after all. Before open().
+  void leave_staging_place() noexcept { partial_path_.swap(own_partial_path_); }
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes.
   Status open_old(const std::string& given_path);
@@ -95,6 +103,7 @@ class NewFile {
  private:
   Status reserve_own_place();
   Status open_direct(storage::OpenOptions open);
+  void write_to_own_place() noexcept;
 
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
@@ -102,6 +111,7 @@ class NewFile {
   std::string path_;
   std::string written_path_;  // where it is staged, or its own
   std::string partial_path_;
+  std::string own_partial_path_;  // where the file is staged
   bool published_ = false;
   bool grows_ = false;
   std::unique_ptr<GrowingFile> growing_;  // rank 0, one of the two

@@ -72,9 +72,10 @@ Status Publication::publish() {
 
 Status Publication::share_outcome(const Status& mine) {
   PhaseTimer timer(means_.report.phases, Phase::kCommit);
-  int64_t outcome[2] = {mine.ok() ? 0 : 1, means_.file.is_published() ? 1 : 0};
+  int64_t outcome[3] = {mine.ok() ? 0 : 1, means_.file.is_published() ? 1 : 0, means_.report.file_bytes};
   means_.comm.broadcast(std::as_writable_bytes(std::span(outcome)), 0);
   means_.file.note_published(outcome[1] != 0);
+  means_.report.file_bytes = outcome[2];
   if (outcome[0] == 0) {
     return Status();
   }

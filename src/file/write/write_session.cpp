@@ -224,8 +224,10 @@ Status WriteSession::end(Call call, Background::Queue& one) {
   }
   finished_ = true;
   packed_.clear();
-  if (parts_ != nullptr && is_root()) {
+  if (parts_ != nullptr) {
     report_.file_bytes += parts_->map()->bytes_of_parts();
+  }
+  if (parts_ != nullptr && is_root()) {
     parts_->clear_others();
   }
   return Status();
@@ -276,7 +278,11 @@ Status WriteSession::settle_all() {
 
 Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
   poison(set_reserve_aside());
-  return agree_on_request(call, true);
+  auto shape = agree_on_request(call, true);
+  if (shape.ok() && file_.may_be_staged() && !std::exchange(is_placed_, true)) {
+    agree_on_place();
+  }
+  return shape;
 }
 
 Status WriteSession::move(const access::RequestShape& agreed, bool last) {

@@ -73,6 +73,9 @@ class WriteSession : public Session {
   Status sum_updates(const Status& moved);
 
   Status begin_parts();
+  /// Before the first byte is written: whether the file is staged at a place of its own or, for
+  /// want of room there, written to its own. Collective: yes.
+  void agree_on_place();
   Status finish_parts();
   Status make_background_commit(Background::Queue& one);
   /// A commit. What it writes is staged in the one of the list, which becomes empty where the
@@ -119,6 +122,7 @@ class WriteSession : public Session {
   Gathering gathering_;
   Publication publication_;
   bool settled_ = false;       ///< places are final
+  bool is_placed_ = false;     ///< agree_on_place() has been
   std::vector<char> is_full_;  ///< of each dataset: it is put whole, or filled
   Updating updating_{catalog_, old_};
   bool may_have_overwritten_ = false;

@@ -1,0 +1,56 @@
+// The part of a first flush or commit that decides where a new file is written.
+//
+// Problem: a place where files are staged may be full. What is written there can't be taken back
+// when the packed memory is gone.
+// Method: before the first byte, rank 0 reserves room for all that the file can become. Where that
+// fails, the file is written to its own place, as one that isn't staged.
+// Cost: a broadcast, for files that are to be staged.
+#include <fmt/format.h>
+
+#include <span>
+
+#include "file/write/write_session.hpp"
+
+namespace stria::file {
+
+namespace {
+
+// Room to ask for besides the raw data: nobody knows yet what sums and metadata take.
+constexpr int64_t kShareOfSums = 64;
+constexpr int64_t kMostMetadataBytes = 1 << 20;
+
+struct Place {
+  bool is_staged = false;
+  storage::Capabilities capabilities;
+  storage::Identity identity;
+};
+
+}  // namespace
+
+void WriteSession::agree_on_place() {
+  Place place;
+  if (is_root()) {
+    // Chunks may need as much as was put.
+    const int64_t raw_bytes = layout_->end() + (has_chunks() ? report_.useful_bytes : 0);
+    place.is_staged = file_.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
+    const auto identity = file_.created()->identity();
+    place.capabilities = file_.created()->capabilities();
+    place.identity = identity.ok() ? *identity : storage::Identity();
+  }
+  comm().broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
+  capabilities_ = place.capabilities;
+  identity_.set(place.identity);
+  if (place.is_staged) {
+    return;
+  }
+  if (!is_root()) {
+    file_.leave_staging_place();
+  }
+  reserve_.attempt([&] {
+    environment_.hint_warnings.push_back(
+        fmt::format("stria_staging: '{}' has no room for '{}', which is written to its own place",
+                    environment_.hints.staging_place, path_));
+  });
+}
+
+}  // namespace stria::file

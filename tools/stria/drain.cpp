@@ -1,0 +1,42 @@
+// stria drain: brings staged files to their own places.
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "file/background/staging_place.hpp"
+#include "storage/registry.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+int run(const std::string& place) {
+  const auto driver = storage::make_driver("posix").value();
+  driver->list_directory(place).status().throw_if_error();
+  Status failure;
+  const std::vector<std::string> brought = file::drain_place(driver, place, failure);
+  for (const std::string& path : brought) {
+    fmt::print("brought '{}'\n", path);
+  }
+  if (!failure.ok()) {
+    std::fflush(stdout);
+    fmt::print(stderr, "stria: {}\n", failure.message());
+    return kAnswerIsNo;
+  }
+  if (brought.empty()) {
+    fmt::print("'{}' holds no file for another place\n", place);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_drain(CLI::App& app, Action& action) {
+  auto place = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("drain", "bring files to their own places that a killed program has left staged");
+  command->add_option("place", *place, "what the hint stria_staging was: a directory, or stria://SERVER/DIRECTORY")
+      ->required()
+      ->check(not_empty());
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*place); }; });
+}
+
+}  // namespace stria::tool
