@@ -251,7 +251,7 @@ const Report& File::report() const {
   return session().report();
 }
 Hints File::hints() const {
-  return access::effective_hints(session().environment().hints);
+  return session().hints_in_effect();
 }
 const std::vector<std::string>& File::hint_warnings() const {
   return session().environment().hint_warnings;
