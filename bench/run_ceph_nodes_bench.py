@@ -26,7 +26,7 @@ from run_nodes_bench import CLUSTER, NODES, RANKS, SHARE, ClusterMpi, visible_on
 
 TIMEOUT_S = 300
 STORE_PORT = 7700
-OWN = "/tmp/store"  # a node's /tmp is its own
+OWN = "/dev/shm/store"  # each node has its own
 KEY = f"{SHARE}/cluster.key"
 STRIPES = "striping_unit=262144"
 

@@ -2,8 +2,8 @@
 apart. This runs inside one of the nodes.
 
 Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a
-while, a node that crashes, links of a limited rate. STRIA_NODES=ceph runs what needs only a file system on CephFS, with
-more patience.
+while, a node that crashes, links of a limited rate. STRIA_NODES=ceph runs what needs only a file
+system on CephFS, with more patience.
 """
 
 import itertools

@@ -1,5 +1,5 @@
-"""Programs on a Ceph cluster that is started here, of Debian's packages (tests/nodes/ceph.sh), whose
-stores are BlueStore's: the drivers' conformance suite, FLASH checkpoints with restarts, the drop-in,
+"""Programs on a Ceph cluster that is started here, of Debian's packages (tests/nodes/ceph.sh), with
+stores of BlueStore's: the drivers' conformance suite, FLASH checkpoints with restarts, the drop-in,
 the tools, programs that are killed, and a cluster that doesn't answer. Without the packages
 everything is skipped.
 

@@ -63,8 +63,8 @@ Wide product_by_words(const std::byte* from, const uint64_t* keys, int64_t words
 }
 
 #if defined(__x86_64__)
-// Four words at a time, for parts that are long enough. Halves of a word times parts of a key, of 28
-// and 27 bits, are below 2^60, so that 16 of them add up in 64 bits.
+// Four words at a time, for parts that are long enough. The halves of a word times the parts of a
+// key, of 28 and 27 bits, are below 2^60, so that 16 of them add up in 64 bits.
 constexpr int64_t kLeastVectorWords = 128;
 constexpr int64_t kAdditions = 16;
 constexpr int kKeyPartBits = 28;
