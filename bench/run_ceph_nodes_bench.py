@@ -193,7 +193,7 @@ class Bench:
                         value / max(native[quantity][i] for native in natives) for i, value in enumerate(values[quantity])
                     )
                 ratio = f" ({ratios[name]:.2f} x)" if natives else ""
-                columns.append(f"{name} {statistics.median(values[quantity]):.0f}{ratio}")
+                columns.append(f"{name} {statistics.median(values[quantity]):.3g}{ratio}")
             say(f"{title:42.42} {quantity:6}MB/s: {'  '.join(columns)}")
         with open(os.path.join(self.options.out, "nodes_ceph.json"), "w", encoding="utf-8") as file:
             json.dump({**self.record, "problems": self.problems}, file, indent=1)
