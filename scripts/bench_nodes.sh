@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # MPI-IO, HDF5, PnetCDF and the library on four virtual nodes on this machine, side by side with
-# the native implementations. Figures in out/bench/nodes.json. Needs root. usage:
-# scripts/bench_nodes.sh [OPTION of bench/run_nodes_bench.py ...]
+# the native implementations. Figures in out/bench/nodes.json. Needs root.
+# usage: scripts/bench_nodes.sh [OPTION of bench/run_nodes_bench.py ...]
+#        scripts/bench_nodes.sh ceph [OPTION of bench/run_ceph_nodes_bench.py ...]
+#   ceph: beside OMPIO and ROMIO on a CephFS of the nodes, with a store of their own directories;
+#   figures in out/bench/nodes_ceph.json. Without Ceph it says so and ends
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
@@ -9,4 +12,9 @@ source scripts/mpiexec_env.sh
 
 scripts/setup.sh
 stage build build_preset release stria_mpiio bench_flash_peers stria_cli || exit 1
-exec tests/nodes/cluster.sh enter build/venv/bin/python -B bench/run_nodes_bench.py "$@"
+program=bench/run_nodes_bench.py
+if [[ ${1:-} == ceph ]]; then
+  program=bench/run_ceph_nodes_bench.py
+  shift
+fi
+exec tests/nodes/cluster.sh enter build/venv/bin/python -B "$program" "$@"

@@ -30,6 +30,7 @@ def session_directory():
     # When ranks are killed, Open MPI leaves what they shared; it is removed with this directory.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
         os.environ[f"OMPI_MCA_{parameter}"] = directory
+    os.environ["STRIA_TEST_DIRECTORY"] = directory
     yield pathlib.Path(directory)
     shutil.rmtree(directory, ignore_errors=True)
 

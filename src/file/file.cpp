@@ -253,7 +253,7 @@ const Report& File::report() const {
   return live(session_)->report();
 }
 Hints File::hints() const {
-  return access::effective_hints(live(session_)->environment().hints);
+  return live(session_)->hints_in_effect();
 }
 const std::vector<std::string>& File::hint_warnings() const {
   return live(session_)->environment().hint_warnings;

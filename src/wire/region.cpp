@@ -7,6 +7,8 @@ namespace stria::wire {
 namespace {
 
 constexpr int64_t kOffsetLimit = int64_t{1} << 62;
+// Finding out how many pieces of a row lie in a stripe takes two divisions.
+constexpr int64_t kLeastRow = 8;
 
 }  // namespace
 
@@ -149,6 +151,24 @@ ByteRange SlotWalk::own_part(ByteRange range) {
   return own;
 }
 
+// The cursor's next pieces, when a row of them lies in the stripe that was met last.
+void SlotWalk::take_row() {
+  if (!cursor_ || cursor_->done()) {
+    return;
+  }
+  const PieceRow row = cursor_->row();
+  const int64_t room = stripe_.end - row.begin - row.piece_bytes;
+  if (row.count < kLeastRow || row.stride <= 0 || row.begin < stripe_.begin || room < 0) {
+    return;
+  }
+  const int64_t wanted = (region_.range_.end - cursor_->stream_position()) / row.piece_bytes;
+  const int64_t count = std::min({row.count, room / row.stride + 1, wanted});
+  if (count > 0) {
+    row_ = {row.begin + stripe_shift_, row.piece_bytes, row.stride, count};
+    cursor_->advance_row(count);
+  }
+}
+
 // The cursor goes on at the slot's next byte; the pieces between belong to other slots.
 void SlotWalk::skip_others(int64_t local) {
   if (!cursor_ || !region_.type_.is_sorted() || cursor_->done()) {
@@ -160,13 +180,17 @@ void SlotWalk::skip_others(int64_t local) {
   }
 }
 
-ByteRange SlotWalk::next(int64_t most_bytes, int64_t* looks) {
+ByteRange SlotWalk::next_anywhere(int64_t most_bytes, int64_t* looks) {
   while (left_.empty()) {
     ByteRange range;
     if (*looks <= 0) {
       return {};
     }
     --*looks;
+    if (row_.count > 0) {
+      left_ = next_of_row();
+      break;
+    }
     if (!next_of_file(range)) {
       done_ = true;
       return {};
@@ -174,6 +198,8 @@ ByteRange SlotWalk::next(int64_t most_bytes, int64_t* looks) {
     left_ = own_part(range);
     if (left_.empty() && !range.empty()) {
       skip_others(layout_.below(slot_, range.end));
+    } else {
+      take_row();
     }
   }
   const ByteRange now{left_.begin, left_.begin + std::min(left_.size(), most_bytes)};

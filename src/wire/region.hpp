@@ -3,7 +3,8 @@
 //
 // Problem: a request may name more pieces than fit in a list, and may come from anywhere.
 // Method: everything is checked once, when it is decoded. The walk then reads the list in place, or
-// moves a cursor over the datatype and jumps over the stripes of other servers.
+// moves a cursor over the datatype, by as many pieces of a row as a stripe has, and jumps over the
+// stripes of other servers.
 // Cost: memory of the request's own size; time for the server's own pieces, for each of its
 // stripes, and for each entry of a list.
 #pragma once
@@ -68,11 +69,25 @@ class SlotWalk {
   /// The next range of the slot's own bytes, at most `most_bytes` of it. Empty when there are no
   /// more, or when it has looked at `*looks` ranges of the file, from which it takes what it looked
   /// at: done() tells.
-  ByteRange next(int64_t most_bytes, int64_t* looks);
+  ByteRange next(int64_t most_bytes, int64_t* looks) {
+    if (row_.count == 0 || row_.piece_bytes > most_bytes || !left_.empty() || *looks <= 0) {
+      return next_anywhere(most_bytes, looks);
+    }
+    --*looks;
+    return next_of_row();
+  }
   bool done() const { return done_; }
 
  private:
+  ByteRange next_anywhere(int64_t most_bytes, int64_t* looks);
+  ByteRange next_of_row() {
+    const ByteRange now{row_.begin, row_.begin + row_.piece_bytes};
+    row_.begin += row_.stride;
+    --row_.count;
+    return now;
+  }
   bool next_of_file(ByteRange& range);
+  void take_row();
   ByteRange own_part(ByteRange range);
   void skip_others(int64_t local);
 
@@ -87,6 +102,7 @@ class SlotWalk {
   std::optional<Cursor> cursor_;
   ByteRange stripe_;          // of the file, the slot's stripe that was met last
   int64_t stripe_shift_ = 0;  // from a place in that stripe to the slot's own
+  PieceRow row_;              // the next pieces, among the slot's bytes; the cursor is behind them
 };
 
 /// Checks one range of a list as it comes, and gives it. The end of the range is where the next

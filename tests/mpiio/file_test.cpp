@@ -112,6 +112,22 @@ void sizes(const Suite& suite) {
   remove_later(suite, path);
 }
 
+// Where no hint gives the size of the collective buffers, the planner's choice is told.
+void planned_buffers(const Suite& suite) {
+  const std::string path = suite.path("planned");
+  MPI_File file = MPI_FILE_NULL;
+  EXPECT_MPI(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+  MPI_Info used = MPI_INFO_NULL;
+  EXPECT_MPI(MPI_File_get_info(file, &used));
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(used, "cb_buffer_size", MPI_MAX_INFO_VAL, value, &found);
+  EXPECT(!suite.is_stria() || std::atoll(value) >= 1 << 20, "cb_buffer_size is ", found != 0 ? value : "absent");
+  MPI_Info_free(&used);
+  EXPECT_MPI(MPI_File_close(&file));
+  remove_later(suite, path);
+}
+
 // The file of hints counts below the program's own, and that of rank 0 counts on every rank.
 void hints_from_a_file(const Suite& suite) {
   const std::string path = suite.path("tuned");
@@ -498,6 +514,7 @@ int main(int argc, char** argv) {
       {"delete", deletion},
       {"sizes", sizes},
       {"hints and group", hints_and_group},
+      {"planned buffers", planned_buffers},
       {"hints from a file", hints_from_a_file},
       {"views asked back", views_asked_back},
       {"atomicity", atomicity},

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # A CephFS for the nodes of cluster.sh --fs ceph: a monitor, a manager, a metadata server and three
-# stores in memory, on the head; each node mounts it by ceph-fuse. Debian packages: ceph-mon
-# ceph-mgr ceph-osd ceph-mds ceph-common ceph-fuse.
+# stores, on the head; each node mounts it by ceph-fuse. Debian packages: ceph-mon ceph-mgr ceph-osd
+# ceph-mds ceph-common ceph-fuse.
 #
-#   ceph.sh start DIRECTORY ADDRESS   what it keeps is in DIRECTORY. Exit code 77 where a
-#                                     package is missing
+#   ceph.sh start DIRECTORY ADDRESS [memstore|bluestore]
+#                                     the stores are in memory, or files in DIRECTORY, where all
+#                                     else is. Exit code 77 where a package is missing
 #   ceph.sh mount DIRECTORY PLACE
 #   ceph.sh stop DIRECTORY
 set -eu
 
-write_settings() { # DIRECTORY ADDRESS
+write_settings() { # DIRECTORY ADDRESS STORE
   cat >"$1/ceph.conf" <<END
 [global]
 fsid = $(cat /proc/sys/kernel/random/uuid)
@@ -24,8 +25,10 @@ osd pool default size = 1
 osd pool default min size = 1
 osd pool default pg autoscale mode = off
 osd crush chooseleaf type = 0
-osd objectstore = memstore
+osd objectstore = $3
 memstore device bytes = 1073741824
+bluestore block size = 4294967296
+osd memory target = 939524096
 mgr initial modules =
 run dir = $1
 admin socket = $1/\$name.\$pid.asok
@@ -39,7 +42,7 @@ osd data = $1/osd.\$id
 END
 }
 
-start() { # DIRECTORY ADDRESS
+start() { # DIRECTORY ADDRESS [STORE]
   local place=$1 ceph i tool
   for tool in ceph-mon ceph-mgr ceph-osd ceph-mds ceph ceph-fuse; do
     if ! command -v "$tool" >/dev/null; then
@@ -48,7 +51,7 @@ start() { # DIRECTORY ADDRESS
     fi
   done
   mkdir -p "$place"/{mon,mgr,mds,osd.{0,1,2}}
-  write_settings "$place" "$2"
+  write_settings "$place" "$2" "${3:-memstore}"
   ceph=(-c "$place/ceph.conf")
   monmaptool --create --fsid "$(sed -n 's/^fsid = //p' "$place/ceph.conf")" --addv a "[v2:$2:3300]" "$place/map" >/dev/null
   {

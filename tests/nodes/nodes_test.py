@@ -2,8 +2,8 @@
 apart. This runs inside one of the nodes.
 
 Run by scripts/check_nodes.sh. STRIA_NODES_LONG=1 adds what takes minutes: a link that is cut for a
-while, a node that crashes. STRIA_NODES=ceph runs what needs only a file system on CephFS, with
-more patience.
+while, a node that crashes, links of a limited rate. STRIA_NODES=ceph runs what needs only a file
+system on CephFS, with more patience.
 """
 
 import itertools
@@ -21,7 +21,8 @@ MPI = os.environ.get("STRIA_MPI", "openmpi")
 BUILD = ROOT / "build" / os.environ.get("STRIA_NODES_PRESET", "release" if MPI == "openmpi" else "release-mpich")
 LONG = os.environ.get("STRIA_NODES_LONG") == "1"
 SHARE = "/mnt/share"
-KINDS = ["ceph"] if os.environ.get("STRIA_NODES") == "ceph" else ["local", "cache"]
+SLOW = "100mbit"  # a directory itself, and links of that rate
+KINDS = ["ceph"] if os.environ.get("STRIA_NODES") == "ceph" else ["local", "cache", *([SLOW] if LONG else [])]
 LIMIT_SECONDS = 400 if "ceph" in KINDS else 120
 # Ranks, and the nodes that they are dealt to.
 FOUR_BY_TWO = ["-n", "8"]
@@ -39,11 +40,11 @@ def cluster(*arguments):
 
 @pytest.fixture(params=KINDS, scope="module")
 def nodes(request):
-    """Four nodes; the kind of their shared directory."""
+    """Four nodes; the kind of their shared directory, or the rate of their links."""
     if os.environ.get("STRIA_CLUSTER") is None:
         pytest.skip("run by scripts/check_nodes.sh")
     try:
-        cluster("up", 4, "--fs", request.param)
+        cluster("up", 4, *(["--rate", SLOW] if request.param == SLOW else ["--fs", request.param]))
         yield request.param
     finally:
         cluster("down")
@@ -53,6 +54,12 @@ def nodes(request):
 def local(nodes):
     if nodes != "local":
         pytest.skip("it asks nothing of the file system")
+
+
+@pytest.fixture()
+def unlimited(nodes):
+    if nodes == SLOW:
+        pytest.skip("it asks nothing of the links' rate")
 
 
 @pytest.fixture()
@@ -127,7 +134,7 @@ def test_drop_in(coherent, program):
 
 
 @pytest.mark.parametrize("seed", [1, 20])
-def test_drop_in_on_caching_nodes(nodes, seed):
+def test_drop_in_on_caching_nodes(nodes, unlimited, seed):
     """After a sync, a rank reads what a rank of another node has written, although its page cache
     knows nothing of it."""
     if nodes == "ceph" and seed == 20:
@@ -154,7 +161,7 @@ def test_failures(local):
         ("write:rank=4:kill", "", ["--async"]),
     ],
 )
-def test_library_on_failing_storage(nodes, fault, told, ways):
+def test_library_on_failing_storage(unlimited, fault, told, ways):
     """A rank of another node can't write, its first rank can't sync, or one is killed: every rank
     hears of it, and the old file remains."""
     out = f"{SHARE}/fail"
@@ -235,7 +242,7 @@ def test_cut_link_in_the_background(local):
 
 
 @long_only
-def test_cut_link_that_heals(nodes):
+def test_cut_link_that_heals(unlimited):
     """A link that is down for some seconds costs these seconds, no more."""
     process = start(FOUR_BY_TWO, BUILD / "bin/stria", "flash", "io", "--dir", SHARE, "--rounds", 6, "--blocks", 20, "--verify")
     for _ in range(2):
@@ -248,7 +255,7 @@ def test_cut_link_that_heals(nodes):
 
 
 @long_only
-def test_crashed_node_leaves_whole_files(nodes):
+def test_crashed_node_leaves_whole_files(unlimited):
     """Last of all: the node does not come back."""
     out = f"{SHARE}/crash"
     process = start(FOUR_BY_TWO, BUILD / "bin/stria", "flash", "sedov", "--dim", 2, "--max-level", 4, "--out", out, "--steps",

@@ -29,15 +29,18 @@ EACH_RANK = ["sh", "-c", '"$@"; echo "rank $OMPI_COMM_WORLD_RANK ended with $?."
 ALL_RIGHT = "every value of every file was checked"
 
 
+servers = []
+
+
 def serve(index):
-    """The server of a node; the first is the manager."""
+    """Starts the server of a node; the first is the manager."""
     join = ["--join", ADDRESSES[0]] if index > 0 else []
     line = [CLUSTER, "on", NODES[index], STRIA, "serve", "--dir", OWN, "--listen", ADDRESSES[index], "--key", KEY, *join]
     process = subprocess.Popen(
         list(map(str, line)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
     )
+    servers.append(process)
     assert ADDRESSES[index] in process.stdout.readline()
-    return process
 
 
 @pytest.fixture(params=["unlimited", "100mbit"] if LONG else ["unlimited"], scope="module")
@@ -45,15 +48,16 @@ def rate(request):
     """Four nodes with a server each; the rate of their links."""
     if os.environ.get("STRIA_CLUSTER") is None:
         pytest.skip("run by scripts/check_nodes.sh")
-    processes = []
     try:
         cluster("up", 4, *([] if request.param == "unlimited" else ["--rate", request.param]))
         cluster("on", "n1", "sh", "-c", f"umask 077; head -c 32 /dev/urandom > {KEY}")
-        processes += [serve(index) for index in range(len(NODES))]
+        for index in range(len(NODES)):
+            serve(index)
         yield request.param
     finally:
         cluster("down")
-        for process in processes:
+        while servers:
+            process = servers.pop()
             process.kill()
             process.communicate()
 
@@ -165,6 +169,18 @@ def test_a_link_that_is_cut_for_a_while(fast):
     time.sleep(2)
     assert process.poll() is None, "it has not been cut in the middle"
     cluster("heal", "n4")
+    code, output = finish(process)
+    assert code == 0 and ALL_RIGHT in output and output.count("ended with 0.") == 6, output
+
+
+@long_only
+def test_a_server_that_is_killed_and_returns(fast):
+    """Its clients make again what was not answered, and every value is right."""
+    process = begin("returns")
+    cluster("on", "n4", "pkill", "-KILL", "-x", "stria")
+    time.sleep(1)
+    assert process.poll() is None, "it was not killed in the middle"
+    serve(3)
     code, output = finish(process)
     assert code == 0 and ALL_RIGHT in output and output.count("ended with 0.") == 6, output
 

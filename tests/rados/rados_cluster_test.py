@@ -1,6 +1,7 @@
-"""Programs on a Ceph cluster that is started here, of Debian's packages (tests/nodes/ceph.sh): the
-drivers' conformance suite, FLASH checkpoints with restarts, the drop-in, the tools, programs that
-are killed, and a cluster that doesn't answer. Without the packages everything is skipped.
+"""Programs on a Ceph cluster that is started here, of Debian's packages (tests/nodes/ceph.sh), with
+stores of BlueStore's: the drivers' conformance suite, FLASH checkpoints with restarts, the drop-in,
+the tools, programs that are killed, and a cluster that doesn't answer. Without the packages
+everything is skipped.
 
 From the environment, beside stria_program's: STRIA_MPIIO (the drop-in), STRIA_BIN (its programs).
 """
@@ -61,13 +62,16 @@ def cluster(tmp_path_factory):
     if os.geteuid() != 0:
         pytest.skip("a cluster is started by root only")
     directory = tmp_path_factory.mktemp("ceph")
-    started = subprocess.run([CEPH, "start", directory, ADDRESS], capture_output=True, text=True, timeout=300, check=False)
+    started = subprocess.run(
+        [CEPH, "start", directory, ADDRESS, "bluestore"], capture_output=True, text=True, timeout=300, check=False
+    )
     if started.returncode == 77:
         pytest.skip(f"no Ceph here: {started.stdout.strip()}")
     try:
         assert started.returncode == 0, started.stdout + started.stderr
         running = Cluster(directory)
         running.command("ceph", "osd", "pool", "create", POOL, "16")
+        assert json.loads(running.command("ceph", "osd", "metadata", "0", "-f", "json"))["osd_objectstore"] == "bluestore"
         os.environ["CEPH_CONF"] = str(running.settings)
         yield running
     finally:

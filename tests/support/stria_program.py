@@ -12,6 +12,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 
 from mpiexec_env import mpiexec_environment
@@ -74,8 +75,13 @@ def command_line(arguments, ranks):
 def start(arguments, ranks=0, fault=None, user=None, **streams):
     """Starts a run in a session of its own, for tests that kill it, and as the user of that number
     where one is given."""
+    settings = environment(fault)
+    if ranks == 0 and user is None and "STRIA_TEST_DIRECTORY" in os.environ:
+        # Otherwise they all use the same directory of Open MPI's, and each removes it when it ends.
+        own = tempfile.mkdtemp(prefix="mpi_", dir=os.environ["STRIA_TEST_DIRECTORY"])
+        settings.setdefault("OMPI_MCA_orte_tmpdir_base", own)
     return subprocess.Popen(
-        command_line(arguments, ranks), env=environment(fault), stdin=subprocess.DEVNULL, start_new_session=True,
+        command_line(arguments, ranks), env=settings, stdin=subprocess.DEVNULL, start_new_session=True,
         user=user, group=user, extra_groups=None if user is None else [], **streams,
     )  # fmt: skip
 

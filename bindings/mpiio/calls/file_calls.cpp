@@ -117,7 +117,8 @@ Hints hints_in_effect(File& file) {
       access::plan_aggregators(file.storage().handle().capabilities(), file.hints(), file.comm());
   hints["cb_nodes"] = std::to_string(plan.aggregators.size());
   hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), plan.aggregators);
-  hints["cb_buffer_size"] = std::to_string(plan.buffer_bytes);
+  hints["cb_buffer_size"] =
+      std::to_string(access::usual_buffer_bytes(file.storage().handle().capabilities(), file.hints(), file.comm()));
   // Storage that isn't striped has no stripes to report.
   hints.erase("striping_unit");
   hints.erase("striping_factor");

@@ -348,6 +348,15 @@ void shorten_rounds(ThroughAggregators& through, const RequestShape& shape, cons
 
 }  // namespace
 
+int64_t usual_buffer_bytes(const storage::Capabilities& of_storage, const ResolvedHints& hints, const Comm& comm) {
+  ThroughAggregators through = plan_aggregators(of_storage, hints, comm);
+  const RequestShape dense{};
+  if (short_rounds_pay(dense, with_hints(of_storage, hints), hints, comm)) {
+    shorten_rounds(through, dense, hints, comm);
+  }
+  return through.buffer_bytes;
+}
+
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
   const storage::Capabilities capabilities = with_hints(of_storage, hints);

@@ -84,6 +84,10 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilit
 /// The aggregators of an operation that goes through some. As make_plan().
 ThroughAggregators plan_aggregators(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
 
+/// All collective buffers of one aggregator together, for requests whose pieces are dense, as most
+/// are. As make_plan().
+int64_t usual_buffer_bytes(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
+
 /// Decides how the storage is used for a write. Large durable data goes past the page cache where
 /// the storage allows it, because the sync at the end would wait for the same writing.
 StorageUse plan_storage(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints);

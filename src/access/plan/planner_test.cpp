@@ -356,6 +356,25 @@ TEST(Planner, RoundsAreShortOnStorageOfTheOneNode) {
   EXPECT_EQ(buffer_of(4, kShortPieces, {}, hints), 5 << 20);
 }
 
+TEST(Planner, TheUsualBufferIsThatOfDensePieces) {
+  const auto usual = [](int ranks_per_node, const ResolvedHints& hints = {}) {
+    std::vector<int64_t> bytes(4);
+    const auto report = run_simulated({.ranks = 4, .ranks_per_node = ranks_per_node}, [&](Comm& comm) {
+      bytes[static_cast<size_t>(comm.rank())] = usual_buffer_bytes({}, hints, comm);
+    });
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    EXPECT_EQ(bytes, std::vector<int64_t>(4, bytes[0]));
+    const auto planned = plan_on(4, ranks_per_node, kShortPieces, {}, hints).as<ThroughAggregators>()->buffer_bytes;
+    EXPECT_EQ(bytes[0], planned);
+    return bytes[0];
+  };
+  EXPECT_EQ(usual(4), 1 << 20);
+  EXPECT_EQ(usual(2), 32 << 20);
+  ResolvedHints hints;
+  hints.collective_buffer_bytes = 5 << 20;
+  EXPECT_EQ(usual(4, hints), 5 << 20);
+}
+
 TEST(Planner, SeveralRanksOfOneNodeAggregateInShortRounds) {
   const auto count = [&](int ranks, int ranks_per_node, const RequestShape& shape = kShortPieces) {
     return plan_on(ranks, ranks_per_node, shape).aggregators().size();

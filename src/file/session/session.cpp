@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "access/plan/facts.hpp"
+#include "access/plan/planner.hpp"
 #include "base/hash.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "storage/path.hpp"
@@ -288,6 +289,12 @@ void Session::note_time() {
 
 void Session::count_transfer(bool put, int64_t bytes) {
   counters_->call(put ? trace::Direction::kWrite : trace::Direction::kRead, bytes);
+}
+
+Hints Session::hints_in_effect() const {
+  Hints hints = access::effective_hints(environment_.hints);
+  hints["cb_buffer_size"] = std::to_string(access::usual_buffer_bytes(capabilities_, environment_.hints, *environment_.comm));
+  return hints;
 }
 
 void Session::note_plan(const access::Plan& plan) {

@@ -99,6 +99,8 @@ class Session {
   Comm& comm() const { return *environment_.comm; }
   const Report& report() const { return report_; }
   const Environment& environment() const { return environment_; }
+  /// The hints, with the planner's choice where they leave the collective buffers to it.
+  Hints hints_in_effect() const;
   /// The note for reports of waits in `call`, which must live as long as the program.
   CallNote note(const char* call) const;
   /// Counts a call of put() or get().

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/copy_piece.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 
@@ -31,7 +32,7 @@ using Mode = BlockLocks::Mode;
 uint64_t take_pieces(const Part& part, const std::byte* block) {
   const uint64_t sum = sum_of_block(block);
   for (const Piece& piece : part.pieces) {
-    std::memcpy(piece.data, block + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
+    copy_piece(piece.data, block + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
   }
   return sum;
 }

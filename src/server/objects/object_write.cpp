@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/copy_piece.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 #include "server/objects/object.hpp"
@@ -21,7 +22,7 @@ constexpr int64_t kWorthBytes = 192;
 /// Puts the pieces of one block where they belong in its content.
 void lay(std::span<const Piece> pieces, std::byte* content) {
   for (const Piece& piece : pieces) {
-    std::memcpy(content + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
+    copy_piece(content + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
   }
 }
 
@@ -36,7 +37,7 @@ bool Object::copy_pieces(std::span<const Piece> pieces, std::byte* content, bool
       const ByteRange words{align_down(piece.range.begin, kSumWordBytes), align_up(piece.range.end, kSumWordBytes)};
       const ByteRange range = writes ? piece.range : words;
       std::byte* const at = content + range.begin % kBlockBytes;
-      std::memcpy(writes ? map_ + range.begin : at, writes ? at : map_ + range.begin, static_cast<size_t>(range.size()));
+      copy_piece(writes ? map_ + range.begin : at, writes ? at : map_ + range.begin, static_cast<size_t>(range.size()));
     }
   };
   return guarded_copy(copy);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/copy_piece.hpp"
 #include "base/hash.hpp"
 
 namespace stria::storage {
@@ -101,7 +102,7 @@ void FrameSender::next_frame(std::span<const std::byte> body) {
     }
     std::byte* to = gathered_.get();
     for (const iovec& piece : payload) {
-      std::memcpy(to, piece.iov_base, piece.iov_len);
+      copy_piece(to, piece.iov_base, piece.iov_len);
       to += piece.iov_len;
     }
     payload.assign(1, {gathered_.get(), static_cast<size_t>(bytes)});
@@ -234,7 +235,7 @@ Status FrameReceiver::finish_payload() {
   if (is_gathered_) {
     const std::byte* from = gathered_.get();
     for (const iovec& piece : places_) {
-      std::memcpy(piece.iov_base, from, piece.iov_len);
+      copy_piece(piece.iov_base, from, piece.iov_len);
       from += piece.iov_len;
     }
   }

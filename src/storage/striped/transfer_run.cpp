@@ -19,17 +19,25 @@ constexpr int64_t kWindowPieces = 1 << 18;
 }  // namespace
 
 struct TransferRun::Slot : ReplySink {
+  /// A stretch of a read within a stripe.
+  struct Piece {
+    int64_t local = 0;  // where it is among the slot's bytes
+    std::byte* data = nullptr;
+    int64_t bytes = 0;
+  };
+
+  TransferRun* run = nullptr;
   int64_t number = 0;
-  wire::Layout layout;
-  bool reads = false;
   std::vector<ByteRange> ranges;  // of the file
   std::vector<iovec> memory;      // of the slot's bytes of those ranges, in order
-  std::vector<int64_t> local;     // reads: where each piece is among the slot's bytes
-  std::vector<iovec> existing;    // reads: what the slot has of them
+  int64_t file_end = 0;           // where the last of those bytes ends in the file
   int64_t local_bytes = 0;        // reads: the end of the slot's bytes
+  std::vector<Piece> pieces;      // reads: only if a slot has fewer bytes than asked for
+  std::vector<iovec> existing;    // reads: what the slot has of them
 
   void add_piece(int64_t offset, std::byte* data, int64_t bytes) {
-    if (!reads && !memory.empty()) {
+    file_end = std::max(file_end, offset + bytes);
+    if (!memory.empty()) {
       iovec& last = memory.back();
       if (static_cast<std::byte*>(last.iov_base) + last.iov_len == data) {
         last.iov_len += static_cast<size_t>(bytes);
@@ -37,22 +45,22 @@ struct TransferRun::Slot : ReplySink {
       }
     }
     memory.push_back({data, static_cast<size_t>(bytes)});
-    if (reads) {
-      local.push_back(layout.below(number, offset));
-    }
   }
 
-  int64_t available(size_t piece) const {
-    return std::clamp<int64_t>(local_bytes - local[piece], 0, static_cast<int64_t>(memory[piece].iov_len));
-  }
+  bool is_short() const { return local_bytes < run->layout_.below(number, file_end); }
+  int64_t available(const Piece& piece) const { return std::clamp<int64_t>(local_bytes - piece.local, 0, piece.bytes); }
 
   Result<std::span<const iovec>> places(std::span<const std::byte> reply) override {
     STRIA_ASSIGN_OR_RETURN(const auto extent, wire::decode<wire::Extent>(reply));
     local_bytes = extent.local_bytes;
+    if (!is_short()) {
+      return std::span<const iovec>(memory);
+    }
+    run->keep_pieces();
     existing.clear();
-    for (size_t i = 0; i < memory.size(); ++i) {
-      if (const int64_t bytes = available(i); bytes > 0) {
-        existing.push_back({memory[i].iov_base, static_cast<size_t>(bytes)});
+    for (const Piece& piece : pieces) {
+      if (const int64_t bytes = available(piece); bytes > 0) {
+        existing.push_back({piece.data, static_cast<size_t>(bytes)});
       }
     }
     return std::span<const iovec>(existing);
@@ -61,29 +69,80 @@ struct TransferRun::Slot : ReplySink {
   void clear() {
     ranges.clear();
     memory.clear();
-    local.clear();
+    pieces.clear();
+    file_end = 0;
   }
 };
 
 TransferRun::TransferRun(StripedFile& file) : file_(file), layout_(file.layout_) {
   slots_.resize(static_cast<size_t>(layout_.slot_count));
   for (size_t i = 0; i < slots_.size(); ++i) {
+    slots_[i].run = this;
     slots_[i].number = static_cast<int64_t>(i);
-    slots_[i].layout = layout_;
   }
 }
 
 TransferRun::~TransferRun() = default;
 
-// Cuts the memory at the stripes.
-void TransferRun::add_pieces(ByteRange range, std::byte* memory) {
+/// Most ranges lie in the same stripe as the one before, and need no division.
+void TransferRun::enter_stripe(int64_t offset) {
+  if (!stripe_.contains(offset)) {
+    stripe_.begin = align_down(offset, layout_.stripe_bytes);
+    stripe_.end = stripe_.begin + layout_.stripe_bytes;
+    stripe_slot_ = static_cast<size_t>(layout_.slot_of(offset));
+  }
+}
+
+/// Cuts the memory of a range at the stripes: visit(slot, offset, memory, bytes).
+template <typename Visit>
+void TransferRun::each_piece(ByteRange range, std::byte* memory, Visit visit) {
   while (!range.empty()) {
-    const int64_t stripe_end = align_down(range.begin, layout_.stripe_bytes) + layout_.stripe_bytes;
-    const int64_t bytes = std::min(range.end, stripe_end) - range.begin;
-    slots_[static_cast<size_t>(layout_.slot_of(range.begin))].add_piece(range.begin, memory, bytes);
+    enter_stripe(range.begin);
+    const int64_t bytes = std::min(range.end, stripe_.end) - range.begin;
+    visit(slots_[stripe_slot_], range.begin, memory, bytes);
     range.begin += bytes;
     memory += bytes;
   }
+}
+
+/// The same for the bytes of a datatype.
+template <typename Visit>
+void TransferRun::each_piece(const TypeWindow& region, std::byte* data, Visit visit) {
+  Cursor cursor(region.type, region.displacement);
+  cursor.seek(region.window.begin);
+  while (cursor.stream_position() < region.window.end) {
+    ByteRange piece = cursor.piece();
+    piece.end = std::min(piece.end, piece.begin + region.window.end - cursor.stream_position());
+    each_piece(piece, data + (cursor.stream_position() - region.window.begin), visit);
+    cursor.advance(piece.size());
+  }
+}
+
+/// For all slots at once: notes the pieces of the batch, once one of them has fewer bytes than it
+/// was asked for.
+void TransferRun::keep_pieces() {
+  if (has_pieces_) {
+    return;
+  }
+  has_pieces_ = true;
+  const auto keep = [this](Slot& slot, int64_t offset, std::byte* data, int64_t bytes) {
+    slot.pieces.push_back({layout_.below(slot.number, offset), data, bytes});
+  };
+  if (region_ != nullptr) {
+    each_piece(*region_, region_data_, keep);
+  }
+  for (const ReadSegment& segment : batch_) {
+    each_piece({segment.offset, segment.offset + segment.bytes}, segment.data, keep);
+  }
+}
+
+void TransferRun::add_range(Slot& slot, ByteRange range) {
+  if (!reads_ && !slot.ranges.empty() && slot.ranges.back().end == range.begin) {
+    slot.ranges.back().end = range.end;
+    return;
+  }
+  slot.ranges.push_back(range);
+  batch_ranges_ = std::max(batch_ranges_, static_cast<int64_t>(slot.ranges.size()));
 }
 
 // A range goes whole to each server that it touches. Neighbouring ranges are joined.
@@ -91,18 +150,18 @@ void TransferRun::add(ByteRange range, std::byte* memory) {
   if (range.empty()) {
     return;
   }
-  const int64_t first = range.begin / layout_.stripe_bytes;
-  const int64_t last = std::min((range.end - 1) / layout_.stripe_bytes, first + layout_.slot_count - 1);
-  for (int64_t stripe = first; stripe <= last; ++stripe) {
-    auto& ranges = slots_[static_cast<size_t>(stripe % layout_.slot_count)].ranges;
-    if (!reads_ && !ranges.empty() && ranges.back().end == range.begin) {
-      ranges.back().end = range.end;
-    } else {
-      ranges.push_back(range);
-      batch_ranges_ = std::max(batch_ranges_, static_cast<int64_t>(ranges.size()));
+  enter_stripe(range.begin);
+  if (range.end <= stripe_.end) {
+    add_range(slots_[stripe_slot_], range);
+  } else {
+    const int64_t first = range.begin / layout_.stripe_bytes;
+    const int64_t last = std::min((range.end - 1) / layout_.stripe_bytes, first + layout_.slot_count - 1);
+    for (int64_t stripe = first; stripe <= last; ++stripe) {
+      add_range(slots_[static_cast<size_t>(stripe % layout_.slot_count)], range);
     }
   }
-  add_pieces(range, memory);
+  each_piece(range, memory,
+             [](Slot& slot, int64_t offset, std::byte* data, int64_t bytes) { slot.add_piece(offset, data, bytes); });
 }
 
 Status TransferRun::run_batch() {
@@ -136,19 +195,17 @@ Status TransferRun::run_batch() {
 // Bytes that a slot doesn't have are zero where they lie before the end of the file.
 Status TransferRun::settle_short_reads() {
   for (const Slot& slot : slots_) {
-    for (size_t i = 0; i < slot.memory.size(); ++i) {
-      const auto bytes = static_cast<int64_t>(slot.memory[i].iov_len);
-      const int64_t here = slot.available(i);
-      if (here == bytes) {
-        continue;
-      }
-      if (known_bytes_ < 0) {
-        STRIA_ASSIGN_OR_RETURN(known_bytes_, file_.file_bytes());
-      }
-      const int64_t place = layout_.place_of(slot.number, slot.local[i]);
-      const int64_t in_file = std::clamp(known_bytes_ - place, here, bytes);
-      std::memset(static_cast<std::byte*>(slot.memory[i].iov_base) + here, 0, static_cast<size_t>(in_file - here));
-      missing_bytes_ += bytes - in_file;
+    if (slot.memory.empty() || !slot.is_short()) {
+      continue;
+    }
+    if (known_bytes_ < 0) {
+      STRIA_ASSIGN_OR_RETURN(known_bytes_, file_.file_bytes());
+    }
+    for (const Slot::Piece& piece : slot.pieces) {
+      const int64_t here = slot.available(piece);
+      const int64_t in_file = std::clamp(known_bytes_ - layout_.place_of(slot.number, piece.local), here, piece.bytes);
+      std::memset(piece.data + here, 0, static_cast<size_t>(in_file - here));
+      missing_bytes_ += piece.bytes - in_file;
     }
   }
   return {};
@@ -162,6 +219,7 @@ Status TransferRun::flush() {
   for (Slot& slot : slots_) {
     slot.clear();
   }
+  has_pieces_ = false;
   batch_ranges_ = 0;
   return outcome;
 }
@@ -183,17 +241,17 @@ Status TransferRun::write(std::span<const WriteSegment> segments) {
 
 Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
   reads_ = true;
-  for (Slot& slot : slots_) {
-    slot.reads = true;
-  }
   int64_t total = 0;
-  size_t pieces = 0;
-  for (const ReadSegment& segment : segments) {
+  size_t begin = 0;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const ReadSegment& segment = segments[i];
     total += segment.bytes;
     add({segment.offset, segment.offset + segment.bytes}, segment.data);
-    if (batch_ranges_ == wire::kMaxListRanges || ++pieces == kMaxPieces) {
+    batch_ = segments.subspan(begin, i + 1 - begin);
+    if (batch_ranges_ == wire::kMaxListRanges || batch_.size() == kMaxPieces) {
       STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", file_.path_, segment.offset, segment.bytes)));
-      pieces = 0;
+      begin = i + 1;
+      batch_ = {};
     }
   }
   const ReadSegment none;
@@ -204,16 +262,11 @@ Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
 
 // The client walks the pieces to find the memory of each server's bytes. Each server walks them
 // to find its own.
-Status TransferRun::add_window(const TypeWindow& region, std::byte* data) {
-  Cursor cursor(region.type, region.displacement);
-  cursor.seek(region.window.begin);
+Status TransferRun::move_window(const TypeWindow& region, std::byte* data) {
   region_ = &region;
-  while (cursor.stream_position() < region.window.end) {
-    ByteRange piece = cursor.piece();
-    piece.end = std::min(piece.end, piece.begin + region.window.end - cursor.stream_position());
-    add_pieces(piece, data + (cursor.stream_position() - region.window.begin));
-    cursor.advance(piece.size());
-  }
+  region_data_ = data;
+  each_piece(region, data,
+             [](Slot& slot, int64_t offset, std::byte* memory, int64_t bytes) { slot.add_piece(offset, memory, bytes); });
   const Status outcome = flush();
   region_ = nullptr;
   return outcome;
@@ -233,17 +286,14 @@ Status TransferRun::each_window(const TypeWindow& region, Part part) {
 Status TransferRun::write_type(const TypeWindow& region, const std::byte* data) {
   return each_window(region, [&](ByteRange window) {
     auto* from = const_cast<std::byte*>(data) + (window.begin - region.window.begin);  // only read
-    return add_window({region.type, region.displacement, window}, from).with_context(describe("write", file_.path_));
+    return move_window({region.type, region.displacement, window}, from).with_context(describe("write", file_.path_));
   });
 }
 
 Result<int64_t> TransferRun::read_type(const TypeWindow& region, std::byte* data) {
   reads_ = true;
-  for (Slot& slot : slots_) {
-    slot.reads = true;
-  }
   STRIA_RETURN_IF_ERROR(each_window(region, [&](ByteRange window) {
-    return add_window({region.type, region.displacement, window}, data + (window.begin - region.window.begin))
+    return move_window({region.type, region.displacement, window}, data + (window.begin - region.window.begin))
         .with_context(describe("read", file_.path_));
   }));
   return region.window.size() - missing_bytes_;

@@ -3,9 +3,11 @@
 //
 // Method: each slot gets a message with the ranges that touch it, uncut. A list of the caller's
 // memory, cut at the stripes, follows the same order. A batch ends where a slot's message is full.
-// The reply to a read says where the slot's bytes end. If it has fewer than asked for, the rest is
-// a hole or lies past the end of the file; the file's size tells which.
-// Cost: 16 bytes (for reads 32) for each piece of memory in a batch.
+// The reply to a read says where the slot's bytes end. If it has fewer than asked for, the batch is
+// walked once more, piece by piece. The rest is a hole or lies past the end of the file; the file's
+// size tells which.
+// Cost: 16 bytes for each piece of memory in a batch, where neighbours are one, and for each range
+// of a list; where a slot has fewer bytes, 40 more for each piece.
 #pragma once
 
 #include <span>
@@ -30,9 +32,15 @@ class TransferRun {
   /// What one server is asked for.
   struct Slot;
 
+  void enter_stripe(int64_t offset);
+  template <typename Visit>
+  void each_piece(ByteRange range, std::byte* memory, Visit visit);
+  template <typename Visit>
+  void each_piece(const TypeWindow& region, std::byte* data, Visit visit);
+  void keep_pieces();
+  void add_range(Slot& slot, ByteRange range);
   void add(ByteRange range, std::byte* memory);
-  void add_pieces(ByteRange range, std::byte* memory);
-  Status add_window(const TypeWindow& region, std::byte* data);
+  Status move_window(const TypeWindow& region, std::byte* data);
   Status flush();
   Status run_batch();
   Status settle_short_reads();
@@ -43,6 +51,11 @@ class TransferRun {
   wire::Layout layout_;
   bool reads_ = false;
   const TypeWindow* region_ = nullptr;  ///< sent instead of lists
+  std::byte* region_data_ = nullptr;
+  std::span<const ReadSegment> batch_;  ///< of a read by lists: what the batch has so far
+  bool has_pieces_ = false;             ///< of the batch
+  ByteRange stripe_;                    ///< the one that was met last
+  size_t stripe_slot_ = 0;
   std::vector<Slot> slots_;
   int64_t batch_ranges_ = 0;
   int64_t known_bytes_ = -1;  ///< size of the file, once it was asked for
