@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include <mutex>
 
@@ -14,6 +15,8 @@ struct sigaction handler_before;
 
 void on_bus_error(int number, siginfo_t* info, void* context) {
   if (way_out != nullptr) {
+    // What the thread had blocked before is all that stays so.
+    pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(context)->uc_sigmask, nullptr);
     siglongjmp(*way_out, 1);
   }
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) {
@@ -27,7 +30,7 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
 void install() {
   struct sigaction action = {};
   action.sa_sigaction = on_bus_error;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;  // left by a jump, the signal must not stay blocked
+  action.sa_flags = SA_SIGINFO;
   sigaction(SIGBUS, &action, &handler_before);
 }
 
