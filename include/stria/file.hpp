@@ -250,6 +250,7 @@ class File {
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
   /// other than 0 may pass null for `rows`; rows that they pass are compared with those of rank 0.
+  /// What lies between the columns of a row is neither compared nor kept.
   /// Collective: as create_dataset().
   void create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                     const void* rows);

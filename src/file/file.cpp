@@ -44,6 +44,31 @@ container::ElementSpec element_of(const Column& column) {
                                  : container::ElementSpec::of_number(column.number);
 }
 
+// The columns of each row, with zeros between them: what a program has there differs by rank.
+std::vector<std::byte> without_padding(const container::ElementSpec& record, std::span<const std::byte> rows) {
+  std::vector<std::byte> clean(rows.size());
+  const auto row_bytes = static_cast<size_t>(record.bytes);
+  for (size_t row = 0; row < rows.size(); row += row_bytes) {
+    for (const auto& member : record.members) {
+      const auto begin = static_cast<size_t>(member.offset_bytes);
+      std::memcpy(clean.data() + row + begin, rows.data() + row + begin, static_cast<size_t>(member.element.bytes));
+    }
+  }
+  return clean;
+}
+
+// No column reaches out of a row, and some bytes of a row are of none.
+bool has_padding(const container::ElementSpec& record) {
+  int64_t left_bytes = record.bytes;
+  for (const auto& member : record.members) {
+    if (member.offset_bytes < 0 || member.offset_bytes > record.bytes - member.element.bytes) {
+      return false;
+    }
+    left_bytes -= member.element.bytes;
+  }
+  return left_bytes > 0;
+}
+
 }  // namespace
 
 std::vector<std::string> hint_problems(const Hints& hints) {
@@ -127,8 +152,13 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
     session->refuse(content_bytes.status()).throw_if_error();
   }
   auto* bytes = static_cast<const std::byte*>(rows);
-  const size_t given = bytes == nullptr ? 0 : static_cast<size_t>(*content_bytes);
-  session->create_table(std::move(spec), {bytes, given}).throw_if_error();
+  const std::span<const std::byte> given(bytes, bytes == nullptr ? 0 : static_cast<size_t>(*content_bytes));
+  if (!given.empty() && has_padding(spec.element)) {
+    const std::vector<std::byte> clean = without_padding(spec.element, given);
+    session->create_table(std::move(spec), clean).throw_if_error();
+    return;
+  }
+  session->create_table(std::move(spec), given).throw_if_error();
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,

@@ -189,7 +189,7 @@ TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
   };
   std::vector<Record> records(5);
   for (int i = 0; i < 5; ++i) {
-    std::memset(&records[static_cast<size_t>(i)], 0, sizeof(Record));
+    std::memset(&records[static_cast<size_t>(i)], rank_ + 1, sizeof(Record));  // padding, too
     records[static_cast<size_t>(i)].number = i;
     records[static_cast<size_t>(i)].value = i * 1.5;
     std::memcpy(records[static_cast<size_t>(i)].name, "abc     ", 8);
@@ -205,7 +205,7 @@ TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
   std::vector<Column> columns = {{"number", offsetof(Record, number), ElementType::kInt32},
                                  {"value", offsetof(Record, value), ElementType::kFloat64},
                                  {"name", offsetof(Record, name), ElementType::kByte, 8}};
-  file.create_table("lists/records", columns, sizeof(Record), 5, rank_ == 0 ? records.data() : nullptr);
+  file.create_table("lists/records", columns, sizeof(Record), 5, records.data());
   file.create_strings("names", {"dens", "a", "too"}, 4, true);
   file.set_attribute("/", "time", 0.25);
   file.set_attribute("g0", "step", int64_t{7});
@@ -231,6 +231,7 @@ TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
   int32_t number = -1;
   std::memcpy(&number, content.data() + 4 * row_bytes + found[0].offset_bytes, sizeof number);
   EXPECT_EQ(number, 4);
+  EXPECT_EQ(std::count(content.begin() + 4, content.begin() + 8, std::byte{0}), 4);
   EXPECT_EQ(reading.read_strings("names"), (std::vector<std::string>{"dens", "a", "too"}));
   EXPECT_EQ(reading.attribute("/", "time"), 0.25);
   EXPECT_EQ(reading.attribute("g0", "step"), 7);

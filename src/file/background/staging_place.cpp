@@ -147,7 +147,11 @@ std::vector<std::string> drain_place(const std::shared_ptr<storage::Driver>& dri
                                      Status& failure) {
   std::vector<std::string> brought;
   const auto names = driver->list_directory(place);
-  failure = names.status().code() == ErrorCode::kNotFound ? Status() : names.status();
+  failure = names.status();
+  if (failure.code() == ErrorCode::kNotFound) {
+    const auto is_file = driver->exists(place);
+    failure = is_file.ok() && !*is_file ? Status() : failure;
+  }
   for (size_t i = 0; names.ok() && i < names->size(); ++i) {
     const std::string& name = (*names)[i];
     const std::string staged = in_place(place, name);
