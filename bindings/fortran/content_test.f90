@@ -35,21 +35,7 @@ program content_test
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(*), intent(in) :: what
-    if (.not. condition) then
-      write (error_unit, *) "rank", rank, ": not so: ", what, "; ", stria_error_message()
-      error stop 1
-    end if
-  end subroutine
-
-  subroutine remove_file(name)
-    character(*), intent(in) :: name
-    integer :: unit
-    open (newunit=unit, file=name)
-    close (unit, status="delete")
-  end subroutine
+  include "test_support.inc"
 
   subroutine write_file()
     type(stria_file) :: file

@@ -25,21 +25,7 @@ program sections_test
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(*), intent(in) :: what
-    if (.not. condition) then
-      write (error_unit, *) "rank", rank, ": not so: ", what, "; ", stria_error_message()
-      error stop 1
-    end if
-  end subroutine
-
-  subroutine remove_file(name)
-    character(*), intent(in) :: name
-    integer :: unit
-    open (newunit=unit, file=name)
-    close (unit, status="delete")
-  end subroutine
+  include "test_support.inc"
 
   pure real(real64) function cell(v, i, j, k, b)
     integer, intent(in) :: v, i, j, k, b
