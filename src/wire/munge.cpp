@@ -1,11 +1,12 @@
 #include "wire/munge.hpp"
 
-#include <dlfcn.h>
 #include <sys/types.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "base/optional_library.hpp"
 
 struct munge_ctx;
 
@@ -29,25 +30,17 @@ constexpr int kNoMemory = 5;
 constexpr int kNoDaemon = 6;
 constexpr int kSocketOption = 8;
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 Result<Munge::Functions> load_functions() {
-  void* library = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);
+  OptionalLibrary library("libmunge.so.2", "this machine has no libmunge (Debian: libmunge2)");
   Munge::Functions functions{};
-  const bool found = library != nullptr && find(library, "munge_encode", functions.encode) &&
-                     find(library, "munge_decode", functions.decode) && find(library, "munge_ctx_create", functions.create) &&
-                     find(library, "munge_ctx_destroy", functions.destroy) && find(library, "munge_ctx_set", functions.set) &&
-                     find(library, "munge_ctx_strerror", functions.context_error) &&
-                     find(library, "munge_strerror", functions.error);
-  if (!found) {
-    const char* reason = dlerror();
-    return Status(ErrorCode::kUnsupported, std::string("this machine has no libmunge (Debian: libmunge2): ") +
-                                               (reason == nullptr ? "it can't be loaded" : reason));
-  }
+  library.find("munge_encode", functions.encode);
+  library.find("munge_decode", functions.decode);
+  library.find("munge_ctx_create", functions.create);
+  library.find("munge_ctx_destroy", functions.destroy);
+  library.find("munge_ctx_set", functions.set);
+  library.find("munge_ctx_strerror", functions.context_error);
+  library.find("munge_strerror", functions.error);
+  STRIA_RETURN_IF_ERROR(library.status());
   return functions;
 }
 

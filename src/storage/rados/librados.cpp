@@ -1,33 +1,18 @@
 #include "storage/rados/librados.hpp"
 
-#include <dlfcn.h>
-
-#include <string>
+#include "base/optional_library.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-Status cannot_load() {
-  const char* reason = dlerror();
-  return Status(ErrorCode::kUnsupported,
-                std::string("paths rados:// need librados, version 16 or later (Debian: librados2): ") +
-                    (reason == nullptr ? "it can't be loaded" : reason));
-}
-
 Result<Librados> load_functions() {
-  void* library = dlopen("librados.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return cannot_load();
-  }
+  OptionalLibrary library("librados.so.2", "paths rados:// need librados, version 16 or later (Debian: librados2)");
   Librados functions;
-#define STRIA_LIBRADOS_LOAD(name)                                                              \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, "rados_" #name)); \
-  if (functions.name == nullptr) {                                                             \
-    return cannot_load();                                                                      \
-  }
-  STRIA_LIBRADOS_FUNCTIONS(STRIA_LIBRADOS_LOAD)
-#undef STRIA_LIBRADOS_LOAD
+#define STRIA_LIBRADOS_FIND(name) library.find("rados_" #name, functions.name);
+  STRIA_LIBRADOS_FUNCTIONS(STRIA_LIBRADOS_FIND)
+#undef STRIA_LIBRADOS_FIND
+  STRIA_RETURN_IF_ERROR(library.status());
   return functions;
 }
 

@@ -1,32 +1,18 @@
 #include "container/chunks/filters/libzfp.hpp"
 
-#include <dlfcn.h>
-
-#include <string>
+#include "base/optional_library.hpp"
 
 namespace stria::container {
 
 namespace {
 
-Status cannot_load() {
-  const char* reason = dlerror();
-  return Status(ErrorCode::kUnsupported, std::string("ZFP needs libzfp, version 1 (Debian: libzfp1): ") +
-                                             (reason == nullptr ? "it can't be loaded" : reason));
-}
-
 Result<Libzfp> load_functions() {
-  void* library = dlopen("libzfp.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return cannot_load();
-  }
+  OptionalLibrary library("libzfp.so.1", "ZFP needs libzfp, version 1 (Debian: libzfp1)");
   Libzfp functions;
-#define STRIA_LIBZFP_LOAD(name)                                                       \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name)); \
-  if (functions.name == nullptr) {                                                    \
-    return cannot_load();                                                             \
-  }
-  STRIA_LIBZFP_FUNCTIONS(STRIA_LIBZFP_LOAD)
-#undef STRIA_LIBZFP_LOAD
+#define STRIA_LIBZFP_FIND(name) library.find(#name, functions.name);
+  STRIA_LIBZFP_FUNCTIONS(STRIA_LIBZFP_FIND)
+#undef STRIA_LIBZFP_FIND
+  STRIA_RETURN_IF_ERROR(library.status());
   return functions;
 }
 
