@@ -11,6 +11,7 @@
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
 #include "datatype/cursor.hpp"
+#include "storage/direct_stretches.hpp"
 #include "trace/record/phase_timer.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
@@ -270,22 +271,7 @@ class ListWriter {
       return;
     }
     std::vector<storage::WriteSegment> cached;
-    for (const storage::WriteSegment& segment : slot.cached) {
-      ByteRange whole{segment.offset, segment.offset + segment.bytes};
-      ByteRange middle{align_up(whole.begin, unit_bytes_), align_down(whole.end, unit_bytes_)};
-      const std::byte* data = segment.data + (middle.begin - whole.begin);
-      if (middle.empty() || reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(unit_bytes_) != 0) {
-        cached.push_back(segment);
-        continue;
-      }
-      slot.direct.push_back({middle.begin, data, middle.size()});
-      if (whole.begin < middle.begin) {
-        cached.push_back({whole.begin, segment.data, middle.begin - whole.begin});
-      }
-      if (middle.end < whole.end) {
-        cached.push_back({middle.end, data + middle.size(), whole.end - middle.end});
-      }
-    }
+    storage::divide_direct(slot.cached, unit_bytes_, slot.direct, cached);
     slot.cached = std::move(cached);
   }
 

@@ -1,12 +1,11 @@
 #include "storage/parted/parted_file.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include "base/byte_range.hpp"
 #include "base/out_of_memory.hpp"
+#include "storage/direct_stretches.hpp"
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
 
@@ -99,24 +98,8 @@ Status PartedFile::write_part(int number, const std::vector<WriteSegment>& list)
   if (direct == nullptr) {
     return file->write(list);
   }
-  const int64_t unit = capabilities_.direct_align_bytes;
   std::vector<WriteSegment> cached, past_cache;
-  for (const WriteSegment& segment : list) {
-    const ByteRange whole{segment.offset, segment.offset + segment.bytes};
-    const ByteRange middle{align_up(whole.begin, unit), align_down(whole.end, unit)};
-    const std::byte* const at = segment.data + (middle.begin - whole.begin);
-    if (middle.empty() || reinterpret_cast<std::uintptr_t>(at) % static_cast<std::uintptr_t>(unit) != 0) {
-      cached.push_back(segment);
-      continue;
-    }
-    past_cache.push_back({middle.begin, at, middle.size()});
-    if (whole.begin < middle.begin) {
-      cached.push_back({whole.begin, segment.data, middle.begin - whole.begin});
-    }
-    if (middle.end < whole.end) {
-      cached.push_back({middle.end, at + middle.size(), whole.end - middle.end});
-    }
-  }
+  divide_direct(list, capabilities_.direct_align_bytes, past_cache, cached);
   STRIA_RETURN_IF_ERROR(past_cache.empty() ? Status() : direct->write(past_cache));
   return cached.empty() ? Status() : file->write(cached);
 }
