@@ -74,13 +74,10 @@ static char* record_at(const CFI_cdesc_t* records, int64_t index) {
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records) {
   const int64_t count = record_count(records), bytes = (int64_t)records->elem_len;
   const stria_column* far = too_far(columns, bytes);
-  /* What lies between the components differs from rank to rank, and is left out. */
-  char* rows = far != NULL || count < 0 ? NULL : calloc((size_t)count + 1, (size_t)bytes);
-  for (int64_t i = 0; rows != NULL && columns != NULL && i < count * columns->count; ++i) {
-    const stria_column* column = &columns->list[i % columns->count];
-    const int64_t row = i / columns->count;
-    memcpy(rows + row * bytes + column->offset_bytes, record_at(records, row) + column->offset_bytes,
-           (size_t)column_bytes(column));
+  /* A section of an array lies apart. */
+  char* rows = far != NULL || count < 0 ? NULL : malloc((size_t)count * (size_t)bytes + 1);
+  for (int64_t i = 0; rows != NULL && i < count; ++i) {
+    memcpy(rows + i * bytes, record_at(records, i), (size_t)bytes);
   }
   const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count,
                                rows};

@@ -92,7 +92,9 @@ Status WriteSession::begin_parts() {
   // Past the page cache only where that is asked for.
   const bool direct = environment_.hints.direct == access::Switch::kEnable;
   capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size(), direct);
-  environment_.hints.direct = direct ? access::Switch::kEnable : access::Switch::kDisable;
+  if (!direct) {
+    environment_.hints.direct = access::Switch::kDisable;
+  }
   file_.spread(parts_->map());
   return Status();
 }
