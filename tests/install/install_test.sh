@@ -80,7 +80,7 @@ for run in 1 2; do  # the second goes on
 done
 if [[ -e $work/examples/checkpoint_fortran ]]; then
   # shellcheck disable=SC2046
-  "${mpiexec/mpiexec/mpifort}" "$here/../../examples/checkpoint.f90" -o "$work/checkpoint_f" $(pkg-config --cflags --libs stria_fortran) \
+  "${mpiexec/mpiexec/mpifort}" "$here/../../examples/fortran/checkpoint.f90" -o "$work/checkpoint_f" $(pkg-config --cflags --libs stria_fortran) \
     "-Wl,-rpath,$library_dir"
   "$mpiexec" -n 2 "$work/checkpoint_f" "$work/checkpoint_f.h5"
   cmp "$work/checkpoint_c.h5" "$work/checkpoint_f.h5"
@@ -89,12 +89,12 @@ if [[ -e $work/examples/checkpoint_fortran ]]; then
 fi
 # The same by pkg-config; and without MPI nothing of it is loaded.
 # shellcheck disable=SC2046
-cc "$here/../../examples/one_process.c" -o "$work/one_process" $(pkg-config --cflags --libs stria_c_serial) \
+cc "$here/../../examples/c/one_process.c" -o "$work/one_process" $(pkg-config --cflags --libs stria_c_serial) \
   "-Wl,-rpath,$library_dir"
 "$work/one_process" "$work/table_c1.h5"
 ldd "$work/one_process" | grep libmpi && exit 1
 # shellcheck disable=SC2046
-cc "$here/../../examples/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
+cc "$here/../../examples/c/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
 "$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
 
 echo "== a FLASH checkpoint once more"
@@ -111,7 +111,7 @@ if [[ -e $work/examples/flash_checkpoint_fortran ]]; then
   cmp "$checkpoint" "$flash/by_fortran"
 fi
 if [[ -d $build/python/stria ]]; then
-  run_python 3 "$here/../../examples/flash_checkpoint.py" "$checkpoint" "$flash/by_python"
+  run_python 3 "$here/../../examples/python/flash_checkpoint.py" "$checkpoint" "$flash/by_python"
   cmp "$checkpoint" "$flash/by_python"
 fi
 

@@ -7,7 +7,7 @@ import pathlib
 import runpy
 import sys
 
-examples = pathlib.Path(__file__).resolve().parents[2] / "examples"
+examples = pathlib.Path(__file__).resolve().parents[2] / "examples/python"
 for one in sys.argv[1:]:
     name, argument = one.split("=", 1)
     sys.argv = [f"{name}.py", argument]

@@ -21,7 +21,7 @@ python=$work/bare/bin/python
 cd "$work"  # not where a folder is called as the package
 
 echo "== without MPI"
-"$python" "$root/examples/one_process.py" table.h5 | grep "period 2 s: height 3 m"
+"$python" "$root/examples/python/one_process.py" table.h5 | grep "period 2 s: height 3 m"
 "$python" - <<'END'
 from importlib.metadata import version
 from importlib.resources import files
@@ -49,12 +49,12 @@ for mpi in openmpi mpich; do
   export MPI4PY_MPIABI=$mpi LD_LIBRARY_PATH=$work/$mpi
   first=${first:-$mpi}
   for name in checkpoint amr_blocks particles time_series attributes distributed_array compressed; do
-    "$mpiexec" -n 2 "$python" "$root/examples/$name.py" "${name}_$mpi.h5"
+    "$mpiexec" -n 2 "$python" "$root/examples/python/$name.py" "${name}_$mpi.h5"
     cmp "${name}_$first.h5" "${name}_$mpi.h5"
   done
-  "$mpiexec" -n 2 "$python" "$root/examples/async.py" "async_$mpi"
+  "$mpiexec" -n 2 "$python" "$root/examples/python/async.py" "async_$mpi"
   cmp "async_${first}_2.h5" "async_${mpi}_2.h5"
-  "$mpiexec" -n 3 "$python" "$root/examples/restart.py" "checkpoint_$mpi.h5" | grep "40 blocks of time 0.25, as written"
+  "$mpiexec" -n 3 "$python" "$root/examples/python/restart.py" "checkpoint_$mpi.h5" | grep "40 blocks of time 0.25, as written"
   "$python" -c "import h5py; assert h5py.File('particles_$mpi.h5')['id'].shape == (2010,)"
   ran=$((ran + 1))
 done

@@ -25,7 +25,7 @@ for mpi in openmpi mpich; do
     "mpiexec.$mpi" -n 3 "$mpi/restart_$language" openmpi.c.h5 | grep "40 blocks of time 0.25, as written"
   done
   # shellcheck disable=SC2046 # flags are several
-  "mpicc.$mpi" examples/checkpoint.c -o by_pkg_config $(pkg-config --cflags --libs "stria_c_$mpi")
+  "mpicc.$mpi" examples/c/checkpoint.c -o by_pkg_config $(pkg-config --cflags --libs "stria_c_$mpi")
   "mpiexec.$mpi" -n 2 ./by_pkg_config by_pkg_config.h5
   cmp openmpi.c.h5 by_pkg_config.h5
 done
@@ -37,13 +37,13 @@ ldd chosen/checkpoint_cpp | grep libstria_mpich.so
 
 echo "== without MPI"
 # shellcheck disable=SC2046 # flags are several
-cc examples/one_process.c -o one_process $(pkg-config --cflags --libs stria_c_serial)
+cc examples/c/one_process.c -o one_process $(pkg-config --cflags --libs stria_c_serial)
 ./one_process table.h5
 if ldd one_process | grep libmpi; then exit 1; fi
 
 echo "== Python"
-python3 examples/one_process.py python.h5 | grep "period 2 s: height 3 m"
-mpiexec.openmpi -n 2 python3 examples/checkpoint.py python.openmpi.h5
+python3 examples/python/one_process.py python.h5 | grep "period 2 s: height 3 m"
+mpiexec.openmpi -n 2 python3 examples/python/checkpoint.py python.openmpi.h5
 cmp openmpi.c.h5 python.openmpi.h5
 
 echo "== the command"
