@@ -113,6 +113,16 @@ Completions::Completions() {
 
 Completions::~Completions() {
   completions = nullptr;
+  while (last_ != nullptr) {
+    last_->noted = false;
+    last_ = std::exchange(last_->noted_before, nullptr);
+  }
+}
+
+void Completions::add(const std::shared_ptr<Job>& job) noexcept {
+  if (!std::exchange(job->noted, true)) {
+    job->noted_before = std::exchange(last_, job);
+  }
 }
 
 }  // namespace stria::mpiio

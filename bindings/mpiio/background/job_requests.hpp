@@ -11,7 +11,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <vector>
 
 #include "mpiio/background/jobs.hpp"
 
@@ -31,7 +30,8 @@ bool has_job(int count, const MPI_Request* requests);
 /// Tells MPI of the jobs that are done.
 void complete_finished();
 
-/// While it lives, notes the jobs whose requests MPI completes in this thread. One at a time.
+/// While it lives, notes the jobs whose requests MPI completes in this thread. One at a time. It
+/// allocates nothing, because MPI's callback must not throw.
 class Completions {
  public:
   Completions();
@@ -39,11 +39,12 @@ class Completions {
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
 
-  const std::vector<std::shared_ptr<Job>>& jobs() const { return jobs_; }
-  void add(const std::shared_ptr<Job>& job) { jobs_.push_back(job); }
+  /// The last one noted; the others by `noted_before`. Null when there is none.
+  const std::shared_ptr<Job>& last() const { return last_; }
+  void add(const std::shared_ptr<Job>& job) noexcept;
 
  private:
-  std::vector<std::shared_ptr<Job>> jobs_;
+  std::shared_ptr<Job> last_;
 };
 
 }  // namespace stria::mpiio

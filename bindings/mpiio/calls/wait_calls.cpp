@@ -26,7 +26,7 @@ int code_of(int code, const std::shared_ptr<Job>& job) {
 }
 
 int code_of_one(int code, const Completions& completions) {
-  return completions.jobs().empty() ? code : code_of(code, completions.jobs().front());
+  return code_of(code, completions.last());
 }
 
 // A list of requests as it was before the call, and the requests that the call completed.
@@ -62,7 +62,7 @@ class ListCall {
  private:
   std::unordered_map<MPI_Request, std::shared_ptr<Job>> failed_jobs() const {
     std::unordered_map<MPI_Request, std::shared_ptr<Job>> failed;
-    for (const auto& job : completions_.jobs()) {
+    for (auto job = completions_.last(); job != nullptr; job = job->noted_before) {
       if (!job->operation->outcome.ok() && !job->reported) {
         failed.emplace(job->request, job);
       }
