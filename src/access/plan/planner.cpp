@@ -169,6 +169,11 @@ Method choose_independent(const IndependentShape& shape, const storage::Capabili
     reason = "hint stria_method, but the storage takes no datatypes";
     return Method::kListIo;
   }
+  const bool described_shortly = capabilities.native_types && shape.list_entries * kEntriesOfAPiece <= shape.piece_count;
+  if (hints.method == Method::kHybrid && described_shortly && shape.span_bytes != shape.bytes) {
+    reason = "hint stria_method, and the storage takes datatypes";
+    return Method::kDatatypeIo;
+  }
   if (hints.method != Method::kAutomatic && hints.method != Method::kTwoPhase) {
     reason = "hint stria_method";
     return hints.method;
@@ -182,7 +187,7 @@ Method choose_independent(const IndependentShape& shape, const storage::Capabili
     reason = shape.write ? "hint romio_ds_write" : "hint romio_ds_read";
     return sieve == Switch::kEnable ? Method::kHybrid : Method::kListIo;
   }
-  if (capabilities.native_types && shape.list_entries * kEntriesOfAPiece <= shape.piece_count) {
+  if (described_shortly) {
     reason = "the storage takes datatypes";
     return Method::kDatatypeIo;
   }

@@ -54,8 +54,9 @@ struct IndependentShape {
 /// romio_ds_write; else contiguous bytes as they are, pieces as a datatype where the storage
 /// takes one and it is shorter than the list of them, as a list where the storage takes lists as
 /// one request, and otherwise the hybrid: neighbours are sieved whose gap costs less than
-/// another request. Enabling data sieving by hint asks for the hybrid everywhere: to read gaps
-/// that cost more than requests serves nobody. Otherwise writes are sieved only where
+/// another request. Where the hybrid is asked for, it too sends the datatype if that is shorter.
+/// Enabling data sieving by hint asks for the hybrid everywhere: to read gaps that cost more than
+/// requests serves nobody. Otherwise writes are sieved only where
 /// `may_sieve_writes`. Local.
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes);

@@ -226,6 +226,11 @@ TEST(Planner, ARankByItself) {
   by_type.method = Method::kDatatypeIo;
   EXPECT_EQ(method(listed, types, by_type, true), Method::kDatatypeIo);
   EXPECT_EQ(method(dense, lists, by_type, true), Method::kListIo) << "the storage takes none";
+  ResolvedHints hybrid;
+  hybrid.method = Method::kHybrid;
+  EXPECT_EQ(method(dense, types, hybrid, true), Method::kDatatypeIo);
+  EXPECT_EQ(method(listed, types, hybrid, true), Method::kHybrid);
+  EXPECT_EQ(method(dense, lists, hybrid, true), Method::kHybrid);
   IndependentShape reading = dense;
   reading.write = false;
   EXPECT_EQ(method(reading, local, {}, false), Method::kHybrid);
