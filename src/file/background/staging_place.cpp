@@ -129,7 +129,10 @@ Result<bool> Drain::step(Pace& pace, bool sync) {
   PhaseTimes times;
   STRIA_RETURN_IF_ERROR(own_->publish(done_bytes_, sync, times));
   staged_.reset();
-  STRIA_RETURN_IF_ERROR(driver_->remove(staged_path_));
+  // Another program that stages here may have seen that the file is at its own place, and removed
+  // this one.
+  const Status removed = driver_->remove(staged_path_);
+  STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
   return true;
 }
 

@@ -68,6 +68,20 @@ TEST_F(StagingPlaceTest, ACommitInTheCallIsAtItsPlaceAfterIt) {
   expect_content(setting_);
 }
 
+TEST_F(StagingPlaceTest, AStagedFileThatAnotherProgramRemovesBeforeIsBroughtNevertheless) {
+  const std::string staged = staged_path(kPlace, "/data/large.h5");
+  const Bytes content(100'000, std::byte{7});
+  access::test::set_content(memory_, staged, content);
+  auto own = std::make_unique<PartialFile>(borrow(memory_), "/data/large.h5");
+  ASSERT_TRUE(own->create({}).ok());
+  Drain drain(borrow(memory_), staged, std::move(own));
+  Pace pace(1'310'720);  // pieces of 64 KiB
+  ASSERT_EQ(drain.step(pace, false).value(), false);
+  ASSERT_TRUE(memory_.remove(staged).ok());
+  EXPECT_EQ(drain.step(pace, false).value(), true);
+  EXPECT_EQ(access::test::content_of(memory_, "/data/large.h5"), content);
+}
+
 TEST_F(StagingPlaceTest, TheNextProgramBringsWhatAKilledOneHasLeftAndClearsTheRest) {
   leave_staged("/data/older.h5", 5);
   access::test::set_content(memory_, partial_path(staged_path(kPlace, "/data/half.h5")), Bytes(100));
