@@ -13,7 +13,8 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 path = sys.argv[1] if len(sys.argv) > 1 else "data00000000.h5"
 STEP = "data/0"  # the name of the file has the step, too
-MASS_DENSITY, LENGTH = (-3, 1, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 0)  # powers of m, kg, s, A, K, mol, cd
+# Powers of m, kg, s, A, K, mol, cd.
+MASS_DENSITY, LENGTH = (-3, 1, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 0)
 
 
 def describe(f, name, **attributes):
