@@ -109,7 +109,6 @@ class Bench:
                 say(f"{self.stria} has no `flash io` yet: measuring the peers alone")
         else:
             say(f"{self.stria} is not built: measuring the peers alone")
-        self.has_values = False
         self.measured = 0
         self.comparisons = []
         self.problems = []
@@ -173,13 +172,13 @@ class Bench:
         results.extend(joined.items())
 
     def values_of(self, case):
-        """The options that give a case the values of a blast; they are made once."""
+        """The options that give a case the values of a blast; they are made once for OUT."""
         if case.way != "compressed" or not self.stria_options:
             return ()
         path = os.path.join(self.options.out, "sedov_values.raw")
-        if not self.has_values:
+        if not os.path.exists(path):
+            say("simulating a Sedov blast, for its values")
             runs.make_values(self.stria, path)
-            self.has_values = True
         return ("--values", path)
 
     def keep(self, case, results, errors):
