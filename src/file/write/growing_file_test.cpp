@@ -119,7 +119,7 @@ TEST(GrowingFile, KillsCostNothing) {
 }
 
 // A full disk, or each operation of each rank that fails once: the file has all of the addition or
-// nothing of it, every rank says the same, and it grows on.
+// nothing of it, every rank says the same, and it can grow then.
 TEST(GrowingFile, AFullOrBrokenDiskCostsNothing) {
   Before before(2000);
   const Bytes whole = content_of(before.memory, kGrowingPath);
@@ -161,6 +161,7 @@ TEST(GrowingFile, AFullOrBrokenDiskCostsNothing) {
   }
   EXPECT_GT(full, 0);
   EXPECT_GT(broken, 5);
+  ASSERT_TRUE(fails_by("write:after=0:errno=ENOSPC", 0, ErrorCode::kNoSpace));
   make(before.addition, before.new_model, false, before.memory);
   EXPECT_EQ(compare_alone(before.new_model, before.memory), "");
 }
