@@ -154,7 +154,7 @@ def test_rows_are_added_to_zfp_of_the_plug_in(work, plug_in, mode):
         f.append_rows("a", 12)[8:] = values[8:]
     with h5py.File(path) as h, stria.open(path) as f:
         assert np.array_equal(h["a"][:8], before) and np.array_equal(f["a"][...], h["a"][...])
-        assert np.abs(h["a"][8:] - values[8:]).max() <= (0 if "reversible" in mode else 0.1)
+        assert np.abs(h["a"][8:] - values[8:]).max() <= (0 if "reversible" in mode else 0.2)
     assert f"zfp({'relative' if 'precision' in mode else list(mode)[0].replace('accuracy', 'absolute')}" in (
         run("inspect", path).succeeded().stdout
     )
