@@ -141,8 +141,11 @@ class Bench:
         verify = cycle == 0
         where = f"{label} cycle {cycle + 1}/{self.profile.cycles}"
         rounds = self.profile.rounds
-        steps = [("peers", lambda: runs.run_peers(self.peers, case, rounds, directory, verify))]
-        if self.stria_options:
+        more = self.values_of(case)
+        steps = [("peers", lambda: runs.run_peers(self.peers, case, rounds, directory, verify and not more, more))]
+        if self.stria_options and case.way:
+            steps.append(("stria", lambda: runs.run_way(self.stria, case, rounds, directory, verify and not more, more)))
+        elif self.stria_options:
             layouts = runs.LAYOUTS if "--layout" in self.stria_options else runs.LAYOUTS[:1]
             for layout in (*layouts, runs.NETCDF) if "--format" in self.stria_options else layouts:
                 steps.append(
@@ -167,6 +170,16 @@ class Bench:
                 errors.append(str(error))
                 say(f"{where}: {program} failed: {error}")
         results.extend(joined.items())
+
+    def values_of(self, case):
+        """The options that give a case the values of a blast; they are made once for OUT."""
+        if case.way != "compressed" or not self.stria_options:
+            return ()
+        path = os.path.join(self.options.out, "sedov_values.raw")
+        if not os.path.exists(path):
+            say("simulating a Sedov blast, for its values")
+            runs.make_values(self.stria, path)
+        return ("--values", path)
 
     def keep(self, case, results, errors):
         """Adds a case to the record, the table and the chart, and saves."""

@@ -101,8 +101,9 @@ const char* stria_version(void);
  * default false). For a dataset: "value_range" (store its smallest and largest value as
  * attributes), "big_endian", "alignment" (bytes), "compress" ("true" or "deflate": shuffle and
  * deflate; "zstd": that in place of deflate; "scale_offset": integers in as few bits as they need;
- * "zfp_absolute:BOUND" and "zfp_relative:BOUND": lossy, for floating-point numbers; other programs
- * read zstd and ZFP with a plug-in), "chunk" (its lengths, with commas between), "dimensions"
+ * "zfp_absolute:BOUND" and "zfp_relative:BOUND": lossy, for floating-point numbers;
+ * "zfp_reversible"; "zfp_rate:BITS" of each number; other programs read zstd and ZFP with a
+ * plug-in), "chunk" (its lengths, with commas between), "dimensions"
  * (their names, with commas between, for xarray and other readers of netCDF), "meaning" (what other
  * programs take the numbers for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16;
  * "complex", of pairs along a last dimension of 2), "fill_value" (a number: what elements read as

@@ -51,6 +51,18 @@ PLOT_MODES = [
 ]
 READ_MODES = ["read-limit", "read-hdf5-independent", "read-hdf5-collective", "read-pnetcdf-blocking"]
 
+# The peers' modes of the cases that measure one more way of Stria.
+LIMIT_MODES = ["limit-contig", "limit-pack-whole", "limit-pack-staged"]
+WAYS = {
+    # The values of a Sedov blast, against parallel HDF5 with gzip.
+    "compressed": [*LIMIT_MODES, "hdf5-collective-gzip", "read-hdf5-collective-gzip"],
+    # The benchmark's own values, which hardly shrink.
+    "incompressible": LIMIT_MODES,
+    # The raw data in a file for each rank, against programs that write such files.
+    "subfiles": [*LIMIT_MODES, "limit-fpp+pack"],
+}
+COMPRESSED_BLOCKS = 224  # 176 MB, in chunks of four blocks
+
 LARGE_BLOCKS = 688  # 16^3 blocks in all: 541 MB at 24 variables
 PADDED_SIDE_EXTRA = 8  # two layers of four guard cells
 
@@ -68,6 +80,7 @@ class Case:
     modes: tuple = tuple(MAIN_MODES)
     plot: bool = False
     read: bool = False
+    way: str = ""  # one of WAYS, measured beside the plain checkpoint
 
     def total_blocks(self):
         """Blocks on all ranks."""
@@ -90,7 +103,8 @@ class Case:
         """A short name for people; also the case's key in the JSON."""
         size = f"{self.useful_bytes() / 1e6:.0f} MB"
         synced = " fsync" if self.sync else ""
-        return f"{self.place}{synced} {self.ranks} ranks {self.nxb}^3 {self.nvar} vars {size}"
+        way = f" {self.way}" if self.way else ""
+        return f"{self.place}{synced} {self.ranks} ranks {self.nxb}^3 {self.nvar} vars {size}{way}"
 
     def all_modes(self):
         """The peers' modes that this case asks for."""
@@ -107,6 +121,31 @@ def small(ranks, place, nxb=8, nvar=24, **more):
     return Case(ranks, nxb, nvar, 0 if nxb == 8 else 32, place, **more)
 
 
+def compressed(ranks, place, way="compressed", **more):
+    """Compression, of the values of a Sedov blast or of values that don't shrink."""
+    return Case(ranks, 16, 24, COMPRESSED_BLOCKS // ranks, place, way=way, modes=tuple(WAYS[way]), **more)
+
+
+def subfiles(ranks, place):
+    """A checkpoint of 541 MB in as many files as ranks."""
+    return large(ranks, place, way="subfiles", modes=tuple(WAYS["subfiles"]))
+
+
+def way_cases():
+    """One more way of Stria each, with the goals of its own."""
+    return [
+        compressed(2, "tmpfs"),
+        compressed(4, "tmpfs"),
+        compressed(4, "disk", sync=True),
+        compressed(2, "tmpfs", "incompressible"),
+        compressed(4, "tmpfs", "incompressible"),
+        subfiles(4, "tmpfs"),
+        subfiles(8, "tmpfs"),
+        subfiles(4, "disk"),
+        subfiles(8, "disk"),
+    ]
+
+
 def quick_cases():
     """About three minutes: the headline figures."""
     return [
@@ -117,7 +156,7 @@ def quick_cases():
 
 
 def default_cases():
-    """About a quarter of an hour: every rank count and size on tmpfs, the main ones on disk."""
+    """About half an hour: every rank count and size on tmpfs, the main ones on disk."""
     with_slow = tuple(MAIN_MODES + SLOW_MODES)
     return [
         large(2, "tmpfs", plot=True, read=True, modes=with_slow),
@@ -132,6 +171,7 @@ def default_cases():
         large(4, "disk", read=True),
         small(4, "disk"),
         large(4, "disk", sync=True, modes=tuple(MAIN_MODES + ["limit-direct"])),
+        *way_cases(),
     ]
 
 

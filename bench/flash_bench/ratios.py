@@ -132,6 +132,15 @@ PEER_GOALS = {
 }
 NETCDF_GOALS = {"pnetcdf-nonblocking": 1.6, "pnetcdf-blocking": 3.0}
 NETCDF_OF_HDF5_GOAL = 0.9  # of our own HDF5
+# Of the ways of cases.WAYS: (ours, program, theirs): goal.
+WAY_GOALS = {
+    ("stria-compressed", "peers", "hdf5-collective-gzip"): 12.0,
+    ("read-stria-compressed", "peers", "read-hdf5-collective-gzip"): 10.0,
+    ("stria-incompressible", "stria", "stria-standard"): 0.8,  # at most 1.25 times as long
+    ("stria-subfiles", "peers", "limit-fpp+pack"): 0.95,
+}
+COMPRESSED_OF_PLAIN_GOAL = 0.5
+COMPRESSED_OF_PLAIN_SYNCED_GOAL = 1.5
 BEST_PEER_GOAL = 1.15
 READ_GOAL = 0.9
 RESTART_GOAL = 0.8  # on another number of ranks
@@ -152,8 +161,24 @@ class Comparison:
         return None if self.goal is None else self.ratio >= self.goal
 
 
+def compare_way(case, summaries):
+    """The ratios of a case that measures one more way of Stria."""
+    goals = dict(WAY_GOALS)
+    plain = COMPRESSED_OF_PLAIN_SYNCED_GOAL if case.sync else COMPRESSED_OF_PLAIN_GOAL
+    goals[("stria-compressed", "stria", "stria-standard")] = plain
+    comparisons = []
+    for (ours, program, theirs), goal in goals.items():
+        if ("stria", ours) in summaries and (program, theirs) in summaries:
+            measured = ratio(summaries, ("stria", ours), (program, theirs))
+            # Where everything is synced, the peers' own time is the device's.
+            comparisons.append(Comparison(ours, theirs, measured, None if case.sync and program == "peers" else goal))
+    return comparisons
+
+
 def compare(case, summaries):
     """Every ratio of ours to the limits and the peers of a case. Empty when ours did not run."""
+    if case.way:
+        return compare_way(case, summaries)
     comparisons = []
 
     def add(ours, theirs, goal, label=None):

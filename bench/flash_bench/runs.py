@@ -57,10 +57,42 @@ def common_arguments(case, rounds, directory, verify):
     return arguments + (["--sync"] if case.sync else []) + (["--verify"] if verify else [])
 
 
-def run_peers(program, case, rounds, directory, verify):
+def run_peers(program, case, rounds, directory, verify, more=()):
     """Measures the peers' modes of a case."""
     command = [program] + common_arguments(case, rounds, directory, verify)
-    return run_with_json(command + ["--modes", ",".join(case.all_modes())], case.ranks)
+    return run_with_json([*command, *more, "--modes", ",".join(case.all_modes())], case.ranks)
+
+
+def make_values(program, path):
+    """Writes the blocks of a Sedov blast that fills half of its domain, one variable after another,
+    as `--values` wants them. It takes two minutes."""
+    import h5py
+
+    with tempfile.TemporaryDirectory(prefix="stria-bench-") as place:
+        size = ["--dim", "3", "--nxb", "16", "--max-level", "3", "--steps", "250"]
+        run_program([program, "flash", "sedov", *size, "--checkpoint-every", "250", "--no-sync", "--out", place], 2)
+        last = max(pathlib.Path(place).iterdir(), key=lambda file: file.stat().st_mtime)
+        with h5py.File(last) as checkpoint, open(path + ".new", "wb") as raw:
+            names = [name.decode() for name in checkpoint["unknown names"][:, 0]]
+            for name in names:
+                raw.write(checkpoint[name][:].astype("<f8").tobytes())
+    os.replace(path + ".new", path)
+
+
+def run_way(program, case, rounds, directory, verify, more):
+    """Measures the standard checkpoint, and the same in the case's way, which is called
+    `stria-<way>`."""
+    options = {"compressed": ["--compress"], "incompressible": ["--compress"]}
+    options["subfiles"] = ["--hint", f"stria_subfiles={case.ranks}"]
+    command = [program, "flash", "io", *common_arguments(case, rounds, directory, verify), *more]
+    command += ["--layout", LAYOUTS[0], "--limits"] + (["--read"] if case.way == "compressed" else [])
+    plain = run_with_json(command, case.ranks)
+    for mode in plain["modes"]:
+        mode["name"] = stria_mode_name(mode, LAYOUTS[0])
+    own = run_with_json(command + options[case.way], case.ranks)
+    for mode in own["modes"]:
+        mode["name"] = stria_mode_name(mode, case.way).replace("read-stria", f"read-stria-{case.way}")
+    return {**plain, "modes": plain["modes"] + [mode for mode in own["modes"] if "limit" not in mode["name"]]}
 
 
 def stria_options(program):

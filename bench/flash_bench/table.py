@@ -32,10 +32,10 @@ def comparison_lines(comparisons):
     """One line a ratio, with its goal and whether that is met."""
     if not comparisons:
         return []
-    lines = ["", f"  {'Stria':<20}{'against':<48}{'ratio':>8}{'goal':>8}"]
+    lines = ["", f"  {'Stria':<24}{'against':<48}{'ratio':>8}{'goal':>8}"]
     for item in comparisons:
         goal = "" if item.goal is None else f"{item.goal:.2f}"
-        lines.append(f"  {item.ours:<20}{item.against:<48}{item.ratio:>8.2f}{goal:>8}  {VERDICTS[item.met()]}".rstrip())
+        lines.append(f"  {item.ours:<24}{item.against:<48}{item.ratio:>8.2f}{goal:>8}  {VERDICTS[item.met()]}".rstrip())
     return lines
 
 

@@ -1,4 +1,5 @@
 // The limits: the same bytes with plain system calls.
+#include "limits/plain_file.hpp"
 #include "peers/modes.hpp"
 
 namespace stria::bench {
@@ -6,15 +7,20 @@ namespace {
 
 using flash::LimitWay;
 
-Mode write_mode(const char* name, LimitWay way) {
+Mode write_mode(const char* name, LimitWay way, bool packs = false) {
   Mode mode;
   mode.name = name;
-  mode.prepare = [way](Round& r) {
-    if (way != LimitWay::kPackWhole && way != LimitWay::kPackStaged) {
+  mode.prepare = [way, packs](Round& r) {
+    if (!packs && way != LimitWay::kPackWhole && way != LimitWay::kPackStaged) {
       r.data.ensure_packed();
     }
   };
-  mode.run = [way](Round& r) { require(r.data.limit.write(way, r.path, r.sync, &r.times)); };
+  mode.run = [way, packs](Round& r) {
+    if (packs) {
+      require(flash::timed(&r.times.pack_s, [&] { return r.data.limit.prepare_packed(); }));
+    }
+    require(r.data.limit.write(way, r.path, r.sync, &r.times));
+  };
   mode.file_runs = [way](Round& r) { return r.data.limit.runs(way, r.path); };
   return mode;
 }
@@ -47,6 +53,7 @@ std::vector<Mode> limit_modes() {
           write_mode("limit-pack-whole", LimitWay::kPackWhole),
           write_mode("limit-pack-staged", LimitWay::kPackStaged),
           write_mode("limit-fpp", LimitWay::kFilePerRank),
+          write_mode("limit-fpp+pack", LimitWay::kFilePerRank, true),
           write_mode("limit-direct", LimitWay::kDirect),
           plot_mode(),
           read_mode()};

@@ -24,6 +24,7 @@ void describe(CLI::App* app, Options* o) {
   app->add_option("--plot-variables", o->plot_variables, "variables in a plot file, 1 to 4")->capture_default_str();
   app->add_option("--staging-bytes", o->staging_bytes, "buffer of the packed limit")->capture_default_str();
   app->add_option("--dir", o->directory, "where to write")->capture_default_str();
+  app->add_option("--values", o->values, "the blocks' values: doubles of this file, again and again");
   app->add_option("--modes", o->modes, "only these, separated by commas; see --list-modes")->delimiter(',');
   app->add_option("--json", o->json_path, "write the results there");
   app->add_flag("--sync", o->sync, "sync every file to the device within the measured time");
@@ -49,6 +50,9 @@ std::string check(const Options& o) {
   }
   if (o.slow_blocks < 0) {
     return fmt::format("--slow-blocks is {}; it must not be negative", o.slow_blocks);
+  }
+  if (o.verify && !o.values.empty()) {
+    return "--verify knows the benchmark's own values alone, not those of --values";
   }
   const std::vector<Mode> known = all_modes();
   for (const std::string& name : o.modes) {

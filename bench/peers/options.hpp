@@ -18,6 +18,7 @@ struct Options {
   int64_t plot_variables = 3;
   int64_t staging_bytes = int64_t{4} << 20;
   std::string directory = ".";
+  std::string values;              ///< Unk::take_values(), or empty
   std::vector<std::string> modes;  ///< empty: every mode of the chosen kinds
   bool sync = false;
   bool plotfile = false;

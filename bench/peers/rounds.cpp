@@ -129,6 +129,9 @@ std::unique_ptr<RankData> make_rank_data(const Options& options, int64_t blocks_
   }
   auto unk = flash::Unk::create(parameters, partition_blocks(parameters, comm));
   require(unk.status());
+  if (!options.values.empty()) {
+    require(unk->take_values(options.values));
+  }
   auto data = std::make_unique<RankData>(std::move(*unk), rank_of(comm), options.staging_bytes);
   data->plot_variables = flash::plot_variables(parameters, options.plot_variables);
   return data;

@@ -129,6 +129,26 @@ class Goals(unittest.TestCase):
         self.assertIs(verdicts["stria-standard"], True)
         self.assertIsNone(verdicts["hdf5-collective"])
 
+    def test_of_ways_are_their_own(self):
+        peers = program(mode("limit-pack", [1.0]), mode("hdf5-collective-gzip", [13.0]), mode("limit-fpp+pack", [1.0]))
+        ours = program(
+            mode("limit-pack", [1.0]),
+            mode("stria-standard", [0.4]),
+            mode("stria-compressed", [1.0]),
+            mode("stria-incompressible", [0.45]),
+            mode("stria-subfiles", [1.1]),
+        )
+        summaries = ratios.summarise([("peers", peers), ("stria", ours)], 1)
+        found = {(item.ours, item.against): item for item in ratios.compare(cases.compressed(2, "tmpfs"), summaries)}
+        self.assertAlmostEqual(found[("stria-compressed", "hdf5-collective-gzip")].ratio, 13.0)
+        self.assertIs(found[("stria-compressed", "hdf5-collective-gzip")].met(), True)
+        self.assertIs(found[("stria-compressed", "stria-standard")].met(), False)
+        self.assertIs(found[("stria-incompressible", "stria-standard")].met(), True)
+        self.assertIs(found[("stria-subfiles", "limit-fpp+pack")].met(), False)
+        synced = ratios.compare(cases.compressed(4, "disk", sync=True), summaries)
+        self.assertIn(("stria-standard", 1.5), [(item.against, item.goal) for item in synced])
+        self.assertEqual(len({case.title() for case in cases.way_cases()}), len(cases.way_cases()))
+
     def test_nothing_is_judged_without_us(self):
         summaries = ratios.summarise([("peers", program(mode("limit-pack", [1.0])))], 1)
         self.assertEqual(ratios.compare(CASE, summaries), [])

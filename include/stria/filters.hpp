@@ -26,13 +26,20 @@ struct Filters {
   double zfp_absolute = 0;
   /// Likewise, with a bound that counts in the greatest magnitude of the chunk; less than 1.
   double zfp_relative = 0;
+  /// Likewise, but nothing is lost.
+  bool zfp_reversible = false;
+  /// Likewise, with as many bits for each number of a chunk, whatever is lost by it: no bound.
+  double zfp_rate = 0;
 
-  bool zfp() const { return zfp_absolute != 0 || zfp_relative != 0; }
+  bool zfp() const { return loses() || zfp_reversible; }
+  /// Whether what is read isn't just what was put.
+  bool loses() const { return zfp_absolute != 0 || zfp_relative != 0 || zfp_rate != 0; }
   bool any() const { return shuffle || deflate || zstd || fletcher32 || scale_offset || zfp(); }
   /// What is meant where nothing more is said.
   static constexpr Filters compress() { return {.shuffle = true, .deflate = true}; }
   /// "deflate" (with shuffling), "zstd" (likewise), "scale_offset", "zfp_absolute:BOUND",
-  /// "zfp_relative:BOUND". Throws Error kInvalidArgument for any other text.
+  /// "zfp_relative:BOUND", "zfp_reversible", "zfp_rate:BITS". Throws Error kInvalidArgument for any
+  /// other text.
   static Filters from_text(std::string_view text);
   friend bool operator==(const Filters&, const Filters&) = default;
 };

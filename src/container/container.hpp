@@ -67,9 +67,12 @@ class Layout {
   virtual Status settle(bool /*complete*/) { return Status(); }
   /// Gives a dataset its final data_offset and row_stride_bytes, which was placed before settle().
   virtual void finish_place(DatasetSpec& /*spec*/) const {}
-  /// Whether rows of several datasets lie among each other behind everything else, so that the file
-  /// can't have sums.
+  /// Whether there are rows that lie among those of other datasets, behind everything else: tables
+  /// too. Everything is then defined before settle().
   virtual bool interleaves() const { return false; }
+  /// Of such a file: keeps room before these rows for tables that are made last. Returns by how
+  /// much the rows move. Once, after settle() and before the first data are moved.
+  virtual Result<int64_t> keep_room(int64_t /*bytes*/) { return 0; }
 };
 
 /// Makes the metadata of a new file in memory, on one rank.

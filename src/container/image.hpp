@@ -21,6 +21,8 @@ struct SparseImage {
   std::vector<std::byte> switch_over;
   int64_t file_bytes = 0;  ///< the size that the finished file must have
   ByteRange superblock;    ///< as Reader::superblock()
+  /// What other programs change when they add rows, and nothing else; empty where they can't.
+  ByteRange row_count;
   /// Where the contents of tables lie in the file, in the order in which they were made;
   /// none is empty.
   std::vector<ByteRange> tables;

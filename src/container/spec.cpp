@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -15,6 +16,10 @@ namespace {
 constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 }  // namespace
+
+bool ElementSpec::is_swapped() const {
+  return kind == Kind::kNumber && bytes > 1 && big_endian != (std::endian::native == std::endian::big);
+}
 
 ElementSpec ElementSpec::of_number(ElementType type) {
   ElementSpec spec;

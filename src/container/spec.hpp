@@ -38,6 +38,9 @@ struct ElementSpec {
   /// kString: declared as UTF-8 instead of ASCII; the writer finds this out by itself.
   bool utf8 = false;
 
+  /// Whether a number has its bytes in the other order than the machine's.
+  bool is_swapped() const;
+
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
   /// Paths of at most `bytes` bytes.

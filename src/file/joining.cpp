@@ -59,7 +59,7 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   if (spec.chunking) {
     options.chunk = spec.chunking->dims;
     // What a lossy filter has left is to stay.
-    options.filters = spec.chunking->filters.zfp() ? Filters::compress() : spec.chunking->filters;
+    options.filters = spec.chunking->filters.loses() ? Filters::compress() : spec.chunking->filters;
   }
   const bool grows = spec.extendable && spec.chunking;
   const int64_t rows = spec.dims.empty() ? 1 : spec.dims[0];

@@ -46,7 +46,9 @@ Bytes sound_file() {
       {.chunk = {1, 2}, .filters = {.fletcher32 = true}},
       {.chunk = {5, 7}},
       {.chunk = {4, 20}, .filters = {.deflate = true, .scale_offset = true}, .fill_value = 3},
-      {.chunk = {6, 10}, .filters = {.zfp_absolute = 0.5}}};
+      {.chunk = {6, 10}, .filters = {.zfp_absolute = 0.5}},
+      {.chunk = {6, 10}, .filters = {.zfp_reversible = true}},
+      {.chunk = {6, 10}, .filters = {.zfp_rate = 8}}};
   std::vector<double> values(9 * 20);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<double>(i % 7);

@@ -17,7 +17,10 @@ inline container::DatasetSpec fuzzed_chunks(uint8_t kind) {
     filters.zstd = false;
     if (filters.shuffle) {
       filters.shuffle = false;
-      filters.zfp_absolute = 0.25;
+      const int mode = (kind >> 5) % 3;
+      filters.zfp_absolute = mode == 0 ? 0.25 : 0;
+      filters.zfp_reversible = mode == 1;
+      filters.zfp_rate = mode == 2 ? 5 : 0;
     } else {
       filters.scale_offset = true;
       spec.element = container::ElementSpec::of_number(ElementType::kInt64);

@@ -99,7 +99,7 @@ def test_records(work, version):
     np.testing.assert_array_equal(numbers(seen["odd"]), np.arange(15) + 1)
     np.testing.assert_array_equal(numbers(seen["x"]), [7, 8, 9])
     assert seen["names"] == ["one", "three"]
-    run("verify", path).refused("carries no checksums")
+    run("verify", path, ranks=2).succeeded()
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 9)
     run("inspect", path).refused("cut short")
@@ -151,6 +151,31 @@ def test_netcdf4_and_xarray_open_them(work, checkpoints):
         for name in ["dens", "temp", "sp00"]:
             np.testing.assert_array_equal(seen[name][:], other[name][:])
             assert seen[name].minimum == other[name].attrs["minimum"][0]
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_sums_of_records_outlast_other_programs(work, version):
+    netcdf = pytest.importorskip("netCDF4")
+    path = work / "records.nc"
+    tool(FILE_PROGRAM, "write", path, version, ranks=3)
+    with netcdf.Dataset(path, "a") as file:
+        file["even"][5:7] = 8
+        file["odd"][5:7] = 9
+    tool("ncvalidator", "-q", path)
+    said = run("verify", path, ranks=2).succeeded().stdout
+    for name in ("even", "odd"):
+        assert f"'{name}': rows 5 to 6 have no checksums: another program has added them" in said
+    # One more variable moves the records, and their distance.
+    moved = work / "moved.nc"
+    shutil.copy(path, moved)
+    with netcdf.Dataset(moved, "a") as file:
+        file.createVariable("third", "f8", ("time", "x"))[:] = 1
+    run("verify", moved, ranks=2).succeeded()
+    for changed, row in [(path, 3), (moved, 1)]:
+        with netcdf.Dataset(changed, "a") as file:
+            file["odd"][row, 1] += 1
+        outcome = run("verify", changed)
+        assert outcome.code == 1 and f"'odd' is damaged in block {row}" in outcome.stdout, outcome.stdout
 
 
 def test_verify_knows_what_other_programs_have_changed(work, checkpoints):

@@ -23,6 +23,7 @@ def has_zfp(work):
     return True
 
 
+MODES = [{"accuracy": 0.01}, {"precision": 14}, {"rate": 8}, {"reversible": True}]
 INTEGERS = ["i1", "u1", "i2", ">u2", "i4", ">i4", "u4", "i8", ">u8"]
 
 
@@ -129,14 +130,61 @@ def test_the_plug_in_reads_zfp(work, plug_in, dtype):
 def test_zfp_of_the_plug_in_is_read(work, plug_in):
     path = work / "theirs.h5"
     values = smooth("f4")[20:]
-    modes = [{"accuracy": 0.01}, {"precision": 14}, {"rate": 8}, {"reversible": True}]
     with h5py.File(path, "w") as h:
-        for mode in modes:
+        for mode in MODES:
             name = next(iter(mode))
             h.create_dataset(name, data=values, chunks=(5, 31, 3), **plug_in.Zfp(**mode))
     with h5py.File(path) as h, stria.open(path) as f:
-        for name in ("accuracy", "precision") if has_zfp(work) else ():
+        for name in h if has_zfp(work) else ():
             assert np.array_equal(f[name][...], h[name][...]), name
+
+
+@pytest.mark.parametrize("mode", MODES, ids=[next(iter(mode)) for mode in MODES])
+def test_rows_are_added_to_zfp_of_the_plug_in(work, plug_in, mode):
+    if not has_zfp(work):
+        pytest.skip("no libzfp")
+    path = work / "grows.h5"
+    values = smooth("f4")[20:]
+    with h5py.File(path, "w") as h:
+        # The last chunk has room for rows.
+        h.create_dataset("a", data=values[:8], chunks=(5, 31, 7), maxshape=(None, 31, 7), **plug_in.Zfp(**mode))
+    with h5py.File(path) as h:
+        before = h["a"][:]
+    with stria.append(path) as f:
+        f.append_rows("a", 12)[8:] = values[8:]
+    with h5py.File(path) as h, stria.open(path) as f:
+        assert np.array_equal(h["a"][:8], before) and np.array_equal(f["a"][...], h["a"][...])
+        assert np.abs(h["a"][8:] - values[8:]).max() <= (0 if "reversible" in mode else 0.2)
+    assert f"zfp({'relative' if 'precision' in mode else list(mode)[0].replace('accuracy', 'absolute')}" in (
+        run("inspect", path).succeeded().stdout
+    )
+
+
+def test_zfp_without_a_short_name_is_left_to_the_plug_in(work, plug_in):
+    path = work / "long.h5"
+    values = smooth("f4")[20:].reshape(20, 31, 7, 1).repeat(4, 3)
+    with h5py.File(path, "w") as h:
+        h.create_dataset("a", data=values, chunks=(5, 31, 7, 4), maxshape=(None, 31, 7, 4), **plug_in.Zfp(rate=9))
+    before = path.read_bytes()
+    with pytest.raises(stria.StriaError, match=r"filters \(zfp\) or index are none that Stria writes"):
+        with stria.append(path) as f:
+            f.append_rows("a", 1)
+    assert path.read_bytes() == before
+
+
+def test_reversible_zfp_and_a_rate_are_written(work, plug_in):
+    if not has_zfp(work):
+        pytest.skip("no libzfp")
+    path = work / "ours.h5"
+    values = smooth("f8")
+    with stria.create(path) as f:
+        f.create_dataset("exact", data=values, compress="zfp_reversible", chunks=(4, 31, 7))
+        f.create_dataset("rate", data=values, compress="zfp_rate:16", chunks=(4, 31, 7))
+    with h5py.File(path) as h, stria.open(path, verify=True) as f:
+        assert f.verify()[0] == []
+        assert np.array_equal(h["exact"], values, equal_nan=True) and np.array_equal(f["exact"][...], values, equal_nan=True)
+        assert np.array_equal(h["rate"], f["rate"][...], equal_nan=True)
+        assert np.nanmax(np.abs(h["rate"][:] - values)) < 0.1
 
 
 def test_damage_in_zfp_is_found(work):

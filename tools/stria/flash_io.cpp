@@ -80,6 +80,7 @@ json report_json(const std::vector<ModeResult>& modes, const Arguments& argument
             {"limits", options.limits},
             {"keep", options.keep},
             {"read_from", options.read_from},
+            {"values", options.values},
             {"guard_cells", options.workload.guard_cells},
             {"rounds", options.rounds},
             {"dir", options.directory},
@@ -178,12 +179,15 @@ void add_flash_io(CLI::App& flash, Action& action) {
       ->add_option("--read-from", options.read_from,
                    "only read this checkpoint of another run with --keep, on these ranks, however many wrote it")
       ->check(not_empty());
+  auto* const values =
+      command->add_option("--values", options.values, "the blocks' values: doubles of this file, again and again")
+          ->check(CLI::ExistingFile);
   command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
   command->add_flag("--sync", options.sync, "make every file survive a power loss");
   command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
   add_compress(*command, options.compress);
   command->add_flag("--names", options.named, "names of dimensions in the HDF5 checkpoints, for xarray");
-  command->add_flag("--verify", options.verify, "check every value of every file");
+  command->add_flag("--verify", options.verify, "check every value of every file")->excludes(values);
   command->add_flag("--keep", options.keep, "leave the files of the last round");
   command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)

@@ -36,6 +36,7 @@ struct IoOptions {
   /// the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must be
   /// those of that run.
   std::string read_from;
+  std::string values;   ///< Unk::take_values(), or empty
   bool limits = false;  ///< also the plain system calls
   bool sync = false;
   bool checksums = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "agree.hpp"
 #include "format/flash_file.hpp"
 #include "io/limit_modes.hpp"
 #include "stria/paths.hpp"
@@ -333,6 +334,9 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
       unk(Unk::create(run_options.workload, partition).value()),
       limits(unk) {
   MPI_Comm_rank(comm, &rank);
+  if (!options.values.empty()) {
+    agree(comm, unk.take_values(options.values)).throw_if_error();
+  }
   table = make_block_table(partition, rank);
   MPI_Allreduce(&partition.local, &table.largest_count, 1, MPI_INT64_T, MPI_MAX, comm);
 }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <vector>
 
 #include "base/byte_range.hpp"
 
@@ -68,6 +70,30 @@ void Unk::fill_block(int64_t block) {
     }
     ++cell_index;
   });
+}
+
+Status Unk::take_values(const std::string& path) {
+  const int64_t nxb = parameters_.nxb;
+  const int64_t slice_bytes = parameters_.cells_per_block() * static_cast<int64_t>(sizeof(double));
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const int64_t slices = file ? static_cast<int64_t>(file.tellg()) / slice_bytes : 0;
+  if (slices < 1) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' has no block of {}^3 doubles", path, nxb));
+  }
+  std::vector<double> values(static_cast<size_t>(parameters_.cells_per_block()));
+  for (int64_t variable = 0; variable < parameters_.nvar; ++variable) {
+    for (int64_t block = 0; block < blocks(); ++block) {
+      file.seekg((variable * partition_.total + partition_.first + block) % slices * slice_bytes);
+      if (!file.read(reinterpret_cast<char*>(values.data()), slice_bytes)) {
+        return Status(ErrorCode::kIo, fmt::format("'{}' can't be read", path));
+      }
+      for (int64_t cell = 0; cell < parameters_.cells_per_block(); ++cell) {
+        const int64_t i = cell % nxb, j = cell / nxb % nxb, k = cell / nxb / nxb;
+        interior(block)[k * stride_k() + j * stride_j() + i * stride_i() + variable] = values[static_cast<size_t>(cell)];
+      }
+    }
+  }
+  return Status();
 }
 
 void Unk::poison() {

@@ -41,6 +41,11 @@ class Unk {
 
   /// Gives every cell, guard cells included, its value; unused blocks get NaN.
   void fill();
+  /// Gives the interior cells values of a file instead, so that they compress as a simulation's do:
+  /// blocks of nxb^3 doubles, first all blocks of a variable, then those of the next. They are
+  /// taken again where there are too few. check_interior() then finds differences. \errors
+  /// kInvalidArgument, kIo
+  Status take_values(const std::string& path);
   /// Overwrites every cell with NaN, so that a cell that a reader leaves out is found.
   void poison();
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 namespace stria::flash {
 namespace {
@@ -68,6 +70,30 @@ TEST(Unk, FindsAnOverwrittenGuardCell) {
   EXPECT_EQ(unk.check_guard_cells_untouched(), "");
   *(unk.interior(0) - unk.stride_i()) = 1.0;
   EXPECT_NE(unk.check_guard_cells_untouched().find("i=-1 j=0 k=0 of block 7, variable 0"), std::string::npos);
+}
+
+TEST(Unk, TakesValuesOfAFile) {
+  Unk unk = make_unk();
+  const WorkloadParameters& p = unk.parameters();
+  const std::string path = testing::TempDir() + "unk_values.raw";
+  const int64_t slices = 5;
+  {
+    std::ofstream file(path, std::ios::binary);
+    for (int64_t i = 0; i < slices * p.cells_per_block(); ++i) {
+      const auto value = static_cast<double>(i);
+      file.write(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  }
+  ASSERT_TRUE(unk.take_values(path).ok());
+  const int64_t block = 1, variable = p.nvar - 1, k = p.nxb - 1;
+  const int64_t slice = (variable * kPartition.total + kPartition.first + block) % slices;
+  const double expected = static_cast<double>(slice * p.cells_per_block() + k * p.nxb * p.nxb);
+  EXPECT_EQ(unk.interior(block)[k * unk.stride_k() + variable], expected);
+  EXPECT_LT(*(unk.interior(0) - unk.stride_i()), 0) << "guard cells stay";
+  std::filesystem::resize_file(path, 100);
+  EXPECT_EQ(unk.take_values(path).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(unk.take_values(path + ".none").code(), ErrorCode::kInvalidArgument);
+  std::filesystem::remove(path);
 }
 
 TEST(Unk, RefusesParametersThatCannotBe) {

@@ -402,12 +402,12 @@ class File:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
         shuffles and deflates its chunks; "zstd": that in place of deflate; "scale_offset": integers
         in as few bits as they need; "zfp_absolute:BOUND", "zfp_relative:BOUND": lossy, no number
-        differs by more (relative: times its chunk's greatest). A first length of None: it has no
-        rows yet, and append_rows() gives it some. `dimensions` are their names, for
-        xarray and other readers of netCDF: a dataset of one dimension that has its name holds its
-        coordinates. In netCDF files the first one may be unlimited. Elements that nobody puts read
-        as `fill_value`, or zero. With `data`, an array that this process puts whole. Collective:
-        all ranks pass the same."""
+        differs by more (relative: times its chunk's greatest); "zfp_reversible"; "zfp_rate:BITS":
+        so many of each number. A first length of None: it has no rows yet, and append_rows() gives
+        it some. `dimensions` are their names, for xarray and other readers of netCDF: a dataset of
+        one dimension that has its name holds its coordinates. In netCDF files the first one may be
+        unlimited. Elements that nobody puts read as `fill_value`, or zero. With `data`, an array
+        that this process puts whole. Collective: all ranks pass the same."""
         if data is not None:
             array = _array_of(data)
             shape = array.shape if shape is None else shape

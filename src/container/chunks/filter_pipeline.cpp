@@ -149,8 +149,8 @@ FilterMask FilterPipeline::encode(const DatasetSpec& spec, std::span<const std::
   std::span<const std::byte> content = chunk;
   if (filters.scale_offset || filters.zfp()) {
     coded_.clear();
-    const bool is_coded =
-        filters.scale_offset ? scale_offset(spec, chunk, coded_) : !exact && zfp_.compress(spec, chunk, coded_);
+    const bool is_coded = filters.scale_offset ? scale_offset(spec, chunk, coded_)
+                                               : !(exact && filters.loses()) && zfp_.compress(spec, chunk, coded_);
     content = is_coded ? std::span<const std::byte>(coded_) : chunk;
     skipped = is_coded ? 0 : bits.scale_offset | bits.zfp;
   }

@@ -34,7 +34,9 @@ std::vector<RowTable> place_row_sums(std::span<DatasetEntry> datasets) {
     dataset.checksum_group = -1;
     // A table would have to get longer too; a dataset that is overwritten keeps its own.
     const bool has_others = dataset.spec.extendable || dataset.is_updated || dataset.is_lossy();
-    if (dataset.row_bytes() < kLeastRowBytes || dataset.row_count() == 0 || has_others) {
+    // Tables lie before rows that are among others', so that their size must be known.
+    const int64_t least_bytes = dataset.spec.unlimited ? 1 : kLeastRowBytes;
+    if (dataset.row_bytes() < least_bytes || dataset.row_count() == 0 || has_others) {
       continue;
     }
     auto [found, added] = table_of_rows.emplace(dataset.row_count(), static_cast<int>(tables.size()));

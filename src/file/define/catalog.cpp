@@ -1,5 +1,7 @@
 #include "file/define/catalog.hpp"
 
+#include <algorithm>
+
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -27,6 +29,16 @@ ByteRange DatasetEntry::extent() const {
     bytes = (row_count() - 1) * spec.row_stride_bytes + row_bytes();
   }
   return {data_offset, data_offset + bytes};
+}
+
+ByteRange DatasetEntry::in_file(ByteRange raw) const {
+  if (!is_interleaved()) {
+    return {data_offset + raw.begin, data_offset + raw.end};
+  }
+  const int64_t row = raw.begin / row_bytes();
+  const int64_t within = raw.begin - row * row_bytes();
+  const int64_t begin = data_offset + row * spec.row_stride_bytes + within;
+  return {begin, begin + std::min(raw.size(), row_bytes() - within)};
 }
 
 int Catalog::add(DatasetEntry entry) {

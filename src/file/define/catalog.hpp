@@ -29,6 +29,7 @@ struct DatasetEntry {
   bool is_updated = false;  ///< and what is put takes the place of what it has
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
+  int64_t added_rows = 0;  ///< another program has added them, behind those that may have sums
 
   ElementType stored_element() const { return spec.element.number; }
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
@@ -36,7 +37,7 @@ struct DatasetEntry {
   int64_t data_bytes() const { return row_count() * row_bytes(); }
   bool is_chunked() const { return spec.chunking.has_value(); }
   /// What is got isn't just what was put: only the stored chunks have sums.
-  bool is_lossy() const { return is_chunked() && spec.chunking->filters.zfp(); }
+  bool is_lossy() const { return is_chunked() && spec.chunking->filters.loses(); }
   /// The engine can read it, else only libhdf5 can.
   bool is_readable() const { return data_offset >= 0 || is_chunked(); }
   /// Rows lie among those of other datasets.
@@ -44,6 +45,11 @@ struct DatasetEntry {
   /// Where a dataset with a data_offset lies in the file; what interleaved rows have in between
   /// is others'.
   ByteRange extent() const;
+  /// Where a range of the raw data begins in the file, as far as it lies in one piece there. In the
+  /// raw data rows always follow each other. \pre data_offset >= 0
+  ByteRange in_file(ByteRange raw) const;
+  /// The rows that Stria has made.
+  int64_t own_rows() const { return row_count() - added_rows; }
 };
 
 /// The datasets of a file by number, in the order in which they came, and by path.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "base/checked.hpp"
 #include "base/hash.hpp"
@@ -133,7 +132,7 @@ void keep_fill_value(std::vector<std::byte> element, container::DatasetSpec& spe
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   if (std::all_of(spec.fill_value.begin(), spec.fill_value.end(), is_zero)) {
     spec.fill_value.clear();
-  } else if (spec.element.big_endian != (std::endian::native == std::endian::big)) {
+  } else if (spec.element.is_swapped()) {
     const int64_t width = element_bytes(spec.element.number);
     swap_elements(width, spec.fill_value.data(), spec.fill_value.data(), static_cast<int64_t>(spec.fill_value.size()) / width);
   }
@@ -228,7 +227,8 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
     return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
   }
   if (!entry.is_chunked()) {
-    return refused(ErrorCode::kUnsupported, "its elements, filters or index are none that Stria writes");
+    return refused(ErrorCode::kUnsupported, fmt::format("its elements, filters{} or index are none that Stria writes",
+                                                        entry.filters.empty() ? "" : fmt::format(" ({})", entry.filters)));
   }
   if (rows < 0 || !checked_add(entry.spec.dims[0], rows, &entry.spec.dims[0])) {
     return refused(ErrorCode::kInvalidArgument, "not a number of rows");
@@ -307,6 +307,14 @@ Status Definitions::add_table(container::DatasetSpec spec, std::span<const std::
   return Status();
 }
 
+void Definitions::drop_own_tables() {
+  const std::string_view own = kOwnGroup;
+  for (Table& table : tables_) {
+    const std::string& path = table.spec.path;
+    table.is_dropped = table.is_dropped || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '/');
+  }
+}
+
 Status Definitions::set_attribute(container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(check_attribute_name(attribute.object_path, attribute.name));
   STRIA_RETURN_IF_ERROR(target_.layout.note_attribute(attribute));
@@ -340,7 +348,9 @@ Status Definitions::create_link(container::LinkSpec link) {
 
 Status Definitions::carry_out(container::Writer& writer) const {
   for (const Table& table : tables_) {
-    STRIA_RETURN_IF_ERROR(writer.create_table(table.spec, table.content));
+    if (!table.is_dropped) {
+      STRIA_RETURN_IF_ERROR(writer.create_table(table.spec, table.content));
+    }
   }
   for (const container::LinkSpec& link : links_) {
     STRIA_RETURN_IF_ERROR(writer.create_link(link));

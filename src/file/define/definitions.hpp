@@ -22,6 +22,7 @@ class Definitions {
   struct Table {
     container::DatasetSpec spec;
     std::vector<std::byte> content;  ///< on rank 0, whose content counts
+    bool is_dropped = false;         ///< it isn't made after all
   };
   /// What definitions change, besides being kept.
   struct Target {
@@ -50,6 +51,9 @@ class Definitions {
   Result<int> update(const std::string& path);
   /// As create_table(), without a look at the name: for tables of the library's own.
   Status add_table(container::DatasetSpec spec, std::span<const std::byte> content);
+
+  /// Takes back the library's own tables.
+  void drop_own_tables();
 
   /// Whether anything was defined.
   bool any() const { return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty() || !links_.empty(); }

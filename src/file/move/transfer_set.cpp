@@ -1,7 +1,6 @@
 #include "file/move/transfer_set.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <map>
 
@@ -13,10 +12,6 @@ constexpr int64_t kRepackBytes = 1 << 20;
 constexpr int64_t kHashedAtOnceBytes = 512 << 10;
 constexpr int64_t kSliceUnitBytes = 4096;             // where no unit is hashed
 constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
-
-bool needs_swap(const DatasetEntry& dataset) {
-  return dataset.spec.element.big_endian != (std::endian::native == std::endian::big) && dataset.spec.element.bytes > 1;
-}
 
 // From the first byte of the rows that lie among each other to the last.
 ByteRange hull_of_interleaved(std::span<const DatasetEntry> datasets) {
@@ -35,7 +30,7 @@ PackOperand operand_of(const Transfer& transfer, const DatasetEntry& dataset) {
   operand.type = transfer.memory.type;
   operand.memory_element = transfer.memory.element;
   operand.stored_element = transfer.stored ? transfer.memory.element : dataset.stored_element();
-  operand.swap_bytes = !transfer.stored && needs_swap(dataset);
+  operand.swap_bytes = !transfer.stored && dataset.spec.element.is_swapped();
   return operand;
 }
 
@@ -133,7 +128,7 @@ void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
     const Transfer& transfer = transfers_[i];
     const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
     bool as_it_is = transfer.memory.type.is_contiguous() && transfer.memory.element == dataset.stored_element() &&
-                    !needs_swap(dataset) && (ranges_.empty() || !dataset.value_range);
+                    !dataset.spec.element.is_swapped() && (ranges_.empty() || !dataset.value_range);
     if (as_it_is || transfer.stored) {
       directs_[i] = static_cast<std::byte*>(transfer.memory.data);
     }

@@ -51,9 +51,10 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
     const Filters& filters = entry.spec.chunking->filters;
     fields.bytes(std::as_bytes(std::span(entry.spec.chunking->dims)));
     fields.number((filters.shuffle ? 1 : 0) + (filters.deflate ? 2 : 0) + (filters.fletcher32 ? 4 : 0) +
-                  (filters.zstd ? 8 : 0) + (filters.scale_offset ? 16 : 0));
+                  (filters.zstd ? 8 : 0) + (filters.scale_offset ? 16 : 0) + (filters.zfp_reversible ? 32 : 0));
     fields.number(std::bit_cast<int64_t>(filters.zfp_absolute));
     fields.number(std::bit_cast<int64_t>(filters.zfp_relative));
+    fields.number(std::bit_cast<int64_t>(filters.zfp_rate));
   }
 }
 
@@ -80,9 +81,11 @@ DatasetEntry decode_dataset(FieldReader& fields) {
                         .deflate = (filters & 2) != 0,
                         .zstd = (filters & 8) != 0,
                         .fletcher32 = (filters & 4) != 0,
-                        .scale_offset = (filters & 16) != 0};
+                        .scale_offset = (filters & 16) != 0,
+                        .zfp_reversible = (filters & 32) != 0};
     chunking.filters.zfp_absolute = std::bit_cast<double>(fields.number());
     chunking.filters.zfp_relative = std::bit_cast<double>(fields.number());
+    chunking.filters.zfp_rate = std::bit_cast<double>(fields.number());
   }
   return entry;
 }
@@ -113,11 +116,18 @@ Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
   for (size_t i = 0; i < checksums.paths.size(); ++i) {
     const auto [table, column] = checksums.placement[i];
     const auto found = catalog.find(checksums.paths[i]);
-    if (!found || table < 0) {
+    if (!found) {
       continue;
     }
     DatasetEntry& entry = catalog[*found];
-    if (entry.row_count() != checksums.tables[static_cast<size_t>(table)][1]) {
+    const int64_t rows = table < 0 ? 0 : checksums.tables[static_cast<size_t>(table)][1];
+    if (entry.spec.unlimited) {
+      entry.added_rows = std::max<int64_t>(entry.row_count() - rows, 0);
+    }
+    if (table < 0) {
+      continue;
+    }
+    if (entry.own_rows() != rows) {
       return Status(ErrorCode::kFormat, fmt::format("dataset '{}' and its table of checksums differ in rows", entry.spec.path));
     }
     entry.checksum_group = static_cast<int>(table);

@@ -208,12 +208,14 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   }
   // One sum tells everything.
   const auto terms = log_terms();
-  std::array<int64_t, 3 + terms.size()> sums = {bytes, pieces, aside_bytes_};
-  std::copy(terms.begin(), terms.end(), sums.begin() + 3);
+  constexpr size_t kFirst = 4;
+  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_};
+  std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
   aside_bytes_ = 0;
+  sum_bytes_ = sums[3];
   return access::RequestShape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true};
 }
 

@@ -168,6 +168,7 @@ class Session {
   Status poisoned_;
   bool finished_ = true;     ///< not begun, ended on all ranks, or left by this one
   int64_t aside_bytes_ = 0;  ///< recorded since the last agreement and not pending, but useful
+  int64_t sum_bytes_ = 0;    ///< of the sums of what is pending; after an agreement of all ranks
   access::MemoryReserve reserve_;
   std::shared_ptr<RollCall> roll_call_;
   DefinitionLog log_;

@@ -24,9 +24,23 @@ uint64_t sum_of_unwritten(const DatasetEntry& entry) {
   return std::max<uint64_t>(hash.digest(), 1);
 }
 
+// The raw data from the first byte of a transfer to the last, or, where rows lie among others', of
+// its rows, but for those that another program has added.
+ByteRange touched_by(const Transfer& transfer, const DatasetEntry& entry) {
+  const int64_t row_bytes = entry.row_bytes();
+  const ByteRange own{0, entry.own_rows() * row_bytes};
+  if (entry.is_interleaved()) {
+    return intersect({transfer.first_row * row_bytes, (transfer.first_row + transfer.row_count) * row_bytes}, own);
+  }
+  return intersect(
+      {transfer.displacement + transfer.region.true_lower_bound(), transfer.displacement + transfer.region.true_upper_bound()},
+      own);
+}
+
 // Whether the transfer is just what the record sums, in one piece.
-bool is_same(const Transfer& transfer, const SlabSum& slab) {
-  return transfer.region.is_contiguous() && slab.region.is_contiguous() && transfer.region.size() == slab.region.size() &&
+bool is_same(const Transfer& transfer, const DatasetEntry& entry, const SlabSum& slab) {
+  return !entry.is_interleaved() && transfer.region.is_contiguous() && slab.region.is_contiguous() &&
+         transfer.region.size() == slab.region.size() &&
          transfer.displacement + transfer.region.true_lower_bound() == slab.displacement + slab.region.true_lower_bound();
 }
 
@@ -57,10 +71,14 @@ Status SumChecker::trust_table(int table) {
 // `all_known` to false when some have no sum of their own.
 Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found, bool& all_known) {
   const DatasetEntry& entry = seen_.catalog[transfer.dataset];
-  STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, transfer.row_count));
+  const int64_t count = std::clamp<int64_t>(entry.own_rows() - transfer.first_row, 0, transfer.row_count);
+  if (count == 0) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, count));
   // Where it has no sum.
   const bool is_unwritten = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();
-  for (int64_t i = 0; i < transfer.row_count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const int64_t row = transfer.first_row + i;
     uint64_t expected = stored[static_cast<size_t>(i)];
     uint64_t seen = hasher.sums()[static_cast<size_t>(i)];
@@ -87,13 +105,13 @@ Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher
 // read. Also checks what was never put.
 Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
   const uint64_t seen = hasher.unit_count() == 1 ? hasher.sums()[0] : 0;
-  const ByteRange touched{transfer.displacement + transfer.region.true_lower_bound(),
-                          transfer.displacement + transfer.region.true_upper_bound()};
+  const DatasetEntry& entry = seen_.catalog[transfer.dataset];
+  const ByteRange touched = touched_by(transfer, entry);
   for (int number : slabs_of_[static_cast<size_t>(transfer.dataset)]) {
     const SlabSum& slab = seen_.checksums.slabs[static_cast<size_t>(number)];
     const ByteRange hull{slab.displacement + slab.region.true_lower_bound(),
                          slab.displacement + slab.region.true_upper_bound()};
-    if (!intersect(hull, touched).empty() && !(is_same(transfer, slab) && seen == slab.sum)) {
+    if (!intersect(hull, touched).empty() && !(is_same(transfer, entry, slab) && seen == slab.sum)) {
       STRIA_RETURN_IF_ERROR(check_slab(slab, found));
     }
   }
@@ -111,7 +129,7 @@ Status SumChecker::check_transfer(const Transfer& transfer, const UnitHasher& ha
     STRIA_RETURN_IF_ERROR(check_rows(transfer, hasher, found, all_known));
   } else if (by_rows) {
     bool any_sum = false;
-    const ByteRange rows{transfer.first_row, transfer.first_row + transfer.row_count};
+    const ByteRange rows = intersect({transfer.first_row, transfer.first_row + transfer.row_count}, {0, entry.own_rows()});
     STRIA_RETURN_IF_ERROR(check_stored_rows(transfer.dataset, rows, found, any_sum));
     all_known = seen_.checksums.is_full(entry.checksum_group);
   }
@@ -120,9 +138,8 @@ Status SumChecker::check_transfer(const Transfer& transfer, const UnitHasher& ha
 
 Status SumChecker::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
   for (size_t i = 0; i < transfers.size(); ++i) {
-    const DatasetEntry& entry = seen_.catalog[transfers[i].dataset];
-    if (entry.is_interleaved() || entry.is_lossy()) {
-      continue;  // another program has added it; chunks were compared as they are stored
+    if (seen_.catalog[transfers[i].dataset].is_lossy()) {
+      continue;  // its chunks were compared as they are stored
     }
     std::vector<Damage> found;
     STRIA_RETURN_IF_ERROR(check_transfer(transfers[i], *set.sums(i), found));

@@ -122,7 +122,7 @@ Result<bool> SumChecker::table_is_right(int table) {
   return seen.count == sealed.count && seen.sum == sealed.sum;
 }
 
-Status SumChecker::hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash) {
+Status SumChecker::hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash, const DatasetEntry* of) {
   std::vector<std::byte> buffer(static_cast<size_t>(std::min(kVerifyBytes, std::max<int64_t>(region.size(), 1))));
   Cursor cursor(region, displacement);
   std::vector<storage::ReadSegment> segments;
@@ -131,7 +131,7 @@ Status SumChecker::hash_into(const Datatype& region, int64_t displacement, Strea
     segments.clear();
     int64_t filled = 0;
     while (!cursor.done() && filled < static_cast<int64_t>(buffer.size()) && segments.size() < kVerifySegments) {
-      ByteRange piece = cursor.piece();
+      const ByteRange piece = of == nullptr ? cursor.piece() : of->in_file(cursor.piece());
       int64_t bytes = std::min(piece.size(), static_cast<int64_t>(buffer.size()) - filled);
       segments.push_back({piece.begin, buffer.data() + filled, bytes});
       filled += bytes;
@@ -168,13 +168,31 @@ Result<std::span<const std::byte>> SumChecker::chunk_data(int number, ByteRange 
   return std::span<const std::byte>(zeros_).first(std::min(zeros_.size(), static_cast<size_t>(range.size())));
 }
 
+// In one piece, or in rows among others.
+Status SumChecker::read_raw(const DatasetEntry& entry, ByteRange range, std::byte* out) {
+  std::vector<storage::ReadSegment> segments;
+  while (!range.empty()) {
+    const int64_t begin = range.begin;
+    segments.clear();
+    while (!range.empty() && segments.size() < kVerifySegments) {
+      const ByteRange piece = entry.in_file(range);
+      segments.push_back({piece.begin, out, piece.size()});
+      out += piece.size();
+      range.begin += piece.size();
+    }
+    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, seen_.file->read(segments));
+    if (read_bytes < range.begin - begin) {
+      return cut_short("data");
+    }
+  }
+  return Status();
+}
+
 // Raw data of a dataset, wherever they lie.
 Status SumChecker::read_data(int number, ByteRange range, std::byte* out, std::vector<Damage>& found) {
   const DatasetEntry& entry = seen_.catalog[number];
   if (!entry.is_chunked()) {
-    storage::ReadSegment segment{entry.data_offset + range.begin, out, range.size()};
-    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, seen_.file->read(std::span(&segment, 1)));
-    return read_bytes < range.size() ? cut_short("data") : Status();
+    return read_raw(entry, range, out);
   }
   while (!range.empty()) {
     STRIA_ASSIGN_OR_RETURN(const auto data, chunk_data(number, range, found));
@@ -187,7 +205,7 @@ Status SumChecker::read_data(int number, ByteRange range, std::byte* out, std::v
 Result<uint64_t> SumChecker::hash_region(int number, const Datatype& region, int64_t displacement, std::vector<Damage>& found) {
   StreamingHash hash;
   if (!seen_.catalog[number].is_chunked()) {
-    STRIA_RETURN_IF_ERROR(hash_into(region, seen_.catalog[number].data_offset + displacement, hash));
+    STRIA_RETURN_IF_ERROR(hash_into(region, displacement, hash, &seen_.catalog[number]));
     return known(hash.digest());
   }
   for (Cursor cursor(region, displacement); !cursor.done();) {
@@ -361,7 +379,7 @@ Status SumChecker::check_dataset(int number, const Comm& comm, Findings& finding
     return check_chunks(number, share_of(entry.data_bytes(), comm), findings);
   }
   if (by_rows) {
-    const ByteRange rows = share_of(entry.row_count(), comm);
+    const ByteRange rows = share_of(entry.own_rows(), comm);
     bool any_sum = false;
     STRIA_RETURN_IF_ERROR(check_stored_rows(number, rows, findings.damages, any_sum));
     if (any_sum) {
@@ -371,7 +389,7 @@ Status SumChecker::check_dataset(int number, const Comm& comm, Findings& finding
       return Status();
     }
   }
-  return check_unwritten(number, share_of(entry.data_bytes(), comm), findings.damages);
+  return check_unwritten(number, share_of(entry.own_rows() * entry.row_bytes(), comm), findings.damages);
 }
 
 Status SumChecker::check_tables(const Comm& comm, std::vector<Damage>& found) {

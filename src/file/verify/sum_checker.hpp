@@ -60,7 +60,8 @@ class SumChecker {
   Status load_chunk_sums(ByteRange superblock);
   /// This rank's share of the tables of sums.
   Status check_tables(const Comm& comm, std::vector<Damage>& found);
-  Status hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash);
+  /// Of the file's bytes, or of a dataset's raw data in one piece or in rows.
+  Status hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash, const DatasetEntry* of = nullptr);
   Result<uint64_t> hash_range(ByteRange range);
 
  private:
@@ -77,6 +78,7 @@ class SumChecker {
   Status read_table_rows(int table, int64_t first_row, int64_t row_count);
   Result<std::vector<uint64_t>> read_row_sums(int dataset, int64_t first_row, int64_t row_count);
   Result<bool> table_is_right(int table);
+  Status read_raw(const DatasetEntry& entry, ByteRange range, std::byte* out);
   Status read_data(int dataset, ByteRange range, std::byte* out, std::vector<Damage>& found);
   Result<std::span<const std::byte>> chunk_data(int dataset, ByteRange range, std::vector<Damage>& found);
   Result<uint64_t> hash_region(int dataset, const Datatype& region, int64_t displacement, std::vector<Damage>& found);

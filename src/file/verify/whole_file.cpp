@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/out_of_memory.hpp"
@@ -27,7 +28,9 @@ Status WholeFileCheck::check_metadata(Findings& findings) {
                                            is_netcdf(seen_.reader->format()) ? "no sums" : "only HDF5's own sums"));
     return Status();
   }
-  if (size_bytes > seal.file_bytes) {
+  const auto datasets = seen_.catalog.datasets();
+  const bool has_end = std::none_of(datasets.begin(), datasets.end(), [](const auto& entry) { return entry.spec.unlimited; });
+  if (size_bytes > seal.file_bytes && has_end) {
     findings.remarks.push_back(fmt::format("{} bytes follow its end, and mean nothing", size_bytes - seal.file_bytes));
   }
   for (const SealedPart& part : seal.parts) {
@@ -89,7 +92,12 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
   const std::set<int64_t> summed(findings.summed.begin(), findings.summed.end());
   for (const std::string& path : seen_.checksums.paths) {
     const auto number = seen_.catalog.find(path);
-    if (!number || path == kSealPath || seen_.catalog[*number].data_bytes() == 0) {
+    if (number && seen_.catalog[*number].added_rows > 0) {
+      const DatasetEntry& dataset = seen_.catalog[*number];
+      findings.remarks.push_back(fmt::format("dataset '{}': rows {} to {} have no checksums: another program has added them",
+                                             path, dataset.own_rows(), dataset.row_count() - 1));
+    }
+    if (!number || path == kSealPath || seen_.catalog[*number].own_rows() == 0 || seen_.catalog[*number].row_bytes() == 0) {
       continue;
     }
     if (!seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {

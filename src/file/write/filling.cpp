@@ -26,17 +26,15 @@ bool may_have_gaps(const DatasetEntry& dataset) {
 // Writes the elements [begin, end) of a dataset, which are counted in bytes.
 Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRange share) {
   const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
-  const int64_t row_bytes = dataset.is_interleaved() ? dataset.row_bytes() : dataset.data_bytes();
   std::vector<std::byte> values(static_cast<size_t>(std::min(align_up(kAtOnceBytes, width), share.size())));
   container::lay_fill_value(dataset.spec.fill_value, values);
   std::vector<storage::WriteSegment> segments;
   while (!share.empty()) {
     segments.clear();
     while (!share.empty() && segments.size() < kSegmentsAtOnce) {
-      const int64_t row = share.begin / row_bytes;
-      const int64_t within = share.begin - row * row_bytes;
-      const int64_t bytes = std::min({row_bytes - within, share.size(), static_cast<int64_t>(values.size())});
-      segments.push_back({dataset.data_offset + row * dataset.spec.row_stride_bytes + within, values.data(), bytes});
+      const ByteRange piece = dataset.in_file(share);
+      const int64_t bytes = std::min(piece.size(), static_cast<int64_t>(values.size()));
+      segments.push_back({piece.begin, values.data(), bytes});
       share.begin += bytes;
     }
     STRIA_RETURN_IF_ERROR(file.write(segments));

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "file/checksums/checksum_index.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {
@@ -18,11 +17,24 @@ void unite_with(ValueRange& total, const ValueRange& more) {
 
 }  // namespace
 
-void Gathered::keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
+Result<SlabSum> record_of(const Transfer& put, const DatasetEntry& dataset) {
+  SlabSum record{.dataset = put.dataset, .displacement = put.displacement, .region = put.region};
+  if (dataset.is_interleaved()) {
+    // Another program may move the rows further apart.
+    DatasetEntry raw = dataset;
+    raw.spec.row_stride_bytes = 0;
+    STRIA_ASSIGN_OR_RETURN(Transfer same, make_transfer(put.dataset, raw, put.slab, put.memory));
+    record.displacement = same.displacement;
+    record.region = std::move(same.region);
+  }
+  return record;
+}
+
+Status Gathered::keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
   set.finish_sums();
   value_ranges_.resize(static_cast<size_t>(catalog.size()));
   keep_value_ranges(set, transfers);
-  keep_sums(set, transfers, catalog);
+  return keep_sums(set, transfers, catalog);
 }
 
 void Gathered::keep_value_ranges(const TransferSet& set, std::span<const Transfer> transfers) {
@@ -34,7 +46,7 @@ void Gathered::keep_value_ranges(const TransferSet& set, std::span<const Transfe
   }
 }
 
-void Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
+Status Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const UnitHasher* hasher = set.sums(i);
     if (hasher == nullptr) {
@@ -47,13 +59,12 @@ void Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> trans
             {.table = transfer.dataset, .index = transfer.first_row + row, .sum = hasher->sums()[static_cast<size_t>(row)]});
       }
     } else if (hasher->unit_count() == 1) {
-      encode_slab_sum({.dataset = transfer.dataset,
-                       .displacement = transfer.displacement,
-                       .region = transfer.region,
-                       .sum = hasher->sums()[0]},
-                      slab_records_);
+      STRIA_ASSIGN_OR_RETURN(SlabSum record, record_of(transfer, catalog[transfer.dataset]));
+      record.sum = hasher->sums()[0];
+      encode_slab_sum(record, slab_records_);
     }
   }
+  return Status();
 }
 
 void Gathered::keep_chunks(int dataset, std::vector<SummedChunk> chunks) {
@@ -63,6 +74,11 @@ void Gathered::keep_chunks(int dataset, std::vector<SummedChunk> chunks) {
 
 void Gathered::keep_records(std::span<const std::byte> records) {
   slab_records_.insert(slab_records_.end(), records.begin(), records.end());
+}
+
+void Gathered::drop_sums() {
+  row_sums_.clear();
+  slab_records_.clear();
 }
 
 void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog) {

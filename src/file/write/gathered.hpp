@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datatype/pack.hpp"
+#include "file/checksums/checksum_index.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/chunks/packed_chunks.hpp"
 #include "file/define/catalog.hpp"
@@ -17,15 +18,20 @@
 
 namespace stria::file {
 
+/// The record of a put that isn't summed by rows, without its sum.
+Result<SlabSum> record_of(const Transfer& put, const DatasetEntry& dataset);
+
 class Gathered {
  public:
   /// Adds what a set has gathered of its transfers, and hashes again what could not be
   /// hashed on the way.
-  void keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+  Status keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
   /// Adds chunks that this rank has placed.
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks);
   /// Adds records of regions that were summed elsewhere.
   void keep_records(std::span<const std::byte> records);
+  /// Drops all sums, of rows and in records.
+  void drop_sums();
   /// Whether this rank has sums of rows to write.
   bool has_row_sums() const { return !row_sums_.empty(); }
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
@@ -37,7 +43,7 @@ class Gathered {
 
  private:
   void keep_value_ranges(const TransferSet& set, std::span<const Transfer> transfers);
-  void keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+  Status keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
 
   std::vector<ValueRange> value_ranges_;  // of each dataset
   // .table holds the dataset and .index the row until they are laid out.

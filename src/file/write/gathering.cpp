@@ -10,10 +10,7 @@ namespace stria::file {
 
 Status Gathering::keep(TransferSet& set, std::span<const Transfer> transfers) {
   PhaseTimer timer(times_, Phase::kPack);
-  return or_out_of_memory([&] {
-    gathered_.keep(set, transfers, catalog_);
-    return Status();
-  });
+  return or_out_of_memory([&] { return gathered_.keep(set, transfers, catalog_); });
 }
 
 Status Gathering::hand_in(const Status& mine) {

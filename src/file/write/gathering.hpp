@@ -29,6 +29,11 @@ class Gathering {
   void set_tables(std::vector<RowTable> tables) { tables_ = std::move(tables); }
   std::span<const RowTable> tables() const { return tables_; }
 
+  /// Drops all sums and their tables. Local.
+  void drop_sums() {
+    tables_.clear();
+    gathered_.drop_sums();
+  }
   /// Keeps what was gathered while packing. Local.
   Status keep(TransferSet& set, std::span<const Transfer> transfers);
   /// Keeps records of regions that were summed elsewhere. Local.

@@ -9,6 +9,7 @@
 #include "comm/self/self_comm.hpp"
 #include "file/write/growing_case_test.hpp"
 #include "file/write/mortal_driver_test.hpp"
+#include "storage/fault/fault_driver.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -115,6 +116,54 @@ TEST(GrowingFile, KillsCostNothing) {
   }
   EXPECT_GT(seen_old, 0);
   EXPECT_GT(seen_new, 0);
+}
+
+// A full disk, or each operation of each rank that fails once: the file has all of the addition or
+// nothing of it, every rank says the same, and it can grow then.
+TEST(GrowingFile, AFullOrBrokenDiskCostsNothing) {
+  Before before(2000);
+  const Bytes whole = content_of(before.memory, kGrowingPath);
+  int full = 0;
+  int broken = 0;
+  // Whether the rule made the addition fail.
+  const auto fails_by = [&](const std::string& rule, int rank, ErrorCode expected) {
+    SCOPED_TRACE(rule + " on rank " + std::to_string(rank));
+    set_content(before.memory, kGrowingPath, whole);
+    std::vector<Status> statuses(static_cast<size_t>(before.addition.ranks));
+    on_ranks(setting_of(before.addition), [&](Comm& comm) {
+      const std::string own = comm.rank() == rank ? rule : "any:nth=100000:errno=EIO";
+      const auto script = storage::FaultScript::parse(own, comm.rank()).value();
+      statuses[static_cast<size_t>(comm.rank())] =
+          carry_out(before.addition, before.new_model, false, comm,
+                    std::make_shared<storage::FaultDriver>(borrow(before.memory), script));
+    });
+    for (const Status& status : statuses) {
+      EXPECT_EQ(status.message(), statuses[0].message());
+    }
+    const bool fails = !statuses[0].ok();
+    const bool may_be_new = !fails || statuses[0].message().find("may have what was added") != std::string::npos;
+    const std::string as_new = may_be_new ? compare_alone(before.new_model, before.memory) : "not compared";
+    EXPECT_TRUE(as_new.empty() || fails) << as_new;
+    if (fails) {
+      EXPECT_EQ(statuses[0].code(), expected) << statuses[0].message();
+      EXPECT_TRUE(as_new.empty() || compare_alone(before.old_model, before.memory).empty())
+          << statuses[0].message() << compare_alone(before.old_model, before.memory);
+    }
+    return fails;
+  };
+  for (int rank = 0; rank < before.addition.ranks; ++rank) {
+    for (const int64_t after : {0, 500, 3000, 12000}) {
+      full += fails_by("write:after=" + std::to_string(after) + ":errno=ENOSPC", rank, ErrorCode::kNoSpace) ? 1 : 0;
+    }
+    for (int nth = 1; nth < 60; nth += is_long() ? 1 : 3) {
+      broken += fails_by("any:nth=" + std::to_string(nth) + ":errno=EIO", rank, ErrorCode::kIo) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(full, 0);
+  EXPECT_GT(broken, 5);
+  ASSERT_TRUE(fails_by("write:after=0:errno=ENOSPC", 0, ErrorCode::kNoSpace));
+  make(before.addition, before.new_model, false, before.memory);
+  EXPECT_EQ(compare_alone(before.new_model, before.memory), "");
 }
 
 // The last write fails, and can be taken back, or not.

@@ -22,7 +22,17 @@ std::vector<std::byte> number_as(ElementType type, double value) {
   return bytes;
 }
 
+// One stretch before each table, one behind the last, and one where other programs change what lies
+// between two; besides the tables given there are slabs, chunks and the seal itself.
+size_t most_parts(size_t tables) {
+  return tables + 5;
+}
+
 }  // namespace
+
+int64_t Metadata::seal_bytes(size_t row_tables, size_t tables) {
+  return seal_numbers(row_tables, most_parts(tables)) * static_cast<int64_t>(sizeof(uint64_t));
+}
 
 Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& format, const container::Layout& layout,
                                                   const Content& content) {
@@ -31,7 +41,7 @@ Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& f
   if (content.keeps_order) {
     writer->keep_order();
   }
-  std::unique_ptr<Metadata> metadata(new Metadata(std::move(writer), content));
+  std::unique_ptr<Metadata> metadata(new Metadata(std::move(writer), content, content.old.exists || layout.interleaves()));
   STRIA_RETURN_IF_ERROR(metadata->build_all());
   return metadata;
 }
@@ -196,22 +206,23 @@ Status Metadata::create_room_for_seal() {
   container::DatasetSpec seal;
   seal.path = kSealPath;
   seal.element = container::ElementSpec::of_number(ElementType::kUint64);
-  // One stretch before each table, one behind the last; besides those of the definitions there are
-  // slabs, chunks and the seal itself.
-  seal_parts_ = content_.old.exists ? content_.old.sealed.size() + content_.definitions.tables().size() + 4 : 0;
+  seal_parts_ = in_parts_ ? content_.old.sealed.size() + most_parts(content_.definitions.tables().size()) : 0;
   seal.dims = {seal_numbers(content_.old.checksums.tables.size() + content_.row_tables.size(), seal_parts_)};
   const std::vector<std::byte> room(static_cast<size_t>(seal.dims[0]) * sizeof(uint64_t));
   return writer_->create_table(seal, room);
 }
 
-// What is added, without the contents of tables and the few bytes between them.
+// What is made, without the contents of tables, the few bytes between them, and what other programs
+// change.
 std::vector<SealedPart> Metadata::new_parts() {
   constexpr int64_t kMostPadding = 7;
+  std::vector<ByteRange> others = image_.tables;
+  others.push_back(image_.row_count);
   std::vector<SealedPart> parts;
   for (const auto& extent : image_.extents) {
     const ByteRange all{extent.offset, extent.offset + static_cast<int64_t>(extent.bytes.size())};
-    for (const ByteRange& range : between_tables(all, image_.tables)) {
-      if (range.size() > kMostPadding) {
+    for (const ByteRange& range : between_tables(all, others)) {
+      if (range.size() > kMostPadding || range.begin == 0) {
         parts.push_back({range, hash_bytes(image_.at(range))});
       }
     }
@@ -231,7 +242,7 @@ void Metadata::seal(std::vector<std::vector<TableShare>> table_shares) {
     seal.tables.push_back(unite(std::move(shares)));
   }
   seal.superblock_sum = sum_of(image_.at(image_.superblock));
-  if (content_.old.exists) {
+  if (in_parts_) {
     seal.parts = content_.old.sealed;
     const std::vector<SealedPart> added = new_parts();
     seal.parts.insert(seal.parts.end(), added.begin(), added.end());

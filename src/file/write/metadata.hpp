@@ -32,14 +32,16 @@ class Metadata {
   /// Makes all objects; what the ranks gather while packing comes later.
   static Result<std::unique_ptr<Metadata>> build(const container::FileFormat& format, const container::Layout& layout,
                                                  const Content& content);
+  /// What the seal takes of a new file that other programs add rows to.
+  static int64_t seal_bytes(size_t row_tables, size_t tables);
   /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
   Status finish(GatheredByAll gathered, bool checksums);
   /// \pre finish() succeeded
   const container::SparseImage& image() const { return image_; }
 
  private:
-  Metadata(std::unique_ptr<container::Writer> writer, const Content& content)
-      : writer_(std::move(writer)), content_(content), old_ranges_(content.old.value_ranges) {}
+  Metadata(std::unique_ptr<container::Writer> writer, const Content& content, bool in_parts)
+      : writer_(std::move(writer)), content_(content), in_parts_(in_parts), old_ranges_(content.old.value_ranges) {}
 
   Status build_all();
   Status reserve_value_range(const DatasetEntry& dataset);
@@ -55,6 +57,7 @@ class Metadata {
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
+  bool in_parts_;          // the seal has a sum for each stretch of the metadata
   size_t seal_parts_ = 0;  // for which there is room in the seal
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;

@@ -124,7 +124,8 @@ Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(or_out_of_memory([&] { return updating_.note(pending_); }));
   poison(or_out_of_memory([&] { return set_chunked_aside(true); }));
-  poison(or_out_of_memory([&] { return settle(false); }));
+  // Rows that lie among others' are behind the tables: nothing more can be defined.
+  poison(or_out_of_memory([&] { return layout_->interleaves() ? settle_all(false) : settle(false); }));
   auto shape = agree_on_pending(Call::kFlush);
   const Status filled = shape.ok() ? fill_gaps(false) : shape.status();
   const Status status = filled.ok() ? comm().agree(move(*shape, false)) : filled;
@@ -198,7 +199,7 @@ Status WriteSession::end(Call call, Background::Queue& one) {
   poison(or_out_of_memory([&] { return updating_.note(pending_); }));
   poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
   const bool changes = !grows() || definitions_.any();
-  poison(or_out_of_memory([&] { return changes ? settle_all() : Status(); }));
+  poison(or_out_of_memory([&] { return changes ? settle_all(true) : Status(); }));
   auto shape = agree_on_pending(call);
   if (shape.ok() && !changes) {
     discard();
@@ -241,7 +242,6 @@ Status WriteSession::settle(bool complete) {
     return Status();
   }
   settled_ = true;
-  options_.checksums = options_.checksums && !layout_->interleaves();
   STRIA_RETURN_IF_ERROR(layout_->settle(complete));
   for (DatasetEntry& entry : catalog_.datasets()) {
     if (entry.data_offset >= 0 && !entry.is_old) {
@@ -258,17 +258,18 @@ Status WriteSession::settle(bool complete) {
   return Status();
 }
 
-// Defines the tables of the checksums, when everything else is defined, and settles the places.
-Status WriteSession::settle_all() {
+// Defines the tables of the checksums, when all datasets and tables are defined, and settles the
+// places.
+Status WriteSession::settle_all(bool complete) {
   if (parts_ != nullptr) {
     STRIA_RETURN_IF_ERROR(parts_->define_table(catalog_, definitions_));
   }
-  if (!options_.checksums || layout_->interleaves()) {
-    return settle(true);
+  if (!options_.checksums || (settled_ && layout_->interleaves())) {
+    return settle(complete);
   }
   const bool was_settled = settled_;
   STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, old_, *layout_, definitions_));
-  STRIA_RETURN_IF_ERROR(settle(true));
+  STRIA_RETURN_IF_ERROR(settle(complete));
   for (size_t i = 0; !was_settled && i < tables.size(); ++i) {
     container::DatasetSpec spec = tables[i].spec(old_.checksums.tables.size() + i);
     layout_->finish_place(spec);
@@ -280,7 +281,11 @@ Status WriteSession::settle_all() {
 
 Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
   poison(set_reserve_aside());
+  poison(or_out_of_memory([&] { return count_sums(); }));
   auto shape = agree_on_request(call, true);
+  if (shape.ok()) {
+    STRIA_RETURN_IF_ERROR(place_behind_sums(*shape, call != Call::kFlush));
+  }
   if (shape.ok() && file_.may_be_staged() && !std::exchange(is_placed_, true)) {
     agree_on_place();
   }

@@ -98,7 +98,15 @@ class WriteSession : public Session {
   /// The datasets that have gaps now. Collective: yes, the error is agreed on.
   Result<std::vector<int>> find_gaps(bool last);
   Status settle(bool complete);
-  Status settle_all();
+  Status settle_all(bool complete);
+  // Of a file that interleaves rows: room_for_sums.cpp.
+  /// What the records of sums of this rank's pending puts will take.
+  Status count_sums();
+  /// The first time: places rows behind the room for sums. Later: gives the sums up where they
+  /// don't fit. Local, after an agreement; the same everywhere.
+  Status place_behind_sums(const access::RequestShape& shape, bool last);
+  int64_t room_for_sums(const access::RequestShape& shape) const;
+  void give_up_sums();
   /// Agrees with all ranks on what there is to move. Collective: yes.
   Result<access::RequestShape> agree_on_pending(Call call);
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
@@ -123,6 +131,8 @@ class WriteSession : public Session {
   Publication publication_;
   bool settled_ = false;       ///< places are final
   bool is_placed_ = false;     ///< agree_on_place() has been
+  int64_t room_bytes_ = -1;    ///< for records of sums, where rows follow them; -1: not kept yet
+  int64_t records_bytes_ = 0;  ///< of them, for all that was put so far
   std::vector<char> is_full_;  ///< of each dataset: it is put whole, or filled
   Updating updating_{catalog_, old_};
   bool may_have_overwritten_ = false;

@@ -18,9 +18,13 @@ Filters Filters::from_text(std::string_view text) {
   if (text == "scale_offset") {
     return {.scale_offset = true};
   }
+  if (text == "zfp_reversible") {
+    return {.zfp_reversible = true};
+  }
   Filters filters;
   for (const auto& [name, bound] :
-       {std::pair("zfp_absolute:", &filters.zfp_absolute), std::pair("zfp_relative:", &filters.zfp_relative)}) {
+       {std::pair("zfp_absolute:", &filters.zfp_absolute), std::pair("zfp_relative:", &filters.zfp_relative),
+        std::pair("zfp_rate:", &filters.zfp_rate)}) {
     if (text.starts_with(name)) {
       const char* const end = text.data() + text.size();
       const auto [rest, error] = std::from_chars(text.data() + std::string_view(name).size(), end, *bound);
@@ -30,8 +34,8 @@ Filters Filters::from_text(std::string_view text) {
     }
   }
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("'{}' is no compression; use deflate, zstd, scale_offset, zfp_absolute:BOUND or zfp_relative:BOUND, "
-                          "with a bound above 0",
+              fmt::format("'{}' is no compression; use deflate, zstd, scale_offset, zfp_absolute:BOUND, zfp_relative:BOUND, "
+                          "zfp_rate:BITS, with a number above 0, or zfp_reversible",
                           text));
 }
 
@@ -40,7 +44,8 @@ namespace container {
 std::string filter_text(const Filters& filters) {
   std::string text = filters.scale_offset ? "scale_offset " : "";
   if (filters.zfp()) {
-    text += fmt::format("zfp({}, {}) ", filters.zfp_absolute, filters.zfp_relative);
+    text += fmt::format("zfp({}, {}, {}, {}) ", filters.zfp_absolute, filters.zfp_relative, filters.zfp_rate,
+                        filters.zfp_reversible);
   }
   return text + fmt::format("{}{}{}{}", filters.shuffle ? "shuffle " : "", filters.deflate ? "deflate " : "",
                             filters.zstd ? "zstd " : "", filters.fletcher32 ? "fletcher32" : "");

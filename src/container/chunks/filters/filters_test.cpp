@@ -117,8 +117,11 @@ TEST(Filters, WordsAreThoseOfTheHelp) {
   EXPECT_EQ(Filters::from_text("scale_offset"), (Filters{.scale_offset = true}));
   EXPECT_EQ(Filters::from_text("zfp_absolute:1e-3"), (Filters{.zfp_absolute = 1e-3}));
   EXPECT_EQ(Filters::from_text("zfp_relative:0.25"), (Filters{.zfp_relative = 0.25}));
-  for (const char* const wrong : {"", "gzip", "zfp", "zfp_absolute", "zfp_absolute:", "zfp_absolute:-1", "zfp_absolute:0",
-                                  "zfp_absolute:1x", "zfp_relative:nan", "deflate "}) {
+  EXPECT_EQ(Filters::from_text("zfp_reversible"), (Filters{.zfp_reversible = true}));
+  EXPECT_EQ(Filters::from_text("zfp_rate:3.5"), (Filters{.zfp_rate = 3.5}));
+  for (const char* const wrong :
+       {"", "gzip", "zfp_rate", "zfp_rate:0", "zfp_reversible:1", "zfp", "zfp_absolute", "zfp_absolute:", "zfp_absolute:-1",
+        "zfp_absolute:0", "zfp_absolute:1x", "zfp_relative:nan", "deflate "}) {
     EXPECT_THROW(Filters::from_text(wrong), Error) << wrong;
   }
 }
@@ -137,6 +140,11 @@ TEST(ZfpHeader, TheFormIsThatOfTheRegisteredFilter) {
             (Values{0x570667a, 0x1003004f, 0xcac00100}));
   // 12 planes of one dimension: 2^-7.
   EXPECT_EQ(values_of(ElementType::kFloat32, {32}, {.zfp_relative = 0x1p-7}), (Values{0x570667a, 0x1f2, 0x80b00000}));
+  EXPECT_EQ(values_of(ElementType::kFloat32, {4, 1, 8}, {.zfp_reversible = true}), (Values{0x570667a, 0x30000076, 0x88000000}));
+  EXPECT_EQ(values_of(ElementType::kFloat64, {4, 4, 4, 8}, {.zfp_rate = 8}), (Values{0x570667a, 0x3003007f, 0x7ff00300}));
+  EXPECT_EQ(values_of(ElementType::kFloat32, {32}, {.zfp_rate = 3.5}), (Values{0x570667a, 0x1f2, 0xd00000}));
+  // A block of 4 has 12 bits at least.
+  EXPECT_EQ(values_of(ElementType::kFloat64, {32}, {.zfp_rate = 1}), (Values{0x570667a, 0x1f3, 0xb00000}));
 }
 
 TEST(ZfpHeader, ABoundIsReadBack) {
@@ -148,6 +156,24 @@ TEST(ZfpHeader, ABoundIsReadBack) {
     bare.chunking->dims[0] = 4;
     EXPECT_EQ(zfp_filters(zfp_values(spec), bare), std::nullopt);
   }
+}
+
+TEST(ZfpHeader, SoAreOtherModes) {
+  std::vector<Filters> modes = {{.zfp_reversible = true}};
+  for (int bits = 12; bits <= 2048; ++bits) {
+    modes.push_back({.zfp_rate = bits / 16.0});
+  }
+  for (const Filters& mode : modes) {
+    const DatasetSpec spec = spec_of(ElementType::kFloat64, {5, 6}, mode);
+    EXPECT_TRUE(check_zfp(spec).ok());
+    DatasetSpec bare = spec;
+    bare.chunking->filters = {};
+    EXPECT_EQ(zfp_filters(zfp_values(spec), bare), mode);
+  }
+  // A long name, as the plug-in gives to a rate of 9 in 4 dimensions.
+  const DatasetSpec four = spec_of(ElementType::kFloat64, {4, 4, 4, 8}, {});
+  const std::vector<uint32_t> values = {0x10105111, 0x570667a, 0x3003007f, 0xfff00300, 0xc47f88ff, 0x787af};
+  EXPECT_EQ(zfp_filters(values, four), std::nullopt);
 }
 
 TEST(ZfpHeader, WhatZfpDoesNotTakeIsRefused) {
@@ -163,7 +189,11 @@ TEST(ZfpHeader, WhatZfpDoesNotTakeIsRefused) {
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_relative = 1})), "ZFP takes a relative bound above 0 and below 1");
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_absolute = -1})), "ZFP takes an absolute bound above 0");
   EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_absolute = 1, .zfp_relative = 0.5})),
-            "ZFP takes an absolute or a relative bound");
+            "ZFP takes an absolute or a relative bound, or a rate, or is reversible");
+  EXPECT_EQ(why(spec_of(ElementType::kFloat32, {8}, {.zfp_reversible = true, .zfp_rate = 8})),
+            "ZFP takes an absolute or a relative bound, or a rate, or is reversible");
+  EXPECT_EQ(why(spec_of(ElementType::kFloat32, {2, 2, 2, 2}, {.zfp_rate = 8.5})),
+            "ZFP takes a rate above 0 and up to 8 bits in 4 dimensions");
   DatasetSpec swapped = spec_of(ElementType::kFloat32, {8}, bound);
   swapped.element.big_endian = true;
   EXPECT_EQ(why(swapped), "ZFP takes numbers in the machine's byte order");
@@ -242,6 +272,35 @@ TEST(Zfp, BoundsAreKept) {
   }
   EXPECT_GT(kept, 500);
   EXPECT_LT(kept, 1150);
+}
+
+TEST(Zfp, ReversibleLosesNothingAndARateHasItsSize) {
+  if (!ZfpCodec::available().ok()) {
+    GTEST_SKIP() << ZfpCodec::available().message();
+  }
+  Random random(14);
+  FilterPipeline pipeline;
+  int kept = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<double> values(8 * 12 * 4);
+    for (size_t k = 0; k < values.size(); ++k) {
+      values[k] = random_number(random, i % 6, k);
+    }
+    const auto chunk = std::as_bytes(std::span(values));
+    std::vector<double> back(values.size());
+    Bytes stored;
+    const DatasetSpec exact = spec_of(ElementType::kFloat64, {8, 12, 4}, {.zfp_reversible = true});
+    const FilterMask skipped = pipeline.encode(exact, chunk, stored, i % 2 == 0);
+    kept += skipped == 0 ? 1 : 0;
+    ASSERT_TRUE(pipeline.decode(exact, stored, skipped, std::as_writable_bytes(std::span(back))).ok());
+    ASSERT_EQ(std::memcmp(values.data(), back.data(), chunk.size()), 0) << i;
+    stored.clear();
+    const DatasetSpec fixed = spec_of(ElementType::kFloat64, {8, 12, 4}, {.zfp_rate = 16});
+    const bool is_finite = pipeline.encode(fixed, chunk, stored) == 0;
+    ASSERT_EQ(is_finite, std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }));
+    ASSERT_EQ(stored.size(), is_finite ? chunk.size() / 4 : chunk.size());
+  }
+  EXPECT_GT(kept, 20);
 }
 
 TEST(Zfp, DamagedChunksStayWithinTheirMemory) {

@@ -15,10 +15,6 @@ constexpr size_t kBitsBytes = 4;
 constexpr size_t kMinimumBytes = 8;
 constexpr size_t kHeadBytes = 21;
 
-bool is_swapped(const ElementSpec& element) {
-  return element.big_endian != (std::endian::native == std::endian::big);
-}
-
 template <typename T>
 T swap_bytes(T value) {
   auto* const bytes = reinterpret_cast<std::byte*>(&value);
@@ -52,7 +48,7 @@ T fill_value_of(const DatasetSpec& spec) {
   if (spec.fill_value.size() == sizeof value) {
     std::memcpy(&value, spec.fill_value.data(), sizeof value);
   }
-  return is_swapped(spec.element) ? swap_bytes(value) : value;
+  return spec.element.is_swapped() ? swap_bytes(value) : value;
 }
 
 constexpr uint64_t all_ones(int bits) {
@@ -112,7 +108,7 @@ template <typename T>
 bool encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out) {
   using Unsigned = std::make_unsigned_t<T>;
   // Elements only reads here.
-  const Elements<T> elements(const_cast<std::byte*>(chunk.data()), is_swapped(spec.element));
+  const Elements<T> elements(const_cast<std::byte*>(chunk.data()), spec.element.is_swapped());
   const size_t count = chunk.size() / sizeof(T);
   const T fill = fill_value_of<T>(spec);
   T least = std::numeric_limits<T>::max();
@@ -162,7 +158,7 @@ bool encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vect
 template <typename T>
 void decode(const DatasetSpec& spec, std::span<const std::byte> codes, int bits, uint64_t minimum, std::span<std::byte> chunk) {
   using Unsigned = std::make_unsigned_t<T>;
-  Elements<T> elements(chunk.data(), is_swapped(spec.element));
+  Elements<T> elements(chunk.data(), spec.element.is_swapped());
   const size_t count = chunk.size() / sizeof(T);
   // As they are, but in the order of the machine that wrote them.
   if (bits == 8 * static_cast<int>(sizeof(T))) {

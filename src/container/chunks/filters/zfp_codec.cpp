@@ -130,7 +130,7 @@ bool ZfpCodec::compress(const DatasetSpec& spec, std::span<const std::byte> chun
   const Filters& filters = spec.chunking->filters;
   const double bound = filters.zfp_absolute != 0 ? filters.zfp_absolute : filters.zfp_relative * greatest;
   const auto zfp = Libzfp::load();
-  if (std::isnan(greatest) || !zfp.ok()) {
+  if ((std::isnan(greatest) && filters.loses()) || !zfp.ok()) {
     return false;
   }
   Session writing(**zfp, spec, const_cast<std::byte*>(chunk.data()));  // which ZFP only reads
@@ -141,8 +141,14 @@ bool ZfpCodec::compress(const DatasetSpec& spec, std::span<const std::byte> chun
   }
   back_.resize(chunk.size());
   Session reading(**zfp, spec, back_.data());
-  const bool is_read = reading.decompress(stream_) > 0;
-  if (!is_read || !(is_single ? is_within<float>(chunk, back_, bound) : is_within<double>(chunk, back_, bound))) {
+  const auto is_as_asked = [&] {
+    if (filters.zfp_reversible) {
+      return std::equal(chunk.begin(), chunk.end(), back_.begin());
+    }
+    return filters.zfp_rate != 0 ||
+           (is_single ? is_within<float>(chunk, back_, bound) : is_within<double>(chunk, back_, bound));
+  };
+  if (reading.decompress(stream_) == 0 || !is_as_asked()) {
     return false;
   }
   const auto* const stored = reinterpret_cast<const std::byte*>(stream_.data());

@@ -1,4 +1,4 @@
-// Chunks through ZFP, with a bound that holds.
+// Chunks through ZFP, with a bound that holds, or as they were.
 //
 // Problem: ZFP can't keep a bound that is finer than the numbers' precision, nor any for numbers
 // that aren't finite, and its decoder trusts what it reads.

@@ -17,14 +17,14 @@ std::vector<int64_t> zfp_dims(const DatasetSpec& spec);
 /// Whether ZFP takes chunks of these elements and lengths by these bounds: an error says why not.
 Status check_zfp(const DatasetSpec& spec);
 
-/// ZFP's name for the bound: fixed accuracy, or fixed precision.
+/// ZFP's name for the mode: fixed accuracy or precision by the bound, fixed rate, or reversible.
 uint64_t zfp_mode(const DatasetSpec& spec);
 
 /// The values of the filter. \pre check_zfp() has found the spec well
 std::vector<uint32_t> zfp_values(const DatasetSpec& spec);
 
-/// The bound that values of another writer tell of, as Filters with nothing else. Nothing where
-/// they don't fit the spec, which has no filters yet, or tell of other modes than these two.
+/// The mode that values of another writer tell of, as Filters with nothing else. Nothing where
+/// they don't fit the spec, which has no filters yet, or tell of a mode that has no short name.
 std::optional<Filters> zfp_filters(std::span<const uint32_t> values, const DatasetSpec& spec);
 
 }  // namespace stria::container

@@ -27,14 +27,16 @@ struct Filter {
   std::span<const unsigned> known_values() const { return std::span(values).first(std::min(value_count, values.size())); }
 };
 
-// The bound of a ZFP filter, if it is one that we know.
+// The mode of a ZFP filter, if it is one that we know.
 std::string describe_zfp(const Filter& filter, const DatasetSpec& spec) {
   const auto known = zfp_filters(filter.known_values(), spec);
   if (!known) {
     return "zfp";
   }
-  return known->zfp_absolute != 0 ? fmt::format("zfp(absolute {:.3g})", known->zfp_absolute)
-                                  : fmt::format("zfp(relative {:.3g})", known->zfp_relative);
+  return known->zfp_reversible      ? "zfp(reversible)"
+         : known->zfp_rate != 0     ? fmt::format("zfp(rate {:.3g})", known->zfp_rate)
+         : known->zfp_absolute != 0 ? fmt::format("zfp(absolute {:.3g})", known->zfp_absolute)
+                                    : fmt::format("zfp(relative {:.3g})", known->zfp_relative);
 }
 
 // \pre the spec has the chunks' lengths

@@ -189,7 +189,7 @@ bool is_turned(const ElementSpec& element) {
     return std::any_of(element.members.begin(), element.members.end(),
                        [](const ElementSpec::Member& member) { return is_turned(member.element); });
   }
-  return element.kind == ElementSpec::Kind::kNumber && element.big_endian != (std::endian::native == std::endian::big);
+  return element.is_swapped();
 }
 
 void turn_one(const ElementSpec& element, std::span<std::byte> bytes) {

@@ -73,7 +73,7 @@ Status NetcdfLayout::add(const DatasetSpec& spec, const std::string& name, const
   if (!names_.insert(name).second) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", spec.path));
   }
-  if (settled_ && interleaves()) {
+  if (settled_ && (interleaves() || spec.unlimited)) {
     return Status(ErrorCode::kInvalidArgument,
                   fmt::format("'{}': define everything before the first flush() of a netCDF file with an unlimited dimension",
                               spec.path));
@@ -163,6 +163,15 @@ void NetcdfLayout::finish_place(DatasetSpec& spec) const {
   } else {
     spec.data_offset += head_bytes_;
   }
+}
+
+Result<int64_t> NetcdfLayout::keep_room(int64_t bytes) {
+  int64_t end = 0;
+  if (!checked_add(NetcdfLayout::end(), align_up(bytes, kDataUnitBytes), &end) || end >= kOffsetLimit) {
+    return too_large();
+  }
+  room_bytes_ = align_up(bytes, kDataUnitBytes);
+  return room_bytes_;
 }
 
 int64_t NetcdfLayout::tables_begin() const {

@@ -26,6 +26,7 @@ class NetcdfLayout final : public Layout {
   Status settle(bool complete) override;
   void finish_place(DatasetSpec& spec) const override;
   bool interleaves() const override { return record_.count() > 0; }
+  Result<int64_t> keep_room(int64_t bytes) override;
 
   /// What is kept for the header. \pre settle()
   int64_t head_bytes() const { return head_bytes_; }
@@ -38,7 +39,7 @@ class NetcdfLayout final : public Layout {
  private:
   Status add(const DatasetSpec& spec, const std::string& name, const Shape& shape);
   Result<int64_t> place_record(const DatasetSpec& spec);
-  int64_t records_begin() const { return tables_begin() + table_bytes_; }
+  int64_t records_begin() const { return tables_begin() + table_bytes_ + room_bytes_; }
 
   Dimensions dimensions_;
   std::set<std::string> names_;
@@ -46,7 +47,8 @@ class NetcdfLayout final : public Layout {
   int64_t header_bytes_ = kHeadBytesMax;  // the most, without the dimensions
   int64_t fixed_bytes_ = 0;               // of data that aren't records
   int64_t table_bytes_ = 0;
-  int64_t alignment_ = 1;  // a common multiple of all
+  int64_t room_bytes_ = 0;  // for tables that are made last
+  int64_t alignment_ = 1;   // a common multiple of all
   int64_t head_bytes_ = 0;
   bool settled_ = false;
 };

@@ -14,6 +14,7 @@ namespace stria::container::netcdf {
 namespace {
 
 constexpr int64_t kTableUnitBytes = 8;
+constexpr int64_t kRecordCountOffset = 4;  // behind the signature
 
 Attribute* find(std::vector<Attribute>& attributes, const std::string& name) {
   const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& one) { return one.name == name; });
@@ -151,6 +152,9 @@ Result<SparseImage> NetcdfWriter::finish() {
   // A program that writes the file anew moves its data: the last of them begin elsewhere.
   const int64_t offset_bytes = version == Version::kCdf1 ? 4 : 8;
   image.superblock = {header_bytes - offset_bytes, header_bytes};
+  if (layout_.interleaves()) {
+    image.row_count = {kRecordCountOffset, kRecordCountOffset + (version == Version::kCdf5 ? 8 : 4)};
+  }
   image.file_bytes = align_up(std::max(layout_.end(), tables_end), kUnitBytes);
   if (!tables_.empty()) {
     image.extents.push_back({tables_begin_, std::move(tables_)});
