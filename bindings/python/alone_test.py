@@ -191,6 +191,42 @@ def test_arrays_live_until_the_commit(path):
         assert np.array_equal(h["x"][:, 7], np.arange(50) + 0.5)
 
 
+def test_numbers_without_dimensions(path):
+    with stria.create(path) as f:
+        f.create_dataset("one", (), "i4")[()] = 3
+    out = np.zeros((), "f8")
+    with stria.open(path) as f:
+        f["one"].get((), out)
+        assert f["one"][()] == 3 and out == 3
+
+
+class ByInterface:
+    def __init__(self, array):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+class ByDlpack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
+def test_arrays_of_other_libraries(path, kind):
+    """As they lie: what is changed before the commit is in the file."""
+    numbers = np.arange(12.0).reshape(3, 4)
+    with stria.create(path) as f:
+        f.create_dataset("x", (3, 2))[...] = kind(numbers[::-1, ::2])
+        numbers[0, 0] = -5
+    assert stria.read(path, "x").tolist() == [[8, 10], [4, 6], [-5, 2]]
+
+
 def test_read_into_given_memory(path):
     values = np.arange(40, dtype="i8").reshape(8, 5)
     with create(path) as f:

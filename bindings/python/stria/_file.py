@@ -121,6 +121,11 @@ class Dataset:
         return self._dtype
 
     @property
+    def type_name(self) -> str:
+        """In words: "float64", "string[4]", "record[84]" and so on."""
+        return self._handle.type_name
+
+    @property
     def ndim(self) -> int:
         return len(self.shape)
 
@@ -159,8 +164,7 @@ class Dataset:
             array = np.broadcast_to(array, selection.shape)
         if selection.axes and any(axis.indices is not None for axis in selection.axes):
             array = _sorted_by_list(selection, array, self.name)
-        # A part of no dimensions is a number, which is no memory: it becomes an array that is kept.
-        parts = [(*place, np.asarray(part)) for *place, part in selection.parts(array)]
+        parts = list(selection.parts(array))
         self._move(self._file._handle.put, parts)
         self._file._kept.extend(part for *_, part in parts)
 
@@ -291,13 +295,14 @@ class Attributes:
             array = array.astype("f4") if array.dtype == _HALF else array
             handle.set_numbers(self._path, name, np.ascontiguousarray(_array_of(array)).reshape(array.shape))
 
-    def _types(self) -> dict[str, str]:
+    def types(self) -> dict[str, str]:
+        """The type and shape of each, in words: "float64 ()", "string[4] (3)"."""
         handle = self._file._handle
         return dict(zip(handle.attributes(self._path), handle.attribute_types(self._path), strict=True))
 
     def __getitem__(self, name: str) -> Any:
         handle = self._file._handle
-        type_name = self._types().get(name)
+        type_name = self.types().get(name)
         if type_name is None:
             raise NotFoundError(f"'{self._file.path}': '{self._path}' has no attribute '{name}'")
         kind, _, shape = type_name.rpartition(" ")
