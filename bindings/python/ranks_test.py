@@ -134,3 +134,58 @@ def test_boxes_that_cannot_be(path, wrong):
     with pytest.raises(expected):
         stria.write(path, {"x": stria.DistributedArray(array, shape=(4, 4), **(wrong if rank == ranks - 1 else right))}, comm)
     comm.barrier()
+
+
+PARTICLE = np.dtype([("id", "i8"), ("mass", "f4"), ("name", "S3")], align=True)
+
+
+def particles(first, last):
+    made = np.zeros(last - first, PARTICLE)
+    made["id"] = np.arange(first, last)
+    made["mass"] = 0.5 * made["id"]
+    made["name"] = np.where(made["id"] % 2, b"odd", b"ev")
+    return made
+
+
+@pytest.mark.parametrize("options", [{}, {"compress": True, "chunks": (5,)}])
+def test_records_of_all_ranks(path, options):
+    total = 7 * ranks + 3
+    first, last = total * rank // ranks, total * (rank + 1) // ranks
+    with stria.create(path, comm) as f:
+        all_of_them = f.create_dataset("run/particles", (total,), PARTICLE, **options)
+        all_of_them[first:last] = particles(first, last)
+        assert all_of_them.dtype.itemsize == 15
+        if not options:
+            f.create_dataset("grid", (ranks, 2), PARTICLE)[rank, ::-1] = particles(2 * rank, 2 * rank + 2)
+    whole = particles(0, total)
+    with h5py.File(path) as h:
+        found = h["run/particles"][:]
+        assert found.dtype.names == PARTICLE.names
+        assert np.array_equal(found["id"], whole["id"]) and np.array_equal(found["mass"], whole["mass"])
+        assert [one.strip() for one in found["name"]] == whole["name"].tolist()
+    with stria.open(path, comm, verify=True) as f:
+        dataset = f["run/particles"]
+        assert dataset.dtype.names == PARTICLE.names
+        assert np.array_equal(dataset[rank : rank + 8 : 2]["id"], np.arange(rank, rank + 8, 2))
+        mine = np.zeros(2 * 4, dataset.dtype)
+        dataset.get(slice(3, 7), mine[::2])
+        f.flush()
+        assert mine["id"].tolist() == [3, 0, 4, 0, 5, 0, 6, 0] and mine["mass"][2] == 2
+        with pytest.raises(ValueError, match="give an array of its dtype"):
+            dataset.get(slice(3, 7), np.zeros(4))
+        if not options:
+            assert f["grid"][...]["id"].tolist() == [[2 * r + 1, 2 * r] for r in range(ranks)]
+    assert np.array_equal(stria.read(path, "run/particles", comm)["id"], whole["id"])
+    assert stria.verify(path, comm)[0] == []
+
+
+def test_records_that_do_not_fit(path):
+    with pytest.raises(ValueError, match="holds records of id, mass, name"), stria.create(path, comm) as f:
+        f.create_dataset("x", (4,), PARTICLE)[:] = np.zeros(4, [("number", "i8")])
+    comm.barrier()
+    with pytest.raises(ValueError, match="not records"), stria.create(path, comm) as f:
+        f.create_dataset("x", (4,))[:] = np.zeros(4, PARTICLE)
+    comm.barrier()
+    with pytest.raises(NotImplementedError), stria.create(path, comm) as f:
+        f.create_dataset("x", (4,), PARTICLE, value_range=True)
+    comm.barrier()

@@ -63,9 +63,7 @@ def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[
         file.create_dataset(path, tuple(value.shape), part.dtype, **options)[place] = part
         return
     array = np.asarray(value)
-    if array.dtype.fields is not None:
-        file.create_table(path, array)
-    elif array.dtype.kind in "US":
+    if array.dtype.kind in "US":
         file.create_strings(path, array.astype(str).reshape(-1).tolist())
     else:
         dataset = file.create_dataset(path, array.shape, array.dtype, **options)
@@ -85,8 +83,7 @@ def write(
 
 
 def _get(file: File, path: str, out: Any = None) -> Any:
-    """Records the read of a dataset of numbers, whole or into a box; tables and strings are read
-    at once."""
+    """Records the read of a dataset, whole or into a box; strings are read at once."""
     dataset = file[path]
     if isinstance(out, DistributedArray):
         place, part = out.box()
@@ -97,8 +94,6 @@ def _get(file: File, path: str, out: Any = None) -> Any:
     if out is not None:
         dataset.get(..., out)
         return out
-    if dataset.type_name.startswith("record"):
-        return file.read_table(path)
     if dataset.type_name.startswith("string"):
         return dataset[...]
     array = np.empty(dataset.shape, dataset.dtype)

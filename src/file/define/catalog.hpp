@@ -30,7 +30,10 @@ struct DatasetEntry {
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
 
-  ElementType stored_element() const { return spec.element.number; }
+  /// The type of its numbers; kByte where it has none.
+  ElementType stored_element() const {
+    return spec.element.kind == container::ElementSpec::Kind::kNumber ? spec.element.number : ElementType::kByte;
+  }
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
   int64_t row_bytes() const;  ///< of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
