@@ -11,13 +11,16 @@ without one the file is of this process, and MPI is not touched.
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _whole, errors
 from ._file import Attributes, Commit, Dataset, Elements, File, Reference
 from ._library import library_for
-from ._whole import DistributedArray, trace_table
+from ._whole import DistributedArray
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = [
     "Attributes",
@@ -137,6 +140,16 @@ def verify(path: "str | os.PathLike[str]", comm: Any = None) -> "tuple[list[tupl
     is damaged, and sentences on what can't be checked. Collective over `comm`."""
     with open(path, comm) as file:
         return file.verify()
+
+
+def trace_table(trace: "str | os.PathLike[str]", what: str = "events") -> "pandas.DataFrame":
+    """A trace as a frame of pandas: `what` is "events", a row for each, or "counters", a row for
+    each rank and file. Needs the command `stria`, pandas and pyarrow."""
+    if what not in ("events", "counters"):
+        raise errors.InvalidArgumentError(f"a trace has tables of events and of counters, not of '{what}'")
+    from . import _traces  # here, since it takes as long to load as all else
+
+    return _traces.table(trace, what)
 
 
 def drain_staged(place: "str | os.PathLike[str]") -> list[str]:

@@ -1,22 +1,13 @@
-"""Whole files in one call: written, read, looked at, verified; and traces as tables of pandas."""
+"""Whole files in one call: written, read, looked at."""
 
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._file import Dataset, File
-from .errors import InvalidArgumentError, StriaError, UnsupportedError
-
-if TYPE_CHECKING:
-    import pandas
+from .errors import InvalidArgumentError
 
 
 @dataclass(frozen=True)
@@ -125,28 +116,3 @@ def _described(dataset: Dataset) -> "dict[str, Any]":
         "shape": dataset.shape,
         "attributes": {name: None if kind.startswith("other") else attrs[name] for name, kind in attrs.types().items()},
     }
-
-
-def trace_table(trace: "str | os.PathLike[str]", what: str = "events") -> "pandas.DataFrame":
-    """A trace as a frame of pandas: `what` is "events", a row for each, or "counters", a row for
-    each rank and file. Needs the command `stria`, pandas and pyarrow."""
-    if what not in ("events", "counters"):
-        raise InvalidArgumentError(f"a trace has tables of events and of counters, not of '{what}'")
-    command = shutil.which("stria")
-    if command is None:
-        raise UnsupportedError("the tables of a trace are made by the command stria, which is not in PATH")
-    try:
-        import pandas  # noqa: PLC0415 - only this needs it
-        import pyarrow  # noqa: F401, PLC0415 - and this, for pandas
-    except ImportError as error:
-        raise UnsupportedError(f"the tables of a trace need pandas and pyarrow: {error}") from error
-    with tempfile.TemporaryDirectory(prefix="stria_trace.") as work:
-        table = Path(work) / "table.parquet"
-        words = ["export", "--parquet", "--output"] if what == "events" else ["stats", "--parquet"]
-        done = subprocess.run(
-            [command, "trace", *words, str(table), os.fspath(trace)],
-            env={**os.environ, "STRIA_PYTHON": sys.executable}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode != 0:
-            raise StriaError(done.stderr.strip() or f"stria trace ended with {done.returncode}")
-        return pandas.read_parquet(table)
