@@ -418,6 +418,24 @@ def test_one_thread_at_a_time_uses_a_file(path):
     assert not path.exists()
 
 
+def test_files_are_looked_at_from_a_shell(path):
+    def said(*words):
+        done = subprocess.run([sys.executable, "-m", "stria", *map(str, words)], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    with stria.create(path) as f:
+        f.create_dataset("x", data=np.arange(1000.0)).attrs["unit"] = "m"
+    assert said("inspect", path) == (0, "x: float64 (1000,)\n  unit = m\n")
+    assert said("verify", path) == (0, f"{path}: intact\n")
+    content = bytearray(path.read_bytes())
+    place = content.index(np.arange(500, 510.0).tobytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    code, text = said("verify", path)
+    assert code == 1 and "'x' is damaged, rows " in text
+    assert said("verify", path.with_name("b.h5"))[0] == 2 and said("drain")[0] == 2
+
+
 def test_nothing_of_mpi_is_loaded():
     code = "import stria, sys; assert 'mpi4py' not in sys.modules; assert 'libmpi' not in open('/proc/self/maps').read()"
     subprocess.run([sys.executable, "-c", code], check=True)
