@@ -47,6 +47,9 @@ class Dataset:
     the file's communicator do it in the same order, each with an index of its own, perhaps an empty
     one. get() records a read. Indices are NumPy's: integers, slices with any step, Ellipsis, and
     one list of integers or mask of booleans.
+
+    Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
+    strings of bytes, which are one behind the other in the file.
     """
 
     def __init__(self, file: "File", handle: Any, path: str) -> None:
@@ -369,16 +372,15 @@ class File:
         unlimited: bool = False,
         fill_value: Any = None,
     ) -> Dataset:
-        """Makes a dataset of numbers, or of records where `dtype` has fields: numbers, and strings
-        of bytes, one behind the other in the file. A byte order in `dtype` is that of the file.
-        `compress` shuffles and deflates its chunks; "zstd": that in place of deflate;
-        "scale_offset": integers in as few bits as they need; "zfp_absolute:BOUND",
-        "zfp_relative:BOUND": lossy, no number differs by more (relative: times its chunk's
-        greatest). A first length of None: it has no rows yet, and append_rows() gives it some.
-        `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
-        dimension that has its name holds its coordinates. In netCDF files the first one may be
-        unlimited. Elements that nobody puts read as `fill_value`, or zero. With `data`, an array
-        that this process puts whole. Collective: all ranks pass the same."""
+        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
+        shuffles and deflates its chunks; "zstd": that in place of deflate; "scale_offset": integers
+        in as few bits as they need; "zfp_absolute:BOUND", "zfp_relative:BOUND": lossy, no number
+        differs by more (relative: times its chunk's greatest). A first length of None: it has no
+        rows yet, and append_rows() gives it some. `dimensions` are their names, for
+        xarray and other readers of netCDF: a dataset of one dimension that has its name holds its
+        coordinates. In netCDF files the first one may be unlimited. Elements that nobody puts read
+        as `fill_value`, or zero. With `data`, an array that this process puts whole. Collective:
+        all ranks pass the same."""
         if data is not None:
             array = array_of(data)
             shape = array.shape if shape is None else shape

@@ -15,9 +15,7 @@ constexpr int64_t kSliceUnitBytes = 4096;             // where no unit is hashed
 constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
 
 bool needs_swap(const DatasetEntry& dataset) {
-  const container::ElementSpec& element = dataset.spec.element;
-  return element.kind == container::ElementSpec::Kind::kNumber && element.bytes > 1 &&
-         element.big_endian != (std::endian::native == std::endian::big);
+  return dataset.spec.element.big_endian != (std::endian::native == std::endian::big) && dataset.spec.element.bytes > 1;
 }
 
 // From the first byte of the rows that lie among each other to the last.
