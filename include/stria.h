@@ -376,7 +376,7 @@ typedef struct stria_records {
   int64_t row_count;
   const void* rows; /* ranks other than 0 may pass NULL */
 } stria_records;
-/* Makes a dataset of records. Collective: as stria_create_dataset(). */
+/* Makes a small dataset of records, with its content. Collective: as stria_create_dataset(). */
 int stria_create_table(stria_file* file, const char* path, const stria_records* records);
 /* Makes a dataset of strings of `string_bytes` each, padded with blanks. Collective: as
  * stria_create_dataset(). */
@@ -384,7 +384,19 @@ int stria_create_strings(stria_file* file, const char* path, int64_t count, cons
 /* Likewise in the shape {count, 1}, as FLASH has its names. */
 int stria_create_string_column(stria_file* file, const char* path, int64_t count, const char* const* strings,
                                int64_t string_bytes);
-/* Read such datasets. Collective: yes. */
+/* Makes a dataset of records of which every rank puts its own: as stria_create_dataset(), with the
+ * columns of `records`, whose rows don't count. In the file a record has its columns one behind the
+ * other. Give stria_put() and stria_get() a type of stria_type_records() and STRIA_BYTE. Options
+ * for numbers alone are refused: STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
+int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
+                         const stria_options* options, stria_dataset** dataset);
+/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns
+ * in their order. */
+int stria_type_records(const stria_records* records, stria_type** type);
+/* The columns of a dataset of records, and row_bytes of one in the file, as a table without rows.
+ * Collective: yes. */
+int stria_read_columns(stria_file* file, const char* path, stria_table** table);
+/* Read small datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);
 int stria_read_strings(stria_file* file, const char* path, stria_list** strings);
 /* The content of a table that was read; valid as long as the table. */

@@ -1,4 +1,4 @@
-// Attributes: numbers, strings and references, one or a list; links.
+// Attributes: numbers, strings and references, one or a list; links; records and strings.
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -118,6 +118,18 @@ struct stria_table {
   std::vector<stria_column> described;
   stria_records records{};
 };
+
+namespace {
+
+void describe(stria_table& table) {
+  for (const stria::Column& column : table.columns) {
+    table.described.push_back({column.name.c_str(), column.offset_bytes, column.string_bytes, static_cast<int>(column.number)});
+  }
+  table.records.columns = table.described.data();
+  table.records.column_count = static_cast<int64_t>(table.described.size());
+}
+
+}  // namespace
 
 int stria_set_number(stria_file* file, const char* object, const char* name, int element, const void* value) {
   return define(file, [&](stria::File& of) {
@@ -270,6 +282,35 @@ int stria_create_table(stria_file* file, const char* path, const stria_records* 
   });
 }
 
+int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
+                         const stria_options* options, stria_dataset** dataset) {
+  return define(file, [&](stria::File& of) {
+    std::vector<int64_t> sizes;
+    for (int i = 0; i < rank; ++i) {
+      sizes.push_back((&given(dims, "dims"))[i]);
+    }
+    const auto columns = columns_of(given(records, "records"));
+    given(dataset, "dataset") =
+        stria::c::keep(*file, of.create_records(text(path), columns, sizes, stria::c::dataset_options(options)));
+  });
+}
+
+int stria_type_records(const stria_records* records, stria_type** type) {
+  return guarded([&] {
+    const stria_records& of = given(records, "records");
+    given(type, "type") = new stria_type{stria::records(of.rows, of.row_count, of.row_bytes, columns_of(of)).type};
+  });
+}
+
+int stria_read_columns(stria_file* file, const char* path, stria_table** table) {
+  return guarded([&] {
+    auto read = std::make_unique<stria_table>();
+    read->columns = given(file, "file").file.columns(text(path), &read->records.row_bytes);
+    describe(*read);
+    given(table, "table") = read.release();
+  });
+}
+
 int stria_create_strings(stria_file* file, const char* path, int64_t count, const char* const* strings, int64_t string_bytes) {
   return define(file, [&](stria::File& of) {
     require_count(count);
@@ -289,14 +330,8 @@ int stria_read_table(stria_file* file, const char* path, stria_table** table) {
   return guarded([&] {
     auto read = std::make_unique<stria_table>();
     read->rows = given(file, "file").file.read_table(text(path), &read->columns, &read->records.row_bytes);
-    for (const stria::Column& column : read->columns) {
-      read->described.push_back(
-          {column.name.c_str(), column.offset_bytes, column.string_bytes, static_cast<int>(column.number)});
-    }
-    const auto row_bytes = std::max<int64_t>(read->records.row_bytes, 1);
-    read->records.columns = read->described.data();
-    read->records.column_count = static_cast<int64_t>(read->described.size());
-    read->records.row_count = static_cast<int64_t>(read->rows.size()) / row_bytes;
+    describe(*read);
+    read->records.row_count = static_cast<int64_t>(read->rows.size()) / std::max<int64_t>(read->records.row_bytes, 1);
     read->records.rows = read->rows.data();
     given(table, "table") = read.release();
   });

@@ -11,21 +11,10 @@ using stria::Hyperslab;
 using stria::Memory;
 using stria::c::given;
 using stria::c::guarded;
+using stria::c::keep;
 using stria::c::text;
 
 namespace {
-
-stria_dataset* keep(stria_file& file, stria::Dataset dataset) {
-  const std::lock_guard lock(file.keeping);
-  auto& kept = file.datasets[dataset.path()];
-  if (kept == nullptr) {
-    std::string type_name = dataset.type_name();
-    const auto rank = static_cast<int>(dataset.dims().size());
-    const auto element = static_cast<int>(dataset.element());
-    kept = std::make_unique<stria_dataset>(stria_dataset{std::move(dataset), std::move(type_name), rank, element});
-  }
-  return kept.get();
-}
 
 std::vector<int64_t> sizes(const int64_t* values, size_t rank, const char* what) {
   return rank == 0 ? std::vector<int64_t>() : std::vector<int64_t>(&given(values, what), values + rank);
@@ -101,6 +90,18 @@ int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, cons
 }
 
 }  // namespace
+
+stria_dataset* stria::c::keep(stria_file& file, Dataset dataset) {
+  const std::lock_guard lock(file.keeping);
+  auto& kept = file.datasets[dataset.path()];
+  if (kept == nullptr) {
+    std::string type_name = dataset.type_name();
+    const auto rank = static_cast<int>(dataset.dims().size());
+    const auto element = static_cast<int>(dataset.element());
+    kept = std::make_unique<stria_dataset>(stria_dataset{std::move(dataset), std::move(type_name), rank, element});
+  }
+  return kept.get();
+}
 
 void stria::c::fail_next_call(Dataset& dataset, bool put) {
   try {

@@ -109,6 +109,9 @@ void record(stria_dataset* dataset, bool put, Move&& move) {
   }
 }
 
+/// The handle of a dataset, which the file keeps.
+stria_dataset* keep(stria_file& file, Dataset dataset);
+
 ElementType element(int value);
 /// Memory as C describes it: `elements` numbers one behind another where `type` is null.
 Memory memory_of(const void* data, const stria_type* type, int element, int64_t elements);

@@ -1,5 +1,5 @@
 // Names of dimensions, numbers that mean more than their type says, references, links, and elements
-// that are overwritten.
+// that are overwritten. Records of all ranks.
 #include <mpi.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 enum { COUNT = 6 };
 
-static int rank;
-static const char* path = "c_kinds_test.h5";
+static int rank, ranks;
+static const char *path = "c_kinds_test.h5", *records_path = "c_kinds_test_records.h5";
 
 static void write_file(void) {
   stria_file* file;
@@ -76,15 +76,57 @@ static void read_file(void) {
   stria_close(&file);
 }
 
+// Two records of each rank, without the member between the columns.
+static void move_records(void) {
+  struct {
+    double mass;
+    double unused;
+    int32_t id;
+  } own[2] = {{0.5 + rank, -1, 10 * rank}, {1.5 + rank, -1, 10 * rank + 1}}, read[2] = {{0, -2, 0}, {0, -2, 0}};
+  const stria_column columns[] = {{"id", 16, 0, STRIA_INT32}, {"mass", 0, 0, STRIA_FLOAT64}};
+  const stria_records described = {columns, 2, sizeof *own, 2, NULL};
+  const int64_t dims[] = {2 * (int64_t)ranks}, start[] = {2 * (int64_t)rank}, count[] = {2};
+  stria_file* file;
+  stria_dataset* dataset;
+  stria_type* type;
+  CHECK_OK(stria_type_records(&described, &type));
+  CHECK(stria_type_size(type) == 24 && stria_type_extent(type) == 2 * sizeof *own);
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, records_path, NULL, &file));
+  CHECK_OK(stria_create_records(file, "run/particles", &described, 1, dims, NULL, &dataset));
+  CHECK(strcmp(stria_dataset_type_name(dataset), "record[12]") == 0);
+  CHECK_OK(stria_put(dataset, start, count, own, type, STRIA_BYTE));
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+
+  stria_table* table;
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, records_path, NULL, &file));
+  CHECK_OK(stria_read_columns(file, "run/particles", &table));
+  const stria_records* found = stria_table_records(table);
+  CHECK(found->column_count == 2 && found->row_bytes == 12 && found->row_count == 0);
+  CHECK(strcmp(found->columns[1].name, "mass") == 0 && found->columns[1].offset_bytes == 4);
+  stria_table_free(table);
+  CHECK(stria_read_columns(file, "nothing", &table) == STRIA_NOT_FOUND);
+  CHECK_OK(stria_find_dataset(file, "run/particles", &dataset));
+  const int64_t other[] = {2 * (int64_t)(ranks - 1 - rank)};
+  CHECK_OK(stria_read(dataset, other, count, read, type, STRIA_BYTE));
+  CHECK(read[1].id == 10 * (ranks - 1 - rank) + 1 && read[0].mass == 0.5 + ranks - 1 - rank && read[1].unused == -2);
+  stria_close(&file);
+  stria_type_free(type);
+  const stria_column outside[] = {{"id", 8, 0, STRIA_FLOAT64}};
+  CHECK(stria_type_records(&(stria_records){outside, 1, 12, 1, NULL}, &type) == STRIA_INVALID_ARGUMENT);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   write_file();
   overwrite();
   read_file();
+  move_records();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0)
-    CHECK(remove(path) == 0);
+    CHECK(remove(path) == 0 && remove(records_path) == 0);
   MPI_Finalize();
   return 0;
 }

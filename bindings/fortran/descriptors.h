@@ -38,6 +38,14 @@ void stria_f_columns_free(stria_f_columns** columns);
 /* Records are one, or an array of rank 1. */
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
 int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
+/* As stria_create_records(), stria_put() and stria_get(): sizes, and `start` from 1, in Fortran's
+ * order. The records are an array of rank 1 along the dataset's first dimension, or one. */
+int stria_f_create_records(stria_file* file, const char* path, const stria_f_columns* columns, const int64_t* dims, int rank,
+                           const stria_options* options, stria_dataset** dataset);
+int stria_f_put_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
+                        CFI_cdesc_t* records);
+int stria_f_get_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
+                        CFI_cdesc_t* records);
 int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* Keeps a message in place of the library's, for stria_f_error_message(). Returns `code`. */
 int stria_f_refuse(int code, const char* format, ...);

@@ -19,6 +19,10 @@
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
 ! append, flush, commit, commit_async, discard, read, place_rows, get_attribute and what else reads
 ! small content, verify) are made by all ranks in the same order, and have the same outcome on all.
+!
+! Numbers are converted to the dataset's type while they are packed, and back; one that it can't
+! hold becomes the nearest that it can. Different threads may use different files; one file is used
+! by one thread at a time. Memory of an accelerator must be reachable by the CPU.
 module stria
   use, intrinsic :: iso_c_binding
 #ifndef STRIA_NO_MPI
@@ -103,6 +107,12 @@ module stria
     procedure :: put_elements => dataset_put_elements
     ! get_elements(elements, values [, ierr]): as get, likewise.
     procedure :: get_elements => dataset_get_elements
+    procedure, private :: put_records_i4, put_records_i8, get_records_i4, get_records_i8
+    ! put_records(start, columns, records [, ierr]): as put, of a dataset of create_records, with
+    ! its columns in its order: one record, or a list of them along the first dimension.
+    generic :: put_records => put_records_i4, put_records_i8
+    ! get_records(start, columns, records [, ierr]): as get, likewise.
+    generic :: get_records => get_records_i4, get_records_i8
     ! type(): the constant of its numbers, such as stria_real64.
     procedure :: type => dataset_type
     ! type_name(): "float64", "string[4]", "record[84]" and so on.
@@ -191,8 +201,12 @@ module stria
     procedure :: create_string_column => file_create_string_column
     ! read_strings(path, strings [, ierr]): reads one, into an allocatable list.
     procedure :: read_strings => file_read_strings
-    ! create_table(path, columns, records [, ierr]): makes a dataset of records of a derived type.
-    ! All ranks pass the same.
+    procedure, private :: create_records_i4, create_records_i8
+    ! create_records(path, columns, dims, dataset [, options] [, ierr]): makes a dataset of records
+    ! of a derived type, for put_records of all ranks.
+    generic :: create_records => create_records_i4, create_records_i8
+    ! create_table(path, columns, records [, ierr]): makes a small dataset of records, with its
+    ! content. All ranks pass the same.
     procedure :: create_table => file_create_table
     ! read_table(path, columns, records [, ierr]): fills these components of an array that has as
     ! many records as the table, which the shape of its dataset tells.

@@ -71,6 +71,11 @@ static char* record_at(const CFI_cdesc_t* records, int64_t index) {
   return (char*)records->base_addr + (records->rank == 0 ? 0 : (ptrdiff_t)index * records->dim[0].sm);
 }
 
+static stria_records description(const stria_f_columns* columns, int64_t row_bytes, int64_t row_count, const void* rows) {
+  return (stria_records){columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, row_bytes, row_count,
+                         rows};
+}
+
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records) {
   const int64_t count = record_count(records), bytes = (int64_t)records->elem_len;
   const stria_column* far = too_far(columns, bytes);
@@ -79,8 +84,7 @@ int stria_f_create_table(stria_file* file, const char* path, const stria_f_colum
   for (int64_t i = 0; rows != NULL && i < count; ++i) {
     memcpy(rows + i * bytes, record_at(records, i), (size_t)bytes);
   }
-  const stria_records table = {columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, bytes, count,
-                               rows};
+  const stria_records table = description(columns, bytes, count, rows);
   /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
   const int code = stria_create_table(file, path, rows == NULL ? NULL : &table);
   free(rows);
@@ -154,4 +158,68 @@ int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns
   }
   stria_table_free(read);
   return code;
+}
+
+int stria_f_create_records(stria_file* file, const char* path, const stria_f_columns* columns, const int64_t* dims, int rank,
+                           const stria_options* options, stria_dataset** dataset) {
+  int64_t dims_c[CFI_MAX_RANK] = {0};
+  const int fits = rank <= CFI_MAX_RANK;
+  for (int i = 0; fits && i < rank; ++i) {
+    dims_c[rank - 1 - i] = dims[i];
+  }
+  const stria_records records = description(columns, 0, 0, NULL);
+  const int code = stria_create_records(file, path, &records, fits ? rank : 1, fits ? dims_c : NULL, options, dataset);
+  return fits ? code : stria_f_refuse(code, "records '%s' of %d dimensions", path, rank);
+}
+
+typedef int move_call(stria_dataset*, const int64_t*, const int64_t*, void*, const stria_type*);
+
+static int put_bytes(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* rows, const stria_type* type) {
+  return stria_put(dataset, start, count, rows, type, STRIA_BYTE);
+}
+
+static int get_bytes(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* rows, const stria_type* type) {
+  return stria_get(dataset, start, count, rows, type, STRIA_BYTE);
+}
+
+static int move_records(move_call* move, stria_dataset* dataset, const int64_t* start, int start_count,
+                        const stria_f_columns* columns, CFI_cdesc_t* records) {
+  const int rank = stria_dataset_rank(dataset);
+  const int64_t count = record_count(records);
+  const stria_column* far = too_far(columns, (int64_t)records->elem_len);
+  const int fits = start_count == rank && rank >= 1 && rank <= CFI_MAX_RANK && count >= 0 && far == NULL;
+  int64_t start_c[CFI_MAX_RANK] = {0}, count_c[CFI_MAX_RANK] = {0};
+  for (int i = 0; fits && i < rank; ++i) {
+    start_c[rank - 1 - i] = start[i] - 1;
+    count_c[rank - 1 - i] = i == 0 ? count : 1;
+  }
+  /* From one record to the next, of a section too, if need be backwards. */
+  stria_type *one = NULL, *all = NULL;
+  const stria_records described = description(columns, (int64_t)records->elem_len, 1, NULL);
+  int code = fits ? stria_type_records(&described, &one) : STRIA_OK;
+  if (fits && code == STRIA_OK) {
+    code = stria_type_hvector(count, 1, records->rank == 0 ? 0 : records->dim[0].sm, one, &all);
+  }
+  /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
+  const int passed = fits && code == STRIA_OK;
+  void* rows = records->base_addr == NULL && count == 0 ? (void*)&start_c : records->base_addr;
+  const int moved = move(dataset, passed ? start_c : NULL, passed ? count_c : NULL, rows, all);
+  stria_type_free(all);
+  stria_type_free(one);
+  if (far != NULL) {
+    return stria_f_refuse(moved, "column '%s' is not in the records, of %lld bytes", far->name, (long long)records->elem_len);
+  }
+  return fits ? (code == STRIA_OK ? moved : code)
+              : stria_f_refuse(moved, "records of rank %d and a place of %d numbers for a dataset of %d dimensions",
+                               (int)records->rank, start_count, rank);
+}
+
+int stria_f_put_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
+                        CFI_cdesc_t* records) {
+  return move_records(put_bytes, dataset, start, start_count, columns, records);
+}
+
+int stria_f_get_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
+                        CFI_cdesc_t* records) {
+  return move_records(get_bytes, dataset, start, start_count, columns, records);
 }

@@ -26,10 +26,11 @@ program tables_test
   type(stria_columns) :: columns, of_parameters
   type(particle) :: written(7)
   type(parameter_of_run) :: scalars(2)
-  integer :: rank, i
+  integer :: rank, ranks, i
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   do i = 1, size(written)
     written(i) = particle(0.5d0 * i, -i, ["a", "b", "c", " ", " "], 2_int64**40 + i, 0.25 * i)
   end do
@@ -43,6 +44,7 @@ program tables_test
   call of_parameters%add("value", scalars(1), scalars(1)%value)
   call write_file()
   call read_file()
+  call put_those_of_all_ranks()
   call refuse_what_does_not_fit()
   call columns%free()
   call of_parameters%free()
@@ -113,6 +115,45 @@ contains
     call check(n == stria_not_found, "no such table")
     call two%free()
     call file%close()
+  end subroutine
+
+  ! Every rank has some, of a section of its array, and reads those of another rank.
+  subroutine put_those_of_all_ranks()
+    type(stria_file) :: file
+    type(stria_dataset) :: together
+    type(stria_columns) :: three
+    type(particle), asynchronous :: own(10), found(5)
+    integer :: n, code
+    do n = 1, 10
+      own(n) = particle(rank + 0.5d0 * n, n, ["a", "b", "c", " ", " "], 100 * rank + n, -1.0)
+    end do
+    call three%add("number", own(1), own(1)%number)
+    call three%add("mass", own(1), own(1)%mass)
+    call three%add("name", own(1), own(1)%name)
+    call file%create(MPI_COMM_WORLD, path // ".all")
+    call file%create_records("particles", three, [5 * ranks], together)
+    call check(together%type_name() == "record[21]", "the columns one behind the other")
+    call together%put_records([5 * rank + 1], three, own(9:1:-2))
+    call file%commit()
+    call file%close()
+
+    call file%open(MPI_COMM_WORLD, path // ".all")
+    call file%dataset("particles", together)
+    found = particle(0, 77, ["-", "-", "-", "-", "-"], 0, 0.25)
+    n = modulo(rank + 1, ranks)
+    call together%get_records([5_int64 * n + 1], three, found)
+    call file%flush()
+    call check(all(found%number == 100 * n + [9, 7, 5, 3, 1]), "numbers of another rank")
+    call check(all(found%mass == n + 0.5d0 * [9, 7, 5, 3, 1]), "masses of another rank")
+    call check(all(found%name(2) == "b") .and. all(found%kind == 77) .and. all(found%charge == 0.25), "nothing else")
+    call together%get_records([1], three, found(2), ierr=code)
+    call file%flush()
+    call check(code == stria_ok .and. found(2)%number == 9, "one record")
+    call together%get_records([1, 1], three, found, ierr=code)
+    call check(code == stria_invalid_argument .and. index(stria_error_message(), "a place of 2 numbers") > 0, "a wrong place")
+    call file%close()
+    call three%free()
+    if (rank == 0) call remove_file(path // ".all")
   end subroutine
 
   logical function same(a, b)

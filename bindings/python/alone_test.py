@@ -191,6 +191,42 @@ def test_arrays_live_until_the_commit(path):
         assert np.array_equal(h["x"][:, 7], np.arange(50) + 0.5)
 
 
+def test_numbers_without_dimensions(path):
+    with stria.create(path) as f:
+        f.create_dataset("one", (), "i4")[()] = 3
+    out = np.zeros((), "f8")
+    with stria.open(path) as f:
+        f["one"].get((), out)
+        assert f["one"][()] == 3 and out == 3
+
+
+class ByInterface:
+    def __init__(self, array):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+class ByDlpack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
+def test_arrays_of_other_libraries(path, kind):
+    """As they lie: what is changed before the commit is in the file."""
+    numbers = np.arange(12.0).reshape(3, 4)
+    with stria.create(path) as f:
+        f.create_dataset("x", (3, 2))[...] = kind(numbers[::-1, ::2])
+        numbers[0, 0] = -5
+    assert stria.read(path, "x").tolist() == [[8, 10], [4, 6], [-5, 2]]
+
+
 def test_read_into_given_memory(path):
     values = np.arange(40, dtype="i8").reshape(8, 5)
     with create(path) as f:
@@ -380,6 +416,24 @@ def test_one_thread_at_a_time_uses_a_file(path):
         f.commit()
     f.close()
     assert not path.exists()
+
+
+def test_files_are_looked_at_from_a_shell(path):
+    def said(*words):
+        done = subprocess.run([sys.executable, "-m", "stria", *map(str, words)], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    with stria.create(path) as f:
+        f.create_dataset("x", data=np.arange(1000.0)).attrs["unit"] = "m"
+    assert said("inspect", path) == (0, "x: float64 (1000,)\n  unit = m\n")
+    assert said("verify", path) == (0, f"{path}: intact\n")
+    content = bytearray(path.read_bytes())
+    place = content.index(np.arange(500, 510.0).tobytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    code, text = said("verify", path)
+    assert code == 1 and "'x' is damaged, rows " in text
+    assert said("verify", path.with_name("b.h5"))[0] == 2 and said("drain")[0] == 2
 
 
 def test_nothing_of_mpi_is_loaded():

@@ -233,16 +233,22 @@ void released(Call&& call) {
   check(call());
 }
 
+// The bytes of records are moved as they are.
+int element_for(const Dataset& dataset, nb::dlpack::dtype type) {
+  const int element = element_of(type);
+  return dataset.element == STRIA_BYTE && element == STRIA_UINT8 ? STRIA_BYTE : element;
+}
+
 void put(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray array) {
   static_cast<void>(file.get());  // the datasets are gone with it
   const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
-  check(stria_put_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_of(array.dtype())));
+  check(stria_put_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
 }
 
 void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, Array array) {
   static_cast<void>(file.get());  // the datasets are gone with it
   const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
-  check(stria_get_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_of(array.dtype())));
+  check(stria_get_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
 }
 
 // The arrays are contiguous, which the package sees to.
@@ -338,6 +344,12 @@ void create_table(File& file, const std::string& path, const std::vector<stria::
   check(stria::python::create_table(file.get(), path, columns, row_bytes, rows));
 }
 
+stria::python::TableContent read_columns(File& file, const std::string& path) {
+  stria::python::TableContent content;
+  check(stria::python::read_columns(file.get(), path, &content));
+  return content;
+}
+
 stria::python::TableContent read_table(File& file, const std::string& path) {
   stria::python::TableContent content;
   check(stria::python::read_table(file.get(), path, &content));
@@ -402,6 +414,14 @@ void define_data(nb::class_<File>& type) {
              stria_dataset* handle = nullptr;
              check(stria_create_dataset(file.get(), path.c_str(), element, static_cast<int>(dims.size()), dims.data(),
                                         options.get(), &handle));
+             return file.describe(handle);
+           })
+      .def("create_records",
+           [](File& file, const std::string& path, const std::vector<stria::python::TableColumn>& columns, const Sizes& dims,
+              const Names& names) {
+             const Options options = options_of(names);
+             stria_dataset* handle = nullptr;
+             check(stria::python::create_records(file.get(), path, columns, dims, options.get(), &handle));
              return file.describe(handle);
            })
       .def("append_rows",
@@ -476,6 +496,7 @@ void define_attributes(nb::class_<File>& type) {
            })
       .def("create_table", create_table)
       .def("read_table", read_table)
+      .def("read_columns", read_columns)
       .def("verify", verify)
       .def("report", report)
       .def("hints", [](File& f) { return listed([&](stria_list** out) { return stria_hints(f.get(), out); }); })

@@ -86,3 +86,106 @@ def test_communicators_of_some_ranks(path):
     with stria.open(mine) as f:
         assert f["x"][...].tolist() == list(range(rank % 2, ranks, 2))
     part.Free()
+
+
+def test_whole_files_in_one_call(path):
+    """Boxes with ghosts, written by rows and read by columns; arrays, strings and records beside
+    them."""
+    grid = np.arange(6.0 * 2 * ranks).reshape(2 * ranks, 6)
+    held = np.pad(grid[2 * rank : 2 * rank + 2], ((1, 2), (3, 0)), constant_values=-1)
+    records = np.array([(b"a", 1), (b"bc", 2)], [("name", "S8"), ("value", "i4")])
+    values = {
+        "grid": stria.DistributedArray(held, start=(2 * rank, 0), shape=grid.shape, ghosts=((1, 2), (3, 0))),
+        "run/levels": np.arange(3),
+        "run/names": ["dens", "pres"],
+        "run/parameters": records,
+        "run/step": 7,
+    }
+    stria.write(path, values, comm, attrs={"time": 0.5})
+    with h5py.File(path) as h:
+        assert np.array_equal(h["grid"], grid) and h["run/step"][()] == 7 and h.attrs["time"] == 0.5
+    first, last = 6 * rank // ranks, 6 * (rank + 1) // ranks
+    part = np.full((2 * ranks + 2, last - first + 2), -1.0)
+    box = stria.DistributedArray(part, start=(0, first), shape=grid.shape, ghosts=1)
+    step = np.zeros((), "i4")
+    found = stria.read(path, {"grid": box, "run/step": step}, comm, verify=True)
+    assert found["grid"] is part and np.array_equal(part[1:-1, 1:-1], grid[:, first:last])
+    assert np.all(part[[0, -1]] == -1) and np.all(part[:, [0, -1]] == -1) and step == 7
+    whole = stria.read(path, comm=comm)
+    assert list(whole) == list(stria.read(path, list(whole), comm)) == sorted(values)
+    assert np.array_equal(whole["grid"], grid) and whole["run/names"].tolist() == ["dens", "pres"]
+    assert whole["run/parameters"]["value"].tolist() == [1, 2] and whole["run/step"] == 7
+    assert np.array_equal(stria.read(path, "run/levels", comm), [0, 1, 2])
+    assert stria.verify(path, comm) == ([], [])
+    looked_at = {one["path"]: (one["type"], one["shape"]) for one in stria.inspect(path, comm)}
+    assert looked_at["grid"] == ("float64", grid.shape) and looked_at["run/step"] == ("int64", ())
+    comm.barrier()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"start": (0,)}, {"start": (0, 5)}, {"start": (-1, 0)}, {"start": (0, 0), "ghosts": 3}, {"start": (0, 0), "ghosts": [1]}],
+)
+def test_boxes_that_cannot_be(path, wrong):
+    """One rank's is: the others hear of it."""
+    right = {"start": (0, 0) if rank == 0 else (4, 4)}
+    array = np.zeros((4, 4) if rank in (0, ranks - 1) else (0, 0))
+    expected = ValueError if rank == ranks - 1 else stria.AbortedError
+    with pytest.raises(expected):
+        stria.write(path, {"x": stria.DistributedArray(array, shape=(4, 4), **(wrong if rank == ranks - 1 else right))}, comm)
+    comm.barrier()
+
+
+PARTICLE = np.dtype([("id", "i8"), ("mass", "f4"), ("name", "S3")], align=True)
+
+
+def particles(first, last):
+    made = np.zeros(last - first, PARTICLE)
+    made["id"] = np.arange(first, last)
+    made["mass"] = 0.5 * made["id"]
+    made["name"] = np.where(made["id"] % 2, b"odd", b"ev")
+    return made
+
+
+@pytest.mark.parametrize("options", [{}, {"compress": True, "chunks": (5,)}])
+def test_records_of_all_ranks(path, options):
+    total = 7 * ranks + 3
+    first, last = total * rank // ranks, total * (rank + 1) // ranks
+    with stria.create(path, comm) as f:
+        all_of_them = f.create_dataset("run/particles", (total,), PARTICLE, **options)
+        all_of_them[first:last] = particles(first, last)
+        assert all_of_them.dtype.itemsize == 15
+        if not options:
+            f.create_dataset("grid", (ranks, 2), PARTICLE)[rank, ::-1] = particles(2 * rank, 2 * rank + 2)
+    whole = particles(0, total)
+    with h5py.File(path) as h:
+        found = h["run/particles"][:]
+        assert found.dtype.names == PARTICLE.names
+        assert np.array_equal(found["id"], whole["id"]) and np.array_equal(found["mass"], whole["mass"])
+        assert [one.strip() for one in found["name"]] == whole["name"].tolist()
+    with stria.open(path, comm, verify=True) as f:
+        dataset = f["run/particles"]
+        assert dataset.dtype.names == PARTICLE.names
+        assert np.array_equal(dataset[rank : rank + 8 : 2]["id"], np.arange(rank, rank + 8, 2))
+        mine = np.zeros(2 * 4, dataset.dtype)
+        dataset.get(slice(3, 7), mine[::2])
+        f.flush()
+        assert mine["id"].tolist() == [3, 0, 4, 0, 5, 0, 6, 0] and mine["mass"][2] == 2
+        with pytest.raises(ValueError, match="give an array of its dtype"):
+            dataset.get(slice(3, 7), np.zeros(4))
+        if not options:
+            assert f["grid"][...]["id"].tolist() == [[2 * r + 1, 2 * r] for r in range(ranks)]
+    assert np.array_equal(stria.read(path, "run/particles", comm)["id"], whole["id"])
+    assert stria.verify(path, comm)[0] == []
+
+
+def test_records_that_do_not_fit(path):
+    with pytest.raises(ValueError, match="holds records of id, mass, name"), stria.create(path, comm) as f:
+        f.create_dataset("x", (4,), PARTICLE)[:] = np.zeros(4, [("number", "i8")])
+    comm.barrier()
+    with pytest.raises(ValueError, match="not records"), stria.create(path, comm) as f:
+        f.create_dataset("x", (4,))[:] = np.zeros(4, PARTICLE)
+    comm.barrier()
+    with pytest.raises(NotImplementedError), stria.create(path, comm) as f:
+        f.create_dataset("x", (4,), PARTICLE, value_range=True)
+    comm.barrier()

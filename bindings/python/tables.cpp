@@ -5,20 +5,21 @@
 
 namespace stria::python {
 
-int create_table(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns, int64_t row_bytes,
-                 const nanobind::bytes& rows) {
-  std::vector<stria_column> described;
+namespace {
+
+std::vector<stria_column> described(const std::vector<TableColumn>& columns) {
+  std::vector<stria_column> result;
   for (const auto& [name, offset_bytes, string_bytes, element] : columns) {
-    described.push_back({name.c_str(), offset_bytes, string_bytes, element});
+    result.push_back({name.c_str(), offset_bytes, string_bytes, element});
   }
-  const auto row_count = static_cast<int64_t>(rows.size()) / std::max<int64_t>(row_bytes, 1);
-  const stria_records records{described.data(), static_cast<int64_t>(described.size()), row_bytes, row_count, rows.data()};
-  return stria_create_table(file, path.c_str(), &records);
+  return result;
 }
 
-int read_table(stria_file* file, const std::string& path, TableContent* content) {
+using Read = int(stria_file*, const char*, stria_table**);
+
+int read(Read* call, stria_file* file, const std::string& path, TableContent* content) {
   stria_table* table = nullptr;
-  const int code = stria_read_table(file, path.c_str(), &table);
+  const int code = call(file, path.c_str(), &table);
   if (code != STRIA_OK) {
     return code;
   }
@@ -32,6 +33,31 @@ int read_table(stria_file* file, const std::string& path, TableContent* content)
   const auto bytes = static_cast<size_t>(records.row_count * records.row_bytes);
   *content = {std::move(columns), records.row_bytes, nanobind::bytes(records.rows, bytes)};
   return STRIA_OK;
+}
+
+}  // namespace
+
+int create_table(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns, int64_t row_bytes,
+                 const nanobind::bytes& rows) {
+  const std::vector<stria_column> list = described(columns);
+  const auto row_count = static_cast<int64_t>(rows.size()) / std::max<int64_t>(row_bytes, 1);
+  const stria_records records{list.data(), static_cast<int64_t>(list.size()), row_bytes, row_count, rows.data()};
+  return stria_create_table(file, path.c_str(), &records);
+}
+
+int create_records(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns,
+                   const std::vector<int64_t>& dims, const stria_options* options, stria_dataset** dataset) {
+  const std::vector<stria_column> list = described(columns);
+  const stria_records records{list.data(), static_cast<int64_t>(list.size()), 0, 0, nullptr};
+  return stria_create_records(file, path.c_str(), &records, static_cast<int>(dims.size()), dims.data(), options, dataset);
+}
+
+int read_columns(stria_file* file, const std::string& path, TableContent* content) {
+  return read(stria_read_columns, file, path, content);
+}
+
+int read_table(stria_file* file, const std::string& path, TableContent* content) {
+  return read(stria_read_table, file, path, content);
 }
 
 }  // namespace stria::python

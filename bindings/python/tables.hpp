@@ -20,6 +20,11 @@ using TableContent = std::tuple<std::vector<TableColumn>, int64_t, nanobind::byt
 /// As stria_create_table(); `rows` are whole rows.
 int create_table(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns, int64_t row_bytes,
                  const nanobind::bytes& rows);
+/// As stria_create_records(), with these columns.
+int create_records(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns,
+                   const std::vector<int64_t>& dims, const stria_options* options, stria_dataset** dataset);
+/// As stria_read_columns(); the content has no rows.
+int read_columns(stria_file* file, const std::string& path, TableContent* content);
 /// As stria_read_table().
 int read_table(stria_file* file, const std::string& path, TableContent* content);
 

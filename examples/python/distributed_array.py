@@ -21,8 +21,8 @@ x = slice(nx * column // across, nx * (column + 1) // across)
 grid = 1000.0 * np.arange(ny)[:, None] + np.arange(nx)
 density = np.pad(grid[y, x], 1, constant_values=-1)  # the box and its ghosts
 
-with stria.create(path, comm) as f:
-    f.create_dataset("density", (ny, nx))[y, x] = density[1:-1, 1:-1]
+whole = stria.DistributedArray(density, start=(y.start, x.start), shape=(ny, nx), ghosts=1)
+stria.write(path, {"density": whole}, comm)
 
 with stria.open(path, comm) as f:
     mine = f.share_rows(ny)

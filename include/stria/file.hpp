@@ -143,6 +143,16 @@ struct Column {
   int64_t string_bytes = 0;
 };
 
+/// Records as they lie in memory, `row_bytes` apart: of each the columns, in their order. What lies
+/// between them is neither put nor got. For datasets of create_records(); kInvalidArgument for a
+/// column that isn't within its row.
+Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std::vector<Column>& columns);
+/// Likewise of an array of structs: stria::records(particles.data(), n, columns).
+template <typename Struct>
+Memory records(const Struct* rows, int64_t row_count, const std::vector<Column>& columns) {
+  return records(rows, row_count, static_cast<int64_t>(sizeof(Struct)), columns);
+}
+
 /// An object of the same file, as the value of an attribute.
 struct Reference {
   std::string path;
@@ -248,6 +258,14 @@ class File {
   /// reads as the fill value. Needs stria/distributed_array.hpp. Collective: as create_dataset().
   void put(const std::string& path, const DistributedArray& array);
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
+  /// Makes a dataset of records, of which every rank puts its own: Dataset::put() and get() take
+  /// memory of records(). In the file a record has its columns one behind the other, in the order
+  /// given, and its bytes as they are in memory; h5py and C's libhdf5 see a compound type. Options
+  /// for numbers alone throw kUnsupported: value_range, big_endian, meaning, fill_value. Other
+  /// records in a file are got likewise, by the columns of columns(). Collective: as
+  /// create_dataset().
+  Dataset create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
+                         const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
   /// other than 0 may pass null for `rows`; rows that they pass are compared with those of rank 0.
   /// What lies between the columns of a row is neither compared nor kept.
@@ -319,6 +337,9 @@ class File {
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
+  /// The columns of a dataset of records, with their places in a record of the file. Fills in
+  /// `row_bytes`, the size of one. Collective: yes.
+  std::vector<Column> columns(const std::string& path, int64_t* row_bytes);
   /// Returns the strings of a small dataset, without blanks and NULs at their ends.
   /// Collective: yes.
   std::vector<std::string> read_strings(const std::string& path);

@@ -39,36 +39,6 @@ void leave(file::Session& session) noexcept {
   }
 }
 
-container::ElementSpec element_of(const Column& column) {
-  return column.string_bytes > 0 ? container::ElementSpec::of_filled_string(column.string_bytes)
-                                 : container::ElementSpec::of_number(column.number);
-}
-
-// The columns of each row, with zeros between them: what a program has there differs by rank.
-std::vector<std::byte> without_padding(const container::ElementSpec& record, std::span<const std::byte> rows) {
-  std::vector<std::byte> clean(rows.size());
-  const auto row_bytes = static_cast<size_t>(record.bytes);
-  for (size_t row = 0; row < rows.size(); row += row_bytes) {
-    for (const auto& member : record.members) {
-      const auto begin = static_cast<size_t>(member.offset_bytes);
-      std::memcpy(clean.data() + row + begin, rows.data() + row + begin, static_cast<size_t>(member.element.bytes));
-    }
-  }
-  return clean;
-}
-
-// No column reaches out of a row, and some bytes of a row are of none.
-bool has_padding(const container::ElementSpec& record) {
-  int64_t left_bytes = record.bytes;
-  for (const auto& member : record.members) {
-    if (member.offset_bytes < 0 || member.offset_bytes > record.bytes - member.element.bytes) {
-      return false;
-    }
-    left_bytes -= member.element.bytes;
-  }
-  return left_bytes > 0;
-}
-
 }  // namespace
 
 std::vector<std::string> hint_problems(const Hints& hints) {
@@ -136,31 +106,6 @@ void File::create_link(const std::string& path, const std::string& target, const
   Writing(session_, "create_link()")->create_link({.path = path, .target = target, .file = file}).throw_if_error();
 }
 
-void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
-                        const void* rows) {
-  std::vector<container::ElementSpec::Member> members;
-  for (const Column& column : columns) {
-    members.push_back({column.name, column.offset_bytes, element_of(column)});
-  }
-  container::DatasetSpec spec;
-  spec.path = path;
-  spec.element = container::ElementSpec::of_compound(row_bytes, std::move(members));
-  spec.dims = {row_count};
-  const Writing session(session_, "create_table()");
-  const auto content_bytes = container::dataset_bytes(spec);
-  if (!content_bytes.ok()) {
-    session->refuse(content_bytes.status()).throw_if_error();
-  }
-  auto* bytes = static_cast<const std::byte*>(rows);
-  const std::span<const std::byte> given(bytes, bytes == nullptr ? 0 : static_cast<size_t>(*content_bytes));
-  if (!given.empty() && has_padding(spec.element)) {
-    const std::vector<std::byte> clean = without_padding(spec.element, given);
-    session->create_table(std::move(spec), clean).throw_if_error();
-    return;
-  }
-  session->create_table(std::move(spec), given).throw_if_error();
-}
-
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
                           bool as_column) {
   const Writing session(session_, "create_strings()");
@@ -192,13 +137,6 @@ bool File::has_dataset(const std::string& path) const {
 }
 Dataset File::dataset(const std::string& path) const {
   return Dataset(session_, live(session_)->find(path).value());
-}
-
-std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
-  const Reading session(session_, "read_table()");
-  const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
-  const CallNote noted = session->note("read_table()");
-  return session->read_table(path, *columns, *row_bytes).value();
 }
 
 std::vector<std::string> File::read_strings(const std::string& path) {

@@ -11,7 +11,8 @@ FORTRAN = ROOT / "bindings" / "fortran"
 # Functions whose names match; what Fortran has instead.
 INSTEAD = {
     r"stria_(create|open|append)_mpi": "the calls with Fortran's communicator",
-    r"stria_type_(?!bytes|hvector|size|free).*": "sections of arrays",
+    r"stria_type_(?!bytes|hvector|records|size|free).*": "sections of arrays",
+    r"stria_read_columns": "read_table and get_records, by the names and the order of the columns that are given",
     r"stria_(put|get)_(box|array|rows)": "put and get of a section: they know its shape",
 }
 

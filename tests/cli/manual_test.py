@@ -86,6 +86,10 @@ def test_bash_completes_commands_options_and_values():
     assert completed("stria", "bench", "tile", "--through", "") == ["library", "mpiio", "posix"]
     assert completed("stria", "bench", "tile", "--through", "=", "mp") == ["mpiio"]
     assert completed("stria", "bench", "tile", "--rounds", "") == []
+    # A flag that may have a value has it in the same word.
+    assert completed("stria", "flash", "io", "--compress", "=", "zs") == ["zstd"]
+    assert "zfp_relative:" in completed("stria", "flash", "sedov", "--compress", "=")
+    assert "zstd" not in completed("stria", "flash", "io", "--compress", "")
 
 
 @pytest.mark.parametrize(("shell", "script"), [("bash", "stria"), ("zsh", "_stria"), ("fish", "stria.fish")])

@@ -1,5 +1,6 @@
 """The programs of the how-to pages run as they are printed, on two ranks."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -21,6 +22,7 @@ MADE = {
     "add_rows": ("probe.h5", "temperature", (3, 2, 100)),
     "compute_while_writing": ("step.h5", "dens", (20, 8, 8, 8)),
     "check_files": ("whole.h5", "dens", (10, 8, 8, 8)),
+    "look_at_files": ("run.h5", "dens", (4, 8)),
 }
 
 
@@ -41,3 +43,28 @@ def test_program(work, name):
     with h5py.File(work / file) as h:
         assert h[dataset].shape == shape
         assert (h[dataset][...] != 0).any()
+
+
+def test_the_tables_of_a_trace(work):
+    """As look_at_files says; only programs of MPI leave a trace."""
+    (work / "program.py").write_text(
+        "import numpy as np\nimport stria\nfrom mpi4py import MPI\n"
+        "with stria.create('traced.h5', MPI.COMM_WORLD) as f:\n"
+        "    f.create_dataset('x', (1000,))[:] = np.arange(1000.0)\n"
+    )
+    (work / "tables.py").write_text(
+        "import pathlib, stria\n"
+        "(trace,) = pathlib.Path('traces').glob('*.stria-trace')\n"
+        "events, counters = stria.trace_table(trace), stria.trace_table(trace, 'counters')\n"
+        "assert events.groupby('kind')['bytes'].sum()['Dataset::put'] == 8000\n"
+        "assert counters['bytes_written'].sum() >= 8000\n"
+    )
+    tracing = {**stria_program.environment(), "STRIA_TRACE": "full", "STRIA_TRACE_DIR": "traces"}
+    command = str(pathlib.Path(stria_program.PROGRAM).parent)
+    looking = {**stria_program.environment(), "PATH": command + os.pathsep + os.environ["PATH"]}
+    for words, environment in [
+        ([stria_program.MPIEXEC, "-n", "1", sys.executable, "program.py"], tracing),
+        ([sys.executable, "tables.py"], looking),
+    ]:
+        done = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr

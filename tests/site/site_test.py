@@ -4,6 +4,7 @@ from disk, without a network."""
 import html.parser
 import os
 import pathlib
+import re
 import subprocess
 import urllib.parse
 
@@ -89,6 +90,10 @@ def test_references_have_every_call(site):
     }.items():
         text = (site / f"reference/{page}.html").read_text()
         assert [call for call in calls if call not in text] == [], page
+    package = (ROOT / "bindings/python/stria/__init__.py").read_text()
+    public = re.findall(r'^    "([A-Za-z]\w+)",$', package[package.index("__all__") :], flags=re.MULTILINE)
+    text = (site / "reference/python.html").read_text()
+    assert len(public) > 10 and [name for name in public if f'id="stria.{name}"' not in text and name != "errors"] == []
 
 
 def opened(browser, path, **more):

@@ -2,20 +2,20 @@
 
 _FUNCTION = r"""# Completion of stria for bash; made from the program's own tables of options.
 _stria() {
-  local word=${COMP_WORDS[COMP_CWORD]} before="" command=stria words i
+  local word=${COMP_WORDS[COMP_CWORD]} before="" equals="" command=stria words i
   ((COMP_CWORD > 0)) && before=${COMP_WORDS[COMP_CWORD - 1]}
   # Bash takes --name=value apart.
   if [[ $word == "=" ]]; then
-    word=""
+    word="" equals="="
   elif [[ $before == "=" ]] && ((COMP_CWORD > 1)); then
-    before=${COMP_WORDS[COMP_CWORD - 2]}
+    before=${COMP_WORDS[COMP_CWORD - 2]} equals="="
   fi
   for ((i = 1; i < COMP_CWORD; ++i)); do
     [[ " $(_stria_commands "$command") " == *" ${COMP_WORDS[i]} "* ]] || break
     command+=" ${COMP_WORDS[i]}"
   done
   COMPREPLY=()
-  if words=$(_stria_values "$command $before"); then
+  if words=$(_stria_values "$command $before") || words=$(_stria_values "$command $before$equals"); then
     if [[ $words == "<file>" ]]; then
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
@@ -47,6 +47,9 @@ def script(root):
             if option.takes_value:
                 patterns = '" | "'.join(f"{command.title} {name}" for name in option.names)
                 values.append((patterns, _words(option)))
+            elif option.after_equals:
+                patterns = '" | "'.join(f"{command.title} {name}=" for name in option.names)
+                values.append((patterns, " ".join(option.after_equals)))
     text = _FUNCTION
     text += _table("_stria_commands", "the commands below one", commands, "")
     text += _table("_stria_options", "a command's options", options, "")

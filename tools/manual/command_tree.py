@@ -5,6 +5,7 @@ import re
 
 _CHOICES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r":(-?\d+ to -?\d+)")
+_AFTER_EQUALS = re.compile(r"(?<!\w)=([a-z]\w*:?)")
 
 
 @dataclasses.dataclass
@@ -18,6 +19,7 @@ class Option:
     default: str
     required: bool
     several: bool
+    after_equals: list  # of a flag that may have a value, in the same word: "--name=value"
 
     @property
     def takes_value(self):
@@ -77,6 +79,7 @@ def _option(entry):
         entry["default"].strip("[]").replace(",", " ") if entry["values"] > 1 else entry["default"],
         entry["required"],
         entry["several"],
+        [] if kind else _AFTER_EQUALS.findall(entry["help"]),
     )
 
 

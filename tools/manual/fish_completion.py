@@ -38,6 +38,8 @@ def _option(option):
     words = "".join(f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}" for name in option.names)
     if option.choices:
         return f"{words} -x -a {_quoted(' '.join(option.choices))}"
+    if option.after_equals:
+        return f"{words} -a {_quoted(' '.join(option.after_equals))}"
     if not option.takes_value:
         return words
     return words + (" -x" if option.is_number else " -r -F")

@@ -49,11 +49,13 @@ def _forms(option):
     others = f"({' '.join(option.names)})" if len(option.names) > 1 and not option.several else ""
     for name in option.names:
         stars = "*" if option.several else others
-        equals = "=" if option.takes_value and name.startswith("--") else ""
+        equals = "=" if option.takes_value and name.startswith("--") else "=-" if option.after_equals else ""
         yield f"{stars}{name}{equals}[{help_text}]{_value(option)}"
 
 
 def _value(option):
+    if option.after_equals:
+        return f"::value:({' '.join(option.after_equals)})".replace(":)", "\\:)").replace(": ", "\\: ")
     if not option.takes_value:
         return ""
     what = option.value.lower()

@@ -11,6 +11,7 @@ SECTIONS = {
         "docs/howto/add_rows.md",
         "docs/howto/compute_while_writing.md",
         "docs/howto/check_files.md",
+        "docs/howto/look_at_files.md",
         "docs/howto/run_an_hdf5_program.md",
         "docs/howto/find_slow_io.md",
         "docs/howto/tune_a_storage.md",

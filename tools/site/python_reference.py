@@ -1,7 +1,7 @@
 """The reference of the package for Python: its own docstrings, which Sphinx reads."""
 
-_CLASSES = ["File", "Dataset", "Attributes", "Elements", "Commit"]
-_FUNCTIONS = ["create", "open", "append"]
+_CLASSES = ["File", "Dataset", "Attributes", "Elements", "Commit", "DistributedArray", "Reference"]
+_FUNCTIONS = ["create", "open", "append", "write", "read", "inspect", "verify", "trace_table", "drain_staged"]
 
 PAGE = (
     "# Python: the package stria\n\n[Python](../python.md) is the introduction.\n\n```{eval-rst}\n"

@@ -10,25 +10,35 @@ without one the file is of this process, and MPI is not touched.
 """
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from . import errors
+from . import _whole, errors
 from ._file import Attributes, Commit, Dataset, Elements, File, Reference
 from ._library import library_for
+from ._whole import DistributedArray
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = [
     "Attributes",
     "Commit",
     "Dataset",
+    "DistributedArray",
     "Elements",
     "File",
     "Reference",
     "append",
     "create",
     "drain_staged",
+    "inspect",
     "open",
+    "read",
+    "trace_table",
+    "verify",
+    "write",
     "errors",
     "__version__",
 ]
@@ -84,6 +94,62 @@ def append(
     options = {**(hints or {}), "sync": sync}
     handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=True)
+
+
+def write(
+    path: "str | os.PathLike[str]",
+    values: "Mapping[str, Any]",
+    comm: Any = None,
+    *,
+    attrs: "Mapping[str, Any] | None" = None,
+    hints: "Mapping[str, Any] | None" = None,
+    **options: Any,
+) -> None:
+    """Makes a file of whole datasets in one call. A value is an array, a list of strings or a
+    structured array, the same on all ranks, which rank 0 writes; or a DistributedArray, of which
+    every rank writes its box. `attrs` are the file's. Other options are those of create_dataset().
+    Collective over `comm`.
+
+        stria.write("step.h5", {"dens": DistributedArray(dens, start, shape, ghosts=4)}, comm)
+    """
+    _whole.write(create(path, comm, hints=hints), values, comm, attrs, options)
+
+
+def read(
+    path: "str | os.PathLike[str]",
+    wanted: "str | Sequence[str] | Mapping[str, Any] | None" = None,
+    comm: Any = None,
+    *,
+    verify: bool = False,
+    hints: "Mapping[str, Any] | None" = None,
+) -> Any:
+    """Reads datasets in one call. `wanted` is a name: the array is returned; a list of names, or
+    None for all: a dictionary of arrays, whole on every rank; or a dictionary of arrays and
+    DistributedArrays, into which is read and which is returned. Collective over `comm`."""
+    return _whole.read(open(path, comm, verify=verify, hints=hints), wanted)
+
+
+def inspect(path: "str | os.PathLike[str]", comm: Any = None) -> "list[dict[str, Any]]":
+    """What each dataset of a file is: its path, type, shape and attributes. It is a table as pandas
+    takes it: pandas.DataFrame(stria.inspect(path)). Collective over `comm`."""
+    return _whole.inspect(open(path, comm))
+
+
+def verify(path: "str | os.PathLike[str]", comm: Any = None) -> "tuple[list[tuple[str, int, int]], list[str]]":
+    """Reads a file whole and compares it with its checksums: (dataset, first row, last row) of what
+    is damaged, and sentences on what can't be checked. Collective over `comm`."""
+    with open(path, comm) as file:
+        return file.verify()
+
+
+def trace_table(trace: "str | os.PathLike[str]", what: str = "events") -> "pandas.DataFrame":
+    """A trace as a frame of pandas: `what` is "events", a row for each, or "counters", a row for
+    each rank and file. Needs the command `stria`, pandas and pyarrow."""
+    if what not in ("events", "counters"):
+        raise errors.InvalidArgumentError(f"a trace has tables of events and of counters, not of '{what}'")
+    from . import _traces  # here, since it takes as long to load as all else
+
+    return _traces.table(trace, what)
 
 
 def drain_staged(place: "str | os.PathLike[str]") -> list[str]:

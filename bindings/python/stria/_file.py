@@ -6,70 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ._numbers import EXACT, HALF, MEANINGS, MEANT_BY_NAME, array_of, as_numbers, element_of, has_strides_of_elements
 from ._selection import box_of, select
-from ._tables import ELEMENTS, NUMBERS, as_table, from_table
+from ._tables import ELEMENTS, NUMBERS, as_rows, as_table, columns_of, dtype_of, from_table, packed
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
-
-_AS_THEY_ARE = {np.dtype(name) for name in NUMBERS}  # arrays that the library takes
-
-
-# What numbers mean where their type alone doesn't say it: NumPy's type, the option "meaning", and
-# the numbers that the library moves.
-_MEANINGS = {
-    np.dtype("bool"): ("bool", np.dtype("uint8")),
-    np.dtype("float16"): ("half", np.dtype("uint16")),
-    np.dtype("complex64"): ("complex", np.dtype("float32")),
-    np.dtype("complex128"): ("complex", np.dtype("float64")),
-}
-_HALF = np.dtype("float16")
-_EXACT = {np.dtype("bool"), _HALF}  # which the library doesn't convert
-_MEANT_BY_NAME = {dtype.name: dtype for dtype in _MEANINGS}
 
 
 class Reference(str):
     """The path of an object of the same file, as the value of an attribute."""
-
-
-def _element_of(dtype: Any) -> int:
-    native = np.dtype(dtype).newbyteorder("=")
-    native = _MEANINGS[native][1] if native in _MEANINGS else native
-    if native not in _AS_THEY_ARE:
-        raise UnsupportedError(f"datasets hold integers, floats and complex numbers, not {np.dtype(dtype)}")
-    return NUMBERS[native.name]
-
-
-def _as_numbers(array: np.ndarray) -> np.ndarray:
-    """The numbers of an array, without a copy; complex ones are pairs along one dimension more."""
-    meaning = _MEANINGS.get(array.dtype)
-    if meaning is None:
-        return array
-    return (array[..., np.newaxis] if array.dtype.kind == "c" else array).view(meaning[1])
-
-
-def _has_strides_of_elements(array: np.ndarray) -> bool:
-    """Whether the distances of elements are multiples of their size, as in all but members of
-    packed records."""
-    size = array.itemsize
-    for stride in array.strides:  # a loop: this is asked of every array that is put
-        if stride % size:
-            return False
-    return True
-
-
-def _array_of(value: Any) -> np.ndarray:
-    """`value` as an array of the CPU, without a copy where it is one in this
-    machine's byte order. For the library: _as_numbers()."""
-    if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE and _has_strides_of_elements(value):
-        return value
-    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
-        value = np.from_dlpack(value)
-    array = np.asanyarray(value)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    _element_of(array.dtype)
-    if not _has_strides_of_elements(array):
-        array = array.copy()
-    return array
 
 
 class Elements:
@@ -103,6 +47,9 @@ class Dataset:
     the file's communicator do it in the same order, each with an index of its own, perhaps an empty
     one. get() records a read. Indices are NumPy's: integers, slices with any step, Ellipsis, and
     one list of integers or mask of booleans.
+
+    Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
+    strings of bytes, which are one behind the other in the file.
     """
 
     def __init__(self, file: "File", handle: Any, path: str) -> None:
@@ -110,15 +57,28 @@ class Dataset:
         self._handle = handle
         self.name = path
         kind = handle.type_name.removesuffix(" big-endian")
-        self._dtype = _MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
+        self._has_records = kind.startswith("record")
+        # None: records of an opened file, whose fields only rank 0 knows.
+        self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
+        if self._has_records:
+            self._dtype = file._records.get(path.strip("/"))
         # For the library a complex number is a pair, along one dimension more.
-        self._parts = [2] if self._dtype.kind == "c" else []
+        self._parts = [2] if kind.startswith("complex") else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
         self._ones = [1] * len(handle.dims)
 
     @property
     def dtype(self) -> np.dtype:
+        """Of records in an opened file: collective."""
+        if self._dtype is None:
+            columns, row_bytes, _ = self._file._handle.read_columns(self.name)
+            self._dtype = dtype_of(columns, row_bytes)
         return self._dtype
+
+    @property
+    def type_name(self) -> str:
+        """In words: "float64", "string[4]", "record[84]" and so on."""
+        return self._handle.type_name
 
     @property
     def ndim(self) -> int:
@@ -147,11 +107,11 @@ class Dataset:
         """Records a write of `value`, of any strides and number type, broadcast as NumPy does.
         Local: any rank may put, any number of times, also none; each element at most once in the
         life of the file."""
-        array = self._of_own_kind(_array_of(value))
+        array = self._of_own_kind(array_of(value))
         box = box_of(key, self.shape)
         if box is not None and array.shape == box.shape:
             start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
-            self._file._handle.put(self._handle, start, count, self._ones, _as_numbers(array))
+            self._file._handle.put(self._handle, start, count, self._ones, as_numbers(array))
             self._file._kept.append(array)
             return
         selection = select(key, self.shape, self.name)
@@ -159,22 +119,33 @@ class Dataset:
             array = np.broadcast_to(array, selection.shape)
         if selection.axes and any(axis.indices is not None for axis in selection.axes):
             array = _sorted_by_list(selection, array, self.name)
-        # A part of no dimensions is a number, which is no memory: it becomes an array that is kept.
-        parts = [(*place, np.asarray(part)) for *place, part in selection.parts(array)]
+        parts = list(selection.parts(array))
         self._move(self._file._handle.put, parts)
         self._file._kept.extend(part for *_, part in parts)
 
     def _of_own_kind(self, array: np.ndarray) -> np.ndarray:
         """The array in the dataset's type where the library can't convert it."""
+        if self._has_records:
+            return as_rows(self.name, array, self._dtype)
         return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
 
     def _needs_own_kind(self, dtype: np.dtype) -> bool:
+        if dtype.fields is not None:
+            raise InvalidArgumentError(f"'{self.name}' holds {self._dtype}, not records")
         if dtype == self._dtype:
             return False
-        exact = self._dtype in _EXACT or dtype == _HALF
+        exact = self._dtype in EXACT or dtype == HALF
         return exact or (dtype.kind == "c") != bool(self._parts)
 
     def _require_own_kind(self, out: np.ndarray) -> None:
+        if self._has_records:
+            # As far as this rank knows.
+            fits = self._dtype == out.dtype if self._dtype is not None else f"record[{out.dtype.itemsize}]" == self.type_name
+            if not fits or out.dtype.fields is None:
+                raise InvalidArgumentError(
+                    f"'{self.name}' holds {self.type_name}: give an array of its dtype, not of {out.dtype}"
+                )
+            return
         if self._needs_own_kind(out.dtype):
             raise InvalidArgumentError(f"'{self.name}': an array of {out.dtype} can't take numbers of {self._dtype}")
 
@@ -182,13 +153,13 @@ class Dataset:
         none = [0 for _ in self._parts]
         ones = [1 for _ in self._parts]
         for start, count, stride, part in parts:
-            call(self._handle, [*start, *none], [*count, *self._parts], [*stride, *ones], _as_numbers(part))
+            call(self._handle, [*start, *none], [*count, *self._parts], [*stride, *ones], as_numbers(part))
 
     def get(self, key: Any, out: Any) -> None:
         """Records a read into `out`, an array of the index's shape with any strides and number
         type: filled by the file's next flush() or commit(). Local."""
         selection = select(key, self.shape, self.name)
-        if not _has_strides_of_elements(out):
+        if not has_strides_of_elements(out):
             raise InvalidArgumentError(f"'{self.name}': get() can't fill members of packed records; align them")
         if out.shape != selection.shape:
             raise InvalidArgumentError(f"'{self.name}': an array of shape {out.shape} for a selection of {selection.shape}")
@@ -200,9 +171,9 @@ class Dataset:
 
     def put_elements(self, elements: Elements, values: Any) -> None:
         """Records a write of scattered elements, each value to its place. Local, as put()."""
-        array = np.ascontiguousarray(self._of_own_kind(_array_of(values)))
+        array = np.ascontiguousarray(self._of_own_kind(array_of(values)))
         self._require_one_each(elements, array)
-        self._file._handle.put_elements(self._handle, elements._of(self._file._library), _as_numbers(array))
+        self._file._handle.put_elements(self._handle, elements._of(self._file._library), as_numbers(array))
         self._file._kept.append(array)
 
     def get_elements(self, elements: Elements, out: np.ndarray) -> None:
@@ -212,12 +183,12 @@ class Dataset:
         self._require_own_kind(out)
         if not out.flags.c_contiguous:
             raise InvalidArgumentError(f"'{self.name}': get_elements() fills contiguous arrays only")
-        self._file._handle.get_elements(self._handle, elements._of(self._file._library), _as_numbers(out))
+        self._file._handle.get_elements(self._handle, elements._of(self._file._library), as_numbers(out))
         self._file._kept.append(out)
 
     def _require_one_each(self, elements: Elements, array: np.ndarray) -> None:
-        if self._parts:
-            raise UnsupportedError(f"'{self.name}' holds complex numbers, which are put and got by indices")
+        if self._parts or self._has_records:
+            raise UnsupportedError(f"'{self.name}' holds complex numbers or records, which are put and got by indices")
         if array.size != len(elements):
             raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
@@ -286,18 +257,19 @@ class Attributes:
         if array.dtype == bool:
             handle.set_booleans(self._path, name, [int(one) for one in array.reshape(-1)], array.ndim == 1)
         elif array.dtype.kind == "c":
-            handle.set_complex(self._path, name, np.ascontiguousarray(_as_numbers(_array_of(array))), array.ndim == 1)
+            handle.set_complex(self._path, name, np.ascontiguousarray(as_numbers(array_of(array))), array.ndim == 1)
         else:
-            array = array.astype("f4") if array.dtype == _HALF else array
-            handle.set_numbers(self._path, name, np.ascontiguousarray(_array_of(array)).reshape(array.shape))
+            array = array.astype("f4") if array.dtype == HALF else array
+            handle.set_numbers(self._path, name, np.ascontiguousarray(array_of(array)).reshape(array.shape))
 
-    def _types(self) -> dict[str, str]:
+    def types(self) -> dict[str, str]:
+        """The type and shape of each, in words: "float64 ()", "string[4] (3)"."""
         handle = self._file._handle
         return dict(zip(handle.attributes(self._path), handle.attribute_types(self._path), strict=True))
 
     def __getitem__(self, name: str) -> Any:
         handle = self._file._handle
-        type_name = self._types().get(name)
+        type_name = self.types().get(name)
         if type_name is None:
             raise NotFoundError(f"'{self._file.path}': '{self._path}' has no attribute '{name}'")
         kind, _, shape = type_name.rpartition(" ")
@@ -313,7 +285,7 @@ class Attributes:
         integers = kind.startswith(("int", "uint", "bool"))
         numbers = handle.get_integers(self._path, name) if integers else handle.get_floats(self._path, name)
         array = np.array(numbers, dtype=np.int64 if integers else np.float64)
-        array = array.astype(kind) if kind in NUMBERS or kind in _MEANT_BY_NAME else array
+        array = array.astype(kind) if kind in NUMBERS or kind in MEANT_BY_NAME else array
         return array[0] if shape == "()" else array
 
     def __iter__(self) -> Iterator[str]:
@@ -359,6 +331,7 @@ class File:
         self._library = library
         self._handle = handle
         self._kept: list[Any] = []  # arrays that the library still reads or fills
+        self._records: dict[str, np.dtype] = {}  # the types of new datasets of records, by path
         self._committed = False
         self.path = path
         self.writing = writing
@@ -409,13 +382,13 @@ class File:
         unlimited. Elements that nobody puts read as `fill_value`, or zero. With `data`, an array
         that this process puts whole. Collective: all ranks pass the same."""
         if data is not None:
-            array = _array_of(data)
+            array = array_of(data)
             shape = array.shape if shape is None else shape
             dtype = array.dtype if dtype == "f8" else dtype
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
         options["compress"] = compress if isinstance(compress, str) else "true" if compress else "false"
-        meaning = _MEANINGS.get(np.dtype(dtype).newbyteorder("="))
+        meaning = MEANINGS.get(np.dtype(dtype).newbyteorder("="))
         parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
             options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])
@@ -427,9 +400,14 @@ class File:
             options["fill_value"] = str(fill_value)
         options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
         sizes = [-1 if size is None else int(size) for size in dims] + parts
-        if meaning is not None:
-            options["meaning"] = meaning[0]
-        made = self._handle.create_dataset(path, _element_of(dtype), sizes, options)
+        if np.dtype(dtype).fields is not None:
+            of_file = packed(np.dtype(dtype))
+            made = self._handle.create_records(path, columns_of(path, of_file), sizes, options)
+            self._records[path.strip("/")] = of_file
+        else:
+            if meaning is not None:
+                options["meaning"] = meaning[0]
+            made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if data is not None:
             dataset[...] = array

@@ -39,7 +39,7 @@ class Selection:
         nothing is copied."""
         array = array.reshape(self.full_shape) if array.shape != self.full_shape and array.size == 0 else self._expand(array)
         flips = tuple(slice(None, None, -1) if axis.flipped else slice(None) for axis in self.axes)
-        array = array[flips]
+        array = array[(..., *flips)]  # with the dots, one without dimensions stays an array
         start = [axis.start for axis in self.axes]
         count = [axis.count for axis in self.axes]
         stride = [axis.step for axis in self.axes]
@@ -55,7 +55,7 @@ class Selection:
     def _expand(self, array: np.ndarray) -> np.ndarray:
         """A view with the dimensions that integers took away put back."""
         where = tuple(slice(None) if axis.kept else np.newaxis for axis in self.axes)
-        return array[where]
+        return array[(..., *where)]
 
 
 def _runs(indices: np.ndarray) -> Iterator[tuple[int, int, int]]:

@@ -1,10 +1,10 @@
-"""Small datasets of records, and NumPy's structured arrays."""
+"""Datasets of records, and NumPy's structured arrays."""
 
 from typing import Any
 
 import numpy as np
 
-from .errors import UnsupportedError
+from .errors import InvalidArgumentError, UnsupportedError
 
 # enum stria_element, by NumPy's name
 ELEMENTS = ["uint8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
@@ -13,32 +13,58 @@ NUMBERS = {name: number for number, name in enumerate(ELEMENTS) if number > 0}
 Column = tuple[str, int, int, int]
 
 
-def as_table(path: str, records: np.ndarray) -> tuple[list[Column], np.ndarray]:
-    """Columns, and rows as the file has them: in one piece, zeros between the fields, blanks behind
-    strings."""
-    fields = records.dtype.fields
-    if fields is None or records.ndim != 1:
-        raise UnsupportedError(f"'{path}': a table is a structured array of one dimension")
-    rows = np.zeros(records.shape, records.dtype)
+def columns_of(path: str, dtype: np.dtype) -> list[Column]:
+    """The fields of a structured type."""
     columns = []
-    for name in records.dtype.names:
-        kind, offset = fields[name][:2]
+    for name in dtype.names:
+        kind, offset = dtype.fields[name][:2]
         if kind.kind == "S":
-            rows[name] = [one.ljust(kind.itemsize) for one in records[name].tolist()]
             columns.append((name, offset, kind.itemsize, 0))
         elif kind.isnative and kind.name in NUMBERS:
-            rows[name] = records[name]
             columns.append((name, offset, 0, NUMBERS[kind.name]))
         else:
-            raise UnsupportedError(f"'{path}': the field '{name}' is {kind}; tables hold native numbers and strings of bytes")
-    return columns, rows
+            raise UnsupportedError(f"'{path}': the field '{name}' is {kind}; records hold native numbers and strings of bytes")
+    return columns
 
 
-def from_table(columns: list[Column], row_bytes: int, rows: bytes) -> np.ndarray:
-    """A structured array of its own."""
+def dtype_of(columns: list[Column], row_bytes: int) -> np.dtype:
     fields: dict[str, Any] = {"names": [], "formats": [], "offsets": [], "itemsize": row_bytes}
     for name, offset, string_bytes, element in columns:
         fields["names"].append(name)
         fields["formats"].append(f"S{string_bytes}" if string_bytes > 0 else ELEMENTS[element])
         fields["offsets"].append(offset)
-    return np.frombuffer(rows, np.dtype(fields)).copy()
+    return np.dtype(fields)
+
+
+def packed(dtype: np.dtype) -> np.dtype:
+    """The fields one behind the other."""
+    return np.dtype([(name, dtype.fields[name][0]) for name in dtype.names])
+
+
+def as_rows(path: str, records: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The records as the file has them: in the layout of `dtype`, zeros between the fields, blanks
+    behind strings. Themselves where they are so."""
+    if records.dtype.names is None or set(records.dtype.names) != set(dtype.names):
+        raise InvalidArgumentError(f"'{path}' holds records of {', '.join(dtype.names)}, not {records.dtype}")
+    strings = {name for name in dtype.names if dtype.fields[name][0].kind == "S"}
+    if records.dtype == dtype and not strings:
+        return records
+    rows = np.zeros(records.shape, dtype)
+    for name in dtype.names:
+        values = records[name]
+        if name in strings and values.size > 0:
+            values = np.char.ljust(values, dtype.fields[name][0].itemsize)
+        rows[name] = values
+    return rows
+
+
+def as_table(path: str, records: np.ndarray) -> tuple[list[Column], np.ndarray]:
+    """Columns, and rows in one piece."""
+    if records.dtype.fields is None or records.ndim != 1:
+        raise UnsupportedError(f"'{path}': a table is a structured array of one dimension")
+    return columns_of(path, records.dtype), as_rows(path, np.ascontiguousarray(records), records.dtype)
+
+
+def from_table(columns: list[Column], row_bytes: int, rows: bytes) -> np.ndarray:
+    """A structured array of its own."""
+    return np.frombuffer(rows, dtype_of(columns, row_bytes)).copy()

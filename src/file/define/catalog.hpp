@@ -31,7 +31,10 @@ struct DatasetEntry {
   int checksum_column = 0;
   int64_t added_rows = 0;  ///< another program has added them, behind those that may have sums
 
-  ElementType stored_element() const { return spec.element.number; }
+  /// The type of its numbers; kByte where it has none.
+  ElementType stored_element() const {
+    return spec.element.kind == container::ElementSpec::Kind::kNumber ? spec.element.number : ElementType::kByte;
+  }
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
   int64_t row_bytes() const;  ///< of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }

@@ -96,8 +96,9 @@ std::string text_of_fill_value(const container::DatasetSpec& spec) {
 
 DefinitionText describe_dataset(const DatasetEntry& entry) {
   const container::DatasetSpec& spec = entry.spec;
-  return {fmt::format("create_dataset('{}')", spec.path),
-          {{"the element type", text_of(spec.element)},
+  const bool records = spec.element.kind == container::ElementSpec::Kind::kCompound;
+  return {fmt::format("{}('{}')", records ? "create_records" : "create_dataset", spec.path),
+          {{records ? "the columns" : "the element type", text_of(spec.element)},
            {"the shape", text_of(spec.dims)},
            {"value_range", entry.value_range ? "true" : "false"},
            {"the alignment", std::to_string(spec.alignment_bytes)},
@@ -106,6 +107,24 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
            {"the dimensions", fmt::format("{}", fmt::join(spec.dimension_names, ", "))},
            {"the fill value", text_of_fill_value(spec)},
            {"unlimited", spec.unlimited ? "true" : "false"}}};
+}
+
+// The members have names, and nothing is asked that is for numbers.
+Status check_records(const container::DatasetSpec& spec, const DatasetOptions& options) {
+  if (spec.element.members.empty() || spec.element.bytes < 1) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': records need columns, of some bytes", spec.path));
+  }
+  for (const auto& member : spec.element.members) {
+    STRIA_RETURN_IF_ERROR(check_attribute_name("", member.name));
+  }
+  const char* asked = options.value_range                   ? "value_range"
+                      : options.big_endian                  ? "big_endian"
+                      : options.meaning != Meaning::kNumber ? "meaning"
+                      : options.fill_value.is_given         ? "fill_value"
+                                                            : nullptr;
+  return asked == nullptr ? Status()
+                          : Status(ErrorCode::kUnsupported,
+                                   fmt::format("dataset '{}': {} is for numbers, and it holds records", spec.path, asked));
 }
 
 DefinitionText describe_table(const container::DatasetSpec& spec, uint64_t content) {
@@ -178,6 +197,9 @@ Status Definitions::tell_fill_value(const container::DatasetSpec& spec, const Fi
 
 Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(given.path));
+  if (given.element.kind == container::ElementSpec::Kind::kCompound) {
+    STRIA_RETURN_IF_ERROR(check_records(given, options));
+  }
   DatasetEntry entry;
   entry.spec = given;
   entry.spec.element.big_endian = options.big_endian;
@@ -225,6 +247,9 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   DatasetEntry entry = number ? target_.catalog[*number] : target_.before[*old];
   if (!entry.spec.extendable) {
     return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
+  }
+  if (old && entry.spec.element.kind != container::ElementSpec::Kind::kNumber) {
+    return refused(ErrorCode::kUnsupported, "it holds no numbers; records that a file has get no more rows");
   }
   if (!entry.is_chunked()) {
     return refused(ErrorCode::kUnsupported, fmt::format("its elements, filters{} or index are none that Stria writes",

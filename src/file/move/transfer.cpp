@@ -107,11 +107,22 @@ Status check_meaning(const DatasetEntry& dataset, const Memory& memory) {
              : Status();
 }
 
-Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {
-  if (dataset.spec.element.kind != container::ElementSpec::Kind::kNumber) {
-    return invalid(dataset, "holds no numbers; use the calls for tables or strings");
+// Records are bytes to the engine.
+Status check_kind(const DatasetEntry& dataset, const Memory& memory) {
+  using Kind = container::ElementSpec::Kind;
+  if (dataset.spec.element.kind == Kind::kNumber) {
+    return check_meaning(dataset, memory);
   }
-  STRIA_RETURN_IF_ERROR(check_meaning(dataset, memory));
+  if (dataset.spec.element.kind != Kind::kCompound) {
+    return invalid(dataset, "holds no numbers; use the calls for strings");
+  }
+  return memory.element == ElementType::kByte
+             ? Status()
+             : invalid(dataset, "holds records: put and get them as memory of records, or use the calls for tables");
+}
+
+Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {
+  STRIA_RETURN_IF_ERROR(check_kind(dataset, memory));
   int64_t stored_bytes = element_bytes(dataset.stored_element());
   int64_t memory_bytes = element_bytes(memory.element);
   int64_t elements = transfer.region.size() / stored_bytes;
@@ -164,7 +175,7 @@ void note_rows(const DatasetEntry& dataset, Transfer& transfer) {
 
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory) {
   if (dataset.spec.element.kind != container::ElementSpec::Kind::kNumber) {
-    return invalid(dataset, "holds no numbers; use the calls for tables or strings");
+    return invalid(dataset, "holds no numbers, and only numbers go by a map");
   }
   if (dataset.spec.unlimited) {
     return Status(

@@ -66,11 +66,11 @@ Result<std::vector<std::string>> ReadSession::read_strings(const std::string& da
   return strings;
 }
 
-Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
-                                                       int64_t& row_bytes) {
-  // Only rank 0 knows the columns, so they go first.
+// Only rank 0 knows the columns. `decoded` is the outcome of this rank alone.
+Status ReadSession::share_columns(const std::string& dataset_path, int64_t& row_bytes, std::vector<Column>& columns,
+                                  Status& decoded) {
   std::vector<std::byte> encoded;
-  Status status = or_out_of_memory([&]() -> Status {
+  const Status status = or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
     row_bytes = dataset(number).spec.element.bytes;
     if (!is_root()) {
@@ -83,11 +83,26 @@ Result<std::vector<std::byte>> ReadSession::read_table(const std::string& datase
     return Status();
   });
   STRIA_RETURN_IF_ERROR(meet_and_share(Call::kReadTable, status, encoded));
-  status = or_out_of_memory([&] {
+  decoded = or_out_of_memory([&] {
     columns = decode_columns(encoded);
     return Status();
   });
-  return read_small(dataset_path, status, std::nullopt);
+  return Status();
+}
+
+Result<std::vector<Column>> ReadSession::read_columns(const std::string& dataset_path, int64_t& row_bytes) {
+  std::vector<Column> columns;
+  Status decoded;
+  STRIA_RETURN_IF_ERROR(share_columns(dataset_path, row_bytes, columns, decoded));
+  STRIA_RETURN_IF_ERROR(comm().agree(decoded));
+  return columns;
+}
+
+Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
+                                                       int64_t& row_bytes) {
+  Status decoded;
+  STRIA_RETURN_IF_ERROR(share_columns(dataset_path, row_bytes, columns, decoded));
+  return read_small(dataset_path, decoded, std::nullopt);
 }
 
 // Rank 0's answer on every rank. If one rank has no memory to decode it, the others hear of it.

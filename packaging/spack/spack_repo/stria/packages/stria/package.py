@@ -1,18 +1,21 @@
-"""Stria in Spack. The source is that of a checkout: spack develop --path DIR stria@main, or a
-mirror that has the archive."""
+"""Stria in Spack. The source is that of a checkout, spack develop --path DIR stria@0.1.0, or the
+archive stria-0.1.0.tar.gz in a mirror or the working directory."""
 
-from spack.package import *  # noqa: F403 - as every recipe of Spack's
+import os
+
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
+from spack.package import *
 
 
 class Stria(CMakePackage):
     """Parallel I/O for simulation codes: writes the arrays of all MPI ranks into one standard HDF5
     or netCDF file, close to the speed of the storage, and reads them on any number of ranks."""
 
+    url = f"file://{os.getcwd()}/stria-0.1.0.tar.gz"
     manual_download = True
     license("BSD-3-Clause")
 
-    version("main")
     version("0.1.0")
 
     variant("tools", default=True, description="Build the command stria, with its applications")
@@ -77,10 +80,12 @@ class Stria(CMakePackage):
         """A checkpoint, written by two ranks and read by three"""
         sources = join_path(self.test_suite.current_test_cache_dir, "examples")
         cmake, mpiexec = which("cmake"), which(self.spec["mpi"].prefix.bin.mpiexec)
-        cmake("-S", sources, "-B", "examples", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DSTRIA_MPI={self.mpi_name()}")
+        options = [f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DSTRIA_MPI={self.mpi_name()}"]
+        cmake("-S", sources, "-B", "examples", *options)
         cmake("--build", "examples")
         mpiexec("-n", "2", join_path("examples", "checkpoint_cpp"), "checkpoint.h5")
-        read = mpiexec("-n", "3", join_path("examples", "restart_cpp"), "checkpoint.h5", output=str.split)
+        restart = join_path("examples", "restart_cpp")
+        read = mpiexec("-n", "3", restart, "checkpoint.h5", output=str.split)
         assert "40 blocks of time 0.25, as written" in read
 
     def test_command(self):
@@ -89,4 +94,5 @@ class Stria(CMakePackage):
             raise SkipTest("built without the command")
         stria = which(self.prefix.bin.stria)
         stria("--version")
-        stria("flash", "io", "--nxb", "4", "--blocks", "2", "--rounds", "1", "--dir", ".", "--verify", "--keep")
+        options = "--nxb 4 --blocks 2 --rounds 1 --dir . --verify --keep"
+        stria("flash", "io", *options.split())

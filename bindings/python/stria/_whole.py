@@ -1,0 +1,118 @@
+"""Whole files in one call: written, read, looked at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._file import Dataset, File
+from .errors import InvalidArgumentError
+
+
+@dataclass(frozen=True)
+class DistributedArray:
+    """A global array of `shape`, of which this rank holds the box that begins at `start`: `array`,
+    of any strides, without its layers of ghost cells. `ghosts`: how many there are, one number for
+    all sides, or for each dimension a number or the pair (before, after).
+
+        DistributedArray(rho, start=(y, x), shape=(512, 256), ghosts=2)
+    """
+
+    array: Any
+    start: "Sequence[int]"
+    shape: "Sequence[int]"
+    ghosts: "int | Sequence[int | tuple[int, int]]" = 0
+
+    def box(self) -> tuple[tuple[slice, ...], Any]:
+        """The place in the dataset, and a view of the array without ghosts."""
+        if not len(self.start) == len(self.shape) == self.array.ndim:
+            raise InvalidArgumentError(
+                f"a distributed array has as many starts ({len(self.start)}) and lengths ({len(self.shape)}) as its part "
+                f"has dimensions ({self.array.ndim})"
+            )
+        sides = [self.ghosts] * self.array.ndim if isinstance(self.ghosts, int) else list(self.ghosts)
+        if len(sides) != self.array.ndim:
+            raise InvalidArgumentError(f"ghosts of {len(sides)} dimensions, for an array of {self.array.ndim}")
+        inner, place = [], []
+        for start, length, held, side in zip(self.start, self.shape, self.array.shape, sides, strict=True):
+            before, after = (side, side) if isinstance(side, int) else side
+            count = held - before - after
+            if before < 0 or after < 0 or count < 0 or start < 0 or start + count > length:
+                raise InvalidArgumentError(
+                    f"the box [{start}, {start + count}) of a dimension is not in the array's [0, {length}), or has fewer "
+                    f"elements ({held}) than ghosts"
+                )
+            inner.append(slice(before, before + count))
+            place.append(slice(start, start + count))
+        return tuple(place), self.array[tuple(inner)]
+
+
+def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[str, Any]") -> None:
+    if isinstance(value, DistributedArray):
+        place, part = value.box()
+        file.create_dataset(path, tuple(value.shape), part.dtype, **options)[place] = part
+        return
+    array = np.asarray(value)
+    if array.dtype.kind in "US":
+        file.create_strings(path, array.astype(str).reshape(-1).tolist())
+    else:
+        dataset = file.create_dataset(path, array.shape, array.dtype, **options)
+        if first_rank:
+            dataset[...] = array
+
+
+def write(
+    open_file: Any, values: "Mapping[str, Any]", comm: Any, attrs: "Mapping[str, Any] | None", options: "Mapping[str, Any]"
+) -> None:
+    with open_file as file:
+        first_rank = comm is None or file.place_rows(1)[0].start == 0
+        for path, value in values.items():
+            _put(file, path, value, first_rank, options)
+        for name, value in (attrs or {}).items():
+            file.attrs[name] = value
+
+
+def _get(file: File, path: str, out: Any = None) -> Any:
+    """Records the read of a dataset, whole or into a box; strings are read at once."""
+    dataset = file[path]
+    if isinstance(out, DistributedArray):
+        place, part = out.box()
+        if dataset.shape != tuple(out.shape):
+            raise InvalidArgumentError(f"'{path}' has the shape {dataset.shape}, not {tuple(out.shape)}")
+        dataset.get(place, part)
+        return out.array
+    if out is not None:
+        dataset.get(..., out)
+        return out
+    if dataset.type_name.startswith("string"):
+        return dataset[...]
+    array = np.empty(dataset.shape, dataset.dtype)
+    dataset.get(..., array)
+    return array
+
+
+def read(open_file: Any, wanted: "str | Sequence[str] | Mapping[str, Any] | None") -> Any:
+    with open_file as file:
+        if isinstance(wanted, str):
+            found = _get(file, wanted)
+        elif isinstance(wanted, Mapping):
+            found = {path: _get(file, path, out) for path, out in wanted.items()}
+        else:
+            found = {path: _get(file, path) for path in (file.keys() if wanted is None else wanted)}
+    return found
+
+
+def inspect(open_file: Any) -> "list[dict[str, Any]]":
+    with open_file as file:
+        return [_described(file[path]) for path in file.keys()]
+
+
+def _described(dataset: Dataset) -> "dict[str, Any]":
+    attrs = dataset.attrs
+    return {
+        "path": dataset.name,
+        "type": dataset.type_name,
+        "shape": dataset.shape,
+        "attributes": {name: None if kind.startswith("other") else attrs[name] for name, kind in attrs.types().items()},
+    }
