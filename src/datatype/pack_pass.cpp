@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "datatype/past_caches.hpp"
+
 namespace stria::pack {
 namespace {
 
@@ -13,12 +15,16 @@ namespace {
 constexpr int64_t kScratchBytes = 512;
 /// Longer pieces are translated or copied in place.
 constexpr int64_t kLongPieceBytes = 256;
-/// Pieces of a row that are moved at a time, so that long rows are prefetched like short ones.
-constexpr int64_t kRowPieces = 32;
 /// How many rows ahead unpacking prefetches the cache lines that it writes: 20 to 30 % faster where
 /// a cell fills a line.
 constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
+/// Rows longer than this don't stay in the nearest cache until they are copied past the caches.
+constexpr int64_t kLargestRowBytes = 32 << 10;
+
+struct alignas(kCacheLineBytes) CacheLine {
+  std::byte bytes[kCacheLineBytes];
+};
 
 Form form_of(const Translation& translation) {
   const bool narrows = translation.memory != translation.stored;
@@ -29,53 +35,6 @@ Form form_of(const Translation& translation) {
 }
 
 }  // namespace
-
-/// Walks the rows of a part of a stream. No row is longer than kRowPieces.
-class Pass::RowWalker {
- public:
-  RowWalker(const Datatype& type, int64_t begin, int64_t end) : cursor_(type), left_bytes_(end - begin) { cursor_.seek(begin); }
-
-  bool done() const { return left_bytes_ <= 0; }
-
-  /// The next row. A piece that the end of the part cuts is a row by itself. \pre !done()
-  PieceRow next() {
-    PieceRow row = cursor_.row();
-    row.count = std::min(row.count, kRowPieces);
-    if (row.count * row.piece_bytes > left_bytes_) {
-      row.count = left_bytes_ / row.piece_bytes;
-      if (row.count == 0) {
-        row = {row.begin, left_bytes_, 0, 1};
-        left_bytes_ = 0;
-        return row;
-      }
-    }
-    left_bytes_ -= row.count * row.piece_bytes;
-    cursor_.advance_row(row.count);
-    return row;
-  }
-
-  /// The next rows of pieces of `piece_bytes`: as many as are alike, and none where next() must be
-  /// used. \pre !done()
-  Row next_rows(int64_t piece_bytes) {
-    const PieceRow row = cursor_.row();
-    const int64_t row_bytes = row.count * row.piece_bytes;
-    if (row.piece_bytes != piece_bytes || row.count > kRowPieces || row_bytes > left_bytes_) {
-      return {0, 0, 0, 0, 0};
-    }
-    int64_t rows = cursor_.row_count();
-    if (rows * row_bytes > left_bytes_) {
-      rows = left_bytes_ / row_bytes;
-    }
-    const int64_t row_stride = rows > 1 ? cursor_.row_stride() : 0;
-    left_bytes_ -= rows * row_bytes;
-    cursor_.advance_rows(rows);
-    return {row.begin, row.stride, row.count, row_stride, rows};
-  }
-
- private:
-  Cursor cursor_;
-  int64_t left_bytes_;
-};
 
 void pack_element(const Translation& translation, const std::byte* memory, std::byte* stored) {
   convert_elements(translation.memory, memory, translation.stored, stored, 1);
@@ -379,6 +338,45 @@ void Pass::unpack_ahead(RowWalker& walker, RowWalker ahead) {
     scatter_row(row, packed_offset);
     packed_offset += stored_size(row.count * row.piece_bytes);
   }
+}
+
+// Whether the operands fill every byte from the first to the end of the last, in each cell.
+bool Pass::is_dense() const {
+  for (int k = 0; k < count_; ++k) {
+    if (memory_[static_cast<size_t>(k)] - memory_[0] != k * kernel_bytes_) {
+      return false;
+    }
+  }
+  return scatter_ != nullptr && RowWalker::kMostPieces * count_ * kernel_bytes_ <= kLargestRowBytes;
+}
+
+// A row without gaps is put together in the nearest cache, and copied from there.
+void Pass::unpack_past_caches(int64_t begin_element, int64_t end_element) {
+  if (!is_dense()) {
+    return unpack(begin_element, end_element);
+  }
+  const int64_t cell_bytes = count_ * kernel_bytes_;
+  std::vector<CacheLine> lines(static_cast<size_t>(RowWalker::kMostPieces * cell_bytes / kCacheLineBytes + 1));
+  std::byte* const row_memory = lines.front().bytes;
+  std::vector<std::byte*> places;
+  for (int k = 0; k < count_; ++k) {
+    places.push_back(row_memory + k * kernel_bytes_);
+  }
+  Comb comb = whole_comb();
+  comb.memory = places.data();
+  const int64_t width = translation_.memory_bytes();
+  RowWalker walker(type_, begin_element * width, end_element * width);
+  for (int64_t packed_offset = 0; !walker.done();) {
+    const PieceRow row = walker.next();
+    if (row.piece_bytes == kernel_bytes_ && row.stride == cell_bytes) {
+      scatter_(comb, {0, row.stride, row.count}, packed_offset);
+      copy_past_caches(memory_[0] + row.begin, row_memory, row.count * cell_bytes);
+    } else {
+      scatter_row(row, packed_offset);
+    }
+    packed_offset += stored_size(row.count * row.piece_bytes);
+  }
+  end_past_caches();
 }
 
 void Pass::merge_ranges() {

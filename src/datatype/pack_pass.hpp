@@ -13,6 +13,7 @@
 #include "datatype/convert.hpp"
 #include "datatype/cursor.hpp"
 #include "datatype/pack_kernels.hpp"
+#include "datatype/row_walker.hpp"
 #include "stria/datatype.hpp"
 #include "stria/element_type.hpp"
 
@@ -51,10 +52,10 @@ class Pass {
   void pack(int64_t begin_element, int64_t end_element);
   /// Unpacks them from the streams into memory.
   void unpack(int64_t begin_element, int64_t end_element);
+  /// The same for much more than the caches hold: what fills whole rows of memory goes past them.
+  void unpack_past_caches(int64_t begin_element, int64_t end_element);
 
  private:
-  class RowWalker;
-
   void unpack_ahead(RowWalker& walker, RowWalker ahead);
   void gather_row(const PieceRow& row, int64_t packed_offset);
   void scatter_row(const PieceRow& row, int64_t packed_offset);
@@ -69,6 +70,7 @@ class Pass {
   void make_prefetch_points();
   Comb whole_comb();
   bool wants_prefetch() const;
+  bool is_dense() const;
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
   void widen(size_t k, double minimum, double maximum);

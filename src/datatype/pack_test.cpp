@@ -200,7 +200,9 @@ std::vector<int64_t> some_cuts(TypeGenerator& generator, int64_t bytes) {
 
 /// Packs and unpacks random parts of the scene.
 void check(Scene& scene, TypeGenerator& generator, Isa isa, bool unpacks) {
-  Result<Packer> packer = Packer::create(scene.operands(), isa);
+  // Small operands go past the caches, too.
+  const int64_t past_caches_bytes = generator.pick(0, 1) == 0 ? 0 : Packer::kPastCachesBytes;
+  Result<Packer> packer = Packer::create(scene.operands(), isa, past_caches_bytes);
   ASSERT_TRUE(packer.ok()) << packer.status().message();
   const int64_t bytes = scene.stream_bytes();
   scene.check_pack(*packer, 0, bytes, false);
