@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/random_case_test.hpp"
 #include "file/background/background_commit.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
