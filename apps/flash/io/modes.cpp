@@ -373,7 +373,8 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
                                                      checkpoint_name(base, 1, options.format)));
   }
   if (options.plot_files && options.limits) {
-    modes.push_back(make_plot_limit_mode(arrays, plot_variables(options.workload, options.plot_variables), base + "limit_plot"));
+    modes.push_back(
+        make_plot_limit_mode(arrays, plot_variables(options.workload, options.plot_variables), base + "limit_plot"));
   }
   if (options.plot_files) {
     modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0, options.format)));

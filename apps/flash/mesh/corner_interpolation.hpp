@@ -32,13 +32,14 @@ void interpolate_to_corners(const BlockShape& shape, const double* block, std::s
   const bool is_deep = shape.dim == 3;
   const double share = is_deep ? 0.125 : 0.25;
   const auto count = static_cast<int64_t>(variables.size());
-  std::vector<double> pairs(static_cast<size_t>(2 * count * nx));        // along x, of two rows
-  std::vector<double> squares(static_cast<size_t>(count * nx * ny), 0);  // of the plane below
+  // Sums along x of two rows; those of the plane below, along x and y.
+  std::vector<double> pairs(static_cast<size_t>(2 * count * nx));
+  std::vector<double> squares(static_cast<size_t>(count * nx * ny));
   const auto pairs_of = [&](int64_t row, int64_t v) { return pairs.data() + ((row & 1) * count + v) * nx; };
   for (int64_t k = is_deep ? -1 : 0; k < nz; ++k) {
     for (int64_t j = -1; j < ny; ++j) {
       const double* row = block + shape.offset(-1, static_cast<int>(j), static_cast<int>(k));
-      for (int64_t i = 0; i <= nx; ++i) {  // the row after this one, because guard cells lie between
+      for (int64_t i = 0; i <= nx; ++i) {  // the next row, because guard cells lie between
         __builtin_prefetch(row + shape.stride(1) + i * shape.stride(0) + variables[0], 0, 3);
       }
       for (int64_t v = 0; v < count; ++v) {

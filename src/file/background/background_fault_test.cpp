@@ -129,8 +129,12 @@ TEST_P(BackgroundFault, APlaceThatFillsUpFailsTheCommitAndLeavesTheOldFile) {
         SCOPED_TRACE(std::string("room for ") + room + " bytes, limit " + std::to_string(limit));
         storage::MemoryDriver memory;
         access::test::set_content(memory, setting.path, old);
-        const auto script = storage::FaultScript::parse("preallocate:path=near:errno=EOPNOTSUPP:count=all;"
-                                                        "write:path=near:errno=ENOSPC:after=" + std::string(room), 0).value();
+        const auto script = storage::FaultScript::parse(
+                                "preallocate:path=near:errno=EOPNOTSUPP:count=all;"
+                                "write:path=near:errno=ENOSPC:after=" +
+                                    std::string(room),
+                                0)
+                                .value();
         const auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
         on_ranks(setting, [&](Comm& comm) {
           const Status status = write_file(setting, comm, driver, commit);
