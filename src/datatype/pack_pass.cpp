@@ -19,6 +19,8 @@ constexpr int64_t kLongPieceBytes = 256;
 /// a cell fills a line.
 constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
+/// Pieces that are worth a copy of whole lines.
+constexpr int64_t kPastCachesPieceBytes = 1 << 10;
 /// Rows longer than this don't stay in the nearest cache until they are copied past the caches.
 constexpr int64_t kLargestRowBytes = 32 << 10;
 
@@ -188,7 +190,11 @@ void Pass::scatter_run(int k, std::byte* memory, int64_t bytes, int64_t packed_o
   const Translation& t = translation_;
   const std::byte* packed = packed_[static_cast<size_t>(k)] + packed_offset;
   if (t.is_raw()) {
-    std::memcpy(memory, packed, static_cast<size_t>(bytes));
+    if (past_caches_ && bytes >= kPastCachesPieceBytes) {
+      copy_past_caches(memory, packed, bytes);
+    } else {
+      std::memcpy(memory, packed, static_cast<size_t>(bytes));
+    }
     return;
   }
   const int64_t elements = bytes / t.memory_bytes();
@@ -350,11 +356,14 @@ bool Pass::is_dense() const {
   return scatter_ != nullptr && RowWalker::kMostPieces * count_ * kernel_bytes_ <= kLargestRowBytes;
 }
 
-// A row without gaps is put together in the nearest cache, and copied from there.
 void Pass::unpack_past_caches(int64_t begin_element, int64_t end_element) {
-  if (!is_dense()) {
-    return unpack(begin_element, end_element);
-  }
+  past_caches_ = true;
+  is_dense() ? unpack_dense(begin_element, end_element) : unpack(begin_element, end_element);
+  end_past_caches();
+}
+
+// A row without gaps is put together in the nearest cache, and copied from there.
+void Pass::unpack_dense(int64_t begin_element, int64_t end_element) {
   const int64_t cell_bytes = count_ * kernel_bytes_;
   std::vector<CacheLine> lines(static_cast<size_t>(RowWalker::kMostPieces * cell_bytes / kCacheLineBytes + 1));
   std::byte* const row_memory = lines.front().bytes;
@@ -376,7 +385,6 @@ void Pass::unpack_past_caches(int64_t begin_element, int64_t end_element) {
     }
     packed_offset += stored_size(row.count * row.piece_bytes);
   }
-  end_past_caches();
 }
 
 void Pass::merge_ranges() {

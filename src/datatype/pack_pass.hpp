@@ -52,10 +52,11 @@ class Pass {
   void pack(int64_t begin_element, int64_t end_element);
   /// Unpacks them from the streams into memory.
   void unpack(int64_t begin_element, int64_t end_element);
-  /// The same for much more than the caches hold: what fills whole rows of memory goes past them.
+  /// The same for more than the caches hold: whole rows of memory and long pieces go past them.
   void unpack_past_caches(int64_t begin_element, int64_t end_element);
 
  private:
+  void unpack_dense(int64_t begin_element, int64_t end_element);
   void unpack_ahead(RowWalker& walker, RowWalker ahead);
   void gather_row(const PieceRow& row, int64_t packed_offset);
   void scatter_row(const PieceRow& row, int64_t packed_offset);
@@ -84,6 +85,7 @@ class Pass {
   int memory_shift_;
   int stored_shift_;
   bool measures_ = false;
+  bool past_caches_ = false;
   int count_ = 0;
   std::vector<std::byte*> memory_;
   std::vector<std::byte*> packed_;

@@ -300,6 +300,25 @@ std::string isa_name(const testing::TestParamInfo<Isa>& instance) {
 
 INSTANTIATE_TEST_SUITE_P(All, PackIsa, testing::Values(Isa::kPortable, Isa::kAvx2, Isa::kAvx512), isa_name);
 
+TEST(Packer, LongPiecesReachMemoryPastTheCaches) {
+  constexpr int64_t kPieceBytes = 2001;
+  constexpr int64_t kStrideBytes = 2100;
+  const Datatype type = Datatype::hvector(7, 1, kStrideBytes, Datatype::bytes(kPieceBytes)).value();
+  std::vector<std::byte> memory(7 * kStrideBytes + 3);
+  std::vector<std::byte> stream(7 * kPieceBytes);
+  for (size_t i = 0; i < stream.size(); ++i) {
+    stream[i] = static_cast<std::byte>(i % 251);
+  }
+  const Packer packer = Packer::create({{.memory = memory.data() + 3, .type = type}}, pack::best_isa(), 0).value();
+  const PackPart part{0, 0, std::ssize(stream), stream.data()};
+  packer.unpack(std::span(&part, 1));
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const size_t at = i < 3 ? kPieceBytes : (i - 3) % kStrideBytes;
+    const size_t piece = i < 3 ? 0 : (i - 3) / kStrideBytes;
+    ASSERT_EQ(memory[i], at < kPieceBytes ? stream[piece * kPieceBytes + at] : std::byte{0}) << i;
+  }
+}
+
 TEST(Packer, GroupsNeighboursOfEqualTypes) {
   std::vector<std::byte> memory(4096);
   const Datatype reals = Datatype::hvector(8, 1, 80, Datatype::bytes(8)).value();
