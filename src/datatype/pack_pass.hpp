@@ -56,6 +56,12 @@ class Pass {
   void unpack_past_caches(int64_t begin_element, int64_t end_element);
 
  private:
+  /// Bytes of one operand that are translated at a time, so that a few dozen operands fit the
+  /// first-level cache.
+  static constexpr int64_t kScratchBytes = 512;
+  /// Longer pieces are translated or copied in place.
+  static constexpr int64_t kLongPieceBytes = 256;
+
   void unpack_dense(int64_t begin_element, int64_t end_element);
   void unpack_ahead(RowWalker& walker, RowWalker ahead);
   void gather_row(const PieceRow& row, int64_t packed_offset);
