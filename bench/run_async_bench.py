@@ -47,7 +47,7 @@ class Bench:
                 return json.load(text)
 
     def modes(self, ranks, megabytes, *arguments):
-        """Runs the FLASH benchmark, and returns the seconds for a megabyte of each mode, by rounds."""
+        """Runs the FLASH benchmark. Returns, of each mode and round, the seconds for a megabyte."""
         blocks = max(round(megabytes / ranks / BLOCK_MB), 1)
         result = self.run(ranks, *IO, "--blocks", blocks, "--rounds", self.options.rounds, *arguments)
         return {
@@ -56,7 +56,7 @@ class Bench:
         }
 
     def note(self, name, goal, ratios):
-        """Prints a figure. A positive goal is the least that the ratio should be; a negative, the most."""
+        """Prints a figure. A positive goal is the least that it should be; a negative, the most."""
         ratio = statistics.median(ratios)
         met = ratio >= goal if goal > 0 else ratio <= -goal
         self.results.append({"name": name, "goal": goal, "ratios": ratios, "median": ratio, "met": met})
