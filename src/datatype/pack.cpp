@@ -123,6 +123,7 @@ struct Packer::Impl {
 
   const pack::KernelTable& kernels;
   std::vector<Operand> operands;
+  bool past_caches = false;
   std::mutex fragment_mutex;
   std::map<std::pair<int, int64_t>, Fragment> fragments;
 };
@@ -252,7 +253,7 @@ void Packer::Impl::move_together(std::span<const PackPart> parts, std::span<cons
   if constexpr (is_pack) {
     pass.pack(begin, end);
   } else {
-    pass.unpack(begin, end);
+    past_caches ? pass.unpack_past_caches(begin, end) : pass.unpack(begin, end);
   }
 }
 
@@ -284,12 +285,15 @@ void Packer::Impl::move(std::span<const PackPart> parts, std::span<ValueRange> r
   }
 }
 
-Result<Packer> Packer::create(std::vector<PackOperand> operands, pack::Isa isa) {
+Result<Packer> Packer::create(std::vector<PackOperand> operands, pack::Isa isa, int64_t past_caches_bytes) {
   auto impl = std::make_unique<Impl>(isa);
+  int64_t left_bytes = past_caches_bytes;
   for (size_t i = 0; i < operands.size(); ++i) {
     STRIA_RETURN_IF_ERROR(check_operand(operands[i], i));
     impl->add(operands[i]);
+    left_bytes -= std::min(left_bytes, operands[i].type.size());
   }
+  impl->past_caches = left_bytes == 0;
   impl->assign_groups();
   return Packer(std::move(impl));
 }

@@ -43,11 +43,15 @@ struct PackPart {
 
 class Packer {
  public:
+  /// From so many bytes on, unpacking past the caches takes less time, even if all is used at once.
+  static constexpr int64_t kPastCachesBytes = 8 << 20;
+
   /// Prepares to move these operands. kInvalidArgument when a type's size is not a multiple of its
   /// element, when the pieces of a numeric operand cut elements, or when there is no such
-  /// conversion (kByte converts to nothing else). `isa` picks the kernels. \pre
-  /// pack::is_supported(isa)
-  static Result<Packer> create(std::vector<PackOperand> operands, pack::Isa isa = pack::best_isa());
+  /// conversion (kByte converts to nothing else). `isa` picks the kernels. Operands of at least
+  /// `past_caches_bytes` together are unpacked past the caches. \pre pack::is_supported(isa)
+  static Result<Packer> create(std::vector<PackOperand> operands, pack::Isa isa = pack::best_isa(),
+                               int64_t past_caches_bytes = kPastCachesBytes);
   Packer(Packer&&) noexcept;
   Packer& operator=(Packer&&) noexcept;
   ~Packer();

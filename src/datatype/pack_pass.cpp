@@ -8,16 +8,6 @@
 namespace stria::pack {
 namespace {
 
-/// Bytes of one operand that are translated at a time, so that a few dozen operands fit the
-/// first-level cache.
-constexpr int64_t kScratchBytes = 512;
-/// Longer pieces are translated or copied in place.
-constexpr int64_t kLongPieceBytes = 256;
-/// Pieces of a row that are moved at a time, so that long rows are prefetched like short ones.
-constexpr int64_t kRowPieces = 32;
-/// How many rows ahead unpacking prefetches the cache lines that it writes: 20 to 30 % faster where
-/// a cell fills a line.
-constexpr int kRowsAhead = 2;
 constexpr int64_t kCacheLineBytes = 64;
 
 Form form_of(const Translation& translation) {
@@ -29,53 +19,6 @@ Form form_of(const Translation& translation) {
 }
 
 }  // namespace
-
-/// Walks the rows of a part of a stream. No row is longer than kRowPieces.
-class Pass::RowWalker {
- public:
-  RowWalker(const Datatype& type, int64_t begin, int64_t end) : cursor_(type), left_bytes_(end - begin) { cursor_.seek(begin); }
-
-  bool done() const { return left_bytes_ <= 0; }
-
-  /// The next row. A piece that the end of the part cuts is a row by itself. \pre !done()
-  PieceRow next() {
-    PieceRow row = cursor_.row();
-    row.count = std::min(row.count, kRowPieces);
-    if (row.count * row.piece_bytes > left_bytes_) {
-      row.count = left_bytes_ / row.piece_bytes;
-      if (row.count == 0) {
-        row = {row.begin, left_bytes_, 0, 1};
-        left_bytes_ = 0;
-        return row;
-      }
-    }
-    left_bytes_ -= row.count * row.piece_bytes;
-    cursor_.advance_row(row.count);
-    return row;
-  }
-
-  /// The next rows of pieces of `piece_bytes`: as many as are alike, and none where next() must be
-  /// used. \pre !done()
-  Row next_rows(int64_t piece_bytes) {
-    const PieceRow row = cursor_.row();
-    const int64_t row_bytes = row.count * row.piece_bytes;
-    if (row.piece_bytes != piece_bytes || row.count > kRowPieces || row_bytes > left_bytes_) {
-      return {0, 0, 0, 0, 0};
-    }
-    int64_t rows = cursor_.row_count();
-    if (rows * row_bytes > left_bytes_) {
-      rows = left_bytes_ / row_bytes;
-    }
-    const int64_t row_stride = rows > 1 ? cursor_.row_stride() : 0;
-    left_bytes_ -= rows * row_bytes;
-    cursor_.advance_rows(rows);
-    return {row.begin, row.stride, row.count, row_stride, rows};
-  }
-
- private:
-  Cursor cursor_;
-  int64_t left_bytes_;
-};
 
 void pack_element(const Translation& translation, const std::byte* memory, std::byte* stored) {
   convert_elements(translation.memory, memory, translation.stored, stored, 1);
@@ -194,14 +137,6 @@ bool Pass::wants_prefetch() const {
   return row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kCacheLineBytes;
 }
 
-void Pass::prefetch(const PieceRow& row) const {
-  for (int64_t i = 0; i < row.count; ++i) {
-    for (const std::byte* point : prefetch_points_) {
-      __builtin_prefetch(point + row.begin + i * row.stride, 1, 3);
-    }
-  }
-}
-
 void Pass::gather_run(int k, const std::byte* memory, int64_t bytes, int64_t packed_offset) {
   const Translation& t = translation_;
   std::byte* packed = packed_[static_cast<size_t>(k)] + packed_offset;
@@ -225,36 +160,9 @@ void Pass::gather_run(int k, const std::byte* memory, int64_t bytes, int64_t pac
   }
 }
 
-void Pass::scatter_run(int k, std::byte* memory, int64_t bytes, int64_t packed_offset) {
-  const Translation& t = translation_;
-  const std::byte* packed = packed_[static_cast<size_t>(k)] + packed_offset;
-  if (t.is_raw()) {
-    std::memcpy(memory, packed, static_cast<size_t>(bytes));
-    return;
-  }
-  const int64_t elements = bytes / t.memory_bytes();
-  const int64_t step = kScratchBytes / 8;
-  std::byte native[kScratchBytes];
-  for (int64_t done = 0; done < elements; done += step) {
-    const int64_t n = std::min(step, elements - done);
-    const std::byte* from = packed + done * t.stored_bytes();
-    if (t.is_swapped()) {
-      swap_elements(t.stored_bytes(), from, native, n);
-      from = native;
-    }
-    convert_elements(t.stored, from, t.memory, memory + done * t.memory_bytes(), n);
-  }
-}
-
 void Pass::gather_raw(const PieceRow& row, int64_t packed_offset) {
   for (size_t k = 0; k < memory_.size(); ++k) {
     gather_pieces(memory_[k] + row.begin, row.stride, row.piece_bytes, row.count, packed_[k] + packed_offset);
-  }
-}
-
-void Pass::scatter_raw(const PieceRow& row, int64_t packed_offset) {
-  for (size_t k = 0; k < memory_.size(); ++k) {
-    scatter_pieces(memory_[k] + row.begin, row.stride, row.piece_bytes, row.count, packed_[k] + packed_offset);
   }
 }
 
@@ -273,21 +181,6 @@ void Pass::gather_translated(const PieceRow& row, int64_t packed_offset) {
   }
 }
 
-void Pass::scatter_translated(const PieceRow& row, int64_t packed_offset) {
-  const int64_t step = std::max<int64_t>(1, kScratchBytes / row.piece_bytes);
-  scratch_.resize(static_cast<size_t>(kScratchBytes));
-  for (int64_t done = 0; done < row.count; done += step) {
-    const int64_t pieces = std::min(step, row.count - done);
-    const int64_t bytes = pieces * row.piece_bytes;
-    const int64_t at = packed_offset + stored_size(done * row.piece_bytes);
-    for (int k = 0; k < count_; ++k) {
-      scatter_run(k, scratch_.data(), bytes, at);
-      scatter_pieces(memory_[static_cast<size_t>(k)] + row.begin + done * row.stride, row.stride, row.piece_bytes, pieces,
-                     scratch_.data());
-    }
-  }
-}
-
 void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
   if (row.piece_bytes == kernel_bytes_ && gather_ != nullptr) {
     return gather_(whole_comb(), {row.begin, row.stride, row.count}, packed_offset);
@@ -299,21 +192,6 @@ void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
     const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
     for (int k = 0; k < count_; ++k) {
       gather_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
-    }
-  }
-}
-
-void Pass::scatter_row(const PieceRow& row, int64_t packed_offset) {
-  if (row.piece_bytes == kernel_bytes_ && scatter_ != nullptr) {
-    return scatter_(whole_comb(), {row.begin, row.stride, row.count}, packed_offset);
-  }
-  if (row.piece_bytes < kLongPieceBytes && row.count > 1) {
-    return translation_.is_raw() ? scatter_raw(row, packed_offset) : scatter_translated(row, packed_offset);
-  }
-  for (int64_t i = 0; i < row.count; ++i) {
-    const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
-    for (int k = 0; k < count_; ++k) {
-      scatter_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
     }
   }
 }
@@ -345,40 +223,6 @@ void Pass::pack(int64_t begin_element, int64_t end_element) {
     rows = more_rows();
   }
   merge_ranges();
-}
-
-void Pass::unpack(int64_t begin_element, int64_t end_element) {
-  const int64_t width = translation_.memory_bytes();
-  RowWalker walker(type_, begin_element * width, end_element * width);
-  if (count_ > 1 && wants_prefetch()) {
-    return unpack_ahead(walker, RowWalker(type_, begin_element * width, end_element * width));
-  }
-  const Comb comb = whole_comb();
-  for (int64_t packed_offset = 0; !walker.done();) {
-    const Row rows = scatter_ != nullptr ? walker.next_rows(kernel_bytes_) : Row{0, 0, 0, 0, 0};
-    if (rows.rows > 0) {
-      scatter_(comb, rows, packed_offset);
-      packed_offset += stored_size(rows.rows * rows.count * kernel_bytes_);
-      continue;
-    }
-    const PieceRow row = walker.next();
-    scatter_row(row, packed_offset);
-    packed_offset += stored_size(row.count * row.piece_bytes);
-  }
-}
-
-void Pass::unpack_ahead(RowWalker& walker, RowWalker ahead) {
-  for (int i = 0; i < kRowsAhead && !ahead.done(); ++i) {
-    prefetch(ahead.next());
-  }
-  for (int64_t packed_offset = 0; !walker.done();) {
-    if (!ahead.done()) {
-      prefetch(ahead.next());
-    }
-    const PieceRow row = walker.next();
-    scatter_row(row, packed_offset);
-    packed_offset += stored_size(row.count * row.piece_bytes);
-  }
 }
 
 void Pass::merge_ranges() {

@@ -13,6 +13,7 @@
 #include "datatype/convert.hpp"
 #include "datatype/cursor.hpp"
 #include "datatype/pack_kernels.hpp"
+#include "datatype/row_walker.hpp"
 #include "stria/datatype.hpp"
 #include "stria/element_type.hpp"
 
@@ -51,10 +52,17 @@ class Pass {
   void pack(int64_t begin_element, int64_t end_element);
   /// Unpacks them from the streams into memory.
   void unpack(int64_t begin_element, int64_t end_element);
+  /// The same for more than the caches hold: whole rows of memory and long pieces go past them.
+  void unpack_past_caches(int64_t begin_element, int64_t end_element);
 
  private:
-  class RowWalker;
+  /// Bytes of one operand that are translated at a time, so that a few dozen operands fit the
+  /// first-level cache.
+  static constexpr int64_t kScratchBytes = 512;
+  /// Longer pieces are translated or copied in place.
+  static constexpr int64_t kLongPieceBytes = 256;
 
+  void unpack_dense(int64_t begin_element, int64_t end_element);
   void unpack_ahead(RowWalker& walker, RowWalker ahead);
   void gather_row(const PieceRow& row, int64_t packed_offset);
   void scatter_row(const PieceRow& row, int64_t packed_offset);
@@ -69,6 +77,7 @@ class Pass {
   void make_prefetch_points();
   Comb whole_comb();
   bool wants_prefetch() const;
+  bool is_dense() const;
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
   void widen(size_t k, double minimum, double maximum);
@@ -82,6 +91,7 @@ class Pass {
   int memory_shift_;
   int stored_shift_;
   bool measures_ = false;
+  bool past_caches_ = false;
   int count_ = 0;
   std::vector<std::byte*> memory_;
   std::vector<std::byte*> packed_;

@@ -142,7 +142,8 @@ class Scene {
     }
   }
 
-  /// Unpacks the streams, in pieces cut at `cuts`, into cleared memory, and compares every byte.
+  /// Unpacks the streams into cleared memory, all at once or in pieces cut at `cuts`, and compares
+  /// every byte.
   /// \pre no byte belongs to two operands
   void check_unpack(const Packer& packer, std::vector<int64_t> cuts) {
     const std::vector<std::byte> before = memory_;
@@ -161,7 +162,7 @@ class Scene {
       }
     }
     std::shuffle(parts.begin(), parts.end(), random_);
-    const size_t half = parts.size() / 2;
+    const size_t half = cuts.size() == 2 ? parts.size() : parts.size() / 2;  // uncut, all together
     packer.unpack(std::span(parts).first(half));
     packer.unpack(std::span(parts).subspan(half));
     const bool is_equal = memory_ == expected;
@@ -200,7 +201,9 @@ std::vector<int64_t> some_cuts(TypeGenerator& generator, int64_t bytes) {
 
 /// Packs and unpacks random parts of the scene.
 void check(Scene& scene, TypeGenerator& generator, Isa isa, bool unpacks) {
-  Result<Packer> packer = Packer::create(scene.operands(), isa);
+  // Small operands go past the caches, too.
+  const int64_t past_caches_bytes = generator.pick(0, 1) == 0 ? 0 : Packer::kPastCachesBytes;
+  Result<Packer> packer = Packer::create(scene.operands(), isa, past_caches_bytes);
   ASSERT_TRUE(packer.ok()) << packer.status().message();
   const int64_t bytes = scene.stream_bytes();
   scene.check_pack(*packer, 0, bytes, false);
@@ -297,6 +300,25 @@ std::string isa_name(const testing::TestParamInfo<Isa>& instance) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PackIsa, testing::Values(Isa::kPortable, Isa::kAvx2, Isa::kAvx512), isa_name);
+
+TEST(Packer, LongPiecesReachMemoryPastTheCaches) {
+  constexpr int64_t kPieceBytes = 2001;
+  constexpr int64_t kStrideBytes = 2100;
+  const Datatype type = Datatype::hvector(7, 1, kStrideBytes, Datatype::bytes(kPieceBytes)).value();
+  std::vector<std::byte> memory(7 * kStrideBytes + 3);
+  std::vector<std::byte> stream(7 * kPieceBytes);
+  for (size_t i = 0; i < stream.size(); ++i) {
+    stream[i] = static_cast<std::byte>(i % 251);
+  }
+  const Packer packer = Packer::create({{.memory = memory.data() + 3, .type = type}}, pack::best_isa(), 0).value();
+  const PackPart part{0, 0, std::ssize(stream), stream.data()};
+  packer.unpack(std::span(&part, 1));
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const size_t at = i < 3 ? kPieceBytes : (i - 3) % kStrideBytes;
+    const size_t piece = i < 3 ? 0 : (i - 3) / kStrideBytes;
+    ASSERT_EQ(memory[i], at < kPieceBytes ? stream[piece * kPieceBytes + at] : std::byte{0}) << i;
+  }
+}
 
 TEST(Packer, GroupsNeighboursOfEqualTypes) {
   std::vector<std::byte> memory(4096);

@@ -72,12 +72,16 @@ def test_full_tmpfs(work, sedov, method):
         run("verify", *checkpoints(directory)).succeeded()
 
 
-@pytest.mark.parametrize("ways", [[], ["--async"]], ids=["commit", "commit_async"])
-def test_full_staging_place(work, sedov, ways):
+NOTHING_IS_RESERVED = "preallocate:path=small/:errno=EOPNOTSUPP:count=all"
+
+
+@pytest.mark.parametrize("ways, fault", [([], None), (["--async"], None), (["--async"], NOTHING_IS_RESERVED)],
+                         ids=["commit", "commit_async", "no_reserving"])  # fmt: skip
+def test_full_staging_place(work, sedov, ways, fault):
     """Files that don't fit where they are to be staged go straight to their own place."""
     with small_tmpfs(work / "small", "64k") as near:
         out = work / "out"
-        run(*SEDOV, *ways, "--out", out, "--hint", f"stria_staging={near}", ranks=RANKS).succeeded()
+        run(*SEDOV, *ways, "--out", out, "--hint", f"stria_staging={near}", ranks=RANKS, fault=fault).succeeded()
         assert len(checkpoints(out)) > 5 and not list(near.iterdir())
         run("verify", *checkpoints(out)).succeeded()
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "format/lists.hpp"
 #include "format/netcdf_lists.hpp"
@@ -16,7 +17,7 @@ constexpr int kVersionStandard = 9;
 constexpr int kVersionExperimental = 10;
 constexpr const char* kExperimentalName = "unknowns";
 constexpr int64_t kNameBytes = 4;
-constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time
+constexpr int64_t kCornerBytes = 2 << 20;  // corner values held at a time, in the cache
 
 constexpr const char* kBlocksDimension = "dim_tot_blocks";
 
@@ -239,17 +240,21 @@ void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cell
   int64_t step = std::max<int64_t>(kCornerBytes / std::max<int64_t>(block_bytes, 1), 1);
   // Every rank takes part in as many flushes as the rank with the most blocks needs.
   int64_t rounds = (blocks.largest_count + step - 1) / step;
-  std::vector<float> values(static_cast<size_t>(std::min(step, blocks.local_count) * block_points) * variables.size());
+  const auto most_values = static_cast<size_t>(std::min(step, blocks.local_count) * block_points) * variables.size();
+  const auto values = std::make_unique_for_overwrite<float[]>(most_values);
+  std::vector<float*> places(variables.size());
   for (int64_t round = 0; round < rounds; ++round) {
     int64_t first = std::min(round * step, blocks.local_count);
     int64_t count = std::min(step, blocks.local_count - first);
-    for (size_t n = 0; n < variables.size() && count > 0; ++n) {
-      float* out = values.data() + static_cast<int64_t>(n) * count * block_points;
-      for (int64_t b = 0; b < count; ++b) {
-        corners(context, first + b, variables[n], out + b * block_points);
+    for (int64_t b = 0; b < count; ++b) {
+      for (size_t n = 0; n < variables.size(); ++n) {
+        places[n] = values.get() + (static_cast<int64_t>(n) * count + b) * block_points;
       }
+      corners(context, first + b, variables, places.data());
+    }
+    for (size_t n = 0; n < variables.size() && count > 0; ++n) {
       datasets[n].put({{blocks.first_block + first, 0, 0, 0}, {count, points[2], points[1], points[0]}},
-                      Memory(out, count * block_points));
+                      Memory(values.get() + static_cast<int64_t>(n) * count * block_points, count * block_points));
     }
     file.flush();
   }

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,9 +75,9 @@ void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells
 void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
               const std::vector<int>& variables);
 
-/// Computes the corner values of one variable of a local block into `corners`: (nx+1)(ny+1)(nz+1)
-/// values (nz+1 only in 3-D), x fastest.
-using CornerFunction = void (*)(const void* context, int64_t block, int variable, float* corners);
+/// Computes the corner values of some variables of a local block, each into its own `corners`:
+/// (nx+1)(ny+1)(nz+1) values (nz+1 only in 3-D), x fastest.
+using CornerFunction = void (*)(const void* context, int64_t block, std::span<const int> variables, float* const* corners);
 
 /// Writes a plot file of corner values, a bounded number of blocks at a time. The caller only makes
 /// the commit. Collective: yes.

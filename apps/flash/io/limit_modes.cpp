@@ -34,6 +34,36 @@ class LimitMode : public IoMode {
   std::string path_;
 };
 
+class LimitPlotMode : public IoMode {
+ public:
+  LimitPlotMode(IoArrays& arrays, std::vector<int64_t> variables, std::string path)
+      : arrays_(arrays), variables_(std::move(variables)), path_(std::move(path)) {}
+
+  std::string name() const override { return "limit-plot"; }
+  std::string kind() const override { return "plot"; }
+  std::string file() const override { return path_; }
+  int64_t useful_bytes() const override {
+    return flash::useful_bytes(arrays_.options.workload, arrays_.partition.total, static_cast<int64_t>(variables_.size()),
+                               sizeof(float));
+  }
+  void run(std::map<std::string, double>& phases) override {
+    LimitTimes times;
+    arrays_.limits.write_plot(variables_, path_, arrays_.options.sync, &times).throw_if_error();
+    phases = {{"open", times.open_s},
+              {"pack", times.pack_s},
+              {"write", times.transfer_s},
+              {"sync", times.sync_s},
+              {"commit", times.close_s}};
+  }
+  std::string check() override { return check_file_runs(arrays_.limits.plot_runs(variables_, path_), arrays_.unk); }
+  void clean() override { arrays_.remove_file(path_); }
+
+ private:
+  IoArrays& arrays_;
+  std::vector<int64_t> variables_;
+  std::string path_;
+};
+
 class LimitReadMode : public IoMode {
  public:
   LimitReadMode(IoArrays& arrays, std::string path)
@@ -81,6 +111,10 @@ class PackMode : public IoMode {
 
 std::unique_ptr<IoMode> make_limit_mode(IoArrays& arrays, LimitWay way, std::string name, std::string path) {
   return std::make_unique<LimitMode>(arrays, way, std::move(name), std::move(path));
+}
+
+std::unique_ptr<IoMode> make_plot_limit_mode(IoArrays& arrays, std::vector<int64_t> variables, std::string path) {
+  return std::make_unique<LimitPlotMode>(arrays, std::move(variables), std::move(path));
 }
 
 std::unique_ptr<IoMode> make_limit_read_mode(IoArrays& arrays, std::string path) {

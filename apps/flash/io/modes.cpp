@@ -251,8 +251,8 @@ class CornerPlotMode : public PlotMode {
 
   void run(std::map<std::string, double>& phases) override {
     File file = create();
-    auto corners = [](const void* context, int64_t block, int variable, float* out) {
-      average_to_corners(*static_cast<const Unk*>(context), block, variable, out);
+    auto corners = [](const void* context, int64_t block, std::span<const int> variables, float* const* out) {
+      average_to_corners(*static_cast<const Unk*>(context), block, variables, out);
     };
     put_corner_plot(file, arrays_.table, cell_array(arrays_.unk), scalar_lists(arrays_, true), variables_, corners,
                     &arrays_.unk);
@@ -375,6 +375,10 @@ std::vector<std::unique_ptr<IoMode>> make_modes(IoArrays& arrays) {
   if (options.checkpoint && options.experimental) {
     modes.push_back(std::make_unique<CheckpointMode>(arrays, FileLayout::kExperimental, "experimental",
                                                      checkpoint_name(base, 1, options.format)));
+  }
+  if (options.plot_files && options.limits) {
+    modes.push_back(
+        make_plot_limit_mode(arrays, plot_variables(options.workload, options.plot_variables), base + "limit_plot"));
   }
   if (options.plot_files) {
     modes.push_back(std::make_unique<PlotMode>(arrays, plot_name(base, 0, options.format)));

@@ -76,7 +76,9 @@ TEST_P(Estimator, CornersOfLinearFieldsAreExact) {
   auto linear = fill(shape_, [&](int i, int j, int k) { return f(i + 0.5, j + 0.5, GetParam() == 3 ? k + 0.5 : 0); });
   std::vector<float> corners(static_cast<std::size_t>(corner_count(shape_)));
   ASSERT_EQ(corners.size(), GetParam() == 3 ? 729u : 81u);
-  interpolate_to_corners(shape_, linear.data(), 0, corners.data());
+  const int variable = 0;
+  float* out = corners.data();
+  interpolate_to_corners(shape_, linear.data(), std::span(&variable, 1), &out);
   for (std::size_t c = 0; c < corners.size(); ++c) {
     EXPECT_FLOAT_EQ(corners[c], static_cast<float>(f(static_cast<double>(c % 9), static_cast<double>(c / 9 % 9),
                                                      static_cast<double>(c / 81))));

@@ -252,9 +252,9 @@ void SimulationFiles::write_plots(SedovRun& run) {
         [&](File& file) { put_plot(file, table, cells, scalars(run, false), variables); });
   if (options_.corners) {
     run.fill_guards();
-    auto corners = [](const void* context, int64_t block, int variable, float* out) {
+    auto corners = [](const void* context, int64_t block, std::span<const int> wanted, float* const* out) {
       const auto* of = static_cast<const Mesh*>(context);
-      interpolate_to_corners(of->shape(), of->block(block), variable, out);
+      interpolate_to_corners(of->shape(), of->block(block), wanted, out);
     };
     write(corner_plot_name(base, next_plot_, options_.format), "corner plot", run,
           [&](File& file) { put_corner_plot(file, table, cells, scalars(run, true), variables, corners, &mesh); });

@@ -40,7 +40,9 @@ TEST(BlockCheck, ChecksCorners) {
   const auto unk = Unk::create(kSmall, {.local = 1, .first = 3, .total = 4});
   ASSERT_TRUE(unk.ok());
   std::vector<float> corners(64);
-  average_to_corners(*unk, 0, 1, corners.data());
+  const int variable = 1;
+  float* out = corners.data();
+  average_to_corners(*unk, 0, std::span(&variable, 1), &out);
   EXPECT_EQ(check_packed_corners(kSmall, 3, 1, corners.data()), "");
   corners[63] += 0.001F;
   EXPECT_NE(check_packed_corners(kSmall, 3, 1, corners.data()).find("cell i=3 j=3 k=3"), std::string::npos);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "workload/unk.hpp"
 
@@ -18,10 +19,10 @@ inline int64_t corners_per_block(const WorkloadParameters& p) {
   return corners_per_side(p) * corners_per_side(p) * corners_per_side(p);
 }
 
-/// Averages one variable of a local block onto its corners. `corners` has room for
+/// Averages some variables of a local block onto its corners. `corners` has, for each, room for
 /// corners_per_block values, i fastest.
 /// \pre at least one layer of guard cells
-void average_to_corners(const Unk& unk, int64_t block, int64_t variable, float* corners);
+void average_to_corners(const Unk& unk, int64_t block, std::span<const int> variables, float* const* corners);
 
 /// The value of one corner; `i`, `j`, `k` in [0, nxb], corner (0,0,0) before the first interior
 /// cell. `block` is global.

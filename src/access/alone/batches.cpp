@@ -98,8 +98,9 @@ int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   return stream_count * std::max(kMostPaddingBytes, 2 * unit_bytes);
 }
 
-int64_t staging_need_bytes(const Context& context, std::span<const Lane> lanes) {
-  return std::min(context.hints.staging_bytes, std::max<int64_t>(total_bytes(lanes), 1));
+// What a batch holds, so that with its padding it fills a whole number of large pages.
+int64_t without_padding(int64_t batch_bytes, int64_t padding) {
+  return std::max(batch_bytes - padding, batch_bytes / 2);
 }
 
 // Splits a list between the direct handle, for what is aligned in file and memory, and the cached
@@ -114,8 +115,7 @@ class ListWriter {
         batch_bytes_(choose_batch_bytes(lanes)),
         unpacked_bytes_(total_bytes(lanes)) {
     int64_t padding = padding_bytes(lanes, unit_bytes_);
-    // A buffer is a whole number of large pages.
-    batch_bytes_ = std::max(batch_bytes_ - padding, batch_bytes_ / 2);
+    batch_bytes_ = without_padding(batch_bytes_, padding);
     int64_t need_bytes = std::min(batch_bytes_, std::max<int64_t>(total_bytes(lanes), 1));
     slots_.resize((aids.direct_file != nullptr || has_idle_cores()) && total_bytes(lanes) > need_bytes ? 2 : 1);
     for (Slot& slot : slots_) {
@@ -349,8 +349,10 @@ void miss_batches(std::span<const Lane> lanes, BatchSizes sizes, int64_t first_c
 }  // namespace
 
 Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
-  int64_t batch_bytes = staging_need_bytes(context, lanes);
-  Buffer staging(batch_bytes + padding_bytes(lanes, 1));
+  const int64_t padding = padding_bytes(lanes, 1);
+  const int64_t batch_bytes =
+      std::min(without_padding(context.hints.staging_bytes, padding), std::max<int64_t>(total_bytes(lanes), 1));
+  Buffer staging(batch_bytes + padding);
   std::vector<storage::ReadSegment> segments;
   MovedPrefix taken;
   Moved moved;

@@ -3,13 +3,16 @@
 // Problem: ranks that share several communicators may begin commits in different orders. A thread
 // that waited for other ranks in one of them could keep those waiting in another.
 // Method: the thread first writes what its rank has, when it is its turn among the node's ranks; of
-// several commits it takes the first that has its turn. On the first rank of a node it then looks
-// now and then how far the others have come. Rank 0 of a file gives it its name.
+// several commits it takes the first that has its turn. Until then it sleeps, the longer the more
+// ranks are before it, so that the waiting of many ranks costs no more than that of a few. On the
+// first rank of a node it then looks now and then how far the others have come. Rank 0 of a file
+// gives it its name.
 // Those of one rank 0 get their names in the order in which their commits began. The thread has a
 // low priority, takes no signals and never calls MPI.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -46,6 +49,8 @@ class Background {
   void run();
   /// Does one piece of work, with the lock given up meanwhile; false when there is none.
   bool work(std::unique_lock<std::mutex>& lock);
+  /// How long to sleep until there may be work, while there are commits.
+  std::chrono::milliseconds pause() const;
 
   std::mutex mutex_;
   std::condition_variable work_;

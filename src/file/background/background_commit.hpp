@@ -9,6 +9,7 @@
 // has heard of all nodes, gives the file its name and tells them; they tell their boards.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -68,8 +69,8 @@ class BackgroundCommit {
   bool is_first() const { return board_.is_first(); }
   const std::string& stored_path() const { return about_.stored_path; }
   uint16_t trace_id() const { return about_.trace_id; }
-  /// Whether this rank may write, so that not too many of the node do at a time.
-  bool is_turn() const { return board_.is_turn(about_.writers); }
+  /// How many ranks of the node must write before this one may, so that not too many do at a time.
+  int64_t turns_to_wait() const { return std::max<int64_t>(board_.ranks_before() + 1 - about_.writers, 0); }
   /// Writes what is staged, and tells the others.
   void write() noexcept;
   enum class Step { kNotYet, kDone, kFailed };

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/random_case_test.hpp"
 #include "file/background/background_commit.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
@@ -110,6 +112,60 @@ TEST_P(BackgroundFault, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
                            ASSERT_EQ(after == old, words.find("was not written") != std::string::npos) << words;
                          });
   }
+}
+
+// A place that can't reserve fills up while it is written to, by the call or by the thread.
+TEST_P(BackgroundFault, APlaceThatFillsUpFailsTheCommitAndLeavesTheOldFile) {
+  const Bytes old(1000, std::byte{42});
+  Setting setting = on_nodes(GetParam(), access::Method::kListIo, false);
+  setting.path = "/data/run.h5";
+  setting.hints.staging_place = "/near";
+  const std::function<Status(WriteSession&)> ways[] = {commit_and_wait, &WriteSession::commit};
+  for (const auto& commit : ways) {
+    for (const int64_t limit : {-1, 0}) {
+      setting.hints.staging_limit_bytes = limit;
+      setting.flushes = limit < 0 ? 0 : 1;
+      for (const char* room : {"0", "1000", "4000"}) {
+        SCOPED_TRACE(std::string("room for ") + room + " bytes, limit " + std::to_string(limit));
+        storage::MemoryDriver memory;
+        access::test::set_content(memory, setting.path, old);
+        const auto script = storage::FaultScript::parse(
+                                "preallocate:path=near:errno=EOPNOTSUPP:count=all;"
+                                "write:path=near:errno=ENOSPC:after=" +
+                                    std::string(room),
+                                0)
+                                .value();
+        const auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
+        on_ranks(setting, [&](Comm& comm) {
+          const Status status = write_file(setting, comm, driver, commit);
+          ASSERT_EQ(status.code(), ErrorCode::kNoSpace) << status.message();
+          ASSERT_NE(status.message().find("'/data/run.h5' was not written"), std::string::npos) << status.message();
+        });
+        EXPECT_EQ(access::test::content_of(memory, setting.path), old);
+        EXPECT_EQ(memory.list_directory("/near").value(), std::vector<std::string>());
+        EXPECT_EQ(memory.list_directory("/data").value(), std::vector<std::string>{"run.h5"});
+      }
+    }
+  }
+}
+
+TEST(BackgroundTurns, AsManyRanksOfANodeWriteAtATimeAsMay) {
+  constexpr int kWriters = 2;
+  Setting setting;
+  setting.ranks = 5;
+  setting.ranks_per_node = 5;
+  on_ranks(setting, [&](Comm& comm) {
+    BackgroundCommit commit({.path = setting.path, .stored_path = setting.path, .writers = kWriters}, 0, comm);
+    ASSERT_EQ(commit.share(comm).message(), "");
+    for (int done = 0; done < setting.ranks; ++done) {
+      EXPECT_EQ(commit.turns_to_wait(), std::max(0, comm.rank() - std::min(comm.rank(), done) + 1 - kWriters));
+      comm.barrier();
+      if (comm.rank() == done) {
+        commit.write();
+      }
+      comm.barrier();
+    }
+  });
 }
 
 /// A commit of two nodes: each rank has its board, its connection and its handles, and then does

@@ -1,6 +1,8 @@
 // Commits that go on while the program computes, on real ranks of one node, and of nodes that are
 // pretended.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,6 +17,20 @@ namespace {
 
 constexpr int64_t kRows = 512;
 constexpr int64_t kColumns = 1024;
+
+/// The processors on which each thread of this process may run that gives way to this one.
+std::vector<cpu_set_t> processors_of_nice_threads() {
+  std::vector<cpu_set_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t thread = std::stoi(entry.path().filename());
+    cpu_set_t processors;
+    if (getpriority(PRIO_PROCESS, static_cast<id_t>(thread)) > getpriority(PRIO_PROCESS, 0) &&
+        sched_getaffinity(thread, sizeof processors, &processors) == 0) {
+      found.push_back(processors);
+    }
+  }
+  return found;
+}
 
 class BackgroundCommitTest : public test::NodesTest {
  protected:
@@ -125,6 +141,28 @@ TEST_P(BackgroundCommitTest, WhenTheCopyFailsTheStagedFileStaysAndIsBroughtLater
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_EQ(File::open(comm_, path("taken")).read<double>("dens").size(), static_cast<size_t>(ranks_));
   expect_only({"near", "taken"});
+}
+
+TEST_P(BackgroundCommitTest, TheThreadGivesWayAndLeavesTheProcessorsOfTheRanks) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  if (CPU_COUNT(&before) < 2) {
+    GTEST_SKIP() << "there is one processor";
+  }
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) {
+    ++first;
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  write("run.h5", 8).wait();
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  const std::vector<cpu_set_t> nice = processors_of_nice_threads();
+  ASSERT_EQ(nice.size(), 1U);
+  const bool has_all_ranks_of_the_node = ranks_ == 1 || std::string(GetParam()) == "0";
+  EXPECT_TRUE(!has_all_ranks_of_the_node || !CPU_ISSET(first, &nice[0]));
 }
 
 TEST_P(BackgroundCommitTest, CompressedDataAreCompressedBeforeTheCallReturns) {

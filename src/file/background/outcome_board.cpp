@@ -92,13 +92,13 @@ OutcomeBoard::Part& OutcomeBoard::part(int node_rank) const {
   return *std::launder(reinterpret_cast<Part*>(memory_->part(node_rank).data()));
 }
 
-bool OutcomeBoard::is_turn(int64_t writers) const {
+int64_t OutcomeBoard::ranks_before() const {
   int64_t before = 0;
   for (int i = 0; i < node_rank_; ++i) {
     const Part& other = part(i);
     before += other.own.is_told() || other.has_ended() ? 0 : 1;
   }
-  return before < writers;
+  return before;
 }
 
 cpu_set_t OutcomeBoard::idle_processors() const {

@@ -31,9 +31,8 @@ class OutcomeBoard {
   int size() const { return size_; }
 
   // Any thread may call these, and none of them waits.
-  /// Whether this rank may write: fewer than `writers` of the node's ranks before it have yet to
-  /// tell their outcome.
-  bool is_turn(int64_t writers) const;
+  /// How many of the node's ranks before this one have yet to tell their outcome.
+  int64_t ranks_before() const;
   /// The processors on which no rank of the job was bound to run when the board was made; empty
   /// where there is none, and where the node has ranks of the job that don't share this board.
   cpu_set_t idle_processors() const;

@@ -8,6 +8,7 @@
 
 #include "access/plan/planner.hpp"
 #include "file/background/background.hpp"
+#include "storage/path.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -22,6 +23,14 @@ std::string written_path(const access::ResolvedHints& hints, const std::string& 
 // A full, broken or read-only device; not what the program got wrong.
 bool is_trouble_of_place(const Status& status) {
   return status.code() == ErrorCode::kNoSpace || status.code() == ErrorCode::kIo || status.code() == ErrorCode::kReadOnly;
+}
+
+// Of a place that can't reserve: whether so many bytes are free there now, as far as the system
+// tells.
+bool may_have_room(const std::string& place, int64_t bytes) {
+  std::error_code unknown;
+  const auto space = std::filesystem::space(place, unknown);
+  return storage::is_remote_path(place) || unknown || space.available >= static_cast<uintmax_t>(bytes);
 }
 
 }  // namespace
@@ -77,7 +86,9 @@ void NewFile::write_to_own_place() noexcept {
 bool NewFile::has_room(int64_t bytes) {
   if (drain_ != nullptr) {
     const Status reserved = or_out_of_memory([&] { return partial_->file()->preallocate(bytes); });
-    if (!reserved.ok() && reserved.code() != ErrorCode::kUnsupported) {
+    const bool may_have = reserved.code() == ErrorCode::kUnsupported &&
+                          (!environment_.absolute_paths || may_have_room(environment_.hints.staging_place, bytes));
+    if (!reserved.ok() && !may_have) {
       write_to_own_place();
     }
   }

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Measures what a checkpoint costs a program that computes on: the stall of commit_async(), and a
+Sedov blast on a slow device; and the figures that go with it: restarts, layouts, plot files with
+corners, two-phase. Each is a ratio within one cycle; medians are set beside their goals.
+
+The slow device is a delay at each file's sync, as long as the device would take for its bytes."""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
+import command  # noqa: E402
+
+from mpiexec_env import mpiexec_environment  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+IO = ["flash", "io", "--nxb", 16]
+SEDOV = ["flash", "sedov", "--dim", 3, "--nxb", 16, "--min-level", 3, "--max-level", 3]
+BLOCK_MB = 24 * 16**3 * 8e-6
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.results = []
+
+    def run(self, ranks, *arguments, fault=None):
+        """Runs stria, and returns what it measured."""
+        environment = mpiexec_environment()
+        if fault:
+            environment["STRIA_FAULT"] = fault
+        with tempfile.TemporaryDirectory(dir=self.options.dir) as directory:
+            place = ["--out" if "sedov" in arguments else "--dir", directory]
+            out = os.path.join(directory, "result.json")
+            line = [self.options.mpiexec, "-n", ranks, os.path.join(self.options.build, "bin", "stria")]
+            line += [*arguments, *place, "--json", out]
+            done = subprocess.run([str(word) for word in line], env=environment, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise SystemExit(f"{' '.join(map(str, line))}\n{done.stdout}{done.stderr}")
+            with open(out, encoding="utf-8") as text:
+                return json.load(text)
+
+    def modes(self, ranks, megabytes, *arguments):
+        """Runs the FLASH benchmark. Returns, of each mode and round, the seconds for a megabyte."""
+        blocks = max(round(megabytes / ranks / BLOCK_MB), 1)
+        result = self.run(ranks, *IO, "--blocks", blocks, "--rounds", self.options.rounds, *arguments)
+        return {
+            mode["name"]: [seconds / mode["useful_bytes"] * 1e6 for seconds in mode["rounds_seconds"]]
+            for mode in result["modes"]
+        }
+
+    def note(self, name, goal, ratios):
+        """Prints a figure. A positive goal is the least that it should be; a negative, the most."""
+        ratio = statistics.median(ratios)
+        met = ratio >= goal if goal > 0 else ratio <= -goal
+        self.results.append({"name": name, "goal": goal, "ratios": ratios, "median": ratio, "met": met})
+        bound = f"at least {goal}" if goal > 0 else f"at most {-goal}"
+        print(f"{name:58} {ratio:5.2f}   {bound}{'' if met else ', missed'}", flush=True)
+
+
+def quotients(above, below):
+    return [a / b for a, b in zip(above, below, strict=True)]
+
+
+def measure_io(bench, ranks, megabytes):
+    size = f"{megabytes} MB, {ranks} ranks"
+    one = bench.modes(ranks, megabytes, "--layout", "standard", "--async", "--limits")
+    bench.note(f"stall of commit_async / packing, {size}", -1.25, quotients(one["standard-async"], one["limit-memory"]))
+    one = bench.modes(ranks, megabytes, "--layout", "standard", "--read", "--limits")
+    bench.note(f"speed of a restart / pread and unpack, {size}", 1.3, quotients(one["read-limit"], one["read"]))
+    bench.note(f"speed of a checkpoint / pack and pwrite, {size}", 1.3, quotients(one["limit-pack"], one["standard"]))
+    one = bench.modes(ranks, megabytes, "--layout", "both")
+    bench.note(f"speed of the standard / experimental layout, {size}", 0.95, quotients(one["experimental"], one["standard"]))
+    one = bench.modes(ranks, megabytes, "--layout", "standard", "--plotfile", "--limits")
+    bench.note(f"speed of a corner plot / pack and pwrite, {size}", 1, quotients(one["limit-plot"], one["plotfile-corners"]))
+    ratios = []
+    for _ in range(bench.options.cycles):
+        sides = [
+            bench.modes(ranks, megabytes, "--layout", "standard", "--hint", f"stria_method={method}")["standard"]
+            for method in ["list_io", "two_phase"]
+        ]
+        ratios.append(statistics.median(sides[0]) / statistics.median(sides[1]))
+    bench.note(f"speed of two-phase / list I/O, {size}", 0.85, ratios)
+
+
+def measure_sedov(bench, ranks, goal):
+    steps = ["--steps", bench.options.steps]
+    first = bench.run(ranks, *SEDOV, "--steps", 1, "--checkpoint-every", 1)
+    seconds = first["files"][-1]["file_bytes"] / bench.options.device_mbps * 1e-6
+    slow = f"sync:rank=0:delay_ms={round(seconds * 1000)}:count=all"
+    every = ["--checkpoint-every", 3]
+    ratios = {"commit": [], "commit_async": []}
+    for _ in range(bench.options.cycles):
+        none = bench.run(ranks, *SEDOV, *steps)["run_seconds"]
+        ratios["commit"].append(bench.run(ranks, *SEDOV, *steps, *every, fault=slow)["run_seconds"] / none)
+        ratios["commit_async"].append(bench.run(ranks, *SEDOV, *steps, *every, "--async", fault=slow)["run_seconds"] / none)
+    on = f"{ranks} ranks, a device of {bench.options.device_mbps} MB/s"
+    print(f"  a blast with commit(): {statistics.median(ratios['commit']):.2f} of its time without checkpoints")
+    bench.note(f"time of a blast with / without checkpoints, {on}", -goal, ratios["commit_async"])
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build directory")
+    parser.add_argument("--mpiexec", default="mpiexec", help="what starts the ranks")
+    parser.add_argument("--dir", default="/dev/shm", help="where the files go")
+    parser.add_argument("--out", default="", help="a file for the results as JSON")
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[90, 541], help="sizes of checkpoints")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4], help="numbers of ranks")
+    parser.add_argument("--rounds", type=int, default=9, help="of each run of the FLASH benchmark")
+    parser.add_argument("--cycles", type=int, default=5, help="of what takes several runs")
+    parser.add_argument("--steps", type=int, default=12, help="of a blast")
+    parser.add_argument("--device-mbps", type=int, default=200, help="speed of the slow device")
+    parser.add_argument("--only", choices=["io", "sedov"], help="one half")
+    options = parser.parse_args(arguments)
+    bench = Bench(options)
+    for megabytes in options.megabytes if options.only != "sedov" else []:
+        for ranks in options.ranks:
+            measure_io(bench, ranks, megabytes)
+    if options.only != "io":
+        cores = os.cpu_count()
+        if cores > 1:
+            measure_sedov(bench, cores - 1, 1.05)
+        measure_sedov(bench, cores, 1.15)
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as text:
+            json.dump({"goals": bench.results, "load_average": os.getloadavg()}, text, indent=2)
+    return 0
+
+
+if __name__ == "__main__":
+    command.end_with(main)
