@@ -119,7 +119,11 @@ asio::awaitable<void> Connection::serve() {
 asio::awaitable<void> Connection::receive_head(milliseconds time) {
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   co_await stream_.read(bytes, time);
-  header_ = wire::decode_header(bytes).value();
+  const auto header = wire::decode_header(bytes);
+  if (!greeted_ && header.status().code() == ErrorCode::kUnsupported) {
+    co_await turn_away(header.status());  // the head of this answer tells the client which version the server speaks
+  }
+  header_ = header.value();
   if (!greeted_ && header_.body_bytes + header_.payload_bytes > kSmallBytes) {
     throw Error(ErrorCode::kFormat, "a stranger sends much");
   }
