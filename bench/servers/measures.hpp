@@ -45,7 +45,7 @@ std::unique_ptr<storage::File> create(storage::Driver& driver, const std::string
 /// Bytes that depend on the seed.
 void fill(std::vector<std::byte>& data, int seed);
 
-/// Each writes and reads arguments.size of something in arguments.directory, arguments.cycles times.
+/// Each does so much as arguments.size says in arguments.directory, arguments.cycles times.
 using Measure = void(const Arguments& arguments, storage::Driver& driver, Figures& figures);
 Measure measure_copy;
 Measure measure_latency;

@@ -121,7 +121,8 @@ asio::awaitable<void> Connection::receive_head(milliseconds time) {
   co_await stream_.read(bytes, time);
   const auto header = wire::decode_header(bytes);
   if (!greeted_ && header.status().code() == ErrorCode::kUnsupported) {
-    co_await turn_away(header.status());  // the head of this answer tells the client which version the server speaks
+    // The head of this answer tells the client which version the server speaks.
+    co_await turn_away(header.status());
   }
   header_ = header.value();
   if (!greeted_ && header_.body_bytes + header_.payload_bytes > kSmallBytes) {
