@@ -70,6 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> say_working();
   asio::awaitable<void> handle();
   asio::awaitable<void> ask_manager();
+  Status find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object);
   asio::awaitable<void> write_data(std::byte* buffer);
   asio::awaitable<void> read_data(std::byte* buffer);
   struct Payload {

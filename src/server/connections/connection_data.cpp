@@ -140,6 +140,13 @@ int64_t Connection::description_weight() const {
   return wire::Region::is_type(reader) && bytes > kSmallDescriptionBytes ? bytes * kDescriptionFactor : 0;
 }
 
+/// Null when the file has no bytes here, and none are to be written.
+Status Connection::find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object) {
+  STRIA_RETURN_IF_ERROR(check_ticket(transfer.file, transfer.ticket, right));
+  STRIA_ASSIGN_OR_RETURN(object, shared_->objects->find(transfer.file, right == wire::kMayWrite));
+  return {};
+}
+
 // After an error the rest of the stream is still taken, so that the connection stays in step.
 asio::awaitable<void> Connection::write_data(std::byte* buffer) {
   const std::vector<std::byte> request_body = std::move(body_);
@@ -149,12 +156,7 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
   std::shared_ptr<Object> object;
   std::optional<Places> places;
   if (outcome.ok()) {
-    outcome = check_ticket(request->transfer.file, request->transfer.ticket, wire::kMayWrite);
-  }
-  if (outcome.ok()) {
-    auto found = shared_->objects->find(request->transfer.file, true);
-    outcome = found.status();
-    object = found.ok() ? *found : nullptr;
+    outcome = find_object(request->transfer, wire::kMayWrite, object);
     places.emplace(*request, INT64_MAX);
   }
   while (true) {
@@ -209,12 +211,7 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   Status outcome = request.status();
   std::shared_ptr<Object> object;
   if (outcome.ok()) {
-    outcome = check_ticket(request->transfer.file, request->transfer.ticket, wire::kMayRead);
-  }
-  if (outcome.ok()) {
-    auto found = shared_->objects->find(request->transfer.file, false);
-    outcome = found.status();
-    object = found.ok() ? *found : nullptr;
+    outcome = find_object(request->transfer, wire::kMayRead, object);
   }
   if (!outcome.ok()) {
     co_await refuse(outcome);
