@@ -35,11 +35,12 @@ def ratios_to_best(times):
 
 
 def of_experiments(points):
-    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside one request
-    per piece, FLASH I/O."""
+    """Verdicts on the points of the patterns, in the direction that the experiment is about: the
+    hybrid beside the best, lists beside one request per piece, FLASH I/O."""
     verdicts = []
     for point in points:
-        for quantity, times in point["times"].items():
+        for quantity in dict(point["figures"]):
+            times = point["times"][quantity]
             if not times:
                 continue
             ratios = ratios_to_best(times)

@@ -62,6 +62,11 @@ class Goals(unittest.TestCase):
         self.assertEqual([verdict.met() for verdict in verdicts], [True, False])
         self.assertAlmostEqual(verdicts[1].value, 0.5)
 
+    def test_only_the_direction_that_the_experiment_is_about(self):
+        entry = point("display", list=[1.0], hybrid=[9.0])
+        entry["figures"] = [("read", "tiled display, read")]
+        self.assertEqual(goals.of_experiments([entry]), [])
+
     def test_a_point_without_times_has_no_verdict(self):
         self.assertEqual(goals.of_experiments([point()]), [])
 

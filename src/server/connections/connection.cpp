@@ -85,6 +85,9 @@ asio::awaitable<void> Connection::run() {
   }
   stream_.close();
   shared_->locks.unlock_all(number_);
+  if (counted_) {
+    shared_->users.remove(caller_.user.uid);
+  }
   if (greeted_) {
     if (shared_->manager != nullptr) {
       // In the manager's queue, before what the session asks on its next connection.
