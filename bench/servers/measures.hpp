@@ -53,5 +53,6 @@ Measure measure_rate;
 Measure measure_names;
 Measure measure_pieces;
 Measure measure_lists;
+Measure measure_cold;
 
 }  // namespace stria::bench

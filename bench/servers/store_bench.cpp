@@ -4,7 +4,7 @@
 //
 // usage: store_bench MEASURE DIRECTORY SERVERS CYCLES SIZE
 //   MEASURE: copy (SIZE: MiB), latency (requests), rate (requests of each of eight clients), names
-//   (files), pieces (bytes of a piece), lists (pieces)
+//   (files), pieces (bytes of a piece), lists (pieces), cold (MiB, of a local directory on a disk)
 //   DIRECTORY: stria://HOST:PORT/PATH, or a local one, to see what the client itself costs
 //   SERVERS: process ids of the servers, with commas, whose processor time counts; 0: none
 // Everything written is read again and compared. Prints one line of JSON; times are in seconds, one
@@ -21,7 +21,7 @@ namespace {
 
 Arguments parse(int argc, char** argv) {
   if (argc != 6) {
-    stop("usage: store_bench copy|latency|rate|names|pieces|lists DIRECTORY SERVERS CYCLES SIZE");
+    stop("usage: store_bench copy|latency|rate|names|pieces|lists|cold DIRECTORY SERVERS CYCLES SIZE");
   }
   Arguments arguments{argv[1], argv[2], {}, std::atoi(argv[4]), std::atoll(argv[5])};
   for (const char* at = argv[3]; at != nullptr; at = std::strchr(at, ',')) {
@@ -35,9 +35,9 @@ Arguments parse(int argc, char** argv) {
 }
 
 void run(const Arguments& arguments) {
-  const std::map<std::string, Measure*> measures = {{"copy", measure_copy},     {"latency", measure_latency},
-                                                    {"rate", measure_rate},     {"names", measure_names},
-                                                    {"pieces", measure_pieces}, {"lists", measure_lists}};
+  const std::map<std::string, Measure*> measures = {
+      {"copy", measure_copy},     {"latency", measure_latency}, {"rate", measure_rate}, {"names", measure_names},
+      {"pieces", measure_pieces}, {"lists", measure_lists},     {"cold", measure_cold}};
   const auto found = measures.find(arguments.measure);
   need(found != measures.end(), "no such measure");
   const auto driver = storage::make_driver("posix");
