@@ -225,6 +225,7 @@ TEST(Bounds, OneUserDoesNotHaveAllConnections) {
     wire::Open request;
     request.path = "/of" + std::to_string(uid);
     request.mode = wire::OpenMode::kCreate;
+    request.permissions = 0600;
     request.handle = 1;
     return links.back()->ask(wire::Kind::kOpen, wire::encode(request), soon()).status();
   };
