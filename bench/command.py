@@ -4,6 +4,10 @@ import os
 import sys
 
 
+def say(text):
+    print(text, flush=True)
+
+
 def end_with(main):
     """Ends the process with what main(arguments) returns; quietly where a person or the output's
     reader has seen enough."""

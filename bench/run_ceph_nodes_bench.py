@@ -22,12 +22,11 @@ import command
 import patterns
 from mpiio import cases
 from run_mpiio_bench import ROOT, say
-from run_nodes_bench import CLUSTER, NODES, RANKS, SHARE, ClusterMpi, visible_on_nodes
+from run_nodes_bench import NODES, RANKS, ClusterMpi
+from servers import nodes
+from servers.nodes import KEY, SHARE, address
 
 TIMEOUT_S = 300
-STORE_PORT = 7700
-OWN = "/dev/shm/store"  # each node has its own
-KEY = f"{SHARE}/cluster.key"
 STRIPES = "striping_unit=262144"
 
 
@@ -53,10 +52,6 @@ OF_FLASH = [*NATIVES, TWO_PHASE, DELEGATES, LIBRARY, LIBRARY_ON_SERVERS]
 CHOSEN_PATTERNS = ("block3d", "noncontig_nc_nc", "noncontig_c_nc", "tile", "ior")
 
 
-def address(number):
-    return f"10.77.0.{number}:{STORE_PORT}"
-
-
 class Cluster:
     """The nodes with their CephFS and their servers, while it is the context."""
 
@@ -65,19 +60,14 @@ class Cluster:
         self.rate = rate
         self.servers = []
 
-    def tell(self, *words):
-        return subprocess.run(
-            [CLUSTER, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-        )  # fmt: skip
-
     def told(self, *words):
-        done = self.tell(*words)
+        done = nodes.tell(*words)
         if done.returncode != 0:
             raise SystemExit(f"run_ceph_nodes_bench.py: {' '.join(map(str, words))}: {(done.stdout + done.stderr).strip()}")
 
     def missing(self):
         """Brings the nodes up; says what keeps Ceph from it, if anything does."""
-        up = self.tell("up", NODES, "--fs", "ceph", *(["--rate", self.rate] if self.rate else []))
+        up = nodes.tell("up", NODES, "--fs", "ceph", *(["--rate", self.rate] if self.rate else []))
         if up.returncode == 77:
             return up.stdout.strip().removeprefix("skipped: ")
         if up.returncode != 0:
@@ -85,22 +75,14 @@ class Cluster:
         return ""
 
     def serve(self):
-        self.told("on", "n1", "sh", "-c", f"umask 077; head -c 32 /dev/urandom > {KEY}")
-        for number in range(1, NODES + 1):
-            words = [CLUSTER, "on", f"n{number}", self.mpi.program, "serve", "--dir", OWN, "--listen", address(number)]
-            words += ["--key", KEY, *(["--join", address(1)] if number > 1 else [])]
-            server = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-            )  # fmt: skip
-            self.servers.append(server)
-            if address(number) not in server.stdout.readline():
-                raise SystemExit(f"run_ceph_nodes_bench.py: the server of n{number} did not start")
+        try:
+            self.servers = nodes.start_servers(self.mpi.program, range(1, NODES + 1))
+        except OSError as error:
+            raise SystemExit(f"run_ceph_nodes_bench.py: {error}") from error
 
     def down(self):
-        self.tell("down")
-        for server in self.servers:
-            server.kill()
-            server.communicate()
+        nodes.tell("down")
+        nodes.end(self.servers)
 
     @contextlib.contextmanager
     def place(self, way):
@@ -108,7 +90,7 @@ class Cluster:
         name = f"bench-{time.monotonic_ns()}"
         if way.on_store:
             yield f"stria://{address(1)}/{name}"
-            self.tell("on", "n1", "env", f"STRIA_KEY_FILE={KEY}", self.mpi.program, "rm", "-r", f"stria://{address(1)}/{name}")
+            nodes.tell("on", "n1", "env", f"STRIA_KEY_FILE={KEY}", self.mpi.program, "rm", "-r", f"stria://{address(1)}/{name}")
             return
         self.told("on", "n1", "mkdir", f"{SHARE}/{name}")
         yield f"{SHARE}/{name}"
@@ -216,7 +198,7 @@ def measure_all(options, cluster):
         say(f"skipped: {missing}")
         return []
     try:
-        if not visible_on_nodes(options.out):
+        if not nodes.is_visible(options.out):
             raise SystemExit(
                 f"run_ceph_nodes_bench.py: --out {options.out} can't be seen on the nodes; choose another directory"
             )

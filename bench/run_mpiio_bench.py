@@ -22,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 import command  # noqa: E402
 import patterns  # noqa: E402
+from command import say  # noqa: E402
 from mpiio import cases  # noqa: E402
 
 from mpiexec_env import mpiexec_environment  # noqa: E402
@@ -32,10 +33,6 @@ LIMIT = "limit"  # the same bytes contiguous, past any MPI-IO
 # MPICH's ranks keep the cores busy while they wait. With more ranks than cores its
 # figures mean nothing.
 MPICH_MOST_RANKS = max(2, os.cpu_count() or 2)
-
-
-def say(text):
-    print(text, flush=True)
 
 
 def instructions(result, what, pieces):

@@ -11,15 +11,14 @@ import contextlib
 import dataclasses
 import json
 import os
-import subprocess
 import time
 
 import command
 from mpiio import cases
 from run_mpiio_bench import OURS, ROOT, Bench, Mpi, say
+from servers import nodes
+from servers.nodes import CLUSTER, SHARE
 
-CLUSTER = os.path.join(ROOT, "tests", "nodes", "cluster.sh")
-SHARE = "/mnt/share"
 NODES = 4
 RANKS = 8
 LIBRARY = "library"  # stria flash io, beside programs that write the same through HDF5
@@ -28,7 +27,7 @@ COLLECTIVE, AS_NATIVE = 1.3, 1.0
 
 
 def cluster(*words):
-    done = subprocess.run([CLUSTER, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    done = nodes.tell(*words)
     if done.returncode != 0:
         raise SystemExit(f"run_nodes_bench.py: {' '.join(words)}: {(done.stdout + done.stderr).strip()}")
     return done.stdout
@@ -107,10 +106,6 @@ def flash_cases():
     return [*through, LibraryCase("library beside hdf5-collective", RANKS, 8, 10, COLLECTIVE)]
 
 
-def visible_on_nodes(directory):
-    return subprocess.run([CLUSTER, "on", "n1", "test", "-d", directory], capture_output=True, check=False).returncode == 0
-
-
 def measure_all(bench, rate, options):
     """All cases on nodes with that link."""
     where = f"{options.fs}, {rate or 'links of any speed'}"
@@ -120,7 +115,7 @@ def measure_all(bench, rate, options):
         return
     cluster("up", str(NODES), "--fs", options.fs, *(["--rate", rate] if rate else []))
     say(f"\n{RANKS} ranks on {NODES} nodes, {where}")
-    if not visible_on_nodes(options.out):
+    if not nodes.is_visible(options.out):
         cluster("down")
         raise SystemExit(
             f"run_nodes_bench.py: --out {options.out} can't be seen on the nodes, whose temporary directories "

@@ -2,22 +2,24 @@
 """Measures a store of eight `stria serve` on this machine, and prints goals beside the figures.
 
 It runs Ching's experiments of 2002 by every method and gives times as ratios to the best, with the
-requests and the bytes that travelled. It also compares the plainest things with plain sockets.
+requests and the bytes that travelled. It also compares the plainest things with plain sockets. With
+--rate each server and each client is on a virtual node of its own, with links of that rate
+(scripts/bench_servers.sh brings them up), and only the experiments run.
 
 The methods of a point run one after another in every cycle, so that they see the same machine; a
 ratio is the median over the cycles of (time / the cycle's best). Beside it stands the servers'
 processor time, which other programs disturb less: of the whole run of a method, with what is read
-to check it. Programs compare all that they read with what was written. Figures go to
-OUT/servers.json; OUT/servers.png draws those of the experiments."""
+to check it. Programs compare all that they read with what was written. Figures and verdicts go to
+OUT/servers.json; OUT/servers.png draws those of the experiments. With --rate both have its name in
+theirs; --table shows the verdicts of all."""
 
 import argparse
 import contextlib
+import dataclasses
 import glob
 import json
 import os
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,92 +28,20 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 import command  # noqa: E402
 import patterns  # noqa: E402
-from programs import DROP_IN, STRIA  # noqa: E402
+from command import say  # noqa: E402
+from programs import DROP_IN, STRIA, first_of  # noqa: E402
 from servers import cases, chart, goals  # noqa: E402
+from servers.nodes import NodesStore  # noqa: E402
+from servers.store import SERVERS, Store, output_of, written_bytes  # noqa: E402
 
-from mpiexec_env import mpiexec_environment  # noqa: E402
-
-BUILD = os.path.join(ROOT, "build", "release")
-PLAIN = os.path.join(BUILD, "bin", "store_bench")
-TIMEOUT_S = 600
+PLAIN = first_of("bin/store_bench")
 QUANTITIES = ("write", "read")
 
 
-def say(text):
-    print(text, flush=True)
-
-
-class Store:
-    """Eight servers in one process, in a directory of their own; ended with the block."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        self.process = None
-        self.url = ""
-
-    def __enter__(self):
-        command = [STRIA, "serve", "--cluster", str(cases.SERVERS), "--dir", os.path.join(self.directory, "store")]
-        self.process = subprocess.Popen(
-            [*command, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        self.url = self.process.stdout.readline().strip()
-        if not self.url.startswith("stria://"):
-            self.__exit__()
-            raise OSError("stria serve: the store did not start")
-        return self
-
-    def cpu_seconds(self):
-        """The processor time of all servers so far."""
-        nanoseconds = 0
-        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
-            with open(path, encoding="utf-8") as file:
-                nanoseconds += int(file.read().split()[0])
-        return 1e-9 * nanoseconds
-
-    @contextlib.contextmanager
-    def on_one_processor(self):
-        """The servers, this program and what it starts stay on one processor. Otherwise it is a
-        matter of luck whether a request wakes another processor, which costs more than the
-        request."""
-        everywhere = os.sched_getaffinity(0)
-        tasks = [0, *map(int, os.listdir(f"/proc/{self.process.pid}/task"))]
-        try:
-            for task in tasks:
-                os.sched_setaffinity(task, {min(everywhere)})
-            yield
-        finally:
-            for task in tasks:
-                os.sched_setaffinity(task, everywhere)
-
-    def written_bytes(self):
-        """Clients' bytes that each server has written so far."""
-        text, why = output_of([STRIA, "status", "--json", self.url])
-        if text is None:
-            raise OSError(why)
-        return [server["figures"]["written_bytes_total"] for server in json.loads(text)]
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-
-
-def output_of(command):
-    """(what the command printed, None), or (None, why not)."""
-    try:
-        done = subprocess.run(
-            command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return None, f"no end after {TIMEOUT_S} s"
-    if done.returncode != 0:
-        return None, " | ".join((done.stdout + done.stderr).strip().splitlines()[:2]) or f"exit {done.returncode}"
-    return done.stdout, None
+def tell_medians(what, figures, names, amount=1):
+    """A line with how much is done in a second, by the medians of these times."""
+    rates = [f"{name.removesuffix('_s')} {amount / statistics.median(figures[name]):.0f}" for name in names]
+    say(f"{what}: {', '.join(rates)}")
 
 
 class Bench:
@@ -120,10 +50,12 @@ class Bench:
         self.store = store
         self.points = []
         self.plain = {}
+        self.verdicts = []
         self.problems = []
+        self.seconds = 0
 
     def run_pattern(self, pattern, size, clients, call, hints):
-        command = ["mpiexec.openmpi", "-n", str(clients), "env", f"LD_PRELOAD={DROP_IN}"]
+        command = [*self.store.launch(clients), f"LD_PRELOAD={DROP_IN}"]
         result = os.path.join(self.options.out, "pattern_result.json")
         command += patterns.command(STRIA, pattern, size, call, directory=self.store.url, rounds=1, result=result, hints=hints)
         text, why = output_of(command)
@@ -141,7 +73,7 @@ class Bench:
         }  # fmt: skip
         self.points.append(point)
         gone = set()
-        for _ in range(self.options.cycles):
+        for _ in range(min(self.options.cycles, experiment.most_cycles)):
             for method in experiment.methods(size):
                 if method in gone:
                     continue
@@ -184,13 +116,13 @@ class Bench:
         shares = dict.fromkeys(times)
         for _ in range(self.options.cycles):
             for name, hints in cases.FIRST_SERVERS.items():
-                before = self.store.written_bytes()
+                before = written_bytes(self.store.url)
                 hints = ["striping_factor=1", *hints]
-                result, why = self.run_pattern(cases.SEPARATE, 1, cases.SERVERS, "independent", hints)
+                result, why = self.run_pattern(cases.SEPARATE, 1, SERVERS, "independent", hints)
                 if result is None:
                     self.problems.append(f"first server {name}: {why}")
                     return []
-                written = [now - then for now, then in zip(self.store.written_bytes(), before, strict=True)]
+                written = [now - then for now, then in zip(written_bytes(self.store.url), before, strict=True)]
                 shares[name] = max(written) * len(written) / sum(written)
                 times[name].append(result["write"]["seconds"]["median"])
         for name, ratio in goals.ratios_to_best(times).items():
@@ -212,10 +144,13 @@ class Bench:
         verdicts = []
         if figures := self.beside_plain("copy", 128, 5):
             verdicts += goals.of_copy(figures)
+            tell_medians("contiguous, MB/s", figures, ("plain_s", "rewrite_s", "read_s"), 128 * 1.048576)
         with self.store.on_one_processor():
             figures = self.beside_plain("latency", 2000, 5)
         if figures:
             verdicts += goals.of_latency(figures)
+        if figures := self.beside_plain("rate", 1000, 3):
+            tell_medians("requests of 4 KiB per second, eight clients", figures, ("echo_s", "write_s", "read_s"))
         pieces = {}
         for piece_bytes in goals.LIST_GOALS:
             if figures := self.beside_plain("pieces", piece_bytes, 5):
@@ -223,8 +158,7 @@ class Bench:
                 pieces[piece_bytes] = figures
         verdicts += goals.of_descriptions(pieces)
         if figures := self.beside_plain("names", 500, 2):
-            rates = {name[:-2]: 1 / statistics.median(values) for name, values in figures.items()}
-            say("names a second: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))
+            tell_medians("names per second", figures, ("create_s", "open_s", "stat_s", "remove_s"))
         if figures := self.beside_plain("lists", 65536 if self.options.full else 8192, 2):
             say("nanoseconds a piece of 8 B, by regions of a request:")
             for name, values in sorted(figures.items(), key=lambda entry: int(entry[0].split("_")[1])):
@@ -233,16 +167,59 @@ class Bench:
         self.save()
         return verdicts
 
+    def take(self, verdicts):
+        self.verdicts += verdicts
+        self.save()
+
+    def path(self, suffix):
+        name = f"servers_{self.options.rate}" if self.options.rate else "servers"
+        return os.path.join(self.options.out, name + suffix)
+
     def save(self):
-        record = {"points": self.points, "plain": self.plain, "problems": self.problems}
-        with open(os.path.join(self.options.out, "servers.json"), "w", encoding="utf-8") as file:
+        record = {
+            "where": self.store.where, "points": self.points, "plain": self.plain, "problems": self.problems,
+            "verdicts": [dataclasses.asdict(verdict) for verdict in self.verdicts], "seconds": self.seconds,
+        }  # fmt: skip
+        with open(self.path(".json"), "w", encoding="utf-8") as file:
             json.dump(record, file, indent=1)
 
     def draw(self):
         try:
-            chart.draw(self.points, os.path.join(self.options.out, "servers.png"))
+            chart.draw(self.points, self.path(".png"))
         except ImportError:
             say("No chart: this Python has no matplotlib; scripts/bench_servers.sh takes one that has.")
+
+    def run(self, experiments):
+        begin = time.monotonic()
+        for experiment in experiments:
+            for size in experiment.sizes:
+                self.point(experiment, size)
+        self.take(goals.of_experiments(self.points))
+        if not self.options.rate:
+            if self.options.only in "plain":
+                self.take(self.plainest())
+            if self.options.only in "first server":
+                self.take(self.first_server())
+        self.draw()
+        self.seconds = round(time.monotonic() - begin)
+        self.save()
+
+
+def show_table(out):
+    """The verdicts of all runs whose records are there, and how long they took."""
+    records = []
+    for path in sorted(glob.glob(os.path.join(out, "servers*.json"))):
+        with open(path, encoding="utf-8") as file:
+            records.append(json.load(file))
+    verdicts = [goals.Verdict(**each) for record in records for each in record.get("verdicts", [])]
+    if not verdicts:
+        say(f"no verdicts in {out} yet: run scripts/bench_servers.sh")
+        return
+    for record in records:
+        say(f"\n{record['where']}, {record['seconds'] / 60:.1f} minutes")
+        say("\n".join(goals.table([goals.Verdict(**each) for each in record["verdicts"]])))
+    missed = sum(not verdict.met() for verdict in verdicts)
+    say(f"\n{missed} of {len(verdicts)} goals missed")
 
 
 def parse_arguments(arguments):
@@ -250,44 +227,53 @@ def parse_arguments(arguments):
     parser.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
     parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
     parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain', 'first server'")
+    parser.add_argument("--rate", default="", help="of the links between nodes, such as 100mbit; 'any'; none: no nodes")
     parser.add_argument("--list", action="store_true", help="print the experiments and leave")
+    parser.add_argument("--table", action="store_true", help="print the verdicts of the runs so far and leave")
     parser.add_argument("--dir", default="/dev/shm", help="where the store's directory is made")
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.out = os.path.abspath(options.out)
+    return options
+
+
+@contextlib.contextmanager
+def store_for(options):
+    if options.rate:
+        with NodesStore("" if options.rate == "any" else options.rate, options.out) as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=options.dir) as directory, Store(directory) as store:
+        yield store
 
 
 def main(arguments):
     """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
     is no failure."""
     options = parse_arguments(arguments)
-    experiments = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.name]
+    chosen = cases.full() if options.full else cases.on_slow_links() if options.rate else cases.quick()
+    experiments = [case for case in chosen if options.only in case.name]
     if options.list:
         say("\n".join(case.title(size) for case in experiments for size in case.sizes))
+        return 0
+    if options.table:
+        show_table(options.out)
         return 0
     for program in (PLAIN, STRIA, DROP_IN):
         if not os.path.exists(program):
             print(f"run_servers_bench.py: no {program}; build it first (make bench-servers)", file=sys.stderr)
             return 2
     os.makedirs(options.out, exist_ok=True)
-    begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="stria-bench-", dir=options.dir) as directory, Store(directory) as store:
+    with store_for(options) as store:
+        say(f"eight servers, {store.where}")
         bench = Bench(options, store)
-        for experiment in experiments:
-            for size in experiment.sizes:
-                bench.point(experiment, size)
-        verdicts = goals.of_experiments(bench.points)
-        if options.only in "plain":
-            verdicts += bench.plainest()
-        if options.only in "first server":
-            verdicts += bench.first_server()
-        bench.draw()
+        bench.run(experiments)
     say("")
-    for verdict in verdicts:
-        say(verdict.line())
-    missed = sum(not verdict.met() for verdict in verdicts)
-    minutes = (time.monotonic() - begin) / 60
-    say(f"\n{len(bench.points)} points in {minutes:.1f} minutes, {missed} of {len(verdicts)} goals missed")
-    say(f"figures in {options.out}")
+    for line in goals.table(bench.verdicts):
+        say(line)
+    missed = sum(not verdict.met() for verdict in bench.verdicts)
+    say(f"\n{len(bench.points)} points in {bench.seconds / 60:.1f} minutes, {missed} of {len(bench.verdicts)} goals missed")
+    say(f"figures in {bench.path('.json')} and .png")
     for line in bench.problems:
         say(f"PROBLEM {line}")
     return 1 if bench.problems else 0

@@ -3,7 +3,8 @@ numbers of accesses."""
 
 import dataclasses
 
-SERVERS = 8
+from servers.store import SERVERS
+
 STRIPES = ("striping_unit=16384", f"striping_factor={SERVERS}")
 
 
@@ -37,6 +38,7 @@ class Experiment:
     most_multiple: int
     figures: tuple  # quantity, title in the chart
     axis: str = ""  # empty: one point, drawn as bars
+    most_cycles: int = 100  # where one takes a minute
 
     def methods(self, size):
         return [method for method in METHODS if method is not MULTIPLE or size <= self.most_multiple]
@@ -47,21 +49,22 @@ class Experiment:
 
 
 def cyclic(clients, mebibytes, sizes, most_multiple):
-    figures = (("read", "1-D cyclic, read"), ("write", "1-D cyclic, write"))
+    figures = (("read", "1-D cyclic, read (Figure 9)"), ("write", "1-D cyclic, write (Figure 10)"))
     return Experiment("1-D cyclic", f"cyclic_{mebibytes}", clients, sizes, most_multiple, figures, "accesses")
 
 
 def blocks(clients, mebibytes, sizes, most_multiple):
-    figures = (("read", "block-block, read"), ("write", "block-block, write"))
+    figures = (("read", "block-block, read (Figure 11)"), ("write", "block-block, write (Figure 12)"))
     return Experiment("block-block", f"blocks_{mebibytes}", clients, sizes, most_multiple, figures, "accesses")
 
 
 def flash(clients, block_count):
     """Sizes are blocks; each has 24 pieces of a block's cells."""
-    return Experiment("FLASH I/O", "flash", clients, (block_count,), block_count, (("write", "FLASH I/O, write"),))
+    figures = (("write", "FLASH I/O, write (Figure 15)"),)
+    return Experiment("FLASH I/O", "flash", clients, (block_count,), block_count, figures)
 
 
-DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read"),))
+DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read (Figure 17)"),))
 # Each client's own file on one server, and which server that is (Yu 2008: dynamic and static).
 SEPARATE = "ior_separate"
 FIRST_SERVERS = {"in turn": (), "by load": ("stria_first_server=by_load",), "always the same": ("start_iodevice=0",)}
@@ -70,25 +73,30 @@ TINY = "cyclic_1"
 
 
 def tiny(count):
-    return Experiment("8-byte pieces", TINY, 4, (count,), count, (("write", "8-byte pieces, write"),))
+    """A request for each takes a minute."""
+    figures = (("write", "8-byte pieces, write"),)
+    return Experiment("8-byte pieces", TINY, 4, (count,), count, figures, most_cycles=1)
+
+
+SIZES = (1000, 10000, 100000, 1000000)
 
 
 def quick():
-    """Six minutes."""
-    return [
-        cyclic(8, 16, (1000, 10000, 100000), 1000),
-        blocks(4, 16, (1000, 10000, 100000), 1000),
-        flash(4, 20),
-        DISPLAY,
-        tiny(10000),
-    ]
+    """A sixty-fourth of the paper's bytes, and all of its accesses, of which the smallest have 8
+    bytes."""
+    return [cyclic(8, 16, SIZES, 1000), blocks(4, 16, SIZES, 1000), flash(4, 20), DISPLAY, tiny(100000)]
+
+
+def on_slow_links():
+    """The same with fewer points: between nodes each run takes seconds to start."""
+    sizes = SIZES[:3]
+    return [cyclic(8, 16, sizes, 1000), blocks(4, 16, sizes, 1000), flash(4, 20), DISPLAY, tiny(10000)]
 
 
 def full():
     """As in the paper, except with 32 clients; one request per piece for up to a hundred
     thousand pieces."""
-    sizes = (1000, 10000, 100000, 1000000)
-    cases = [cyclic(clients, 1024, sizes, 100000) for clients in (8, 16)]
-    cases += [blocks(clients, 1024, sizes, 100000) for clients in (4, 9, 16)]
+    cases = [cyclic(clients, 1024, SIZES, 100000) for clients in (8, 16)]
+    cases += [blocks(clients, 1024, SIZES, 100000) for clients in (4, 9, 16)]
     cases += [flash(clients, 80) for clients in (2, 4, 8, 16)]
     return [*cases, DISPLAY, tiny(100000)]

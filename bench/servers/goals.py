@@ -17,8 +17,13 @@ class Verdict:
         return self.value <= self.goal if self.at_most else self.value >= self.goal
 
     def line(self):
-        sign = "<=" if self.at_most else ">="
-        return f"{self.what}: {self.value:.3g} (goal {sign} {self.goal:g}{'' if self.met() else ', missed'})"
+        sign = "at most" if self.at_most else "at least"
+        return f"{self.value:9.3g}  {sign:>8} {self.goal:<7g}{'met' if self.met() else 'MISSED':8}{self.what}"
+
+
+def table(verdicts):
+    """A line for each, below a head."""
+    return [f"{'figure':>9}  {'goal':>8}{'':8}{'':8}what", *(verdict.line() for verdict in verdicts)]
 
 
 def ratios_to_best(times):
@@ -30,18 +35,19 @@ def ratios_to_best(times):
 
 
 def of_experiments(points):
-    """Verdicts on the points of the patterns: the hybrid beside the best, lists beside one request
-    per piece, FLASH I/O."""
+    """Verdicts on the points of the patterns, in the direction that the experiment is about: the
+    hybrid beside the best, lists beside one request per piece, FLASH I/O."""
     verdicts = []
     for point in points:
-        for quantity, times in point["times"].items():
+        for quantity in dict(point["figures"]):
+            times = point["times"][quantity]
             if not times:
                 continue
             ratios = ratios_to_best(times)
             if point["pattern"] == "cyclic_1":
                 if quantity == "write" and {"list", "multiple"} <= set(ratios):
                     ratio = ratios["multiple"] / ratios["list"]
-                    verdicts.append(Verdict(f"{point['title']}: list against multiple", ratio, 100))
+                    verdicts.append(Verdict(f"{point['title']}, {point['size']} accesses: list against multiple", ratio, 100))
                 continue
             if "hybrid" in ratios:
                 verdicts.append(Verdict(f"{point['title']}, {quantity}: hybrid to the best", ratios["hybrid"], 1.1, True))

@@ -1,8 +1,13 @@
 """The arithmetic of the servers' benchmark: ratios, goals, panels; and that its experiments do what
 their names say."""
 
+import contextlib
+import dataclasses
+import io
+import json
 import os
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -33,7 +38,14 @@ class Goals(unittest.TestCase):
         self.assertFalse(goals.Verdict("a", 0.9, 1.0).met())
         self.assertTrue(goals.Verdict("a", 2.0, 2.0, True).met())
         self.assertFalse(goals.Verdict("a", 2.1, 2.0, True).met())
-        self.assertIn("missed", goals.Verdict("a", 2.1, 2.0, True).line())
+        self.assertIn("MISSED", goals.Verdict("a", 2.1, 2.0, True).line())
+
+    def test_the_table_has_a_line_for_each(self):
+        head, *lines = goals.table([goals.Verdict("one", 1.0, 1.0), goals.Verdict("two", 12.5, 2.0, True)])
+        self.assertEqual([line.split() for line in lines], [
+            ["1", "at", "least", "1", "met", "one"], ["12.5", "at", "most", "2", "MISSED", "two"],
+        ])  # fmt: skip
+        self.assertEqual(head.index("what"), lines[0].index("one"))
 
     def test_hybrid_beside_the_best(self):
         (verdict,) = goals.of_experiments([point(list=[1.0], hybrid=[1.2])])
@@ -49,6 +61,11 @@ class Goals(unittest.TestCase):
         verdicts = goals.of_experiments([point("flash", **{"sieving": [1.0], "two-phase": [2.0], "hybrid": [1.0]})])
         self.assertEqual([verdict.met() for verdict in verdicts], [True, False])
         self.assertAlmostEqual(verdicts[1].value, 0.5)
+
+    def test_only_the_direction_that_the_experiment_is_about(self):
+        entry = point("display", list=[1.0], hybrid=[9.0])
+        entry["figures"] = [("read", "tiled display, read")]
+        self.assertEqual(goals.of_experiments([entry]), [])
 
     def test_a_point_without_times_has_no_verdict(self):
         self.assertEqual(goals.of_experiments([point()]), [])
@@ -90,8 +107,29 @@ class Experiments(unittest.TestCase):
         self.assertEqual(clients, {4, 8, 9, 16})
         self.assertEqual({case.clients for case in cases.full() if case.pattern == "display"}, {6})
 
+    def test_every_goal_of_the_experiments_has_its_point(self):
+        points = [
+            point(case.pattern, size, **{method.name: [1.0] for method in case.methods(size)})
+            for case in cases.quick() for size in case.sizes
+        ]  # fmt: skip
+        told = [verdict.what for verdict in goals.of_experiments(points)]
+        for wanted in ("list against multiple", "datatype or two-phase against sieving"):
+            self.assertEqual(len([what for what in told if wanted in what]), 1, wanted)
+        self.assertEqual({case.sizes for case in cases.quick() if case.pattern == cases.TINY}, {(100000,)})
+        self.assertEqual(len([what for what in told if "hybrid" in what]), len(points) - 1)
+
     def test_listing_measures_nothing(self):
         self.assertEqual(run_servers_bench.main(["--list"]), 0)
+        self.assertEqual(run_servers_bench.main(["--list", "--rate", "100mbit"]), 0)
+
+    def test_the_table_of_all_runs(self):
+        with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()) as said:
+            for name, verdict in (("servers", goals.Verdict("one", 1, 2)), ("servers_100mbit", goals.Verdict("two", 3, 2))):
+                record = {"where": name, "seconds": 60, "verdicts": [dataclasses.asdict(verdict)]}
+                with open(os.path.join(out, f"{name}.json"), "w", encoding="utf-8") as file:
+                    json.dump(record, file)
+            self.assertEqual(run_servers_bench.main(["--table", "--out", out]), 0)
+        self.assertIn("1 of 2 goals missed", said.getvalue())
 
 
 class Panels(unittest.TestCase):

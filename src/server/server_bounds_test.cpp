@@ -206,6 +206,45 @@ TEST(Bounds, WhoHoldsNothingMakesRoomForOthers) {
   close_all(sockets);
 }
 
+/// A user whose connections are all in use leaves some for others.
+TEST(Bounds, OneUserDoesNotHaveAllConnections) {
+  const auto cluster_key = std::make_shared<const wire::Key>(noise(32, 1));
+  Cluster cluster(1, [&](ServerOptions& options) {
+    options.bounds.connections = 16;
+    options.key = cluster_key;
+  });
+  const auto key_of = [&](uint32_t uid) {
+    const wire::Claim claim{wire::ClaimKind::kUserKey, wire::User{uid, uid, {}}, UINT32_MAX};
+    return std::make_shared<const wire::Key>(cluster_key->for_claim(claim));
+  };
+  const auto address = wire::Address::parse(cluster.address()).value();
+  std::vector<Link> links;
+  const auto come_in = [&](uint32_t uid) {
+    links.push_back(std::make_unique<ServerLink>(address, key_of(uid)));
+    STRIA_RETURN_IF_ERROR(links.back()->connect(soon()));
+    wire::Open request;
+    request.path = "/of" + std::to_string(uid);
+    request.mode = wire::OpenMode::kCreate;
+    request.permissions = 0600;
+    request.handle = 1;
+    return links.back()->ask(wire::Kind::kOpen, wire::encode(request), soon()).status();
+  };
+  for (int i = 0; i < 14; ++i) {
+    STRIA_EXPECT_OK(come_in(71001));
+  }
+  const Status refused = come_in(71001);
+  EXPECT_EQ(refused.code(), ErrorCode::kResourceExhausted) << refused.message();
+  EXPECT_NE(refused.message().find("user 71001 has 14"), std::string::npos) << refused.message();
+  STRIA_EXPECT_OK(come_in(71002));
+  links.front()->disconnect();
+  Status again = come_in(71001);
+  for (int i = 0; i < 100 && !again.ok(); ++i) {
+    std::this_thread::sleep_for(milliseconds(20));
+    again = come_in(71001);
+  }
+  STRIA_EXPECT_OK(again);
+}
+
 TEST(Bounds, LocksAreCounted) {
   Cluster cluster(1);
   work(cluster, 10);

@@ -210,24 +210,6 @@ TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {
   }
 }
 
-/// A real server answers malformed bodies of each kind with an error, and the connection goes on.
-TEST(Faults, GreetedClientsThatSendNonsenseGetErrors) {
-  Cluster cluster(1);
-  storage::ServerLink link(wire::Address::parse(cluster.address()).value(), nullptr);
-  const auto soon = [] { return storage::Clock::now() + std::chrono::seconds(10); };
-  STRIA_EXPECT_OK(link.connect(soon()));
-  for (uint16_t kind = 0x10; kind < 0x30; ++kind) {
-    if (kind == 0x18 || kind == 0x19 || kind == 0x2a) {
-      continue;  // their body is empty, or not read
-    }
-    for (const size_t bytes : {0, 3, 40, 1000}) {
-      const Status answer = link.ask(static_cast<wire::Kind>(kind), noise(bytes, kind), soon()).status();
-      EXPECT_FALSE(answer.ok()) << kind;
-      EXPECT_NE(answer.code(), ErrorCode::kIo) << kind << ": " << answer.message();
-    }
-  }
-}
-
 TEST(Faults, WithoutTheKeyNobodyComesIn) {
   std::string pattern = scratch_directory() + "/stria-key-XXXXXX";
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);

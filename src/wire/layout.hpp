@@ -38,9 +38,11 @@ struct Layout {
   int64_t place_of(int64_t slot, int64_t local) const {
     return local / stripe_bytes * row_bytes() + slot * stripe_bytes + local % stripe_bytes;
   }
-  /// The least size of a file of which the slot keeps `local_bytes`.
+  /// The least size of a file of which the slot keeps `local_bytes`: a number that came from
+  /// outside. No file is longer than 2^62 bytes and a row.
   int64_t file_bytes(int64_t slot, int64_t local_bytes) const {
-    return local_bytes == 0 ? 0 : place_of(slot, local_bytes - 1) + 1;
+    const int64_t most = (int64_t{1} << 62) / slot_count;
+    return local_bytes == 0 ? 0 : place_of(slot, std::min(local_bytes, most) - 1) + 1;
   }
 };
 

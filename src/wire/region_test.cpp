@@ -42,6 +42,17 @@ TEST(Layout, AgreesWithALoopOverBytes) {
   }
 }
 
+TEST(Layout, NumbersFromOutsideDoNotOverflow) {
+  constexpr int64_t kLargest = (int64_t{1} << 62) - 1;  // of an offset
+  for (const int64_t stripe : {kMinStripeBytes, int64_t{4096} * 3, kMaxStripeBytes}) {
+    for (const int64_t slots : {int64_t{1}, int64_t{3}, int64_t{kMaxSlots}}) {
+      const Layout layout{stripe, slots};
+      EXPECT_GT(layout.file_bytes(slots - 1, kLargest), int64_t{1} << 61);
+      EXPECT_EQ(layout.file_bytes(0, stripe), stripe);
+    }
+  }
+}
+
 /// The place on the slot of each byte of the pieces that the slot has, in their order.
 std::vector<int64_t> naive_walk(const std::vector<ByteRange>& pieces, const Layout& layout, int64_t slot) {
   std::vector<int64_t> places;

@@ -61,6 +61,7 @@ def test_status_is_a_table_again_and_again(store):
     lines = done.stdout.splitlines()
     assert len(lines) == 9, done
     assert lines[0].split()[0] == "server" and store.addresses[0] in lines[1] and "up, manager" in lines[1]
+    assert len(lines[1].split()) == len("0 ADDRESS 8 s 5 19.5 3 MB 0 B 0 0 65.8 GB of 270.6 GB up, manager".split()), lines[1]
     assert "\x1b" not in done.stdout, "not a terminal"
 
 

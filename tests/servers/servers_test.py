@@ -89,6 +89,18 @@ def test_every_method(store, method):
     run("flash", "io", *options, "--dir", store.url + "/methods", "--hint", f"stria_method={method}", ranks=3).succeeded()
 
 
+def test_lists_can_be_shorter(store, work, monkeypatch):
+    requests = {}
+    for ranges in ("", "8"):
+        monkeypatch.setenv("STRIA_LIST_RANGES", ranges)
+        words = ["--mib", 1, "--accesses", 1000, "--through", "posix", "--method", "list_io", "--verify", "--read"]
+        result = work / f"result{ranges}"
+        run("bench", "cyclic", *words, "--rounds", 1, "--dir", store.url, "--json", result, ranks=2).succeeded()
+        requests[ranges] = json.loads(result.read_text())["write"]["traffic"]["requests"]
+    # 2 ranks with 1,000 pieces each; the layer itself gives 64 at a time.
+    assert requests["8"] >= 2 * 1000 // 8 > 2 * requests[""], requests
+
+
 def stripes(url):
     """(bytes of a stripe, indices of the servers) of a file."""
     known = json.loads(run("stat", "--json", url).succeeded().stdout)
@@ -166,6 +178,46 @@ def test_tools(store, work):
     run("ls", "stria://127.0.0.1:1/x").refused("127.0.0.1:1", "doesn't answer")
 
 
+def test_directories_and_several_files(store, work):
+    tree = work / "tree"
+    (tree / "below/empty").mkdir(parents=True)
+    contents = {"one": b"1", "below/two": b"2" * 300_000, "below/three": b""}
+    for name, content in contents.items():
+        (tree / name).write_bytes(content)
+    url = store.url + "/trees"
+    run("cp", tree, url).refused("is a directory", "-r")
+    run("cp", "-r", tree, url).succeeded()  # under a new name
+    run("cp", "-r", tree, url).succeeded()  # into what is a directory now
+    assert names(url) == ["below/", "one", "tree/"] and names(f"{url}/tree/below") == ["empty/", "three", "two"]
+    run("cp", "-r", f"{url}/tree", work / "back").succeeded()
+    assert all((work / "back" / name).read_bytes() == content for name, content in contents.items())
+    assert (work / "back/below/empty").is_dir()
+    run("cp", "-r", url, f"{url}/tree/below").refused("into itself")
+    run("cp", tree / "one", tree / "below/two", url).succeeded()
+    run("cp", tree / "one", tree / "below/two", f"{url}/one").refused("no directory")
+    run("mv", f"{url}/two", f"{url}/tree").succeeded()
+    assert names(f"{url}/tree") == ["below/", "one", "two"]
+    listed = json.loads(run("ls", "--json", "-l", f"{url}/tree").succeeded().stdout)
+    assert [(entry["name"], entry["directory"], entry.get("bytes")) for entry in listed] == [
+        ("below", True, None), ("one", False, 1), ("two", False, 300_000),
+    ]  # fmt: skip
+
+
+def test_what_is_no_file_is_refused(store, work):
+    url = store.url + "/made"
+    run("mkdir", f"{url}/below").succeeded()
+    run("mkdir", f"{url}/below", f"{url}/beside").succeeded()
+    assert names(url) == ["below/", "beside/"]
+    run("cp", __file__, f"{url}/file").succeeded()
+    run("mkdir", f"{url}/file").refused("File exists")
+    run("mkdir", "/tmp/made").refused("stria://")
+    os.mkfifo(work / "pipe")
+    run("cp", work / "pipe", url).refused("neither a file nor a directory")
+    (work / "tree").mkdir()
+    (work / "tree/round").symlink_to(".")
+    run("cp", "-r", work / "tree", url).refused("a link to a directory")
+
+
 def flip(path, offset):
     with open(path, "r+b") as file:
         file.seek(offset)
@@ -203,7 +255,8 @@ def test_flipped_bytes_on_disk_are_found_by_read_and_scrub(store, work):
     run("scrub", "/tmp").refused("/tmp")
 
 
-def test_no_key_no_network(work):
+def test_no_key_no_network(store, work):
+    assert "to programs of this machine only" in (store.directory / "server_0.log").read_text()
     run("serve", "--dir", work, "--listen", "0.0.0.0:0").refused("without a key")
 
 

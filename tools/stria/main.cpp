@@ -83,6 +83,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
   add_cp(app, action);
   add_rm(app, action);
   add_mv(app, action);
+  add_mkdir(app, action);
   add_stat(app, action);
   add_df(app, action);
   add_chmod(app, action);

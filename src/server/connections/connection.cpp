@@ -85,6 +85,9 @@ asio::awaitable<void> Connection::run() {
   }
   stream_.close();
   shared_->locks.unlock_all(number_);
+  if (counted_) {
+    shared_->users.remove(caller_.user.uid);
+  }
   if (greeted_) {
     if (shared_->manager != nullptr) {
       // In the manager's queue, before what the session asks on its next connection.
@@ -119,7 +122,12 @@ asio::awaitable<void> Connection::serve() {
 asio::awaitable<void> Connection::receive_head(milliseconds time) {
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   co_await stream_.read(bytes, time);
-  header_ = wire::decode_header(bytes).value();
+  const auto header = wire::decode_header(bytes);
+  if (!greeted_ && header.status().code() == ErrorCode::kUnsupported) {
+    // The head of this answer tells the client which version the server speaks.
+    co_await turn_away(header.status());
+  }
+  header_ = header.value();
   if (!greeted_ && header_.body_bytes + header_.payload_bytes > kSmallBytes) {
     throw Error(ErrorCode::kFormat, "a stranger sends much");
   }

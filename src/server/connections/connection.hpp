@@ -57,6 +57,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<Result<Caller>> check_proof(const wire::Hello& hello, const wire::Challenge& challenge);
   asio::awaitable<void> turn_away(const Status& why);
   asio::awaitable<void> take_over(const wire::Identity& session);
+  asio::awaitable<void> count_user();
   asio::awaitable<void> receive_head(std::chrono::milliseconds time);
   asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
   int64_t description_weight() const;
@@ -70,6 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> say_working();
   asio::awaitable<void> handle();
   asio::awaitable<void> ask_manager();
+  Status find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object);
   asio::awaitable<void> write_data(std::byte* buffer);
   asio::awaitable<void> read_data(std::byte* buffer);
   struct Payload {
@@ -88,6 +90,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t number_;
   wire::Identity session_{};
   Caller caller_;
+  bool counted_ = false;  // among its user's
   Tickets::Known known_tickets_;
   std::atomic<bool> greeted_ = false;
   std::atomic<bool> ending_ = false;    // it makes room

@@ -60,6 +60,7 @@ asio::awaitable<void> Connection::greet() {
   }
   caller_ = *caller;
   co_await take_over(hello->session);
+  co_await count_user();
   co_await reply(wire::reply_to(Kind::kProof), {});
   if (exchange) {
     const auto keys = exchange->keys_with(*hello->exchange, *key, *hello, challenge);
@@ -129,6 +130,21 @@ asio::awaitable<void> Connection::take_over(const wire::Identity& session) {
     before->stop();
     const auto bell = std::make_shared<Bell>(stream_.executor());
     co_await bell->wait(milliseconds(2));
+  }
+}
+
+// After the session's connection before, if there was one, has ended.
+asio::awaitable<void> Connection::count_user() {
+  if (caller_.is_super) {
+    co_return;
+  }
+  const size_t most = shared_->bounds.connections_of_user();
+  counted_ = shared_->users.add(caller_.user.uid, most);
+  if (!counted_) {
+    const Status why(ErrorCode::kResourceExhausted, "user " + std::to_string(caller_.user.uid) + " has " +
+                                                        std::to_string(most) +
+                                                        " connections already, the most for one user (--connections)");
+    co_await turn_away(why);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "server/connections/counters.hpp"
 #include "server/connections/range_locks.hpp"
 #include "server/connections/tickets.hpp"
+#include "server/connections/user_counts.hpp"
 #include "server/manager/manager.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
@@ -31,6 +32,8 @@ struct Patience {
 /// How much all clients together may make a server hold.
 struct Bounds {
   size_t connections = 4096;
+  /// One user's: some are left for the others.
+  size_t connections_of_user() const { return connections - connections / 8; }
   size_t buffers = 256;                            ///< of 256 KiB: data on their way
   int64_t message_bytes = int64_t{64} << 20;       ///< of requests, and of long replies
   int64_t description_bytes = int64_t{128} << 20;  ///< of datatypes, taken apart
@@ -48,6 +51,7 @@ struct SharedState {
   std::unique_ptr<Objects> objects;
   RangeLocks locks;
   Tickets tickets;
+  UserCounts users;  ///< those that are not super
   const Bounds bounds;
   Counters counters;
   Patience patience;

@@ -41,9 +41,12 @@ Status not_found() {
   return Status(ErrorCode::kNotFound, "No such file or directory");
 }
 
-}  // namespace
-
-namespace {
+/// Whether the name lies below the directory. Either may have slashes and dots that mean nothing.
+Result<bool> is_below(std::string_view name, std::string_view directory) {
+  STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> parts, wire::split_path(name));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> above, wire::split_path(directory));
+  return parts.size() > above.size() && std::equal(above.begin(), above.end(), parts.begin());
+}
 
 /// The secret is in the file: nobody but the server's user may read it.
 Status keep_from_others(const std::string& path) {
@@ -237,7 +240,7 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
     return std::optional<uint64_t>();
   }
   if (source.is_directory) {
-    const bool into_itself = names.to.starts_with(names.from + "/");
+    STRIA_ASSIGN_OR_RETURN(const bool into_itself, is_below(names.to, names.from));
     if (into_itself || target.inode != 0) {
       return Status(ErrorCode::kInvalidArgument, into_itself ? "a directory can't move into itself" : "the new name is taken");
     }

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "server/objects/store_directory.hpp"
 #include "wire/key.hpp"
 
 namespace stria::server {
@@ -29,7 +30,10 @@ Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory, siz
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
       return Status::from_errno(errno, "make '" + path + "'");
     }
+    // A server that was killed may have left names there that it had not synced.
+    objects->unsynced_folders_[folder] = true;
   }
+  STRIA_RETURN_IF_ERROR(sync_directory(directory));
   return objects;
 }
 
@@ -125,18 +129,11 @@ Status Objects::sync(uint64_t file) {
   if (!unsynced_folders_[folder].exchange(false)) {
     return {};
   }
-  const std::string path = folder_path(folder);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int result = descriptor < 0 ? -1 : fsync(descriptor);
-  const int error_number = errno;
-  if (descriptor >= 0) {
-    ::close(descriptor);
-  }
-  if (result != 0) {
+  const Status outcome = sync_directory(folder_path(folder));
+  if (!outcome.ok()) {
     unsynced_folders_[folder] = true;
-    return Status::from_errno(error_number, "sync '" + path + "' on the server");
   }
-  return {};
+  return outcome;
 }
 
 Status Objects::remove(uint64_t file) {

@@ -28,16 +28,17 @@ std::string hex(const wire::Identity& identity) {
   return text;
 }
 
-bool sync_directory(const std::string& path) {
+}  // namespace
+
+Status sync_directory(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+  const Status outcome = done ? Status() : Status::from_errno(errno, "sync '" + path + "' on the server");
   if (descriptor >= 0) {
     ::close(descriptor);
   }
-  return done;
+  return outcome;
 }
-
-}  // namespace
 
 StoreDirectory::StoreDirectory(StoreDirectory&& other) noexcept
     : path_(std::move(other.path_)), identity_(other.identity_), descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -103,8 +104,8 @@ Status StoreDirectory::make_identity() {
   std::error_code error;
   std::filesystem::create_directory(data_path(), error);
   const bool written = !error && pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
-                       fsync(descriptor_) == 0 && sync_directory(path_);
-  return written ? Status() : Status::from_errno(errno == 0 ? EIO : errno, "make a store");
+                       fsync(descriptor_) == 0;
+  return written ? sync_directory(path_) : Status::from_errno(errno == 0 ? EIO : errno, "make a store");
 }
 
 }  // namespace stria::server

@@ -1,7 +1,7 @@
 // The directory in which a server keeps its part of a store. Checks what it is, and that no other
 // server uses it.
 //
-//   stria_store     "stria store 2", then the server's identity; locked while the server runs
+//   stria_store     "stria store 3", then the server's identity; locked while the server runs
 //   names.sqlite    the manager's, see names.hpp
 //   data/xx/…       the objects and their checksums, see docs/formats/store.md
 //
@@ -14,6 +14,9 @@
 #include "wire/messages.hpp"
 
 namespace stria::server {
+
+/// The names in the directory survive a power loss.
+Status sync_directory(const std::string& path);
 
 class StoreDirectory {
  public:

@@ -1,10 +1,13 @@
-// stria cp: copies a file into a store or a pool, out of it, or within.
+// stria cp: copies files and directories into a store or a pool, out of it, or within.
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
+#include <span>
 
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
+#include "store/places.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"
 
@@ -15,8 +18,8 @@ namespace {
 constexpr int64_t kBlockBytes = int64_t{8} << 20;
 
 struct Arguments {
-  std::string from;
-  std::string to;
+  std::vector<std::string> paths;  // the last is the target
+  bool recursive = false;
   bool sync = false;
 };
 
@@ -47,11 +50,42 @@ void copy_bytes(storage::File& from, storage::File& to) {
   }
 }
 
-/// When the target is a directory, the copy goes there under the old name.
-std::string target_of(const Arguments& arguments) {
-  const bool names_directory = arguments.to.ends_with('/');
-  const bool at_root = storage::is_remote_path(arguments.to) && is_root(arguments.to);
-  return names_directory || at_root ? joined(arguments.to, storage::file_name_of(arguments.from)) : arguments.to;
+void copy(const std::string& from, const std::string& to, const Arguments& arguments) {
+  const PlaceKind kind = kind_of(from);
+  if (kind != PlaceKind::kDirectory) {
+    copy_file(from, to, arguments.sync);
+    return;
+  }
+  if (!arguments.recursive) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory: copy it with -r", from));
+  }
+  make_directories(to);
+  for (const std::string& name : names_in(from)) {
+    const std::string below = joined(from, name);
+    std::error_code ignored;
+    if (!storage::is_remote_path(below) && std::filesystem::is_symlink(below, ignored) &&
+        kind_of(below) == PlaceKind::kDirectory) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("'{}' is a link to a directory, which may lead round in a circle", below));
+    }
+    copy(below, joined(to, name), arguments);
+  }
+}
+
+int run(const Arguments& arguments) {
+  const std::string& to = arguments.paths.back();
+  const std::span<const std::string> sources(arguments.paths.data(), arguments.paths.size() - 1);
+  if (sources.size() > 1 && !to.ends_with('/') && kind_of(to) != PlaceKind::kDirectory) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no directory, and several files can't have one name", to));
+  }
+  for (const std::string& from : sources) {
+    const std::string target = target_of(from, to);
+    if (lies_in(target, from)) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' can't be copied into itself", from));
+    }
+    copy(from, target, arguments);
+  }
+  return kDone;
 }
 
 }  // namespace
@@ -82,18 +116,17 @@ void copy_file(const std::string& from_path, const std::string& target, bool syn
 
 void add_cp(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("cp", "copy a file into a store or a pool, out of it, or within");
-  command->add_option("from", arguments->from, "a path, of this machine, stria://SERVER/PATH or rados://POOL/PATH")
+  CLI::App* command = app.add_subcommand("cp", "copy files into a store or a pool, out of it, or within");
+  command
+      ->add_option("paths", arguments->paths,
+                   "from where, one or several, and to where: paths of this machine, stria://SERVER/PATH or rados://POOL/PATH; "
+                   "into a directory, or one that is to be with a / at its end")
       ->required()
+      ->expected(2, -1)
       ->check(not_empty());
-  command->add_option("to", arguments->to, "the same; with a / at its end a directory")->required()->check(not_empty());
-  command->add_flag("--sync", arguments->sync, "return when the copy survives a power loss");
-  command->callback([=, &action] {
-    action = [=](MPI_Comm) {
-      copy_file(arguments->from, target_of(*arguments), arguments->sync);
-      return kDone;
-    };
-  });
+  command->add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
+  command->add_flag("--sync", arguments->sync, "return when the copies survive a power loss");
+  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -4,6 +4,7 @@
 
 #include "storage/rados/rados_driver.hpp"
 #include "storage/rados/rados_path.hpp"
+#include "store/described_name.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 struct Arguments {
   std::string path;
   bool details = false;
+  bool as_json = false;
 };
 
 std::string line(const std::string& url, const std::string& name, bool is_directory, bool details) {
@@ -37,14 +39,27 @@ std::string line(const std::string& url, const std::string& name, bool is_direct
                      attributes.place.slots.size(), readable(attributes.place.stripe_bytes), made, shown);
 }
 
+nlohmann::json object(const std::string& url, const std::string& name, bool is_directory, bool details) {
+  nlohmann::json described = details ? described_name(url) : nlohmann::json{{"directory", is_directory}};
+  described["name"] = name;
+  return described;
+}
+
 int run(const Arguments& arguments) {
+  const bool of_file = !is_directory(arguments.path);
+  const auto entries = of_file ? std::vector<wire::Listed::Entry>{{arguments.path, false}} : entries_of(arguments.path);
   std::string text;
-  if (!is_directory(arguments.path)) {
-    text = line(arguments.path, arguments.path, false, arguments.details);
-  } else {
-    for (const wire::Listed::Entry& entry : entries_of(arguments.path)) {
-      text += line(joined(arguments.path, entry.name), entry.name, entry.is_directory, arguments.details);
+  nlohmann::json objects = nlohmann::json::array();
+  for (const wire::Listed::Entry& entry : entries) {
+    const std::string url = of_file ? arguments.path : joined(arguments.path, entry.name);
+    if (arguments.as_json) {
+      objects.push_back(object(url, entry.name, entry.is_directory, arguments.details));
+    } else {
+      text += line(url, entry.name, entry.is_directory, arguments.details);
     }
+  }
+  if (arguments.as_json) {
+    text = objects.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   std::fputs(text.c_str(), stdout);
   return kDone;
@@ -59,6 +74,7 @@ void add_ls(CLI::App& app, Action& action) {
   command->add_flag(
       "-l,--long", arguments->details,
       "also mode, owner, group, bytes, servers and stripes, and when they were made; in a pool bytes and objects");
+  command->add_flag("--json", arguments->as_json, "answer in JSON; with -l all that stat tells of each");
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
 }
 

@@ -1,6 +1,7 @@
 // stria mv: renames a file within a store or a pool.
 #include "storage/rados/rados_path.hpp"
 #include "storage/registry.hpp"
+#include "store/places.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -17,10 +18,11 @@ bool needs_copy(const std::string& from, const std::string& to) {
   return source.pool != target.pool || source.directory != target.directory;
 }
 
-int run(const std::string& from, const std::string& to) {
+int run(const std::string& from, const std::string& where) {
   if (is_root(from)) {
     throw Error(ErrorCode::kInvalidArgument, "'" + from + "' is a root, which keeps its name");
   }
+  const std::string to = target_of(from, where);
   if (needs_copy(from, to)) {
     copy_file(from, to, true);
     remove_name(from);
@@ -38,7 +40,8 @@ void add_mv(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("mv", "give a file or a directory of a store another name, replacing a file that had it");
   command->add_option("from", *from, "stria://SERVER/PATH, or rados://POOL/PATH for a file")->required();
-  command->add_option("to", *to, "the same store, or any pool of the cluster")->required();
+  command->add_option("to", *to, "the same store, or any pool of the cluster; a directory keeps its name and takes it in")
+      ->required();
   command->callback([=, &action] { action = [=](MPI_Comm) { return run(*from, *to); }; });
 }
 

@@ -59,9 +59,8 @@ sigset_t ending_signals() {
 
 using Servers = std::vector<std::unique_ptr<server::Server>>;
 
-Servers start_cluster(const Arguments& arguments) {
+Servers start_cluster(const Arguments& arguments, server::ServerOptions options) {
   Servers servers;
-  server::ServerOptions options = options_of(arguments);
   for (int i = 0; i < arguments.cluster; ++i) {
     options.directory = fmt::format("{}/{}", arguments.directory, i);
     servers.push_back(server::Server::start(options).value());
@@ -75,19 +74,22 @@ Servers start_cluster(const Arguments& arguments) {
 int run(const Arguments& arguments) {
   const sigset_t signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const server::ServerOptions options = options_of(arguments);
   Servers servers;
   if (arguments.cluster > 0) {
-    servers = start_cluster(arguments);
+    servers = start_cluster(arguments, options);
     fmt::print("stria://{}\n", servers[0]->address());
   } else {
-    servers.push_back(server::Server::start(options_of(arguments)).value());
+    servers.push_back(server::Server::start(options).value());
     fmt::print("{}{}\n", arguments.join.empty() ? "stria://" : "server ", servers[0]->address());
   }
   std::fflush(stdout);
   if (!arguments.metrics.empty()) {
     fmt::print(stderr, "stria: figures for Prometheus at http://{}/metrics\n", servers[0]->metrics_address());
   }
-  fmt::print(stderr, "stria: serving '{}'; Ctrl-C or SIGTERM ends it\n", arguments.directory);
+  const bool knows_clients = options.key != nullptr || options.munge != nullptr;
+  fmt::print(stderr, "stria: serving '{}'{}; Ctrl-C or SIGTERM ends it\n", arguments.directory,
+             knows_clients ? "" : " to programs of this machine only, as there is no key (--key)");
   int signal = 0;
   sigwait(&signals, &signal);
   servers.clear();

@@ -2,10 +2,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "storage/rados/rados_driver.hpp"
 #include "storage/rados/rados_path.hpp"
+#include "store/described_name.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"
 
@@ -69,7 +68,7 @@ std::string store_text(const std::string& url, const json& description) {
 
 int run(const std::string& url, bool as_json) {
   const bool in_pool = storage::is_rados_path(url);
-  const json description = in_pool ? describe_in_pool(url) : describe(url);
+  const json description = described_name(url);
   std::string text = description.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   if (!as_json) {
     text = in_pool ? pool_text(url, description) : store_text(url, description);
@@ -79,6 +78,10 @@ int run(const std::string& url, bool as_json) {
 }
 
 }  // namespace
+
+json described_name(const std::string& url) {
+  return storage::is_rados_path(url) ? describe_in_pool(url) : describe(url);
+}
 
 void add_stat(CLI::App& app, Action& action) {
   auto path = std::make_shared<std::string>();

@@ -109,7 +109,7 @@ class Rates {
 };
 
 std::string table(const Moment& now, const Moment* before) {
-  std::string text = fmt::format("{:<4}{:<24}{:>8}{:>7}{:>12}{:>12}{:>12}{:>7}{:>8}{:>18}  {}\n", "", "server", "up for",
+  std::string text = fmt::format("{:<4}{:<24}{:>8}{:>7}{:>12}{:>12}{:>12}{:>7}{:>8}{:>22}  {}\n", "", "server", "up for",
                                  "conns", "requests/s", "write/s", "read/s", "queue", "errors", "free", "state");
   for (size_t i = 0; i < now.servers.size(); ++i) {
     const ServerState& server = now.servers[i];
@@ -124,7 +124,7 @@ std::string table(const Moment& now, const Moment* before) {
     const int64_t queue = server["disk_queue"] + server["manager_queue"] + server["buffers_waiting"] +
                           server["message_bytes_waiting"] + server["description_bytes_waiting"];
     const std::string free = readable(server["space_free_bytes"]) + " of " + readable(server["space_bytes"]);
-    text += fmt::format("{:>8}{:>7}{:>12.1f}{:>12}{:>12}{:>7}{:>8}{:>18}  {}{}\n", duration(server["uptime_seconds"]),
+    text += fmt::format("{:>8}{:>7}{:>12.1f}{:>12}{:>12}{:>7}{:>8}{:>22}  {}{}\n", duration(server["uptime_seconds"]),
                         server["connections"], rates.requests(), readable(rates.bytes("written_bytes_total")),
                         readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"), free,
                         state_of(server.known), server["manager"] != 0 ? ", manager" : "");

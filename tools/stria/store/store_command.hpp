@@ -20,6 +20,7 @@ void add_ls(CLI::App& app, Action& action);
 void add_cp(CLI::App& app, Action& action);
 void add_rm(CLI::App& app, Action& action);
 void add_mv(CLI::App& app, Action& action);
+void add_mkdir(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 void add_chmod(CLI::App& app, Action& action);  ///< also chown
 void add_key(CLI::App& app, Action& action);

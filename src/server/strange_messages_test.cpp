@@ -1,0 +1,146 @@
+// Clients and servers that say what no honest one of this version does.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "server/clients_test.hpp"
+#include "server/cluster_test.hpp"
+#include "storage/conformance_test.hpp"
+#include "storage/striped/striped_driver.hpp"
+
+namespace stria::server {
+namespace {
+
+using storage::StripedDriver;
+using testing::Cluster;
+using testing::noise;
+using testing::raw_connection;
+
+/// A real server answers malformed bodies of each kind with an error, and the connection goes on.
+TEST(StrangeMessages, GreetedClientsThatSendNonsenseGetErrors) {
+  Cluster cluster(1);
+  storage::ServerLink link(wire::Address::parse(cluster.address()).value(), nullptr);
+  const auto soon = [] { return storage::Clock::now() + std::chrono::seconds(10); };
+  STRIA_EXPECT_OK(link.connect(soon()));
+  for (uint16_t kind = 0x10; kind < 0x30; ++kind) {
+    if (kind == 0x18 || kind == 0x19 || kind == 0x2a) {
+      continue;  // their body is empty, or not read
+    }
+    for (const size_t bytes : {0, 3, 40, 1000}) {
+      const Status answer = link.ask(static_cast<wire::Kind>(kind), noise(bytes, kind), soon()).status();
+      EXPECT_FALSE(answer.ok()) << kind;
+      EXPECT_NE(answer.code(), ErrorCode::kIo) << kind << ": " << answer.message();
+    }
+  }
+}
+
+/// A client of another version reads the server's version in the head of its answer.
+TEST(StrangeMessages, AClientOfAnotherVersionIsToldWhichTheServerSpeaks) {
+  Cluster cluster(1);
+  const int socket = raw_connection(cluster.address());
+  wire::Header header;
+  header.kind = wire::Kind::kHello;
+  std::vector<std::byte> head = wire::encode_head(header, noise(40, 1));
+  constexpr size_t kVersionPlace = 4;
+  head[kVersionPlace] = std::byte{wire::kVersion + 1};
+  ASSERT_EQ(send(socket, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
+  std::array<std::byte, wire::kHeaderBytes> answer{};
+  ASSERT_EQ(recv(socket, answer.data(), answer.size(), MSG_WAITALL), static_cast<ssize_t>(answer.size()));
+  EXPECT_EQ(wire::decode_header(answer).value().kind, wire::Kind::kError);
+  ::close(socket);
+}
+
+/// What answers every client as a server of another version does.
+class LaterServer {
+ public:
+  LaterServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof place;
+    auto* address = reinterpret_cast<sockaddr*>(&place);
+    EXPECT_EQ(bind(socket_, address, bytes) + listen(socket_, 1), 0);
+    EXPECT_EQ(getsockname(socket_, address, &bytes), 0);
+    port_ = ntohs(place.sin_port);
+    thread_ = std::thread([this] {
+      const int client = accept(socket_, nullptr, nullptr);
+      std::vector<std::byte> head = wire::encode_head({}, {});
+      head[4] = std::byte{9};
+      EXPECT_EQ(send(client, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
+      std::array<char, 1024> rest{};
+      while (recv(client, rest.data(), rest.size(), 0) > 0) {
+      }
+      ::close(client);
+    });
+  }
+  LaterServer(const LaterServer&) = delete;
+  LaterServer& operator=(const LaterServer&) = delete;
+  ~LaterServer() {
+    shutdown(socket_, SHUT_RDWR);  // if nobody came
+    thread_.join();
+    ::close(socket_);
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int socket_;
+  uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+TEST(StrangeMessages, AServerOfAnotherVersionIsNamedAtOnce) {
+  const LaterServer server;
+  StripedDriver driver;
+  const auto begin = storage::Clock::now();
+  const Status told = driver.open("stria://" + server.address() + "/f", {}).status();
+  EXPECT_LT(storage::Clock::now() - begin, std::chrono::seconds(4)) << "waiting would not help";
+  for (const std::string& part : {server.address(), std::string("version 9"), std::to_string(wire::kVersion)}) {
+    EXPECT_NE(told.message().find(part), std::string::npos) << told.message();
+  }
+}
+
+/// Two ways to write the names of one directory: it would become its own parent, and be lost.
+TEST(StrangeMessages, ADirectoryDoesNotMoveIntoItself) {
+  Cluster cluster(1);
+  storage::ServerLink link(wire::Address::parse(cluster.address()).value(), nullptr);
+  const auto soon = [] { return storage::Clock::now() + std::chrono::seconds(10); };
+  STRIA_EXPECT_OK(link.connect(soon()));
+  STRIA_EXPECT_OK(link.ask(wire::Kind::kMakeDirectory, wire::encode(wire::NewDirectory{"/a/b", 0755}), soon()).status());
+  for (const auto& [from, to] : {std::pair("/a", "/a/c"), {"/a/", "/a/c"}, {"//a", "/./a/b/c"}, {"/a/.", "/a/b/c/d"}}) {
+    const Status told = link.ask(wire::Kind::kRename, wire::encode(wire::Rename{from, to}), soon()).status();
+    EXPECT_EQ(told.code(), ErrorCode::kInvalidArgument) << from << " to " << to << ": " << told.message();
+  }
+  STRIA_EXPECT_OK(link.ask(wire::Kind::kRename, wire::encode(wire::Rename{"/a/", "/ab"}), soon()).status());
+  STRIA_EXPECT_OK(link.ask(wire::Kind::kStat, wire::encode(wire::Path{"/ab/b"}), soon()).status());
+}
+
+/// Names of clients are keys of a table, and never names in the server's file system.
+TEST(StrangeMessages, PathsStayInTheStore) {
+  Cluster cluster(1);
+  storage::ServerLink link(wire::Address::parse(cluster.address()).value(), nullptr);
+  const auto soon = [] { return storage::Clock::now() + std::chrono::seconds(10); };
+  STRIA_EXPECT_OK(link.connect(soon()));
+  for (const std::string path : {"/..", "/../x", "../../x", "/a/../../x", "/a/b/..", "/a/../a"}) {
+    SCOPED_TRACE(path);
+    wire::Open request;
+    request.path = path;
+    request.mode = wire::OpenMode::kCreate;
+    request.handle = 1;
+    for (const auto& [kind, body] : {std::pair(wire::Kind::kOpen, wire::encode(request)),
+                                     {wire::Kind::kMakeDirectory, wire::encode(wire::NewDirectory{path, 0777})},
+                                     {wire::Kind::kRename, wire::encode(wire::Rename{"/", path})},
+                                     {wire::Kind::kList, wire::encode(wire::List{path, ""})}}) {
+      EXPECT_FALSE(link.ask(kind, body, soon()).ok());
+    }
+  }
+  STRIA_EXPECT_OK(link.ask(wire::Kind::kMakeDirectory, wire::encode(wire::NewDirectory{"/etc/x", 0777}), soon()).status());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cluster.data(0))) {
+    EXPECT_FALSE(entry.is_regular_file()) << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace stria::server

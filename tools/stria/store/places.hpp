@@ -1,0 +1,29 @@
+// Paths of this machine, of stores and of pools alike: what cp and mv take.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stria::tool {
+
+enum class PlaceKind { kNothing, kFile, kDirectory };
+
+/// What has that name. Throws stria::Error, kInvalidArgument for what is neither a file nor a
+/// directory.
+PlaceKind kind_of(const std::string& path);
+
+/// Where `from` goes when it is copied or moved to `to`: into it, if `to` is a directory or ends in
+/// a slash.
+std::string target_of(const std::string& from, const std::string& to);
+
+/// The names in a directory, sorted.
+std::vector<std::string> names_in(const std::string& directory);
+
+/// Makes a directory, and those that are missing above it. One that is there already will do. In a
+/// pool directories come with their files.
+void make_directories(const std::string& path);
+
+/// True when `path` lies below `directory`, or is it.
+bool lies_in(const std::string& path, const std::string& directory);
+
+}  // namespace stria::tool
