@@ -1,4 +1,4 @@
-"""The example for openPMD in the hands of the standard's programs, where they are installed."""
+"""The example for openPMD in the hands of the standard's programs."""
 
 import pathlib
 import subprocess
@@ -6,6 +6,8 @@ import sys
 
 import h5py
 import numpy as np
+import openpmd_api as api
+import openpmd_viewer
 import pytest
 import stria_program
 
@@ -49,7 +51,6 @@ def test_what_the_standard_requires_is_there(path):
 
 
 def test_openpmd_api_reads_it(path):
-    api = pytest.importorskip("openpmd_api")
     series = api.Series(str(path.parent / "data%08T.h5"), api.Access.read_only)
     step = series.iterations[0]
     mesh = step.meshes["density"]
@@ -62,8 +63,7 @@ def test_openpmd_api_reads_it(path):
 
 
 def test_openpmd_viewer_reads_it(path):
-    viewer = pytest.importorskip("openpmd_viewer")
-    series = viewer.OpenPMDTimeSeries(str(path.parent), check_all_files=True)
+    series = openpmd_viewer.OpenPMDTimeSeries(str(path.parent), check_all_files=True)
     values, info = series.get_field("density", iteration=0)
     np.testing.assert_array_equal(values, density())
     assert info.axes == {0: "z", 1: "y", 2: "x"} and info.dz == 0.5
