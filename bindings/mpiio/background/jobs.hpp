@@ -37,8 +37,8 @@ struct Job {
   bool ended_here = false;  ///< all ranks of this node have done their part
   int error_class_here = MPI_SUCCESS;
   std::shared_ptr<Job> finished_before;  ///< of those of which MPI may not know
-  bool noted = false;                    ///< MPI has completed the request in the call that runs (Completions)
-  std::shared_ptr<Job> noted_before;     ///< of those
+  bool noted = false;                    ///< MPI completes the request in a call that runs
+  std::shared_ptr<Job> noted_before;     ///< of those of this call (Completions)
   int64_t board_number = kAlone;         ///< of a collective whose ranks agree on the boards
   static constexpr int64_t kAlone = -1;
 };
