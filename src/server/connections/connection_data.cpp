@@ -45,9 +45,6 @@ constexpr int64_t kDescriptionFactor = 64;
 constexpr int64_t kSmallDescriptionBytes = 256;
 // From this size on a run is sent as it lies in the system's cache.
 constexpr int64_t kWorthViewBytes = int64_t{32} << 10;
-// A mapping by itself makes the disk read 128 KiB at a time, and waits for each.
-constexpr int64_t kAheadBytes = int64_t{1} << 20;
-constexpr int64_t kAheadStepBytes = int64_t{256} << 10;
 
 /// Gives places of a slot, in the request's order, up to where the slot's bytes end.
 class Places {
@@ -84,24 +81,11 @@ class Places {
     find_next(looks);
     ByteRange taken;
     if (next_.size() >= least) {
-      run_end_ = next_.end;
       taken = {next_.begin, std::min(next_.end, next_.begin + most)};
       next_.begin = taken.end;
       find_next(looks);
     }
     return taken;
-  }
-
-  /// What the disk may begin to read when these bytes of a run were taken: so much of a long run
-  /// that the disk is always ahead of the network. Nothing is given twice.
-  ByteRange read_ahead(ByteRange taken) {
-    const bool goes_on = taken.begin <= announced_ && announced_ <= run_end_;
-    const ByteRange ahead{goes_on ? announced_ : taken.begin, std::min(run_end_, taken.end + kAheadBytes)};
-    if (taken.empty() || (ahead.size() < kAheadStepBytes && (!goes_on || ahead.end < run_end_))) {
-      return {};
-    }
-    announced_ = ahead.end;
-    return ahead;
   }
 
  private:
@@ -115,8 +99,6 @@ class Places {
   wire::SlotWalk walk_;
   int64_t end_;
   ByteRange next_;
-  int64_t run_end_ = 0;
-  int64_t announced_ = -1;
   std::vector<ByteRange> places_;
 };
 
@@ -243,9 +225,6 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   header.kind = wire::reply_to(Kind::kRead);
   do {
     const ByteRange run = places.take_long(kWorthViewBytes, wire::kMaxPayloadBytes);
-    if (object != nullptr) {
-      object->will_read(places.read_ahead(run));
-    }
     std::optional<Object::View> view;
     outcome = view_of(object.get(), run, view);
     int64_t bytes = run.size();

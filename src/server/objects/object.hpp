@@ -60,8 +60,6 @@ class Object {
   };
   /// None when the place must be read instead. kCorrupted as read().
   Result<std::optional<View>> view(ByteRange place);
-  /// The disk may begin to read these bytes.
-  void will_read(ByteRange range) const;
   /// To be called when the view was sent. If a write came between, the receiver may ask again: for
   /// some seconds there are no views then.
   void sent(const View& view);

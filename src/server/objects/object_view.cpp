@@ -1,6 +1,4 @@
 // Long runs are sent from the system's cache, without a copy of the server's own.
-#include <fcntl.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -61,13 +59,6 @@ Result<std::optional<Object::View>> Object::view(ByteRange place) {
   }
   found = std::move(made);
   return found;
-}
-
-void Object::will_read(ByteRange range) const {
-  if (!range.empty()) {
-    // Without it the bytes come all the same.
-    static_cast<void>(posix_fadvise(descriptor_, range.begin, range.size(), POSIX_FADV_WILLNEED));
-  }
 }
 
 void Object::sent(const View& view) {
