@@ -71,6 +71,15 @@ void echo_one(const Child& child, const std::vector<std::byte>& data, std::vecto
   need(receive_all(child.socket_of_ours(), back.data(), kRequestBytes), "no echo");
 }
 
+/// Cycle -1 only warms up.
+void add_times(Figures& figures, int cycle, double echo_s, double write_s, double read_s) {
+  if (cycle >= 0) {
+    figures.add("echo_s", echo_s);
+    figures.add("write_s", write_s);
+    figures.add("read_s", read_s);
+  }
+}
+
 }  // namespace
 
 void measure_latency(const Arguments& arguments, storage::Driver& driver, Figures& figures) {
@@ -84,11 +93,7 @@ void measure_latency(const Arguments& arguments, storage::Driver& driver, Figure
     const double write = median_time(arguments.size, [&](int64_t i) { write_one(*file, i, data); });
     const double read = median_time(arguments.size, [&](int64_t i) { read_one(*file, i, back); });
     need(data == back, "what was read is not what was written");
-    if (cycle >= 0) {
-      figures.add("echo_s", echo);
-      figures.add("write_s", write);
-      figures.add("read_s", read);
-    }
+    add_times(figures, cycle, echo, write, read);
   }
 }
 
@@ -113,11 +118,7 @@ void measure_rate(const Arguments& arguments, storage::Driver& driver, Figures& 
     const double write_s = time_of_all(arguments.size, write);
     const double read_s = time_of_all(arguments.size, read);
     need(data == back, "what was read is not what was written");
-    if (cycle >= 0) {
-      figures.add("echo_s", echo_s);
-      figures.add("write_s", write_s);
-      figures.add("read_s", read_s);
-    }
+    add_times(figures, cycle, echo_s, write_s, read_s);
   }
 }
 

@@ -42,6 +42,17 @@ Setting on_nodes(int ranks_per_node, access::Method method, bool compressed) {
   return setting;
 }
 
+/// Files that are whole in a place of their own before they reach theirs.
+Setting staged(int ranks_per_node) {
+  Setting setting = on_nodes(ranks_per_node, access::Method::kListIo, false);
+  setting.path = "/data/run.h5";
+  setting.hints.staging_place = "/near";
+  return setting;
+}
+
+/// By the thread, and in the call.
+const std::function<Status(WriteSession&)> kWays[] = {commit_and_wait, &WriteSession::commit};
+
 const std::pair<access::Method, bool> kKinds[] = {
     {access::Method::kListIo, false}, {access::Method::kTwoPhase, false}, {access::Method::kListIo, true}};
 
@@ -66,11 +77,8 @@ TEST_P(BackgroundFault, EveryMethodAndLimitGivesTheSameFile) {
 
 TEST_P(BackgroundFault, AStagedFileIsWholeAtItsPlaceOrLeavesTheOldOne) {
   const Bytes old(1000, std::byte{42});
-  Setting setting = on_nodes(GetParam(), access::Method::kListIo, false);
-  setting.path = "/data/run.h5";
-  setting.hints.staging_place = "/near";
-  const std::function<Status(WriteSession&)> ways[] = {commit_and_wait, &WriteSession::commit};
-  for (const auto& commit : ways) {
+  Setting setting = staged(GetParam());
+  for (const auto& commit : kWays) {
     fail_every_operation(setting, commit, old, [&](const Status& failure, const Bytes& after) {
       const std::string& words = failure.message();
       ASSERT_EQ(after == old, words.find("was not written") != std::string::npos) << words;
@@ -117,11 +125,8 @@ TEST_P(BackgroundFault, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
 // A place that can't reserve fills up while it is written to, by the call or by the thread.
 TEST_P(BackgroundFault, APlaceThatFillsUpFailsTheCommitAndLeavesTheOldFile) {
   const Bytes old(1000, std::byte{42});
-  Setting setting = on_nodes(GetParam(), access::Method::kListIo, false);
-  setting.path = "/data/run.h5";
-  setting.hints.staging_place = "/near";
-  const std::function<Status(WriteSession&)> ways[] = {commit_and_wait, &WriteSession::commit};
-  for (const auto& commit : ways) {
+  Setting setting = staged(GetParam());
+  for (const auto& commit : kWays) {
     for (const int64_t limit : {-1, 0}) {
       setting.hints.staging_limit_bytes = limit;
       setting.flushes = limit < 0 ? 0 : 1;
