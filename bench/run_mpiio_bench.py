@@ -13,7 +13,6 @@ import dataclasses
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,8 +23,7 @@ import command  # noqa: E402
 import patterns  # noqa: E402
 from command import say  # noqa: E402
 from mpiio import cases  # noqa: E402
-
-from mpiexec_env import mpiexec_environment  # noqa: E402
+from program_output import output_of  # noqa: E402
 
 TIMEOUT_S = 120
 OURS = "stria"
@@ -67,16 +65,7 @@ class Mpi:
         launch = self.launch(ranks, self.natives.get(implementation, []))
         if implementation == OURS:
             launch += ["env", f"LD_PRELOAD={self.library}"]
-        try:
-            done = subprocess.run(
-                launch + command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
-                stdin=subprocess.DEVNULL, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return None, f"no end after {TIMEOUT_S} s"
-        if done.returncode != 0:
-            return None, " | ".join((done.stdout + done.stderr).strip().splitlines()[:2])
-        return done.stdout, None
+        return output_of(launch + command, TIMEOUT_S)
 
 
 class Bench:

@@ -29,10 +29,11 @@ sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 import command  # noqa: E402
 import patterns  # noqa: E402
 from command import say  # noqa: E402
+from program_output import output_of  # noqa: E402
 from programs import DROP_IN, STRIA, first_of  # noqa: E402
 from servers import cases, chart, goals  # noqa: E402
 from servers.nodes import NodesStore  # noqa: E402
-from servers.store import SERVERS, Store, output_of, written_bytes  # noqa: E402
+from servers.store import SERVERS, TIMEOUT_S, Store, written_bytes  # noqa: E402
 
 PLAIN = first_of("bin/store_bench")
 QUANTITIES = ("write", "read")
@@ -58,7 +59,7 @@ class Bench:
         command = [*self.store.launch(clients), f"LD_PRELOAD={DROP_IN}"]
         result = os.path.join(self.options.out, "pattern_result.json")
         command += patterns.command(STRIA, pattern, size, call, directory=self.store.url, rounds=1, result=result, hints=hints)
-        text, why = output_of(command)
+        text, why = output_of(command, TIMEOUT_S)
         return (None, why) if text is None else (patterns.take(result), None)
 
     def run_method(self, experiment, size, method):
@@ -132,7 +133,7 @@ class Bench:
     def beside_plain(self, measure, size, cycles):
         """What store_bench tells of one measure, or None."""
         pid = str(self.store.process.pid)
-        text, why = output_of([PLAIN, measure, f"{self.store.url}/plain", pid, str(cycles), str(size)])
+        text, why = output_of([PLAIN, measure, f"{self.store.url}/plain", pid, str(cycles), str(size)], TIMEOUT_S)
         if text is None:
             self.problems.append(f"{measure} {size}: {why}")
             return None

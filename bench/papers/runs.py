@@ -6,12 +6,10 @@ import json
 import os
 import shlex
 import statistics
-import subprocess
 import tempfile
 
+from program_output import output_of
 from programs import DROP_IN, PEERS, STRIA, WRAPPERS
-
-from mpiexec_env import mpiexec_environment
 
 TIMEOUT_S = 600
 
@@ -32,16 +30,9 @@ def shown(word):
 
 def run(command, told):
     """Runs a program to its end. Raises Failed, which names it as `told`."""
-    try:
-        done = subprocess.run(
-            command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{told}: no end after {TIMEOUT_S} s") from None
-    if done.returncode != 0:
-        raise Failed(f"{told}: {' | '.join((done.stdout + done.stderr).strip().splitlines()[-2:])}")
-    return done
+    _, why = output_of(command, TIMEOUT_S, told=slice(-2, None))
+    if why is not None:
+        raise Failed(f"{told}: {why}")
 
 
 class Runs:

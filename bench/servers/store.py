@@ -7,31 +7,16 @@ import os
 import signal
 import subprocess
 
+from program_output import output_of
 from programs import STRIA
-
-from mpiexec_env import mpiexec_environment
 
 SERVERS = 8
 TIMEOUT_S = 600
 
 
-def output_of(command):
-    """(what the command printed, None), or (None, why not)."""
-    try:
-        done = subprocess.run(
-            command, env=mpiexec_environment(), capture_output=True, text=True, timeout=TIMEOUT_S,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return None, f"no end after {TIMEOUT_S} s"
-    if done.returncode != 0:
-        return None, " | ".join((done.stdout + done.stderr).strip().splitlines()[:2]) or f"exit {done.returncode}"
-    return done.stdout, None
-
-
 def written_bytes(url):
     """Clients' bytes that each server has written so far."""
-    text, why = output_of([STRIA, "status", "--json", url])
+    text, why = output_of([STRIA, "status", "--json", url], TIMEOUT_S)
     if text is None:
         raise OSError(why)
     return [server["figures"]["written_bytes_total"] for server in json.loads(text)]
