@@ -38,7 +38,7 @@ def draw_panel(axes, title, axis, series):
     axes.set_yscale("log")
     axes.set_ylabel("seconds", fontsize=7)
     axes.set_title(title, fontsize=8.5, loc="left")
-    axes.tick_params(labelsize=7)
+    axes.tick_params(which="both", labelsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 
