@@ -165,9 +165,12 @@ TEST_F(FileTest, TheUringDriverWritesTheSame) {
     for (const char* method : {"list_io", "two_phase"}) {
       File file = File::create(MPI_COMM_WORLD, path(std::string(driver) + method),
                                {.hints = {{"stria_driver", driver}, {"stria_method", method}, {"stria_direct", "enable"}}});
-      file.create_dataset("dens", ElementType::kFloat64, {400, 512})
+      file.create_dataset("dens", ElementType::kFloat64, {400, 512}, {.value_range = true})
           .put({{first, 0}, {count, 512}}, Memory(numbers.data(), count * 512));
       file.commit();
+      File reading = File::open(MPI_COMM_WORLD, path(std::string(driver) + method));
+      EXPECT_EQ(reading.attribute("dens", "minimum"), -100) << driver << " " << method;
+      EXPECT_EQ(reading.attribute("dens", "maximum"), 150) << driver << " " << method;
     }
   }
   auto bytes = [&](const std::string& name) {

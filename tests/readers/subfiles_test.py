@@ -73,6 +73,14 @@ def test_other_programs_see_one_file(work, parts):
     check(path)
 
 
+def test_the_benchmark_removes_files_with_their_parts(work):
+    directory = work / "bench"
+    directory.mkdir()
+    shape = [each for each in SHAPE if each != "--keep"]
+    run("flash", "io", *shape, "--dir", directory, "--hint", "stria_subfiles=2", ranks=3).succeeded()
+    assert not os.listdir(directory)
+
+
 @pytest.mark.parametrize("more", [[], ["--hint", "stria_direct=enable", "--hint", "stria_method=two_phase"]])
 def test_a_checkpoint_of_several_ranks_joins_to_what_one_file_is(work, more):
     directories = [work / "plain", work / "parted"]

@@ -74,7 +74,7 @@ TEST(ChunkGrid, RunsAreWhatAWalkOverElementsSays) {
 TEST(Shuffle, BytesOfEqualWeightComeTogether) {
   std::mt19937_64 random(6);
   for (const int64_t width : {1, 2, 3, 4, 8, 16}) {
-    for (const size_t size : {0, 1, 7, 8, 64, 128, 1000, 4099}) {
+    for (const size_t size : {0, 1, 7, 8, 64, 128, 1000, 1023, 1024, 4099}) {
       const Bytes in = random_bytes(random, size, 256);
       Bytes out(size), back(size);
       container::shuffle(in, out, width);
@@ -118,9 +118,13 @@ TEST(FilterPipeline, FletchersSumIsThatOfItsDescription) {
   }
 }
 
-TEST(FilterPipeline, WhatGoesInComesOut) {
+/// With libdeflate where it is installed, and without.
+class EachInflate : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(FilterPipeline, EachInflate, testing::Bool());
+
+TEST_P(EachInflate, WhatGoesInComesOut) {
   std::mt19937_64 random(8);
-  FilterPipeline pipeline;
+  FilterPipeline pipeline(GetParam());
   for (unsigned bits = 0; bits < 8; ++bits) {
     const Filters filters{.shuffle = (bits & 1) != 0, .deflate = (bits & 2) != 0, .fletcher32 = (bits & 4) != 0};
     const DatasetSpec spec = spec_of(filters, 8);
@@ -145,9 +149,9 @@ TEST(FilterPipeline, WhatGoesInComesOut) {
   }
 }
 
-TEST(FilterPipeline, DamagedChunksAreErrorsAndStayWithinTheirMemory) {
+TEST_P(EachInflate, DamagedChunksAreErrorsAndStayWithinTheirMemory) {
   std::mt19937_64 random(9);
-  FilterPipeline pipeline;
+  FilterPipeline pipeline(GetParam());
   const DatasetSpec spec = spec_of(Filters::compress(), 4);
   const Bytes chunk = random_bytes(random, 5000, 7);
   Bytes stored;

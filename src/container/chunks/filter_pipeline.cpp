@@ -7,9 +7,11 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "container/chunks/filters/scale_offset.hpp"
+#include "container/chunks/libdeflate.hpp"
 #include "container/chunks/shuffle.hpp"
 
 namespace stria::container {
@@ -51,6 +53,7 @@ bool is_sum_of(uint32_t sum, uint32_t stored) {
 struct FilterPipeline::Deflate {
   isal_zstream out{};
   inflate_state in{};
+  std::optional<Libdeflate> libdeflate;
   std::array<uint8_t, ISAL_DEF_LVL1_DEFAULT> tables{};
 };
 
@@ -73,7 +76,11 @@ struct FilterPipeline::Zstd {
   ZSTD_DCtx* in;
 };
 
-FilterPipeline::FilterPipeline() : deflate_(std::make_unique<Deflate>()) {}
+FilterPipeline::FilterPipeline(bool with_libdeflate) : deflate_(std::make_unique<Deflate>()) {
+  if (with_libdeflate) {
+    deflate_->libdeflate.emplace();
+  }
+}
 FilterPipeline::~FilterPipeline() = default;
 
 int64_t FilterPipeline::stored_bytes_max(int64_t chunk_bytes) {
@@ -103,6 +110,10 @@ bool FilterPipeline::deflate(std::span<const std::byte> chunk, std::vector<std::
 }
 
 Result<size_t> FilterPipeline::inflate(std::span<const std::byte> stored, std::span<std::byte> out) {
+  const std::optional<size_t> filled = deflate_->libdeflate ? deflate_->libdeflate->inflate(stored, out) : std::nullopt;
+  if (filled) {
+    return *filled;
+  }
   inflate_state& state = deflate_->in;
   isal_inflate_init(&state);
   state.crc_flag = ISAL_ZLIB;

@@ -2,8 +2,8 @@
 // zstd, Fletcher's sum.
 //
 // Problem: zlib's deflate is ten times slower than the storage.
-// Method: ISA-L, which makes the same format. A chunk that doesn't shrink is stored as it is, and
-// says so.
+// Method: ISA-L, which makes the same format, and libdeflate to read it where that is there. A
+// chunk that doesn't shrink is stored as it is, and says so.
 // Cost: three buffers of a chunk, and the compressor's tables.
 #pragma once
 
@@ -21,7 +21,8 @@ namespace stria::container {
 
 class FilterPipeline {
  public:
-  FilterPipeline();
+  /// Without libdeflate, ISA-L inflates.
+  explicit FilterPipeline(bool with_libdeflate = true);
   ~FilterPipeline();
   FilterPipeline(const FilterPipeline&) = delete;
   FilterPipeline& operator=(const FilterPipeline&) = delete;

@@ -9,6 +9,9 @@ namespace stria::container {
 namespace {
 
 constexpr size_t kLanes = 16;  // elements at once
+// Planes of a large chunk begin in the same set of the cache. A store of whole lines leaves none of
+// them there half-written.
+constexpr size_t kLineBytes = 64;
 using Bytes = uint8_t __attribute__((vector_size(kLanes)));
 
 // Writes the bytes of the first half and of the second one in turn. An index of a byte then has its
@@ -29,15 +32,20 @@ void interleave(std::array<Bytes, kWidth>& rows) {
 // Both return how many elements are done.
 template <size_t kWidth>
 size_t shuffle_many(const std::byte* in, std::byte* out, size_t count) {
+  constexpr size_t kGroups = kLineBytes / kLanes;
   size_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) {
-    std::array<Bytes, kWidth> rows;
-    std::memcpy(rows.data(), in + at * kWidth, sizeof rows);
-    for (size_t step = 1; step < kLanes; step *= 2) {
-      interleave(rows);
+  for (; at + kLineBytes <= count; at += kLineBytes) {
+    std::array<std::array<Bytes, kWidth>, kGroups> groups;
+    for (size_t group = 0; group < kGroups; ++group) {
+      std::memcpy(&groups[group], in + (at + group * kLanes) * kWidth, sizeof groups[group]);
+      for (size_t step = 1; step < kLanes; step *= 2) {
+        interleave(groups[group]);
+      }
     }
     for (size_t byte = 0; byte < kWidth; ++byte) {
-      std::memcpy(out + byte * count + at, &rows[byte], kLanes);
+      for (size_t group = 0; group < kGroups; ++group) {
+        std::memcpy(out + byte * count + at + group * kLanes, &groups[group][byte], kLanes);
+      }
     }
   }
   return at;
@@ -61,17 +69,19 @@ size_t unshuffle_many(const std::byte* in, std::byte* out, size_t count) {
 
 // The number of elements whose bytes were moved, many at once; the rest are left to the caller.
 size_t shuffle_most(const std::byte* in, std::byte* out, size_t count, size_t width) {
-  return width == 8   ? shuffle_many<8>(in, out, count)
-         : width == 4 ? shuffle_many<4>(in, out, count)
-         : width == 2 ? shuffle_many<2>(in, out, count)
-                      : 0;
+  return width == 8    ? shuffle_many<8>(in, out, count)
+         : width == 16 ? shuffle_many<16>(in, out, count)
+         : width == 4  ? shuffle_many<4>(in, out, count)
+         : width == 2  ? shuffle_many<2>(in, out, count)
+                       : 0;
 }
 
 size_t unshuffle_most(const std::byte* in, std::byte* out, size_t count, size_t width) {
-  return width == 8   ? unshuffle_many<8>(in, out, count)
-         : width == 4 ? unshuffle_many<4>(in, out, count)
-         : width == 2 ? unshuffle_many<2>(in, out, count)
-                      : 0;
+  return width == 8    ? unshuffle_many<8>(in, out, count)
+         : width == 16 ? unshuffle_many<16>(in, out, count)
+         : width == 4  ? unshuffle_many<4>(in, out, count)
+         : width == 2  ? unshuffle_many<2>(in, out, count)
+                       : 0;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "container/netcdf/grow/growth.hpp"
 #include "container/netcdf/read/reader.hpp"
 #include "container/netcdf/write/layout.hpp"
 #include "container/netcdf/write/writer.hpp"
@@ -27,6 +28,11 @@ Result<std::unique_ptr<Writer>> NetcdfFormat::make_writer(const Layout& layout) 
 Result<std::unique_ptr<Reader>> NetcdfFormat::open(storage::File& file) const {
   STRIA_ASSIGN_OR_RETURN(auto reader, netcdf::NetcdfReader::open(file));
   return std::unique_ptr<Reader>(std::move(reader));
+}
+
+Result<std::unique_ptr<Growth>> NetcdfFormat::open_growth(storage::File& file) const {
+  STRIA_ASSIGN_OR_RETURN(auto growth, netcdf::NetcdfGrowth::open(file));
+  return std::unique_ptr<Growth>(std::move(growth));
 }
 
 }  // namespace stria::container

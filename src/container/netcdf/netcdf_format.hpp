@@ -20,6 +20,7 @@ class NetcdfFormat : public FileFormat {
   std::unique_ptr<Layout> make_layout() const override;
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
   Result<std::unique_ptr<Reader>> open(storage::File& file) const override;
+  Result<std::unique_ptr<Growth>> open_growth(storage::File& file) const override;
 
  private:
   std::optional<netcdf::Version> version_;

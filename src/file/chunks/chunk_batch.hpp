@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <vector>
 
+#include "base/buffer.hpp"
 #include "base/byte_range.hpp"
 
 namespace stria::file {
@@ -22,9 +23,13 @@ class ChunkBatch {
   void prepare(size_t count, int64_t chunk_bytes) {
     chunk_bytes_ = static_cast<size_t>(chunk_bytes);
     distance_ = static_cast<size_t>(distance(chunk_bytes));
-    memory_.resize(std::max(memory_.size(), count * distance_));
+    const auto bytes = static_cast<int64_t>(count * distance_);
+    if (!memory_ || memory_->size() < bytes) {
+      memory_.reset();
+      memory_.emplace(bytes);
+    }
   }
-  std::span<std::byte> chunk(size_t i) { return std::span(memory_).subspan(i * distance_, chunk_bytes_); }
+  std::span<std::byte> chunk(size_t i) { return {memory_->data() + i * distance_, chunk_bytes_}; }
 
  private:
   /// How far apart chunks lie: streams that share sets of a cache hinder each other.
@@ -35,7 +40,7 @@ class ChunkBatch {
     return bytes % kSets == 0 ? bytes + kLine : bytes;
   }
 
-  std::vector<std::byte> memory_;
+  std::optional<Buffer> memory_;
   size_t chunk_bytes_ = 0;
   size_t distance_ = 0;
 };

@@ -101,6 +101,12 @@ std::vector<SharedChunks> read_answers(const Comm::Messages& answers) {
 
 }  // namespace
 
+int owner_of(const std::vector<SharedChunks>& shared, int64_t chunk) {
+  const auto some = std::upper_bound(shared.begin(), shared.end(), chunk,
+                                     [](int64_t number, const SharedChunks& each) { return number < each.chunks.end; });
+  return some != shared.end() && some->chunks.contains(chunk) ? some->owner(chunk) : -1;
+}
+
 void tidy(ChunkRanges& ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   size_t kept = 0;

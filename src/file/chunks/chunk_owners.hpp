@@ -31,6 +31,9 @@ struct SharedChunks {
 /// ascending. Collective: yes, the error is agreed on.
 Result<std::vector<SharedChunks>> find_shared_chunks(Comm& comm, const ChunkRanges& mine, int64_t chunk_count);
 
+/// The rank that assembles a chunk of these; -1 for others.
+int owner_of(const std::vector<SharedChunks>& shared, int64_t chunk);
+
 /// Puts ranges in order and joins those that meet.
 void tidy(ChunkRanges& ranges);
 

@@ -1,7 +1,6 @@
 #include "file/chunks/chunk_packer.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "base/hash.hpp"
@@ -20,9 +19,9 @@ ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Tra
       parts_(transfers, catalog),
       pipelines_(static_cast<size_t>(threads)) {}
 
-Status ChunkPacker::pack(std::vector<PackedChunks>& packed) {
+Status ChunkPacker::pack(PackedFile& packed) {
   STRIA_RETURN_IF_ERROR(comm_.agree(or_out_of_memory([&] {
-    packed.resize(static_cast<size_t>(catalog_.size()));
+    packed.datasets.resize(static_cast<size_t>(catalog_.size()));
     touched_ = parts_.touched();
     return Status();
   })));
@@ -67,51 +66,60 @@ std::vector<int> ChunkPacker::shapes() const {
 // Who assembles what this rank has parts of.
 void ChunkPacker::divide(const std::vector<SharedChunks>& shared) {
   const std::vector<int> shape_of = shapes();
-  auto next = shared.begin();
   for (const ByteRange& range : touched_) {
     for (int64_t id = range.begin; id < range.end; ++id) {
-      while (next != shared.end() && next->chunks.end <= id) {
-        ++next;
-      }
-      if (next != shared.end() && next->chunks.contains(id) && next->owner(id) != comm_.rank()) {
-        others_.push_back(id);
-      } else {
-        const ChunkOfDataset chunk = parts_.chunk(id);
-        works_.push_back({shape_of[static_cast<size_t>(chunk.dataset)], chunk.number, chunk.dataset});
-      }
+      const ChunkOfDataset chunk = parts_.chunk(id);
+      const int owner = owner_of(shared, id);
+      std::vector<Work>& to = owner < 0 || owner == comm_.rank() ? works_ : others_;
+      to.push_back({shape_of[static_cast<size_t>(chunk.dataset)], chunk.number, chunk.dataset});
     }
   }
-  std::sort(works_.begin(), works_.end(), [](const Work& a, const Work& b) {
-    return std::tie(a.shape, a.number, a.dataset) < std::tie(b.shape, b.number, b.dataset);
-  });
+  for (std::vector<Work>* const works : {&works_, &others_}) {
+    std::sort(works->begin(), works->end(), [](const Work& a, const Work& b) {
+      return std::tie(a.shape, a.number, a.dataset) < std::tie(b.shape, b.number, b.dataset);
+    });
+  }
 }
 
 // A message is a row of parts: chunk, offset, bytes.
 Comm::Messages ChunkPacker::pack_for_others(const std::vector<SharedChunks>& shared) {
   std::map<int, FieldWriter> messages;
-  auto next = shared.begin();
-  std::vector<std::byte> bytes;
-  for (const int64_t id : others_) {
-    while (next->chunks.end <= id) {
-      ++next;
-    }
-    found_.clear();
-    parts_.find(parts_.chunk(id), found_);
-    for (const ChunkPart& part : found_) {
-      bytes.resize(static_cast<size_t>(part.bytes));
-      const access::StreamPart stream{part.transfer, part.begin, part.begin + part.bytes, bytes.data()};
-      set_.pack(std::span(&stream, 1));
-      FieldWriter& message = messages[next->owner(id)];
-      message.number(id);
-      message.number(part.offset);
-      message.bytes(bytes);
-    }
+  for (size_t first = 0; first < others_.size();) {
+    const size_t count = batch_size(others_, first, 1);
+    pack_parts(std::span(others_).subspan(first, count), shared, messages);
+    first += count;
   }
   Comm::Messages outgoing;
   for (auto& [rank, message] : messages) {
     outgoing.emplace_back(rank, message.take());
   }
   return outgoing;
+}
+
+void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<SharedChunks>& shared,
+                             std::map<int, FieldWriter>& messages) {
+  batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
+  found_.clear();
+  streams_.clear();
+  std::vector<size_t> ends;  // of the parts of each chunk
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const size_t begin = found_.size();
+    parts_.find({batch[i].dataset, batch[i].number}, found_);
+    for (const ChunkPart& part : std::span(found_).subspan(begin)) {
+      streams_.push_back({part.transfer, part.begin, part.begin + part.bytes, batch_.chunk(i).data() + part.offset});
+    }
+    ends.push_back(found_.size());
+  }
+  set_.pack(streams_);
+  for (size_t i = 0, part = 0; i < batch.size(); ++i) {
+    const int64_t id = parts_.id_of({batch[i].dataset, batch[i].number});
+    for (; part < ends[i]; ++part) {
+      FieldWriter& message = messages[owner_of(shared, id)];
+      message.number(id);
+      message.number(found_[part].offset);
+      message.bytes({streams_[part].packed, static_cast<size_t>(found_[part].bytes)});
+    }
+  }
 }
 
 void ChunkPacker::receive(const Comm::Messages& incoming) {
@@ -127,28 +135,28 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
                    [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
 }
 
-size_t ChunkPacker::batch_size(size_t first) const {
-  constexpr size_t kChunksForAThread = 4;
-  const size_t wanted = pipelines_.size() > 1 ? kChunksForAThread * pipelines_.size() : 1;
-  const size_t most = ChunkBatch::most(parts_.grid(works_[first].dataset).chunk_bytes());
+size_t ChunkPacker::batch_size(std::span<const Work> works, size_t first, size_t wanted) const {
+  const size_t most = ChunkBatch::most(parts_.grid(works[first].dataset).chunk_bytes());
   size_t last = first;
-  while (last < works_.size() && last - first < most && works_[last].shape == works_[first].shape &&
-         (works_[last].number == works_[first].number || last - first < wanted)) {
+  while (last < works.size() && last - first < most && works[last].shape == works[first].shape &&
+         (works[last].number == works[first].number || last - first < wanted)) {
     ++last;
   }
   return last - first;
 }
 
-Status ChunkPacker::pack_own(std::vector<PackedChunks>& packed) {
+Status ChunkPacker::pack_own(PackedFile& packed) {
+  constexpr size_t kChunksForAThread = 4;
+  const size_t wanted = pipelines_.size() > 1 ? kChunksForAThread * pipelines_.size() : 1;
   for (size_t first = 0; first < works_.size();) {
-    const size_t count = batch_size(first);
+    const size_t count = batch_size(works_, first, wanted);
     STRIA_RETURN_IF_ERROR(assemble(std::span(works_).subspan(first, count), packed));
     first += count;
   }
   return Status();
 }
 
-Status ChunkPacker::assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
+Status ChunkPacker::assemble(std::span<const Work> batch, PackedFile& packed) {
   batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
   contents_.clear();
   for (size_t done = 0; done < batch.size();) {
@@ -207,15 +215,18 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
 }
 
 // Passes the contents through the filters, and keeps what comes out in their order.
-Status ChunkPacker::store(std::span<const Work> batch, std::vector<PackedChunks>& packed) {
+Status ChunkPacker::store(std::span<const Work> batch, PackedFile& packed) {
   const bool side_by_side = pipelines_.size() > 1;
+  encoded_.resize(std::max(encoded_.size(), side_by_side ? batch.size() : 1));
+  const auto encode_into = [&](Encoded& to, int thread, size_t i) {
+    to.bytes.clear();
+    if (!contents_[i].bytes.empty()) {
+      to.chunk = encode(batch[i], contents_[i].bytes, thread, to.bytes);
+    }
+  };
   if (side_by_side) {
-    encoded_.resize(std::max(encoded_.size(), batch.size()));
     STRIA_RETURN_IF_ERROR(share_work(static_cast<int>(pipelines_.size()), batch.size(), [&](int thread, size_t i) {
-      encoded_[i].bytes.clear();
-      if (!contents_[i].bytes.empty()) {
-        encoded_[i].chunk = encode(batch[i], contents_[i].bytes, thread, encoded_[i].bytes);
-      }
+      encode_into(encoded_[i], thread, i);
       return Status();
     }));
   }
@@ -227,15 +238,11 @@ Status ChunkPacker::store(std::span<const Work> batch, std::vector<PackedChunks>
     if (content.bytes.empty()) {
       continue;
     }
-    PackedChunks& to = packed[static_cast<size_t>(batch[i].dataset)];
-    const int64_t begin = to.size();
-    if (side_by_side) {
-      to.bytes.insert(to.bytes.end(), encoded_[i].bytes.begin(), encoded_[i].bytes.end());
-      to.chunks.push_back(encoded_[i].chunk);
-    } else {
-      to.chunks.push_back(encode(batch[i], content.bytes, 0, to.bytes));
+    Encoded& encoded = encoded_[side_by_side ? i : 0];
+    if (!side_by_side) {
+      encode_into(encoded, 0, i);
     }
-    to.chunks.back().place.offset = begin;
+    packed.datasets[static_cast<size_t>(batch[i].dataset)].add(encoded.chunk, packed.memory.keep(encoded.bytes));
   }
   return Status();
 }
@@ -246,12 +253,10 @@ bool ChunkPacker::has_old_rows(const Work& work) const {
 
 SummedChunk ChunkPacker::encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out) {
   const DatasetEntry& dataset = catalog_[work.dataset];
-  const size_t begin = out.size();
   // Elements that have lost something once are not to lose more.
   const auto skipped = pipelines_[static_cast<size_t>(thread)].encode(dataset.spec, chunk, out, has_old_rows(work));
-  const std::span<const std::byte> stored = std::span(out).subspan(begin);
-  return {.place = {.number = work.number, .offset = 0, .bytes = static_cast<int64_t>(stored.size()), .skipped = skipped},
-          .sum = std::max<uint64_t>(hash_bytes(stored), 1)};
+  return {.place = {.number = work.number, .offset = 0, .bytes = static_cast<int64_t>(out.size()), .skipped = skipped},
+          .sum = std::max<uint64_t>(hash_bytes(out), 1)};
 }
 
 }  // namespace stria::file

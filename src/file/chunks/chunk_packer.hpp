@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,7 +38,7 @@ class ChunkPacker {
   /// Packs all chunks; `packed` gets, of each dataset of the catalog, those of this rank by
   /// increasing number. Collective: yes, the error is agreed on; a rank that has no packer calls
   /// Comm::agree() instead.
-  Status pack(std::vector<PackedChunks>& packed);
+  Status pack(PackedFile& packed);
 
  private:
   /// A chunk that this rank assembles. Those of datasets that are cut alike come together.
@@ -60,15 +61,18 @@ class ChunkPacker {
   std::vector<int> shapes() const;
   void divide(const std::vector<SharedChunks>& shared);
   Comm::Messages pack_for_others(const std::vector<SharedChunks>& shared);
+  /// The same chunk of several datasets, packed in one pass.
+  void pack_parts(std::span<const Work> batch, const std::vector<SharedChunks>& shared, std::map<int, FieldWriter>& messages);
   void receive(const Comm::Messages& incoming);
-  Status pack_own(std::vector<PackedChunks>& packed);
-  /// How many chunks from the `first` on are in memory together.
-  size_t batch_size(size_t first) const;
-  Status assemble(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  Status pack_own(PackedFile& packed);
+  /// How many chunks of `works` from the `first` on are in memory together: those of one number,
+  /// and `wanted` where there are so many.
+  size_t batch_size(std::span<const Work> works, size_t first, size_t wanted) const;
+  Status assemble(std::span<const Work> batch, PackedFile& packed);
   /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
-  Status store(std::span<const Work> batch, std::vector<PackedChunks>& packed);
+  Status store(std::span<const Work> batch, PackedFile& packed);
   bool has_old_rows(const Work& work) const;
   SummedChunk encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out);
 
@@ -80,7 +84,7 @@ class ChunkPacker {
   std::vector<container::FilterPipeline> pipelines_;  // of each thread
   ChunkRanges touched_;
   std::vector<Work> works_;
-  std::vector<int64_t> others_;         // chunks of which this rank has parts for others
+  std::vector<Work> others_;            // of which this rank has parts for others
   std::vector<ReceivedPart> received_;  // by chunk
 
   std::vector<ChunkPart> found_;  // of one chunk
@@ -90,7 +94,7 @@ class ChunkPacker {
     SummedChunk chunk;
     std::vector<std::byte> bytes;
   };
-  std::vector<Encoded> encoded_;  // likewise, with several threads
+  std::vector<Encoded> encoded_;  // likewise with several threads, else one
   ChunkBatch batch_;
 };
 

@@ -1,11 +1,38 @@
 #include "file/chunks/packed_chunks.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
 namespace stria::file {
 
 static_assert(std::is_trivially_copyable_v<SummedChunk>);
+
+void PackedChunks::add(SummedChunk chunk, std::span<std::byte> bytes) {
+  chunk.place.offset = size_;
+  chunks_.push_back(chunk);
+  size_ += static_cast<int64_t>(bytes.size());
+  if (!pieces_.empty() && pieces_.back().data() + pieces_.back().size() == bytes.data()) {
+    pieces_.back() = {pieces_.back().data(), pieces_.back().size() + bytes.size()};
+  } else {
+    pieces_.push_back(bytes);
+  }
+}
+
+std::span<std::byte> ChunkMemory::keep(std::span<const std::byte> bytes) {
+  constexpr int64_t kFirstBytes = 256 << 10;
+  constexpr int64_t kMostBytes = 8 << 20;
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (extents_.empty() || extents_.back().size() - used_ < size) {
+    const int64_t next = extents_.empty() ? kFirstBytes : std::min(2 * extents_.back().size(), kMostBytes);
+    extents_.emplace_back(std::max(next, size));
+    used_ = 0;
+  }
+  std::byte* const to = extents_.back().data() + used_;
+  std::copy(bytes.begin(), bytes.end(), to);
+  used_ += size;
+  return {to, bytes.size()};
+}
 
 void encode_chunks(std::span<const SummedChunk> chunks, FieldWriter& fields) {
   fields.bytes(std::as_bytes(chunks));

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <span>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "container/chunks/chunking.hpp"
 #include "file/meet/message_fields.hpp"
 
@@ -18,11 +20,38 @@ struct SummedChunk {
 };
 
 /// Of one dataset: chunks one behind the other. Their offsets begin at 0 until they are placed.
-struct PackedChunks {
-  std::vector<SummedChunk> chunks;
-  std::vector<std::byte> bytes;
+class PackedChunks {
+ public:
+  /// Adds a chunk, whose bytes stay where they are.
+  void add(SummedChunk chunk, std::span<std::byte> bytes);
 
-  int64_t size() const { return static_cast<int64_t>(bytes.size()); }
+  std::vector<SummedChunk>& chunks() { return chunks_; }
+  /// The bytes of all chunks: as few pieces of memory as they lie in.
+  std::span<const std::span<std::byte>> pieces() const { return pieces_; }
+  int64_t size() const { return size_; }
+
+ private:
+  std::vector<SummedChunk> chunks_;
+  std::vector<std::span<std::byte>> pieces_;
+  int64_t size_ = 0;
+};
+
+/// Memory for the chunks of all datasets, in the order in which they are made. It grows without
+/// moving what it has, and in pieces that become huge pages.
+class ChunkMemory {
+ public:
+  /// Keeps a copy of the bytes, for as long as this lives.
+  std::span<std::byte> keep(std::span<const std::byte> bytes);
+
+ private:
+  std::list<Buffer> extents_;
+  int64_t used_ = 0;  // of the last extent
+};
+
+/// All chunks that a rank has assembled.
+struct PackedFile {
+  std::vector<PackedChunks> datasets;  ///< as the catalog has them
+  ChunkMemory memory;
 };
 
 void encode_chunks(std::span<const SummedChunk> chunks, FieldWriter& fields);

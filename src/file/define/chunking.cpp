@@ -13,10 +13,11 @@ namespace stria::file {
 
 namespace {
 
-// Whole rows, or as much of a row, until a chunk has about a megabyte. A chunk that rows are
-// appended to is written again each time, so that it has as many rows as make 16 KiB.
+// Whole rows, or as much of a row, until a chunk has 256 KiB: what is made of it then stays in the
+// second-level cache. A chunk that rows are appended to is written again each time, so that it has
+// as many rows as make 16 KiB.
 std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
-  constexpr int64_t kUsualBytes = 1 << 20;
+  constexpr int64_t kUsualBytes = 256 << 10;
   constexpr int64_t kRewrittenBytes = 16 << 10;
   std::vector<int64_t> chunk(spec.dims.size(), 1);
   int64_t bytes = spec.element.bytes;

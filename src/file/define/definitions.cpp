@@ -181,7 +181,7 @@ Status set_fill_value(const FillValue& value, container::DatasetSpec& spec) {
 
 // Readers of netCDF leave out elements that have the value of this attribute.
 Status Definitions::tell_fill_value(const container::DatasetSpec& spec, const FillValue& value) {
-  const bool is_told = target_.layout.tells_fill_values() || !spec.dimension_names.empty();
+  const bool is_told = target_.layout->tells_fill_values() || !spec.dimension_names.empty();
   if (!value.is_given || !is_told || spec.element.meaning != Meaning::kNumber) {
     return Status();
   }
@@ -218,14 +218,14 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
   entry.spec.dimension_names = options.dimensions;
   entry.spec.unlimited = options.unlimited;
-  STRIA_RETURN_IF_ERROR(target_.layout.prepare(entry.spec));
+  STRIA_RETURN_IF_ERROR(target_.layout->prepare(entry.spec));
   STRIA_RETURN_IF_ERROR(set_fill_value(options.fill_value, entry.spec));
   if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
   }
   const int64_t by_hint = entry.data_bytes() >= alignment_bytes_ ? alignment_bytes_ : 8;
   entry.spec.alignment_bytes = options.alignment_bytes > 0 ? options.alignment_bytes : by_hint;
-  STRIA_ASSIGN_OR_RETURN(entry.data_offset, target_.layout.place(entry.spec));
+  STRIA_ASSIGN_OR_RETURN(entry.data_offset, target_.layout->place(entry.spec));
   entry.spec.data_offset = entry.data_offset;
   entry.spec.order = next_order_++;
   const uint64_t hash = combine_hashes(hash_of(entry.spec), entry.value_range ? 1 : 0);
@@ -245,13 +245,14 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
     return refused(ErrorCode::kNotFound, "there is no such dataset");
   }
   DatasetEntry entry = number ? target_.catalog[*number] : target_.before[*old];
-  if (!entry.spec.extendable) {
+  const bool in_place = old && entry.spec.unlimited;  // netCDF's records
+  if (!entry.spec.extendable && !in_place) {
     return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
   }
   if (old && entry.spec.element.kind != container::ElementSpec::Kind::kNumber) {
     return refused(ErrorCode::kUnsupported, "it holds no numbers; records that a file has get no more rows");
   }
-  if (!entry.is_chunked()) {
+  if (!entry.is_chunked() && !in_place) {
     return refused(ErrorCode::kUnsupported, fmt::format("its elements, filters{} or index are none that Stria writes",
                                                         entry.filters.empty() ? "" : fmt::format(" ({})", entry.filters)));
   }
@@ -264,7 +265,7 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   } else {
     entry.is_old = true;
     entry.old_rows = target_.before[*old].row_count();
-    entry.data_offset = -1;
+    entry.data_offset = in_place ? entry.data_offset : -1;
     entry.spec.alignment_bytes = 8;
     number = target_.catalog.add(std::move(entry));
   }
@@ -322,7 +323,7 @@ Status Definitions::create_table(container::DatasetSpec spec, std::span<const st
 Status Definitions::add_table(container::DatasetSpec spec, std::span<const std::byte> content) {
   auto path = container::normal_path(spec.path);
   spec.path = path.ok() ? *path : spec.path;  // the writer reports what is wrong with it
-  STRIA_RETURN_IF_ERROR(target_.layout.note_table(spec));
+  STRIA_RETURN_IF_ERROR(target_.layout->note_table(spec));
   const auto bytes = container::dataset_bytes(spec);
   const uint64_t hash = content.empty() && bytes.ok() && *bytes > 0 ? 0 : content_hash(content);
   target_.log.add(hash_of(spec), hash,
@@ -342,9 +343,9 @@ void Definitions::drop_own_tables() {
 
 Status Definitions::set_attribute(container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(check_attribute_name(attribute.object_path, attribute.name));
-  STRIA_RETURN_IF_ERROR(target_.layout.note_attribute(attribute));
+  STRIA_RETURN_IF_ERROR(target_.layout->note_attribute(attribute));
   const auto number = target_.catalog.find(attribute.object_path);
-  if (target_.layout.tells_fill_values() && attribute.name == kFillValueName && number) {
+  if (target_.layout->tells_fill_values() && attribute.name == kFillValueName && number) {
     keep_fill_value(attribute, target_.catalog[*number].spec);
   }
   uint64_t hash = combine_hashes(hash_text(attribute.object_path), hash_text(attribute.name));
@@ -361,7 +362,7 @@ Status Definitions::create_link(container::LinkSpec link) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(link.path));
   STRIA_RETURN_IF_ERROR(check_link_target(link.path, link.target));
   STRIA_RETURN_IF_ERROR(link.file.empty() ? Status() : check_link_target(link.path, link.file));
-  STRIA_RETURN_IF_ERROR(target_.layout.note_link(link));
+  STRIA_RETURN_IF_ERROR(target_.layout->note_link(link));
   const uint64_t hash = combine_hashes(hash_text(link.path), combine_hashes(hash_text(link.target), hash_text(link.file)));
   target_.log.add(hash, 1, [link] {
     return DefinitionText{fmt::format("create_link('{}')", link.path), {{"the target", link.target}, {"the file", link.file}}};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,7 +28,7 @@ class Definitions {
   /// What definitions change, besides being kept.
   struct Target {
     Catalog& catalog;
-    container::Layout& layout;
+    const std::unique_ptr<container::Layout>& layout;  ///< another one when it is known what grows
     DefinitionLog& log;
     const Catalog& before;  ///< what a file that grows has
   };

@@ -94,8 +94,8 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
     const auto number = seen_.catalog.find(path);
     if (number && seen_.catalog[*number].added_rows > 0) {
       const DatasetEntry& dataset = seen_.catalog[*number];
-      findings.remarks.push_back(fmt::format("dataset '{}': rows {} to {} have no checksums: another program has added them",
-                                             path, dataset.own_rows(), dataset.row_count() - 1));
+      findings.remarks.push_back(fmt::format("dataset '{}': rows {} to {} have no checksums: they were added later", path,
+                                             dataset.own_rows(), dataset.row_count() - 1));
     }
     if (!number || path == kSealPath || seen_.catalog[*number].own_rows() == 0 || seen_.catalog[*number].row_bytes() == 0) {
       continue;

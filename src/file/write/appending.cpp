@@ -44,7 +44,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
 Status WriteSession::open_old(std::vector<std::byte>& message) {
   STRIA_RETURN_IF_ERROR(file_.open_old(path_));
   PhaseTimer timer(report_.phases, Phase::kMetadata);
-  STRIA_ASSIGN_OR_RETURN(old_, read_old_content(*environment_.format, *file_.created()));
+  STRIA_ASSIGN_OR_RETURN(old_, read_old_content(*file_.created()));
   const auto datasets = old_.catalog.datasets();
   if (old_.catalog.find(kPartsPath) &&
       std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& entry) { return entry.is_virtual; })) {
@@ -59,6 +59,8 @@ Status WriteSession::take_old(std::span<const std::byte> message) {
   if (!is_root()) {
     STRIA_ASSIGN_OR_RETURN(old_, decode_old_content(message));
   }
+  environment_.format = &container::format_of(old_.format, path_);
+  layout_ = environment_.format->make_layout();
   options_.checksums = old_.checksums.present;
   layout_->begin_behind(old_.end);
   report_.cleared_bytes = old_.left_behind_bytes;
@@ -73,6 +75,10 @@ Result<int> WriteSession::append_rows(const std::string& path, int64_t rows) {
 
 Result<int> WriteSession::update(const std::string& path) {
   STRIA_RETURN_IF_ERROR(check_open());
+  if (is_netcdf(format())) {
+    return refuse(
+        Status(ErrorCode::kUnsupported, fmt::format("update('{}'): of a classic netCDF file nothing is overwritten", path)));
+  }
   auto number = definitions_.update(path);
   return number.ok() ? number : refuse(number.status());
 }

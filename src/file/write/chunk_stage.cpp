@@ -65,9 +65,9 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
   const Status kept = gathering_.keep(**set, chunked_);
   const Status counted = or_out_of_memory([&] {
     int64_t pieces = 0;
-    for (const PackedChunks& packed : packed_) {
+    for (const PackedChunks& packed : packed_.datasets) {
       before.push_back(packed.size());
-      pieces += packed.bytes.empty() ? 0 : 1;
+      pieces += packed.size() > 0 ? 1 : 0;
     }
     totals = before;
     totals.push_back(pieces);
@@ -98,21 +98,24 @@ Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShap
 // The packed chunks of a dataset, behind `before` bytes of other ranks, to be moved like
 // any other bytes.
 void WriteSession::put_chunks(int dataset, int64_t before) {
-  PackedChunks& packed = packed_[static_cast<size_t>(dataset)];
-  if (packed.bytes.empty()) {
+  PackedChunks& packed = packed_.datasets[static_cast<size_t>(dataset)];
+  if (packed.size() == 0) {
     return;
   }
-  Transfer transfer;
-  transfer.dataset = dataset;
-  transfer.region = Datatype::bytes(packed.size());
-  transfer.displacement = before;
-  transfer.stored = true;
-  transfer.memory = Memory(packed.bytes.data(), transfer.region, ElementType::kByte);
-  pending_.push_back(std::move(transfer));
-  for (SummedChunk& chunk : packed.chunks) {
+  for (SummedChunk& chunk : packed.chunks()) {
     chunk.place.offset += catalog_[dataset].data_offset + before;
   }
-  gathering_.keep_chunks(dataset, std::move(packed.chunks));
+  for (const std::span<std::byte> piece : packed.pieces()) {
+    Transfer transfer;
+    transfer.dataset = dataset;
+    transfer.region = Datatype::bytes(static_cast<int64_t>(piece.size()));
+    transfer.displacement = before;
+    transfer.stored = true;
+    transfer.memory = Memory(piece.data(), transfer.region, ElementType::kByte);
+    pending_.push_back(std::move(transfer));
+    before += static_cast<int64_t>(piece.size());
+  }
+  gathering_.keep_chunks(dataset, std::move(packed.chunks()));
 }
 
 }  // namespace stria::file

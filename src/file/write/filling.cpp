@@ -19,8 +19,13 @@ namespace {
 constexpr int64_t kAtOnceBytes = 1 << 20;
 constexpr size_t kSegmentsAtOnce = 256;
 
+// Of the rows that the file doesn't have.
+int64_t new_bytes(const DatasetEntry& dataset) {
+  return dataset.data_bytes() - dataset.old_rows * dataset.row_bytes();
+}
+
 bool may_have_gaps(const DatasetEntry& dataset) {
-  return !dataset.is_old && !dataset.is_chunked() && !dataset.spec.fill_value.empty() && dataset.data_bytes() > 0;
+  return !dataset.is_updated && !dataset.is_chunked() && !dataset.spec.fill_value.empty() && new_bytes(dataset) > 0;
 }
 
 // Writes the elements [begin, end) of a dataset, which are counted in bytes.
@@ -72,7 +77,7 @@ Result<std::vector<int>> WriteSession::find_gaps(bool last) {
   size_t kept = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const int number = candidates[i];
-    const bool is_whole = put_bytes[i] == catalog_[number].data_bytes();
+    const bool is_whole = put_bytes[i] == new_bytes(catalog_[number]);
     if (is_whole || put_bytes[i] > 0 || last) {
       is_full_[static_cast<size_t>(number)] = 1;
       candidates[kept] = number;
@@ -98,12 +103,12 @@ Status WriteSession::fill_gaps(bool last) {
     for (const int number : gaps) {
       const DatasetEntry& dataset = catalog_[number];
       const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
-      const int64_t elements = dataset.data_bytes() / width;
-      const auto first = [&](int rank) {
-        return elements / comm().size() * rank + std::min<int64_t>(rank, elements % comm().size());
+      const int64_t elements = new_bytes(dataset) / width;
+      const auto begin_of = [&](int rank) {
+        const int64_t before = elements / comm().size() * rank + std::min<int64_t>(rank, elements % comm().size());
+        return dataset.data_bytes() - new_bytes(dataset) + before * width;
       };
-      STRIA_RETURN_IF_ERROR(
-          write_fill_value(*file_.cached(), dataset, {first(comm().rank()) * width, first(comm().rank() + 1) * width}));
+      STRIA_RETURN_IF_ERROR(write_fill_value(*file_.cached(), dataset, {begin_of(comm().rank()), begin_of(comm().rank() + 1)}));
     }
     // A node that writes out later what it has cached would undo what another one puts.
     return capabilities_.node_local_cache ? Status() : file_.cached()->sync();

@@ -128,6 +128,9 @@ Status NewFile::open(const Use& use) {
   }
   if (parts_ != nullptr && file_ != nullptr && parted_ == nullptr) {
     parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
+    if (parts_->part_count() >= environment_.comm->size()) {
+      parted_->expect_no_other_writers();
+    }
   }
   return use.direct && use.writes && direct() == nullptr ? open_direct(open) : Status();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "container/formats.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/message_fields.hpp"
@@ -92,6 +93,12 @@ Status read_sums(storage::File& file, OldContent& old) {
   return Status();
 }
 
+// Whether it is netCDF shows in the first bytes.
+Result<std::unique_ptr<container::Growth>> open_growth(storage::File& file) {
+  auto growth = container::format_of(Format::kNetcdf, file.path()).open_growth(file);
+  return growth.status().code() == ErrorCode::kFormat ? container::default_format().open_growth(file) : std::move(growth);
+}
+
 }  // namespace
 
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range) {
@@ -115,16 +122,21 @@ size_t OldContent::kept_path_count() const {
   return static_cast<size_t>(first_own - checksums.paths.begin());
 }
 
-Result<OldContent> read_old_content(const container::FileFormat& format, storage::File& file) {
+Result<OldContent> read_old_content(storage::File& file) {
   OldContent old;
   old.exists = true;
-  STRIA_ASSIGN_OR_RETURN(old.growth, format.open_growth(file));
+  STRIA_ASSIGN_OR_RETURN(old.growth, open_growth(file));
   const container::Reader& reader = old.growth->reader();
   old.end = old.growth->end();
   STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file.size());
-  old.left_behind_bytes = size_bytes - old.end;
+  // The last padding may be missing.
+  old.left_behind_bytes = std::max<int64_t>(size_bytes - old.end, 0);
+  old.format = reader.format();
   STRIA_ASSIGN_OR_RETURN(old.catalog, read_catalog(reader));
-  STRIA_RETURN_IF_ERROR(read_sums(file, old));
+  // In netCDF the sums go on to hold for the records that have some.
+  if (!is_netcdf(old.format)) {
+    STRIA_RETURN_IF_ERROR(read_sums(file, old));
+  }
   for (DatasetEntry& entry : old.catalog.datasets()) {
     ValueRange range;
     if (entry.spec.extendable && entry.is_chunked()) {
@@ -141,7 +153,7 @@ std::vector<std::byte> encode_old_content(const OldContent& old) {
   FieldWriter fields;
   fields.number(old.end);
   fields.number(old.left_behind_bytes);
-  fields.bytes(encode_catalog(Format::kHdf5, old.catalog.datasets(), old.checksums, {}));
+  fields.bytes(encode_catalog(old.format, old.catalog.datasets(), old.checksums, {}));
   return fields.take();
 }
 
@@ -156,6 +168,7 @@ Result<OldContent> decode_old_content(std::span<const std::byte> message) {
     return Status(ErrorCode::kInternal, "what the file has was garbled on its way");
   }
   STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(bytes));
+  old.format = catalog.format;
   for (DatasetEntry& entry : catalog.datasets) {
     old.catalog.add(std::move(entry));
   }

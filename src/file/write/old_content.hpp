@@ -21,7 +21,8 @@ namespace stria::file {
 
 struct OldContent {
   bool exists = false;  ///< else the file is new
-  int64_t end = 0;      ///< everything new lies behind it
+  Format format = Format::kHdf5;
+  int64_t end = 0;  ///< everything new lies behind it
   int64_t left_behind_bytes = 0;
   Catalog catalog;
   ChecksumIndex checksums;
@@ -38,7 +39,7 @@ struct OldContent {
 
 /// On rank 0. kUnsupported when the file can't grow; kCorrupted when its checksums or metadata are
 /// damaged, so that nobody could tell afterwards.
-Result<OldContent> read_old_content(const container::FileFormat& format, storage::File& file);
+Result<OldContent> read_old_content(storage::File& file);
 /// The range of values that a dataset says it has; false where it says nothing.
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);
 /// What the other ranks must know of it.

@@ -26,7 +26,7 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
       kind_(kind),
       options_(options),
       layout_(make_layout(environment_, kind == Kind::kNew)),
-      definitions_({.catalog = catalog_, .layout = *layout_, .log = log_, .before = old_.catalog},
+      definitions_({.catalog = catalog_, .layout = layout_, .log = log_, .before = old_.catalog},
                    environment_.hints.alignment_bytes, is_root()),
       file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
       gathering_(comm(), catalog_, report_.phases),
@@ -226,7 +226,7 @@ Status WriteSession::end(Call call, Background::Queue& one) {
     return fail(status);
   }
   finished_ = true;
-  packed_.clear();
+  packed_ = {};
   if (parts_ != nullptr) {
     report_.file_bytes += parts_->map()->bytes_of_parts();
   }

@@ -125,7 +125,7 @@ class WriteSession : public Session {
   std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   Definitions definitions_;
   std::vector<Transfer> chunked_;  // puts that wait for the commit
-  std::vector<PackedChunks> packed_;
+  PackedFile packed_;
   NewFile file_;
   Gathering gathering_;
   Publication publication_;

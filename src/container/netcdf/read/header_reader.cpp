@@ -275,6 +275,8 @@ void set_records(Source& source, bool is_streaming, FoundHeader& header) {
     }
   }
   const int64_t record_bytes = count == 1 ? only_bytes : padded_bytes;
+  header.record_bytes = record_bytes;
+  header.tells_records = !is_streaming;
   if (is_streaming) {
     header.record_count = count_records(header, record_bytes, source.file_bytes());
   }

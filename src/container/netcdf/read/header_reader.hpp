@@ -37,6 +37,8 @@ struct FoundHeader {
   Version version = Version::kCdf1;
   int64_t bytes = 0;
   int64_t record_count = 0;
+  bool tells_records = true;  ///< the file says how many it has
+  int64_t record_bytes = 0;   ///< from one record to the next
   std::vector<FoundAttribute> attributes;
   std::vector<FoundVariable> variables;
 };

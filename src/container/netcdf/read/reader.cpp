@@ -107,8 +107,10 @@ Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
   }
   const int64_t rows = variable->is_record ? variable->shape.lengths[0] : 1;
   int64_t end = variable->row_bytes;
-  if (rows > 1) {
+  if (rows > 1 || (keeps_places_ && variable->is_record)) {
     info.spec.row_stride_bytes = variable->row_stride;
+  }
+  if (rows > 1) {
     end += (rows - 1) * (variable->row_stride > 0 ? variable->row_stride : variable->row_bytes);
   }
   const bool is_empty = rows == 0 || variable->row_bytes == 0;
@@ -117,7 +119,8 @@ Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
                   fmt::format("{}: dataset '{}': the file is cut short: {} bytes should lie at offset {}, the file has {}",
                               file_.path(), info.spec.path, end, variable->begin, file_bytes_));
   }
-  info.data_offset = is_empty ? -1 : variable->begin;
+  const bool has_place = !is_empty || (keeps_places_ && variable->is_record);
+  info.data_offset = has_place ? variable->begin : -1;
   STRIA_ASSIGN_OR_RETURN(info.spec.fill_value, fill_value_of(*variable));
   return info;
 }

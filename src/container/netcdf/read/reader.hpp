@@ -13,6 +13,10 @@ class NetcdfReader final : public Reader {
  public:
   static Result<std::unique_ptr<NetcdfReader>> open(storage::File& file);
 
+  /// From now on dataset() tells where records lie however few there are: for those to come.
+  void keep_places() { keeps_places_ = true; }
+  const FoundHeader& header() const { return header_; }
+
   Result<std::vector<std::string>> list() const override;
   Result<DatasetInfo> dataset(const std::string& path) const override;
   Result<std::vector<std::string>> attribute_names(const std::string& object_path) const override;
@@ -35,6 +39,7 @@ class NetcdfReader final : public Reader {
   storage::File& file_;
   int64_t file_bytes_;
   FoundHeader header_;
+  bool keeps_places_ = false;
   std::map<std::string, const FoundVariable*> variable_of_path_;
 };
 

@@ -34,13 +34,26 @@ int64_t common_multiple(int64_t a, int64_t b) {
                                                                                                          : kAlignmentMax + 1;
 }
 
+Status nothing_new(const std::string& path) {
+  return Status(ErrorCode::kUnsupported,
+                fmt::format("dataset '{}': a classic netCDF file gets more records, and no new datasets", path));
+}
+
 Status too_large() {
   return Status(ErrorCode::kInvalidArgument, "the file would be larger than 2^62 bytes");
 }
 
 }  // namespace
 
+void NetcdfLayout::begin_behind(int64_t old_end) {
+  fixed_bytes_ = old_end;
+  grows_ = true;
+}
+
 Status NetcdfLayout::prepare(DatasetSpec& spec) const {
+  if (grows_) {
+    return nothing_new(spec.path);
+  }
   STRIA_RETURN_IF_ERROR(variable_of(spec.path).status());
   STRIA_ASSIGN_OR_RETURN(const Shape shape, shape_of(spec));
   const auto refused = [&](ErrorCode code, const char* why) {
@@ -83,6 +96,9 @@ Status NetcdfLayout::add(const DatasetSpec& spec, const std::string& name, const
 }
 
 Status NetcdfLayout::note_table(const DatasetSpec& spec) {
+  if (grows_) {
+    return nothing_new(spec.path);
+  }
   STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(spec.path));
   STRIA_ASSIGN_OR_RETURN(const std::string name, variable_of(path));
   STRIA_ASSIGN_OR_RETURN(const Shape shape, shape_of(spec));
@@ -150,6 +166,9 @@ Result<int64_t> NetcdfLayout::place_chunks(const DatasetSpec& spec, int64_t /*by
 }
 
 Status NetcdfLayout::settle(bool complete) {
+  if (grows_) {
+    return Status();
+  }
   settled_ = true;
   const int64_t most = header_bytes_ + dimensions_.bytes_max() + kLastTablesBytes + (complete ? 0 : kRoomBytes);
   head_bytes_ = align_up(most, common_multiple(kHeadUnitBytes, alignment_));

@@ -16,6 +16,8 @@ namespace stria::container::netcdf {
 
 class NetcdfLayout final : public Layout {
  public:
+  /// Of a file that grows: from now on nothing gets a place, because new records follow old ones.
+  void begin_behind(int64_t old_end) override;
   Status prepare(DatasetSpec& spec) const override;
   Status note_table(const DatasetSpec& spec) override;
   Status note_attribute(const AttributeSpec& attribute) override;
@@ -51,6 +53,7 @@ class NetcdfLayout final : public Layout {
   int64_t alignment_ = 1;   // a common multiple of all
   int64_t head_bytes_ = 0;
   bool settled_ = false;
+  bool grows_ = false;
 };
 
 }  // namespace stria::container::netcdf
