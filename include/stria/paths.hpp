@@ -17,7 +17,7 @@ bool path_exists(const std::string& path);
 /// The names in a directory, sorted. Throws stria::Error (kNotFound).
 std::vector<std::string> list_directory(const std::string& directory);
 
-/// Removes a file. Throws stria::Error (kNotFound).
+/// Removes a file, and parts that it has or had (stria_subfiles). Throws stria::Error (kNotFound).
 void remove_file(const std::string& path);
 
 }  // namespace stria

@@ -1,5 +1,6 @@
 #include "stria/paths.hpp"
 
+#include "file/parts/part_names.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
 
@@ -18,7 +19,7 @@ std::vector<std::string> list_directory(const std::string& directory) {
 }
 
 void remove_file(const std::string& path) {
-  storage::make_driver("posix").value()->remove(path).throw_if_error();
+  file::remove_with_parts(*storage::make_driver("posix").value(), path).throw_if_error();
 }
 
 }  // namespace stria

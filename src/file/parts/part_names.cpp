@@ -47,4 +47,28 @@ std::optional<int64_t> generation_of(const std::string& file_name, const std::st
   return take_number(rest) && rest.empty() ? generation : std::nullopt;
 }
 
+Result<std::vector<PartName>> list_parts(storage::Driver& driver, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto names, driver.list_directory(storage::directory_of(path)));
+  std::vector<PartName> parts;
+  for (const std::string& name : names) {
+    if (const auto generation = generation_of(storage::file_name_of(path), name)) {
+      parts.push_back({name, *generation});
+    }
+  }
+  return parts;
+}
+
+// The parts mean nothing without the file, so that it goes first.
+Status remove_with_parts(storage::Driver& driver, const std::string& path) {
+  STRIA_RETURN_IF_ERROR(driver.remove(path));
+  const auto parts = list_parts(driver, path);
+  for (size_t i = 0; parts.ok() && i < parts->size(); ++i) {
+    const Status removed = driver.remove(path_beside(path, (*parts)[i].name));
+    if (removed.code() != ErrorCode::kNotFound) {  // another program may remove them too
+      STRIA_RETURN_IF_ERROR(removed);
+    }
+  }
+  return Status();
+}
+
 }  // namespace stria::file

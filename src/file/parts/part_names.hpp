@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "storage/driver.hpp"
 
 namespace stria::file {
 
@@ -15,5 +18,14 @@ std::string part_name(const std::string& file_name, int64_t generation, int part
 std::string path_beside(const std::string& path, const std::string& name);
 /// The generation of the part of `file_name` that has this name; nothing where it isn't one.
 std::optional<int64_t> generation_of(const std::string& file_name, const std::string& name);
+
+struct PartName {
+  std::string name;
+  int64_t generation = 0;
+};
+/// The parts of all generations that lie beside `path`, whether or not a file has them.
+Result<std::vector<PartName>> list_parts(storage::Driver& driver, const std::string& path);
+/// Removes a file, and then those. Parts stay where the directory can't be listed.
+Status remove_with_parts(storage::Driver& driver, const std::string& path);
 
 }  // namespace stria::file

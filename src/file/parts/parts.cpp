@@ -58,17 +58,6 @@ Status Parts::make_own() {
   return Status();
 }
 
-Result<std::map<std::string, int64_t>> Parts::list() const {
-  STRIA_ASSIGN_OR_RETURN(const auto names, environment_.driver->list_directory(storage::directory_of(path_)));
-  std::map<std::string, int64_t> generations;
-  for (const std::string& name : names) {
-    if (const auto generation = generation_of(storage::file_name_of(path_), name)) {
-      generations[name] = *generation;
-    }
-  }
-  return generations;
-}
-
 int64_t Parts::present_generation() const {
   const auto file = environment_.driver->open(path_, {});
   if (!file.ok()) {
@@ -87,7 +76,7 @@ int64_t Parts::present_generation() const {
 }
 
 Result<int64_t> Parts::find_generation() const {
-  STRIA_ASSIGN_OR_RETURN(const auto there, list());
+  STRIA_ASSIGN_OR_RETURN(const auto there, list_parts(*environment_.driver, path_));
   const int64_t present = there.empty() ? 0 : present_generation();
   int64_t last = 0;
   for (const auto& [name, generation] : there) {
@@ -174,7 +163,7 @@ void Parts::discard() noexcept {
 
 void Parts::clear_others() noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(const auto there, list());
+    STRIA_ASSIGN_OR_RETURN(const auto there, list_parts(*environment_.driver, path_));
     for (const auto& [name, generation] : there) {
       if (generation != generation_) {
         STRIA_RETURN_IF_ERROR(environment_.driver->remove(path_beside(path_, name)));

@@ -54,7 +54,6 @@ class Parts {
   Result<int64_t> find_generation() const;
   /// The generation of the parts that the present file of the name has; 0: none, -1: not known.
   int64_t present_generation() const;
-  Result<std::map<std::string, int64_t>> list() const;
   Status make_own();
   Status finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const;
 

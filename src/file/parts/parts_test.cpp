@@ -144,6 +144,25 @@ TEST(Parts, ANewFileReplacesThePartsOfTheOldOneAndWhatWasLeftBehind) {
   EXPECT_EQ(read_alone("run.h5", memory, setting), "");
 }
 
+TEST(Parts, AFileIsRemovedWithItsPartsAndWhatWasLeftBehind) {
+  storage::MemoryDriver memory;
+  const Setting setting = of_parts(3);
+  write_whole(setting, memory);
+  Setting other = setting;
+  other.path = "run.h5.part-1";  // a file whose name begins as one of a part
+  write_whole(other, memory);
+  const std::vector<std::string> of_other = memory.list_directory(".").value();
+  storage::OpenOptions create;
+  create.mode = storage::OpenOptions::Mode::kCreate;
+  ASSERT_TRUE(memory.open("run.h5.part-7-0", create).ok());
+  ASSERT_EQ(part_files(memory).size(), 4u);
+  EXPECT_EQ(remove_with_parts(memory, "run.h5").message(), "");
+  EXPECT_TRUE(part_files(memory).empty());
+  EXPECT_EQ(memory.list_directory(".").value().size(), of_other.size() - 4);
+  EXPECT_EQ(read_alone(other.path, memory, other), "");
+  EXPECT_EQ(remove_with_parts(memory, "run.h5").code(), ErrorCode::kNotFound);
+}
+
 TEST(Parts, AFileThatIsGivenUpLeavesTheOldOneWhole) {
   storage::MemoryDriver memory;
   const Setting setting = of_parts(3);

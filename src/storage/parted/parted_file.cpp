@@ -164,6 +164,7 @@ Result<std::unique_ptr<File>> PartedFile::open_part(int number) {
   const PartMap::Part& part = map_->parts[static_cast<size_t>(number)];
   OpenOptions options;
   options.mode = mode_;
+  options.sole_writer = sole_writer_;
   auto opened = driver_->open(part.path, options);
   if (mode_ != OpenOptions::Mode::kRead) {
     return opened;

@@ -32,6 +32,8 @@ class PartedFile final : public File {
   /// the page cache, through handles of `driver`, where the storage offers that. The rest of a
   /// write goes the usual way.
   void write_past_cache(std::shared_ptr<Driver> driver);
+  /// From now on, parts are opened as files that nobody else writes to.
+  void expect_no_other_writers() { sole_writer_ = true; }
 
   const std::string& path() const override { return master_.path(); }
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -82,6 +84,7 @@ class PartedFile final : public File {
   std::shared_ptr<Driver> driver_;
   std::shared_ptr<const PartMap> map_;
   OpenOptions::Mode mode_;
+  bool sole_writer_ = false;
   std::map<int, std::unique_ptr<File>> parts_;
   std::shared_ptr<Driver> direct_driver_;              // null: all goes through the page cache
   std::map<int, std::unique_ptr<File>> direct_parts_;  // null where none is offered
