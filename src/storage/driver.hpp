@@ -123,6 +123,9 @@ class File {
   /// Memory for bytes past the end is not touched. If the file is cut during the read, the number
   /// counts the bytes before the least end that was seen, and memory past it may be touched.
   virtual Result<int64_t> read(std::span<const ReadSegment> segments) = 0;
+  /// Tells that a range will be read soon, so that the storage may begin to fetch it. Waits for
+  /// nothing and can't fail; a driver that can't do this ignores it.
+  virtual void will_read(ByteRange /*range*/) {}
 
   /// Writes the whole region or fails; `data` holds its bytes one after another. kUnsupported
   /// unless capabilities().native_types.

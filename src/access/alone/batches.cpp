@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "access/alone/read_ahead.hpp"
 #include "access/failure/abort_signal.hpp"
 #include "access/failure/moved_prefix.hpp"
 #include "access/request/batch.hpp"
@@ -358,6 +359,7 @@ Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& si
   Moved moved;
   const BatchSizes sizes = BatchSizes::all_alike(batch_bytes);
   int64_t batches_done = 0;
+  ReadAhead ahead(*context.file);
   moved.status = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) -> Status {
     STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
     Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.straight_target(id); });
@@ -365,6 +367,7 @@ Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& si
     int64_t end = kNoEnd;
     {
       PhaseTimer timer(context.times, Phase::kRead);
+      ahead.before(batch);
       STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context.file->read(segments));
       end = file_end(segments, read_bytes);
     }

@@ -298,6 +298,16 @@ Result<Identity> PosixFile::identity() {
   return identity_of(details);
 }
 
+// The ends tell whether the range is in the cache: to ask for all of its pages would take time.
+void PosixFile::will_read(ByteRange range) {
+  if (descriptor_ < 0 || direct_ || range.empty()) {
+    return;
+  }
+  if (!calls_.is_cached(descriptor_, range.begin) || !calls_.is_cached(descriptor_, range.end - 1)) {
+    calls_.read_ahead(descriptor_, range.begin, range.size());
+  }
+}
+
 // Such file systems promise to look at the server when a file is opened. Opening also waits for
 // pages on their way, which posix_fadvise would skip.
 Status PosixFile::refresh(ByteRange range) {

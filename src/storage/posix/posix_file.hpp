@@ -40,6 +40,8 @@ class PosixFile : public File {
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  /// Has the system read ahead what isn't in its cache yet.
+  void will_read(ByteRange range) override;
   /// Takes a lock of the open file description, which excludes other handles of this process too.
   /// It doesn't wait for locks that this program holds in the usual way, per process.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;

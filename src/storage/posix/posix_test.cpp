@@ -287,6 +287,40 @@ TEST(RealFiles, ListsCountBytesBeforeTheEndThatTheyFound) {
   unlink(path.c_str());
 }
 
+/// A cache that holds the file up to some byte.
+class HalfCachedCalls : public SystemCalls {
+ public:
+  int64_t cached_bytes = 0;
+  std::vector<ByteRange> asked;
+  bool is_cached(int, int64_t offset) override { return offset < cached_bytes; }
+  void read_ahead(int descriptor, int64_t offset, int64_t bytes) override {
+    asked.push_back({offset, offset + bytes});
+    SystemCalls::read_ahead(descriptor, offset, bytes);
+  }
+};
+
+TEST(RealFiles, AskForWhatIsNotInTheCache) {
+  const std::string path = testing::disk_directory() + "/stria-ahead-" + std::to_string(getpid());
+  HalfCachedCalls calls;
+  PosixDriver driver(calls);
+  auto file = driver.open(path, {.mode = OpenOptions::Mode::kCreate});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  ASSERT_TRUE((*file)->resize(1 << 20).ok());
+  calls.cached_bytes = 1000;
+  (*file)->will_read({0, 1000});
+  (*file)->will_read({500, 500});
+  EXPECT_TRUE(calls.asked.empty());
+  (*file)->will_read({0, 1001});
+  (*file)->will_read({5000, 1 << 22});  // past the end
+  ASSERT_EQ(calls.asked.size(), 2U);
+  EXPECT_EQ(calls.asked[0].end, 1001);
+  EXPECT_EQ(calls.asked[1].begin, 5000);
+  EXPECT_TRUE((*file)->close().ok());
+  (*file)->will_read({5000, 6000});
+  EXPECT_EQ(calls.asked.size(), 2U);
+  ASSERT_TRUE(driver.remove(path).ok());
+}
+
 /// Every file is on NFS; flock(), which locks all of a file there, fails.
 class NfsCalls : public SystemCalls {
  public:

@@ -60,6 +60,14 @@ int SystemCalls::write_back(int descriptor, int64_t offset, int64_t bytes) {
   return ::sync_file_range(descriptor, offset, bytes,
                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }
+bool SystemCalls::is_cached(int descriptor, int64_t offset) {
+  char unused;
+  const iovec piece{&unused, 1};
+  return ::preadv2(descriptor, &piece, 1, offset, RWF_NOWAIT) >= 0;
+}
+void SystemCalls::read_ahead(int descriptor, int64_t offset, int64_t bytes) {
+  ::posix_fadvise(descriptor, offset, bytes, POSIX_FADV_WILLNEED);
+}
 int SystemCalls::rename(const char* from, const char* to) {
   return ::rename(from, to);
 }

@@ -34,6 +34,11 @@ class SystemCalls {
   virtual int set_lease(int descriptor, int type);
   /// sync_file_range: begins to write the dirty pages of a range and waits for it.
   virtual int write_back(int descriptor, int64_t offset, int64_t bytes);
+  /// True when the byte, or the end of the file, can be read without waiting; false where the file
+  /// system doesn't tell.
+  virtual bool is_cached(int descriptor, int64_t offset);
+  /// posix_fadvise(POSIX_FADV_WILLNEED).
+  virtual void read_ahead(int descriptor, int64_t offset, int64_t bytes);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 

@@ -22,6 +22,7 @@ class TracedFile final : public File {
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;
+  void will_read(ByteRange range) override { file_->will_read(range); }
   Status write_type(const TypeWindow& region, const std::byte* data) override;
   Result<int64_t> read_type(const TypeWindow& region, std::byte* data) override;
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override { return file_->lock(range, mode); }

@@ -24,6 +24,7 @@ class UringFile : public File {
   Status write(std::span<const WriteSegment> segments) override;
   std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override { return file_->read(segments); }
+  void will_read(ByteRange range) override { file_->will_read(range); }
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override { return file_->lock(range, mode); }
   Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override { return file_->try_lock(range, mode); }
   Result<bool> is_locked_elsewhere(ByteRange range) override { return file_->is_locked_elsewhere(range); }
