@@ -8,12 +8,12 @@
 #include "access/alone/types.hpp"
 #include "access/failure/message_signal.hpp"
 #include "access/locks/write_lock.hpp"
+#include "access/plan/server_costs.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/agreement.hpp"
 #include "access/together/node/short_calls.hpp"
 #include "access/together/two_phase/two_phase.hpp"
 #include "base/out_of_memory.hpp"
-#include "datatype/node.hpp"
 
 namespace stria::access {
 
@@ -27,17 +27,6 @@ Context with_signal(const Context& context, AbortSignal* signal) {
 
 Outcome outcome_of(Moved moved, Method method, std::string reason) {
   return {std::move(moved.status), moved.bytes, method, std::move(reason)};
-}
-
-IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
-  IndependentShape shape{.write = write, .bytes = total_bytes(lanes), .piece_count = piece_count(lanes)};
-  for (const Lane& lane : lanes) {
-    for (const Stream& stream : lane.streams) {
-      shape.span_bytes += hull_of(stream).size();
-      shape.list_entries += stream.file_type.node().list_entries;
-    }
-  }
-  return shape;
 }
 
 Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Independently&) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "access/plan/aggregators.hpp"
+#include "access/plan/server_costs.hpp"
 
 namespace stria::access {
 
@@ -128,6 +129,10 @@ constexpr int64_t kEntriesOfAPiece = 2;
 
 }  // namespace
 
+bool is_described_shortly(const IndependentShape& shape) {
+  return shape.list_entries * kEntriesOfAPiece <= shape.piece_count;
+}
+
 int64_t request_cost_bytes(const storage::Capabilities& capabilities) {
   if (!capabilities.node_local_cache) {
     return capabilities.native_list ? kListedPieceBytes : kRemoteRequestBytes;
@@ -169,7 +174,7 @@ Method choose_independent(const IndependentShape& shape, const storage::Capabili
     reason = "hint stria_method, but the storage takes no datatypes";
     return Method::kListIo;
   }
-  const bool described_shortly = capabilities.native_types && shape.list_entries * kEntriesOfAPiece <= shape.piece_count;
+  const bool described_shortly = capabilities.native_types && is_described_shortly(shape);
   if (hints.method == Method::kHybrid && described_shortly && shape.span_bytes != shape.bytes) {
     reason = "hint stria_method, and the storage takes datatypes";
     return Method::kDatatypeIo;
@@ -250,7 +255,7 @@ bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabil
          shape.total_bytes >= kListedPieceBytes * shape.piece_count;
 }
 
-// Rules 2 to 6.
+// Rules 2 to 7.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
                          std::string& reason) {
   if (comm.size() == 1) {
@@ -265,6 +270,10 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
   }
   if (lists_serve(shape, capabilities, comm)) {
     reason = "servers take lists of the one node's pieces";
+    return Method::kListIo;
+  }
+  if (is_cheap_for_servers(shape, on_one_node(comm))) {
+    reason = "servers look at each rank's pieces for less than an exchange costs";
     return Method::kListIo;
   }
   if (!has_long_pieces(shape, capabilities)) {

@@ -9,7 +9,9 @@
 //   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
 //   5. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
 //      are so short that a list of them is as long as they are;
-//   6. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
+//   6. servers that take datatypes: each rank sends its own, where that costs the servers less than
+//      an exchange costs the ranks (server_costs.hpp);
+//   7. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
 //      for aggregators.
 // Where rule 3 or 4 would serve a rank's own request whatever the others have, it moves its bytes
 // at once, before it hears of them: one piece on storage of the node's own, one long stretch
@@ -37,8 +39,9 @@ struct RequestShape {
   bool described = false;  ///< every rank has the file descriptions of all
   /// Many lanes that are packed together: lists go in batches (batches.hpp).
   bool in_lockstep = false;
-  int lane_count = 1;    ///< stretches of the file that the ranks agree on
-  bool durable = false;  ///< a sync follows
+  int lane_count = 1;             ///< stretches of the file that the ranks agree on
+  int64_t server_cost_bytes = 0;  ///< server_costs.hpp; 0: not known
+  bool durable = false;           ///< a sync follows
 };
 
 /// The shape of one rank's own request.
@@ -49,6 +52,9 @@ struct IndependentShape {
   int64_t span_bytes = 0;    ///< from the first byte to the last
   int64_t list_entries = 0;  ///< of the lists in the file types: what a description of them holds
 };
+
+/// Whether a description of the pieces is shorter on the way than a list of them.
+bool is_described_shortly(const IndependentShape& shape);
 
 /// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and
 /// romio_ds_write; else contiguous bytes as they are, pieces as a datatype where the storage

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "access/plan/aggregators.hpp"
+#include "access/plan/server_costs.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/simulated/simulated_comm.hpp"
 
@@ -80,6 +81,57 @@ TEST(Planner, ServersThatTakeListsGetThoseOfOneNode) {
   EXPECT_EQ(plan_on(4, 4, tiny, {.native_list = true}).method(), Method::kTwoPhase) << "no servers";
   pieces.in_lockstep = false;
   EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kTwoPhase) << "one lane, whose buffers stay";
+}
+
+/// The collective request of ranks that have one piece in turn each, up to the end of a file of so
+/// many bytes.
+RequestShape in_turn(int ranks, int64_t file_bytes, int64_t piece_bytes, bool write, const storage::Capabilities& servers) {
+  const IndependentShape own{.write = write,
+                             .bytes = file_bytes / ranks,
+                             .piece_count = file_bytes / ranks / piece_bytes,
+                             .span_bytes = file_bytes,
+                             .list_entries = 1};
+  return {.total_bytes = file_bytes,
+          .piece_count = ranks * own.piece_count,
+          .write = write,
+          .hull_bytes = file_bytes,
+          .server_cost_bytes = ranks * server_cost_bytes(own, servers)};
+}
+
+// The experiments of docs/performance.md, with the method that was the quickest there.
+TEST(Planner, ServersThatTakeDatatypesAreAskedByEachRankWhereAnExchangeCostsMore) {
+  const storage::Capabilities servers{.stripe_bytes = 16 << 10,
+                                      .stripe_count = 8,
+                                      .striped_as_told = true,
+                                      .native_list = true,
+                                      .native_types = true,
+                                      .node_local_cache = false};
+  const auto method = [&](const RequestShape& shape, int ranks_per_node = 8) {
+    return plan_on(8, ranks_per_node, shape, servers).method();
+  };
+  constexpr int64_t kBytes = 16 << 20;
+  for (const bool write : {true, false}) {
+    EXPECT_EQ(method(in_turn(8, kBytes, 2096, write, servers)), Method::kListIo);
+    EXPECT_EQ(method(in_turn(8, kBytes, 208, write, servers)), Method::kTwoPhase) << "eight ranks in each block";
+    EXPECT_EQ(method(in_turn(8, kBytes, 8, write, servers)), Method::kTwoPhase);
+    EXPECT_EQ(method(in_turn(8, kBytes, 208, write, servers), 1), Method::kListIo) << "exchanged through links";
+    EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 416, write, servers), servers).method(), Method::kListIo);
+  }
+  EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 40, true, servers), servers).method(), Method::kTwoPhase);
+  EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 40, false, servers), servers).method(), Method::kListIo);
+  RequestShape everybody_all = in_turn(1, kBytes, 416, false, servers);
+  for (int64_t* sum : {&everybody_all.total_bytes, &everybody_all.piece_count, &everybody_all.server_cost_bytes}) {
+    *sum *= 8;
+  }
+  EXPECT_EQ(method(everybody_all), Method::kTwoPhase) << "the same bytes for each rank";
+  storage::Capabilities lists = servers;
+  lists.native_types = false;
+  EXPECT_EQ(in_turn(8, kBytes, 2096, true, lists).server_cost_bytes, 0);
+  EXPECT_EQ(plan_on(8, 8, in_turn(8, kBytes, 2096, true, lists), lists).method(), Method::kTwoPhase);
+  IndependentShape listed{.bytes = kBytes, .piece_count = 100, .span_bytes = kBytes, .list_entries = 100};
+  const int64_t by_list = server_cost_bytes(listed, servers);
+  listed.list_entries = 1;
+  EXPECT_GT(by_list, server_cost_bytes(listed, servers)) << "a list is longer than a description";
 }
 
 TEST(Planner, RanksOfSeveralNodesGoAtOnceWhereNoExchangeCouldHelp) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "access/plan/planner.hpp"
+#include "access/plan/server_costs.hpp"
 #include "access/request/granule.hpp"
 #include "access/request/overlap.hpp"
 #include "trace/record/span.hpp"
@@ -21,7 +22,7 @@ constexpr int64_t kMostWindowBytes = 1 << 20;
 Agreed agree_by_gathering(Context& context, const Lane& lane, Arrival arrival, bool write) {
   Agreed agreed;
   agreed.lanes.push_back(lane);
-  agreed.gathered.emplace(context.comm, lane, context.file->capabilities(), static_cast<int64_t>(arrival.stage));
+  agreed.gathered.emplace(context.comm, lane, context.file->capabilities(), static_cast<int64_t>(arrival.stage), write);
   const GatheredRequests::Summary& all = agreed.gathered->all();
   agreed.lanes[0].extent = all.hull;
   agreed.total_bytes = all.bytes;
@@ -30,7 +31,8 @@ Agreed agree_by_gathering(Context& context, const Lane& lane, Arrival arrival, b
                            .piece_count = all.pieces,
                            .write = write,
                            .hull_bytes = all.hull.size(),
-                           .described = agreed.gathered->are_described()};
+                           .described = agreed.gathered->are_described(),
+                           .server_cost_bytes = all.server_cost_bytes};
   agreed.plan = make_plan(shape, all.capabilities, context.hints, context.comm);
   return agreed;
 }
@@ -53,7 +55,8 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
     agreed.lanes[i].extent = {std::min(-most[2 * i], most[2 * i + 1]), most[2 * i + 1]};
     hull_bytes += agreed.lanes[i].extent.size();
   }
-  int64_t sums[] = {total_bytes(lanes), piece_count(lanes)};
+  const IndependentShape own = shape_of(lanes, write);
+  int64_t sums[] = {own.bytes, own.piece_count, server_cost_bytes(own, context.file->capabilities())};
   context.comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
   agreed.total_bytes = sums[0];
   agreed.set_stage(static_cast<Stage>(most.back()));
@@ -63,7 +66,8 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
                            .piece_count = sums[1],
                            .write = write,
                            .hull_bytes = hull_bytes,
-                           .lane_count = static_cast<int>(lanes.size())};
+                           .lane_count = static_cast<int>(lanes.size()),
+                           .server_cost_bytes = sums[2]};
   agreed.plan = make_plan(shape, capabilities, context.hints, context.comm);
   return agreed;
 }
@@ -74,6 +78,7 @@ struct Summary {
   ByteRange hull;
   int64_t bytes;
   int64_t pieces;
+  int64_t server_cost_bytes;
   uint64_t granule_bits;
   storage::Capabilities capabilities;
 };
@@ -88,7 +93,9 @@ bool are_apart(std::span<ByteRange> hulls) {
 
 // One meeting in the memory of the node.
 Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Arrival arrival, bool write) {
-  Summary mine{arrival, hull_of(lane), total_bytes({&lane, 1}), piece_count({&lane, 1}), 0, context.file->capabilities()};
+  const IndependentShape shape = shape_of({&lane, 1}, write);
+  const storage::Capabilities& capabilities = context.file->capabilities();
+  Summary mine{arrival, hull_of(lane), shape.bytes, shape.piece_count, server_cost_bytes(shape, capabilities), 0, capabilities};
   for (const Stream& stream : lane.streams) {
     mine.granule_bits |= granule_bits(stream);
   }
@@ -98,7 +105,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   if (!all) {
     return {.lanes = {lane}, .is_off = true};
   }
-  Summary sum{{Stage::kAllToDo, true}, {INT64_MAX, 0}, 0, 0, 0, {}};
+  Summary sum{{Stage::kAllToDo, true}, {INT64_MAX, 0}, 0, 0, 0, 0, {}};
   std::vector<ByteRange> hulls;
   for (size_t rank = 0; rank < all->size() / NodeMeeting::kMostValues; ++rank) {
     Summary one;
@@ -108,6 +115,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
     sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};
     sum.bytes += one.bytes;
     sum.pieces += one.pieces;
+    sum.server_cost_bytes += one.server_cost_bytes;
     sum.granule_bits |= one.granule_bits;
     if (one.bytes > 0) {
       hulls.push_back(one.hull);
@@ -125,13 +133,14 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   agreed.set_stage(sum.arrival.stage);
   windows.short_calls().note_meeting(agreed.all_moved && sum.arrival.was_short, write);
   if (!agreed.failed && !agreed.all_moved) {
-    const RequestShape shape{.total_bytes = sum.bytes,
-                             .piece_count = sum.pieces,
-                             .write = write,
-                             .hull_bytes = extent.size(),
-                             .windows = true,
-                             .apart = are_apart(hulls)};
-    agreed.plan = make_plan(shape, sum.capabilities, context.hints, context.comm);
+    const RequestShape of_all{.total_bytes = sum.bytes,
+                              .piece_count = sum.pieces,
+                              .write = write,
+                              .hull_bytes = extent.size(),
+                              .windows = true,
+                              .apart = are_apart(hulls),
+                              .server_cost_bytes = sum.server_cost_bytes};
+    agreed.plan = make_plan(of_all, sum.capabilities, context.hints, context.comm);
   }
   return agreed;
 }

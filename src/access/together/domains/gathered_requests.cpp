@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "access/plan/server_costs.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/domains/description.hpp"
 
@@ -44,24 +45,28 @@ Summary summary_of(const std::byte* record) {
 
 }  // namespace
 
-GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::Capabilities& capabilities, int64_t stage)
+GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::Capabilities& capabilities, int64_t stage,
+                                   bool write)
     : ranks_(comm.size()), records_(new (std::nothrow) std::byte[static_cast<size_t>(ranks_) * kRecordBytes]) {
   std::array<std::byte, kRecordBytes> record{};
   // A rank without memory for the records still takes part; none is described then.
   std::array<std::byte, static_cast<size_t>(kMostRanks) * kRecordBytes> spare;
   std::byte* const records = records_ == nullptr ? spare.data() : records_.get();
-  Summary one{hull_of(mine), total_bytes({&mine, 1}), piece_count({&mine, 1}), capabilities, stage, kTooLong};
+  const IndependentShape shape = shape_of({&mine, 1}, write);
+  Summary one{hull_of(mine), shape.bytes, shape.piece_count, server_cost_bytes(shape, capabilities),
+              capabilities,  stage,       kTooLong};
   if (records_ != nullptr) {
     one.description_bytes = describe(mine, record);
   }
   std::memcpy(record.data(), &one, sizeof one);
   comm.all_gather(record, std::span(records, static_cast<size_t>(ranks_) * kRecordBytes));
-  all_ = {{INT64_MAX, 0}, 0, 0, summary_of(records).capabilities, stage, 0};
+  all_ = {{INT64_MAX, 0}, 0, 0, 0, summary_of(records).capabilities, stage, 0};
   for (int rank = 0; rank < ranks_; ++rank) {
     const Summary other = summary_of(records + static_cast<size_t>(rank) * kRecordBytes);
     all_.hull = {std::min(all_.hull.begin, other.hull.begin), std::max(all_.hull.end, other.hull.end)};
     all_.bytes += other.bytes;
     all_.pieces += other.pieces;
+    all_.server_cost_bytes += other.server_cost_bytes;
     all_.stage = std::max(all_.stage, other.stage);
     all_.description_bytes = std::min(all_.description_bytes, other.description_bytes);
   }

@@ -26,6 +26,7 @@ class GatheredRequests {
     ByteRange hull;
     int64_t bytes = 0;
     int64_t pieces = 0;
+    int64_t server_cost_bytes = 0;  ///< server_costs.hpp
     storage::Capabilities capabilities;
     int64_t stage = 0;              ///< of Arrival; of several ranks the last counts
     int64_t description_bytes = 0;  ///< negative: the description is too long for the record
@@ -35,7 +36,7 @@ class GatheredRequests {
   static bool are_few(int ranks, size_t lane_count) { return ranks <= kMostRanks && lane_count == 1; }
 
   /// \pre are_few(). Collective: yes.
-  GatheredRequests(Comm& comm, const Lane& mine, const storage::Capabilities& capabilities, int64_t stage);
+  GatheredRequests(Comm& comm, const Lane& mine, const storage::Capabilities& capabilities, int64_t stage, bool write);
 
   /// The sums over all ranks, the hull of all, and what rank 0 says of the storage.
   /// `description_bytes` is negative where a rank's description is missing.

@@ -28,7 +28,7 @@ void gather(int ranks, const std::function<Lane(int)>& lane_of_rank, const std::
   const auto report = run_simulated(options, [&](Comm& comm) {
     storage::Capabilities capabilities;
     capabilities.stripe_bytes = comm.rank() == 0 ? 4096 : 77;  // what rank 0 found counts
-    GatheredRequests all(comm, lane_of_rank(comm.rank()), capabilities, comm.rank());
+    GatheredRequests all(comm, lane_of_rank(comm.rank()), capabilities, comm.rank(), true);
     look(all);
   });
   ASSERT_TRUE(report.ok()) << report.status().message();

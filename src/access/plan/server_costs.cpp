@@ -1,0 +1,57 @@
+#include "access/plan/server_costs.hpp"
+
+#include <algorithm>
+
+#include "access/request/overlap.hpp"
+#include "datatype/node.hpp"
+
+namespace stria::access {
+
+namespace {
+
+constexpr int64_t kServerBlockBytes = 4096;
+// More pieces of a rank cost no more, so that sums over all ranks stay exact.
+constexpr int64_t kMostPieces = int64_t{1} << 38;
+
+/// In bytes that could be exchanged meanwhile.
+struct Prices {
+  int64_t block;  ///< of which a part is moved
+  int64_t piece;  ///< of a datatype
+};
+constexpr Prices kToWrite{1536, 40};
+constexpr Prices kToRead{512, 16};
+constexpr int64_t kListedPiece = 128;
+// Between nodes an exchanged byte costs so many times as much as in a node's memory: it takes a way
+// that is as long as the one to the servers.
+constexpr int64_t kExchangeBetweenNodes = 8;
+
+}  // namespace
+
+IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
+  IndependentShape shape{.write = write, .bytes = total_bytes(lanes), .piece_count = piece_count(lanes)};
+  for (const Lane& lane : lanes) {
+    for (const Stream& stream : lane.streams) {
+      shape.span_bytes += hull_of(stream).size();
+      shape.list_entries += stream.file_type.node().list_entries;
+    }
+  }
+  return shape;
+}
+
+int64_t server_cost_bytes(const IndependentShape& shape, const storage::Capabilities& capabilities) {
+  if (!capabilities.native_types || capabilities.node_local_cache) {
+    return 0;
+  }
+  const Prices& prices = shape.write ? kToWrite : kToRead;
+  const int64_t pieces = std::min(shape.piece_count, kMostPieces);
+  const int64_t blocks = std::min(pieces, shape.span_bytes / kServerBlockBytes + 1);
+  return blocks * prices.block + pieces * (is_described_shortly(shape) ? prices.piece : kListedPiece);
+}
+
+// Through aggregators each byte of the file passes the servers once, however many ranks have it.
+bool is_cheap_for_servers(const RequestShape& shape, bool on_one_node) {
+  const int64_t bytes = shape.hull_bytes > 0 ? std::min(shape.hull_bytes, shape.total_bytes) : shape.total_bytes;
+  return shape.server_cost_bytes > 0 && shape.server_cost_bytes / (on_one_node ? 1 : kExchangeBetweenNodes) <= bytes;
+}
+
+}  // namespace stria::access
