@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -94,17 +95,33 @@ void swap_array(const std::byte* source, std::byte* target, int64_t count) {
 
 using RangeFunction = void (*)(const std::byte*, int64_t, ValueRange&);
 
+// Several lanes side by side, because one minimum would have to wait for the one before it.
 template <typename T>
 void widen_by_array(const std::byte* source, int64_t count, ValueRange& range) {
-  double minimum = range.minimum;
-  double maximum = range.maximum;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto value = static_cast<double>(load<T>(source + i * static_cast<int64_t>(sizeof(T))));
-    minimum = value < minimum ? value : minimum;  // false for NaN
-    maximum = value > maximum ? value : maximum;
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  using Limits = std::numeric_limits<T>;
+  T minimum[kLanes];
+  T maximum[kLanes];
+  std::fill_n(minimum, kLanes, Limits::has_infinity ? Limits::infinity() : Limits::max());
+  std::fill_n(maximum, kLanes, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+  const auto widen = [&](int64_t lane, int64_t index) {
+    const T value = load<T>(source + index * static_cast<int64_t>(sizeof(T)));
+    minimum[lane] = value < minimum[lane] ? value : minimum[lane];  // false for NaN
+    maximum[lane] = value > maximum[lane] ? value : maximum[lane];
+  };
+  const int64_t whole = count / kLanes * kLanes;
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      widen(lane, i + lane);
+    }
   }
-  range.minimum = minimum;
-  range.maximum = maximum;
+  for (int64_t i = whole; i < count; ++i) {
+    widen(0, i);
+  }
+  if (count > 0) {
+    range.minimum = std::min(range.minimum, static_cast<double>(*std::min_element(minimum, minimum + kLanes)));
+    range.maximum = std::max(range.maximum, static_cast<double>(*std::max_element(maximum, maximum + kLanes)));
+  }
 }
 
 template <size_t... Index>

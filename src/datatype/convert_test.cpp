@@ -149,6 +149,44 @@ TEST(Convert, MeasuresWithoutNan) {
   EXPECT_EQ(range.maximum, 3.);
 }
 
+template <typename T>
+void expect_range_of_plain_loop(std::mt19937_64& random) {
+  for (const int64_t count : {0, 1, 7, 64, 65, 1000}) {
+    std::vector<std::byte> bytes(static_cast<size_t>(count) * sizeof(T) + 1);
+    ValueRange expected{-1, 2};
+    ValueRange range = expected;
+    for (int64_t i = 0; i < count; ++i) {
+      auto value = static_cast<T>(random());
+      if constexpr (std::is_floating_point_v<T>) {
+        value = random() % 4 == 0 ? std::numeric_limits<T>::quiet_NaN() : value - static_cast<T>(std::ldexp(1., 63));
+        value = random() % 500 == 0 ? std::numeric_limits<T>::infinity() : value;
+      }
+      std::memcpy(bytes.data() + 1 + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+      if (value == value) {
+        expected.minimum = std::min(expected.minimum, static_cast<double>(value));
+        expected.maximum = std::max(expected.maximum, static_cast<double>(value));
+      }
+    }
+    widen_range(element_type_of<T>(), bytes.data() + 1, count, range);
+    EXPECT_EQ(range.minimum, expected.minimum) << static_cast<int>(element_type_of<T>()) << ", " << count;
+    EXPECT_EQ(range.maximum, expected.maximum) << static_cast<int>(element_type_of<T>()) << ", " << count;
+  }
+}
+
+TEST(Convert, MeasuresEveryTypeAsAPlainLoopDoes) {
+  std::mt19937_64 random(19);
+  expect_range_of_plain_loop<int8_t>(random);
+  expect_range_of_plain_loop<uint8_t>(random);
+  expect_range_of_plain_loop<int16_t>(random);
+  expect_range_of_plain_loop<uint16_t>(random);
+  expect_range_of_plain_loop<int32_t>(random);
+  expect_range_of_plain_loop<uint32_t>(random);
+  expect_range_of_plain_loop<int64_t>(random);
+  expect_range_of_plain_loop<uint64_t>(random);
+  expect_range_of_plain_loop<float>(random);
+  expect_range_of_plain_loop<double>(random);
+}
+
 TEST(ElementType, HasSizesAndNames) {
   EXPECT_EQ(element_bytes(ElementType::kByte), 1);
   EXPECT_EQ(element_bytes(ElementType::kUint16), 2);

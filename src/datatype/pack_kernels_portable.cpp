@@ -44,8 +44,9 @@ void gather_rows(const Comb& comb, const Row& row, int64_t packed_offset) {
   const std::byte* memory = comb.memory[0] + row.offset;
   std::byte* packed = comb.packed[0] + packed_offset;
   for (int64_t r = 0; r < row.rows; ++r) {
-    if (comb.line_count > 0) {
-      prefetch_ahead(comb, row, r);
+    const int64_t ahead = offset_ahead(comb, row, r);
+    if (ahead != Row::kNoNext) {
+      prefetch_cells(comb, ahead, row.stride, row.count);
     }
     gather_scalar<Element, form, measures>(memory, row.stride, row.count, packed, measures ? comb.ranges : nullptr);
     memory += row.row_stride;

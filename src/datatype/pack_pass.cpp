@@ -10,6 +10,16 @@ namespace {
 
 constexpr int64_t kCacheLineBytes = 64;
 
+/// Longer pieces are not asked for ahead: the hardware follows them by itself.
+constexpr int64_t kMostAheadBytes = 32 << 10;
+
+// Always inlined, as prefetch_cells() is.
+[[gnu::always_inline]] inline void prefetch_piece(const std::byte* piece, int64_t bytes) {
+  for (int64_t line = 0; line < bytes; line += kCacheLineBytes) {
+    __builtin_prefetch(piece + line, 0, 2);
+  }
+}
+
 Form form_of(const Translation& translation) {
   const bool narrows = translation.memory != translation.stored;
   if (translation.is_swapped()) {
@@ -188,8 +198,12 @@ void Pass::gather_row(const PieceRow& row, int64_t packed_offset) {
   if (row.piece_bytes < kLongPieceBytes && row.count > 1) {
     return translation_.is_raw() && !measures_ ? gather_raw(row, packed_offset) : gather_translated(row, packed_offset);
   }
+  const bool asks = count_ * row.piece_bytes <= kMostAheadBytes;
   for (int64_t i = 0; i < row.count; ++i) {
     const int64_t at = packed_offset + stored_size(i * row.piece_bytes);
+    for (int k = 0; asks && i + 1 < row.count && k < count_; ++k) {
+      prefetch_piece(memory_[static_cast<size_t>(k)] + row.begin + (i + 1) * row.stride, row.piece_bytes);
+    }
     for (int k = 0; k < count_; ++k) {
       gather_run(k, memory_[static_cast<size_t>(k)] + row.begin + i * row.stride, row.piece_bytes, at);
     }

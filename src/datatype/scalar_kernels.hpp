@@ -110,12 +110,28 @@ inline void scatter_scalar(std::byte* memory, int64_t stride, int64_t count, con
 }
 
 /// How many cache lines ahead gathering prefetches: as many as memory keeps under way.
-constexpr int64_t kLinesAhead = 32;
+constexpr int64_t kLinesAhead = 64;
+/// Cells that are prefetched at a time, and then as many gathered: a whole row of long cells would
+/// be more lines than memory keeps under way. A multiple of what the kernels transpose.
+constexpr int64_t kCellsAtOnce = 8;
 
-/// Prefetches a row that is gathered soon. The hardware doesn't follow elements that lie far apart
-/// with gaps between the rows. This is always inlined, because GCC 12 drops calls of a function
-/// that only prefetches.
-[[gnu::always_inline]] inline void prefetch_ahead(const Comb& comb, const Row& row, int64_t r) {
+/// Prefetches cells that are gathered soon, into the second-level cache: the first level keeps too
+/// few lines under way. The hardware doesn't follow elements that lie far apart with gaps between
+/// the rows. This is always inlined, because GCC 12 drops calls of a function that only prefetches.
+[[gnu::always_inline]] inline void prefetch_cells(const Comb& comb, int64_t offset, int64_t stride, int64_t count) {
+  for (int n = 0; n < comb.line_count; ++n) {
+    const std::byte* line = comb.lines[n] + offset;
+    for (int64_t i = 0; i < count; ++i) {
+      __builtin_prefetch(line + i * stride, 0, 2);
+    }
+  }
+}
+
+/// Offset of the row to prefetch while row `r` is gathered, or kNoNext.
+inline int64_t offset_ahead(const Comb& comb, const Row& row, int64_t r) {
+  if (comb.line_count == 0) {
+    return Row::kNoNext;
+  }
   const int64_t lines = row.count * comb.line_count;
   int64_t ahead = r + (lines < kLinesAhead ? kLinesAhead / lines : 1);
   int64_t offset = row.offset;
@@ -123,27 +139,24 @@ constexpr int64_t kLinesAhead = 32;
     ahead -= row.rows;
     offset = row.next_offset;
   }
-  if (offset == Row::kNoNext) {
-    return;
-  }
-  offset += ahead * row.row_stride;
-  for (int n = 0; n < comb.line_count; ++n) {
-    const std::byte* line = comb.lines[n] + offset;
-    for (int64_t i = 0; i < row.count; ++i) {
-      __builtin_prefetch(line + i * row.stride, 0, 3);
-    }
-  }
+  return offset == Row::kNoNext ? offset : offset + ahead * row.row_stride;
 }
 
 /// Makes a kernel for all rows from a kernel for one row; `width` is the size of an element in the
 /// packed stream.
 template <RowKernel one_row, int64_t width>
 void each_row(const Comb& comb, const Row& row, int64_t packed_offset) {
+  const int64_t step = comb.line_count > 0 ? kCellsAtOnce : row.count;
   for (int64_t r = 0; r < row.rows; ++r) {
-    if (comb.line_count > 0) {
-      prefetch_ahead(comb, row, r);
+    const int64_t ahead = offset_ahead(comb, row, r);
+    for (int64_t i = 0; i < row.count; i += step) {
+      const int64_t count = row.count - i < step ? row.count - i : step;
+      const int64_t offset = i * row.stride;
+      if (ahead != Row::kNoNext) {
+        prefetch_cells(comb, ahead + offset, row.stride, count);
+      }
+      one_row(comb, {row.offset + r * row.row_stride + offset, row.stride, count}, packed_offset + (r * row.count + i) * width);
     }
-    one_row(comb, {row.offset + r * row.row_stride, row.stride, row.count}, packed_offset + r * row.count * width);
   }
 }
 

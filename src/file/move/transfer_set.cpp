@@ -121,14 +121,13 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
   }
 }
 
-// Memory that is already as the file wants it is moved without packing, unless its
-// values are needed.
+// Memory that is already as the file wants it is moved without packing.
 void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
   for (size_t i = 0; i < transfers_.size(); ++i) {
     const Transfer& transfer = transfers_[i];
     const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
     bool as_it_is = transfer.memory.type.is_contiguous() && transfer.memory.element == dataset.stored_element() &&
-                    !dataset.spec.element.is_swapped() && (ranges_.empty() || !dataset.value_range);
+                    !dataset.spec.element.is_swapped();
     if (as_it_is || transfer.stored) {
       directs_[i] = static_cast<std::byte*>(transfer.memory.data);
     }
@@ -221,9 +220,21 @@ std::byte* TransferSet::straight_target(int stream_id) {
 }
 
 void TransferSet::passed_direct(int stream_id, int64_t begin, int64_t end) {
-  const access::StreamPart part{stream_id, begin, end, directs_[static_cast<size_t>(stream_id)] + begin};
+  const auto index = static_cast<size_t>(stream_id);
+  const access::StreamPart part{stream_id, begin, end, directs_[index] + begin};
   observe(part);
+  if (!ranges_.empty() && !transfers_[index].stored) {
+    widen_range(index, {begin, end});
+  }
   advance(std::span(&part, 1));
+}
+
+// Elements that an end of the range cuts are looked at whole.
+void TransferSet::widen_range(size_t transfer, ByteRange range) {
+  const ElementType element = transfers_[transfer].memory.element;
+  const int64_t width = element_bytes(element);
+  const int64_t begin = align_down(range.begin, width);
+  stria::widen_range(element, directs_[transfer] + begin, (align_up(range.end, width) - begin) / width, ranges_[transfer]);
 }
 
 void TransferSet::finish_sums() {

@@ -56,6 +56,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void prepare_directs(std::span<const DatasetEntry> datasets);
   void pack_slice(std::span<const access::StreamPart> parts, ByteRange slice);
   void observe(const access::StreamPart& part);
+  void widen_range(size_t transfer, ByteRange range);
   void advance(std::span<const access::StreamPart> parts);
   void to_pack_parts(std::span<const access::StreamPart> parts);
 
