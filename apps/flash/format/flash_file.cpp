@@ -17,7 +17,7 @@ constexpr int kVersionStandard = 9;
 constexpr int kVersionExperimental = 10;
 constexpr const char* kExperimentalName = "unknowns";
 constexpr int64_t kNameBytes = 4;
-constexpr int64_t kCornerBytes = 2 << 20;  // corner values held at a time, in the cache
+constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time, in the last cache
 
 constexpr const char* kBlocksDimension = "dim_tot_blocks";
 

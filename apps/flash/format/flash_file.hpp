@@ -5,8 +5,6 @@
 // what readers of such files look for, and how netCDF files differ.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,9 +33,6 @@ struct CellArray {
 struct Origin {
   std::string time, machine;
 };
-
-/// Returns rank 0's machine and time, on every rank. Collective: yes.
-Origin shared_origin(MPI_Comm comm);
 
 /// Names and values in the order in which they are stored. `real_scalars` begin with "time":
 /// readers rely on it.

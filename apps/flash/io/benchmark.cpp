@@ -28,7 +28,7 @@ class Benchmark {
     MPI_Comm_size(comm_, &size_);
     for (const auto& mode : modes_) {
       mode->prepare();
-      results_.push_back({mode->name(), mode->kind(), mode->useful_bytes(), {}, {}, -1, "", "", ""});
+      results_.push_back({mode->name(), mode->kind(), mode->useful_bytes(), 0, {}, {}, -1, "", "", ""});
     }
   }
 
@@ -90,6 +90,7 @@ class Benchmark {
       MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
       result.phases[name].push_back(sum / size_);
     }
+    result.file_bytes = mode.file_bytes();
     result.method = mode.method();
     result.reason = mode.reason();
   }

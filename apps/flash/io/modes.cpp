@@ -5,6 +5,7 @@
 
 #include "agree.hpp"
 #include "format/flash_file.hpp"
+#include "format/origin.hpp"
 #include "io/limit_modes.hpp"
 #include "stria/paths.hpp"
 #include "workload/block_check.hpp"
@@ -73,6 +74,7 @@ class StriaMode : public IoMode {
 
   std::string name() const override { return name_; }
   std::string file() const override { return path_; }
+  int64_t file_bytes() const override { return file_bytes_; }
   std::string method() const override { return method_; }
   std::string reason() const override { return reason_; }
   void clean() override { arrays_.remove_file(path_); }
@@ -100,6 +102,7 @@ class StriaMode : public IoMode {
 
   void note(const File& file, std::map<std::string, double>& phases) {
     take_phases(file.report(), phases);
+    file_bytes_ = file.report().file_bytes;
     method_ = file.report().method;
     reason_ = file.report().reason;
   }
@@ -141,6 +144,7 @@ class StriaMode : public IoMode {
   IoArrays& arrays_;
   std::string name_;
   std::string path_;
+  int64_t file_bytes_ = 0;
   std::string method_;
   std::string reason_;
 };

@@ -15,7 +15,7 @@ namespace stria::flash {
 /// The arrays of one rank, made once and used by every mode.
 struct IoArrays {
   explicit IoArrays(MPI_Comm communicator, const IoOptions& run_options);
-  /// Removes a file, on rank 0.
+  /// Removes a file and its parts, on rank 0.
   void remove_file(const std::string& path) const;
 
   MPI_Comm comm;
@@ -48,6 +48,8 @@ class IoMode {
   /// Removes what the last round left. Called on every rank after all are done.
   virtual void clean() {}
   virtual std::string file() const { return ""; }
+  /// Of the last file that was written; 0: not known.
+  virtual int64_t file_bytes() const { return 0; }
   virtual std::string method() const { return ""; }
   virtual std::string reason() const { return ""; }
 };

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "mesh/corner_interpolation.hpp"
+#include "mesh/corners/corner_interpolation.hpp"
 
 namespace stria::flash {
 namespace {

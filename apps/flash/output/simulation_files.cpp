@@ -6,8 +6,9 @@
 #include <cstdio>
 
 #include "format/lists.hpp"
+#include "format/origin.hpp"
 #include "hydro/euler.hpp"
-#include "mesh/corner_interpolation.hpp"
+#include "mesh/corners/corner_interpolation.hpp"
 #include "output/run_scalars.hpp"
 #include "stria/paths.hpp"
 

@@ -1,6 +1,6 @@
 #include "workload/corners.hpp"
 
-#include "mesh/corner_interpolation.hpp"
+#include "mesh/corners/corner_interpolation.hpp"
 
 namespace stria::flash {
 
