@@ -103,7 +103,8 @@ const char* stria_version(void);
  * deflate; "zstd": that in place of deflate; "scale_offset": integers in as few bits as they need;
  * "zfp_absolute:BOUND" and "zfp_relative:BOUND": lossy, for floating-point numbers;
  * "zfp_reversible"; "zfp_rate:BITS" of each number; other programs read zstd and ZFP with a
- * plug-in), "chunk" (its lengths, with commas between), "dimensions"
+ * plug-in), "shuffle" (with "compress" or without), "fletcher32" (a sum behind each chunk, which
+ * other readers compare), "chunk" (its lengths, with commas between), "dimensions"
  * (their names, with commas between, for xarray and other readers of netCDF), "meaning" (what other
  * programs take the numbers for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16;
  * "complex", of pairs along a last dimension of 2), "fill_value" (a number: what elements read as
@@ -113,6 +114,9 @@ const char* stria_version(void);
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
+/* A sentence on each hint among the options that is unknown or has a value that can't be used, for
+ * programs that warn before they begin. Collective: no. */
+int stria_hint_problems(const stria_options* options, stria_list** problems);
 
 /* ---- Files ---- */
 
@@ -170,6 +174,12 @@ int stria_discard(stria_file* file);
  * returns STRIA_ABORTED. Collective: no; it doesn't wait for other ranks. */
 void stria_close(stria_file** file);
 
+/* Returns the file's path; valid as long as the file. */
+const char* stria_file_path(const stria_file* file);
+/* Returns "hdf5", or "cdf1", "cdf2" and "cdf5" of an opened netCDF file; of a new one it may be
+ * "netcdf", which the commit makes one of those. Collective: no. */
+const char* stria_file_format(const stria_file* file);
+
 /* ---- Datasets. Sizes and places are in elements, slowest dimension first. ---- */
 
 /* As the first of `dims`: the dataset has no rows yet, and stria_append_rows() gives it some. */
@@ -202,6 +212,22 @@ int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims);
 int stria_dataset_element(const stria_dataset* dataset);
 /* "float64", "string[4]", "record[84]" …; valid as long as the dataset. */
 const char* stria_dataset_type_name(const stria_dataset* dataset);
+/* Returns the dataset's path; valid as long as the dataset. */
+const char* stria_dataset_path(const stria_dataset* dataset);
+/* Returns what its numbers are to other programs: "number", "bool", "half" or "complex". */
+const char* stria_dataset_meaning(const stria_dataset* dataset);
+/* Returns what its chunks pass, such as "shuffle deflate(1)"; "" where they pass nothing, or there
+ * are none. Valid as long as the dataset. */
+const char* stria_dataset_filters(const stria_dataset* dataset);
+/* How many bytes all its elements have, and how many it takes in a file that is open for reading:
+ * -1 when only libhdf5 can tell. Either may be NULL. Collective: no. */
+int stria_dataset_bytes(const stria_dataset* dataset, int64_t* bytes, int64_t* stored_bytes);
+/* Whether the raw data lie in one piece: 1 or 0. Collective: no. */
+int stria_dataset_is_contiguous(const stria_dataset* dataset, int* contiguous);
+/* Returns the bytes of an element; 0 when there is no such type. */
+int64_t stria_element_bytes(int element);
+/* Returns "float64" and so on; "" when there is no such type. */
+const char* stria_element_name(int element);
 
 /* Records a write to the region that begins at `start` and has `count` elements in each dimension.
  * `data` has numbers of type `element`, which are converted to the dataset's while they are packed;
@@ -243,6 +269,7 @@ int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_b
  * differ between ranks, and be empty. */
 int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
                int element);
+int stria_read_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element);
 
 /* ---- Rows of the first dimension, dealt to the ranks ---- */
 
@@ -322,6 +349,10 @@ int stria_type_subarray(int rank, const int64_t* sizes, const int64_t* subsizes,
 int stria_type_resized(const stria_type* old, int64_t lower_bound_bytes, int64_t extent_bytes, stria_type** type);
 int64_t stria_type_size(const stria_type* type);   /* bytes of data */
 int64_t stria_type_extent(const stria_type* type); /* bytes between repetitions */
+int64_t stria_type_lower_bound(const stria_type* type);
+/* Where the data begin and how far they reach, whatever stria_type_resized() has set. */
+int64_t stria_type_true_lower_bound(const stria_type* type);
+int64_t stria_type_true_extent(const stria_type* type);
 void stria_type_free(stria_type* type);
 
 /* ---- Attributes of datasets and groups; "/" is the root. ---- */
@@ -415,6 +446,9 @@ int stria_has_checksums(const stria_file* file, int* has);
 /* Reads everything and compares it with its checksums. A file that is damaged is no error of the
  * call. Collective: yes. */
 int stria_verify(stria_file* file, stria_verdict** verdict);
+/* Likewise, without `count` datasets named in `except`, the same on all ranks, for instance because
+ * they were got whole with the option "verify". Collective: yes. */
+int stria_verify_except(stria_file* file, int64_t count, const char* const* except, stria_verdict** verdict);
 typedef struct stria_damage {
   const char* dataset; /* "": the file's own metadata */
   /* Rows [first_row, last_row) of the first dimension; none: the dataset is missing. */
@@ -441,6 +475,9 @@ int stria_get_report(const stria_file* file, stria_report* report);
 /* Seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange", "write",
  * "read", "sync", "commit". */
 int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
+/* The bytes that stria_append() has found behind the end of the file, left there by a commit that
+ * did not complete, and has cleared. Collective: no. */
+int stria_get_cleared(const stria_file* file, int64_t* bytes);
 /* The file's hints with the values in effect, as "name=value"; and what was wrong
  * with those given. */
 int stria_hints(const stria_file* file, stria_list** hints);
@@ -455,6 +492,60 @@ int stria_remove_abandoned(const char* directory, const char* prefix, stria_list
  * Tries all, and fails with the first failure. `brought`, if given, gets the paths where all went
  * well. Collective: no; one rank calls it. */
 int stria_drain_staged(const char* place, stria_list** brought);
+
+/* ---- Paths. Of this machine, stria://SERVER/PATH and rados://POOL/PATH. ---- */
+
+/* Returns 1 for a path in a store, whose directories are made with their files; otherwise 0. */
+int stria_is_store_path(const char* path);
+/* Whether a file or directory has the name: 1 or 0. It is an error when that can't be told: a
+ * server that doesn't answer. Collective: no. */
+int stria_path_exists(const char* path, int* exists);
+/* The names in a directory, sorted: STRIA_NOT_FOUND. Collective: no. */
+int stria_list_directory(const char* directory, stria_list** names);
+/* Removes a file: STRIA_NOT_FOUND. Collective: no. */
+int stria_remove_file(const char* path);
+
+/* ---- Tracing. Where the time goes: docs/tracing.md. ---- */
+
+/* What is recorded; each level adds to the one before. */
+enum stria_trace_level {
+  STRIA_TRACE_OFF = 0,
+  STRIA_TRACE_COUNTERS, /* counters of every file: the default */
+  STRIA_TRACE_APP,      /* a span for each call of the application */
+  STRIA_TRACE_LIBRARY,  /* the phases inside: pack, exchange, write, and so on */
+  STRIA_TRACE_FULL      /* each request to the storage and each message */
+};
+
+#ifdef MPI_VERSION
+/* Begins to record the ranks of `comm` as one run, in a file in `directory`, and compares their
+ * clocks. Without this call the variable STRIA_TRACE begins a run. STRIA_INVALID_ARGUMENT when one
+ * has begun already. Collective: yes. */
+int stria_trace_start_mpi(MPI_Comm comm, int level, const char* directory);
+/* Begins at once the run that STRIA_TRACE and STRIA_TRACE_DIR ask for, if any, so that the first
+ * file's time doesn't include the comparison of clocks. Collective: yes. */
+int stria_trace_start_from_environment_mpi(MPI_Comm comm);
+#endif
+/* The same with the communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the
+ * library without MPI. */
+int stria_trace_start_f(int comm, int level, const char* directory);
+int stria_trace_start_from_environment_f(int comm);
+/* Ends the run, and merges what the ranks have recorded. `path`, if given, gets one string, the
+ * trace file's path; none where there is no trace. Without this call MPI_Finalize ends the run.
+ * STRIA_UNSUPPORTED in the library without MPI. Collective: yes, over the communicator of the
+ * run. */
+int stria_trace_finish(stria_list** path);
+/* Changes what this rank records from now on. Collective: no. */
+int stria_trace_set_level(int level);
+/* Returns the enum stria_trace_level in effect on this rank. */
+int stria_trace_level(void);
+/* Writes what this rank has recorded so far, where a crash of the program can't harm it. Commits do
+ * this by themselves. Collective: no. */
+void stria_trace_flush(void);
+/* A region of the program between two calls of one thread: at STRIA_TRACE_APP and above it is a
+ * span of this name around the calls within. Regions nest; stria_trace_end() ends the last one that
+ * has begun: STRIA_INVALID_ARGUMENT when there is none. Collective: no. */
+int stria_trace_begin(const char* name);
+int stria_trace_end(void);
 
 #ifdef __cplusplus
 }

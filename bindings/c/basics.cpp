@@ -1,6 +1,7 @@
 // Errors, lists and options.
+#include <algorithm>
 #include <charconv>
-#include <map>
+#include <span>
 
 #include "handles.hpp"
 
@@ -51,27 +52,25 @@ std::vector<int64_t> numbers(const std::string& name, const std::string& value) 
   return list;
 }
 
-Format format(const std::string& name, const std::string& value) {
-  static const std::map<std::string, Format> kFormats = {{"hdf5", Format::kHdf5},
-                                                         {"netcdf", Format::kNetcdf},
-                                                         {"cdf1", Format::kCdf1},
-                                                         {"cdf2", Format::kCdf2},
-                                                         {"cdf5", Format::kCdf5}};
-  const auto found = kFormats.find(value);
-  if (found == kFormats.end()) {
-    refuse("option '" + name + "' is '" + value + "'; use hdf5, netcdf, cdf1, cdf2 or cdf5");
+// The names of values of an enum, from its first on.
+constexpr const char* kFormats[] = {"", "hdf5", "netcdf", "cdf1", "cdf2", "cdf5"};
+constexpr const char* kMeanings[] = {"number", "bool", "half", "complex"};
+
+template <typename Value>
+Value named(std::span<const char* const> names, const std::string& name, const std::string& value, const char* use) {
+  const auto found = std::find(names.begin(), names.end(), value);
+  if (value.empty() || found == names.end()) {
+    refuse("option '" + name + "' is '" + value + "'; use " + use);
   }
-  return found->second;
+  return static_cast<Value>(found - names.begin());
+}
+
+Format format(const std::string& name, const std::string& value) {
+  return named<Format>(kFormats, name, value, "hdf5, netcdf, cdf1, cdf2 or cdf5");
 }
 
 Meaning meaning(const std::string& name, const std::string& value) {
-  static const std::map<std::string, Meaning> kMeanings = {
-      {"number", Meaning::kNumber}, {"bool", Meaning::kBoolean}, {"half", Meaning::kHalf}, {"complex", Meaning::kComplex}};
-  const auto found = kMeanings.find(value);
-  if (found == kMeanings.end()) {
-    refuse("option '" + name + "' is '" + value + "'; use number, bool, half or complex");
-  }
-  return found->second;
+  return named<Meaning>(kMeanings, name, value, "number, bool, half or complex");
 }
 
 Filters filters(const std::string& name, const std::string& value) {
@@ -112,10 +111,18 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
 
 bool is_of_a_dataset(const std::string& name) {
   return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning",
-                                   "unlimited", "fill_value"});
+                                   "unlimited", "fill_value", "shuffle", "fletcher32"});
 }
 
 }  // namespace
+
+const char* format_name(Format format) {
+  return kFormats[static_cast<size_t>(format)];
+}
+
+const char* meaning_name(Meaning meaning) {
+  return kMeanings[static_cast<size_t>(meaning)];
+}
 
 int fail(ErrorCode code, const char* message) noexcept {
   try {
@@ -188,6 +195,10 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.alignment_bytes = number(name, value);
     } else if (name == "compress") {
       result.filters = filters(name, value);
+    } else if (name == "fletcher32") {  // after "compress", since names are in order
+      result.filters.fletcher32 = truth(name, value);
+    } else if (name == "shuffle") {
+      result.filters.shuffle = truth(name, value);
     } else if (name == "chunk") {
       result.chunk = numbers(name, value);
     } else if (name == "dimensions") {
@@ -239,6 +250,11 @@ int stria_options_set(stria_options* options, const char* name, const char* valu
 
 void stria_options_free(stria_options* options) {
   delete options;
+}
+
+int stria_hint_problems(const stria_options* options, stria_list** problems) {
+  return guarded(
+      [&] { given(problems, "problems") = stria::c::new_list(stria::hint_problems(stria::c::create_options(options).hints)); });
 }
 
 int64_t stria_list_size(const stria_list* list) {

@@ -24,6 +24,10 @@ std::vector<int64_t> sizes_or_none(const int64_t* values, size_t rank) {
   return values == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(values, values + rank);
 }
 
+bool is_element(int value) {
+  return value >= STRIA_BYTE && value <= STRIA_FLOAT64;
+}
+
 /// A region that no dataset has.
 Hyperslab nowhere(const stria::Dataset& dataset) {
   return {std::vector<int64_t>(dataset.dims().size() + 1, -1), {}};
@@ -91,14 +95,20 @@ int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, cons
 
 }  // namespace
 
-stria_dataset* stria::c::keep(stria_file& file, Dataset dataset) {
+stria_dataset* stria::c::keep(stria_file& file, const Dataset& dataset) {
   const std::lock_guard lock(file.keeping);
   auto& kept = file.datasets[dataset.path()];
   if (kept == nullptr) {
-    std::string type_name = dataset.type_name();
-    const auto rank = static_cast<int>(dataset.dims().size());
-    const auto element = static_cast<int>(dataset.element());
-    kept = std::make_unique<stria_dataset>(stria_dataset{std::move(dataset), std::move(type_name), rank, element});
+    auto handle = std::make_unique<stria_dataset>(stria_dataset{
+        .dataset = dataset,
+        .path = dataset.path(),
+        .type_name = dataset.type_name(),
+        .filters = dataset.filters(),
+        .meaning = meaning_name(dataset.meaning()),
+        .rank = static_cast<int>(dataset.dims().size()),
+        .element = static_cast<int>(dataset.element()),
+    });
+    kept = std::move(handle);
   }
   return kept.get();
 }
@@ -186,6 +196,42 @@ const char* stria_dataset_type_name(const stria_dataset* dataset) {
   return dataset == nullptr ? "" : dataset->type_name.c_str();
 }
 
+const char* stria_dataset_path(const stria_dataset* dataset) {
+  return dataset == nullptr ? "" : dataset->path.c_str();
+}
+
+const char* stria_dataset_meaning(const stria_dataset* dataset) {
+  return dataset == nullptr ? "" : dataset->meaning;
+}
+
+const char* stria_dataset_filters(const stria_dataset* dataset) {
+  return dataset == nullptr ? "" : dataset->filters.c_str();
+}
+
+int stria_dataset_bytes(const stria_dataset* dataset, int64_t* bytes, int64_t* stored_bytes) {
+  return guarded([&] {
+    const stria::Dataset& of = given(dataset, "dataset").dataset;
+    if (bytes != nullptr) {
+      *bytes = of.bytes();
+    }
+    if (stored_bytes != nullptr) {
+      *stored_bytes = of.stored_bytes();
+    }
+  });
+}
+
+int stria_dataset_is_contiguous(const stria_dataset* dataset, int* contiguous) {
+  return guarded([&] { given(contiguous, "contiguous") = given(dataset, "dataset").dataset.is_contiguous() ? 1 : 0; });
+}
+
+int64_t stria_element_bytes(int element) {
+  return is_element(element) ? stria::element_bytes(static_cast<ElementType>(element)) : 0;
+}
+
+const char* stria_element_name(int element) {
+  return is_element(element) ? stria::element_type_name(static_cast<ElementType>(element)) : "";
+}
+
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element) {
   const stria_slab slab{start, count, nullptr, nullptr};
@@ -207,15 +253,13 @@ int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, c
 }
 
 // Whatever this rank does wrong, the others are met; its own words come first.
-int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
-               int element) {
+int stria_read_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element) {
   return guarded([&] {
     stria::Dataset& of = given(dataset, "dataset").dataset;
     std::optional<stria::Error> wrong;
     std::pair<Hyperslab, Memory> known(nowhere(of), Memory(nullptr, Datatype(), ElementType::kByte));
     try {
-      const stria_slab place{start, count, nullptr, nullptr};
-      known = understood(*dataset, &place, {data, type, element});
+      known = understood(*dataset, slab, {data, type, element});
     } catch (const stria::Error& error) {
       wrong = error;
     }
@@ -225,6 +269,12 @@ int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* coun
       throw wrong ? *wrong : error;
     }
   });
+}
+
+int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
+               int element) {
+  const stria_slab slab{start, count, nullptr, nullptr};
+  return stria_read_slab(dataset, &slab, data, type, element);
 }
 
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {

@@ -100,6 +100,18 @@ int stria_get_phase(const stria_file* file, const char* phase, double* seconds) 
   });
 }
 
+int stria_get_cleared(const stria_file* file, int64_t* bytes) {
+  return guarded([&] { given(bytes, "bytes") = given(file, "file").file.report().cleared_bytes; });
+}
+
+const char* stria_file_path(const stria_file* file) {
+  return file == nullptr ? "" : file->path.c_str();
+}
+
+const char* stria_file_format(const stria_file* file) {
+  return file == nullptr ? "" : file->format;
+}
+
 int stria_hints(const stria_file* file, stria_list** hints) {
   return guarded([&] {
     std::vector<std::string> pairs;
@@ -112,22 +124,4 @@ int stria_hints(const stria_file* file, stria_list** hints) {
 
 int stria_hint_warnings(const stria_file* file, stria_list** warnings) {
   return guarded([&] { given(warnings, "warnings") = new_list(given(file, "file").file.hint_warnings()); });
-}
-
-int stria_remove_abandoned(const char* directory, const char* prefix, stria_list** removed) {
-  return guarded([&] {
-    auto paths = stria::remove_abandoned(text(directory), text(prefix));
-    if (removed != nullptr) {
-      *removed = new_list(std::move(paths));
-    }
-  });
-}
-
-int stria_drain_staged(const char* place, stria_list** brought) {
-  return guarded([&] {
-    auto paths = stria::drain_staged(text(place));
-    if (brought != nullptr) {
-      *brought = new_list(std::move(paths));
-    }
-  });
 }

@@ -1,4 +1,4 @@
-// Files of a communicator, for C and for Fortran.
+// What needs a communicator, for C and for Fortran: files, and the runs of tracing.
 #include <mpi.h>
 
 #include "handles.hpp"
@@ -38,4 +38,29 @@ int stria_open_f(int comm, const char* path, const stria_options* options, stria
 
 int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file) {
   return stria_append_mpi(MPI_Comm_f2c(comm), path, options, file);
+}
+
+int stria_trace_start_mpi(MPI_Comm comm, int level, const char* directory) {
+  return guarded([&] { stria::trace::start(comm, {.level = stria::c::trace_level(level), .directory = text(directory)}); });
+}
+
+int stria_trace_start_from_environment_mpi(MPI_Comm comm) {
+  return guarded([&] { stria::trace::start_from_environment(comm); });
+}
+
+int stria_trace_start_f(int comm, int level, const char* directory) {
+  return stria_trace_start_mpi(MPI_Comm_f2c(comm), level, directory);
+}
+
+int stria_trace_start_from_environment_f(int comm) {
+  return stria_trace_start_from_environment_mpi(MPI_Comm_f2c(comm));
+}
+
+int stria_trace_finish(stria_list** path) {
+  return guarded([&] {
+    const std::string made = stria::trace::finish();
+    if (path != nullptr) {
+      *path = stria::c::new_list(made.empty() ? std::vector<std::string>() : std::vector{made});
+    }
+  });
 }

@@ -13,6 +13,13 @@
 
 #include "stria.h"
 #include "stria/file.hpp"
+#include "stria/trace.hpp"
+
+namespace stria::c {
+/// The words of the options "format" and "meaning".
+const char* format_name(Format format);
+const char* meaning_name(Meaning meaning);
+}  // namespace stria::c
 
 struct stria_list {
   std::vector<std::string> strings;
@@ -33,7 +40,10 @@ struct stria_options {
 struct stria_dataset {
   stria::Dataset dataset;
   // What never changes, for the calls that can't fail.
+  std::string path;
   std::string type_name;
+  std::string filters;
+  const char* meaning;
   int rank;
   int element;
 };
@@ -44,6 +54,9 @@ struct stria_file {
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
   // Ends first, after the call of another thread.
   stria::File file;
+  // What never changes.
+  std::string path = file.path();
+  const char* format = stria::c::format_name(file.format());
 };
 
 struct stria_commit_handle {
@@ -110,9 +123,10 @@ void record(stria_dataset* dataset, bool put, Move&& move) {
 }
 
 /// The handle of a dataset, which the file keeps.
-stria_dataset* keep(stria_file& file, Dataset dataset);
+stria_dataset* keep(stria_file& file, const Dataset& dataset);
 
 ElementType element(int value);
+trace::Level trace_level(int level);
 /// Memory as C describes it: `elements` numbers one behind another where `type` is null.
 Memory memory_of(const void* data, const stria_type* type, int element, int64_t elements);
 CreateOptions create_options(const stria_options* options);

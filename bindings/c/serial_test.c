@@ -22,6 +22,9 @@ int main(void) {
   stria_close(&file);
   CHECK(read[2][3] == 12 && read[0][1] == 2);
   CHECK(stria_create_f(0, path, NULL, &file) == STRIA_UNSUPPORTED && strstr(stria_error_message(), "without MPI") != NULL);
+  CHECK(stria_trace_start_f(0, STRIA_TRACE_FULL, ".") == STRIA_UNSUPPORTED && stria_trace_finish(NULL) == STRIA_UNSUPPORTED);
+  CHECK_OK(stria_trace_begin("alone"));
+  CHECK_OK(stria_trace_end());
   remove(path);
   return 0;
 }

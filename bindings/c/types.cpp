@@ -114,6 +114,18 @@ int64_t stria_type_extent(const stria_type* type) {
   return type == nullptr ? 0 : type->type.extent();
 }
 
+int64_t stria_type_lower_bound(const stria_type* type) {
+  return type == nullptr ? 0 : type->type.lower_bound();
+}
+
+int64_t stria_type_true_lower_bound(const stria_type* type) {
+  return type == nullptr ? 0 : type->type.true_lower_bound();
+}
+
+int64_t stria_type_true_extent(const stria_type* type) {
+  return type == nullptr ? 0 : type->type.true_upper_bound() - type->type.true_lower_bound();
+}
+
 void stria_type_free(stria_type* type) {
   delete type;
 }

@@ -3,6 +3,7 @@
 
 using stria::c::given;
 using stria::c::guarded;
+using stria::c::text;
 
 struct stria_verdict {
   std::vector<stria::Damage> found;
@@ -15,9 +16,17 @@ int stria_has_checksums(const stria_file* file, int* has) {
 }
 
 int stria_verify(stria_file* file, stria_verdict** verdict) {
+  return stria_verify_except(file, 0, nullptr, verdict);
+}
+
+int stria_verify_except(stria_file* file, int64_t count, const char* const* except, stria_verdict** verdict) {
   return guarded([&] {
+    std::vector<std::string> left_out;
+    for (int64_t i = 0; i < count; ++i) {
+      left_out.push_back(text((&given(except, "except"))[i]));
+    }
     auto made = std::make_unique<stria_verdict>();
-    made->found = given(file, "file").file.verify(&made->remarks.strings);
+    made->found = given(file, "file").file.verify(&made->remarks.strings, left_out);
     for (const stria::Damage& one : made->found) {
       made->damage.push_back({one.dataset.c_str(), one.first_row, one.last_row});
     }

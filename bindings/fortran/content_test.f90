@@ -26,8 +26,9 @@ program content_test
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  call write_file()
+  call trace_the_writing()
   call read_file()
+  call look_at_storage()
   call look_after()
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) call remove_file(path)
@@ -36,6 +37,64 @@ program content_test
 contains
 
   include "test_support.inc"
+
+  ! A region of this program is in the trace.
+  subroutine trace_the_writing()
+    character(:), allocatable :: trace, bytes
+    integer :: code, unit, size_bytes
+    call stria_trace_start_from_environment(MPI_COMM_WORLD)  ! it asks for nothing
+    call stria_trace_start(MPI_COMM_WORLD, stria_trace_app, ".")
+    call stria_trace_start(MPI_COMM_WORLD%MPI_VAL, stria_trace_app, ".", ierr=code)
+    call check(code == stria_invalid_argument .and. stria_trace_level() == stria_trace_app, "one run")
+    call stria_trace_begin("content_of_fortran")
+    call write_file()
+    call stria_trace_end()
+    call stria_trace_end(ierr=code)
+    call check(code == stria_invalid_argument, "no region")
+    call stria_trace_set_level(stria_trace_off)
+    call stria_trace_flush()
+    call stria_trace_finish(trace)
+    if (rank == 0) then
+      inquire (file=trace, size=size_bytes)
+      allocate (character(size_bytes) :: bytes)
+      open (newunit=unit, file=trace, access="stream", status="old")
+      read (unit) bytes
+      close (unit)
+      call check(index(bytes, "content_of_fortran") > 0, "the region")
+      call stria_remove_file(trace)
+    end if
+  end subroutine
+
+  ! What is stored how, and names of files.
+  subroutine look_at_storage()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    type(stria_options) :: options
+    type(stria_damage), allocatable :: damages(:)
+    character(:), allocatable :: list(:), remarks(:)
+    integer(int64) :: stored
+    real(real64) :: every_third(334)
+    logical :: exists
+    call file%open(MPI_COMM_WORLD, path)
+    call check(file%path() == path .and. file%format() == "hdf5" .and. file%cleared_bytes() == 0, "the file")
+    call file%dataset("run/x", dataset)
+    call check(dataset%path() == "run/x" .and. dataset%meaning() == "number", "the dataset")
+    call dataset%stored_bytes(stored)
+    call check(dataset%filters() == "" .and. dataset%is_contiguous() .and. dataset%bytes() == 8000 * ranks, "plain")
+    call check(stored == dataset%bytes(), "stored")
+    call dataset%read_strided([1, rank + 1], [3, 1], every_third)
+    call check(all(every_third == rank), "every third")
+    call file%verify(damages, remarks, except=["run/x", "names"])
+    call check(size(damages) == 0, "the rest")
+    call file%close()
+    call options%set("cb_nodes", "none")
+    call options%hint_problems(list)
+    call options%free()
+    call check(size(list) == 1 .and. index(list(1), "cb_nodes") > 0, "problems")
+    call stria_path_exists(path, exists)
+    call stria_list_directory(".", list)
+    call check(exists .and. any(list == path) .and. .not. stria_is_store_path(path), "names")
+  end subroutine
 
   subroutine write_file()
     type(stria_file) :: file
@@ -130,6 +189,8 @@ contains
     call file%verify(damages, remarks, ierr=code)
     call check(code == stria_ok .and. size(damages) == 1, "damage")
     call check(damages(1)%dataset == "run/x" .and. damages(1)%first_row == 1 .and. damages(1)%last_row == 1, "its place")
+    call file%verify(damages, remarks, except=["run/x"])
+    call check(size(damages) == 0, "damage that is left out")
     call file%close()
     if (rank == 0) then
       call stria_remove_abandoned(".", "no such name", list)

@@ -97,8 +97,8 @@ static int get(stria_dataset* dataset, const int64_t* start, const int64_t* coun
 
 static int read_now(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
                     const stria_type* type, int element) {
-  (void)stride;
-  return stria_read(dataset, start, count, data, type, element);
+  const stria_slab slab = {start, count, stride, NULL};
+  return stria_read_slab(dataset, &slab, data, type, element);
 }
 
 static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
@@ -183,6 +183,11 @@ int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, 
   return transfer(read_now, dataset, start, NULL, start_count, array);
 }
 
+int stria_f_read_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                         CFI_cdesc_t* array) {
+  return transfer(read_now, dataset, start, stride, start_count, array);
+}
+
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset) {
   int64_t dims_c[CFI_MAX_RANK + 1] = {0};
@@ -255,6 +260,16 @@ int stria_f_set_references(stria_file* file, const char* object, const char* nam
   char** texts = c_strings(paths);
   const int code = stria_set_references(file, object, name, value_count(paths), (const char* const*)texts);
   free_strings(texts, paths);
+  return code;
+}
+
+int stria_f_verify(stria_file* file, CFI_cdesc_t* except, stria_verdict** verdict) {
+  if (except == NULL) {
+    return stria_verify_except(file, 0, NULL, verdict);
+  }
+  char** texts = c_strings(except);
+  const int code = stria_verify_except(file, value_count(except), (const char* const*)texts, verdict);
+  free_strings(texts, except);
   return code;
 }
 

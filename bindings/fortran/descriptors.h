@@ -10,11 +10,13 @@
 int stria_f_put(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
 int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
 int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
-/* As stria_put_slab() and stria_get_slab(); `stride` has as many numbers as `start`. */
+/* As stria_put_slab() and so on; `stride` has as many numbers as `start`. */
 int stria_f_put_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
                         CFI_cdesc_t* array);
 int stria_f_get_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
                         CFI_cdesc_t* array);
+int stria_f_read_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
+                         CFI_cdesc_t* array);
 /* As stria_put_elements() and stria_get_elements(), with a map of `count` elements. */
 int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
@@ -29,6 +31,8 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
+/* As stria_verify_except(); `except` is a list of names, or NULL. */
+int stria_f_verify(stria_file* file, CFI_cdesc_t* except, stria_verdict** verdict);
 /* The columns of a table, which the first one makes: components of a record, by their addresses.
  * `element` -1: nothing that a table can have. */
 typedef struct stria_f_columns stria_f_columns;

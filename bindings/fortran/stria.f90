@@ -41,7 +41,30 @@ module stria
   integer, parameter, public :: stria_unlimited = -1
   integer, parameter :: i8 = c_int64_t
 
+  ! What a trace records; each level adds to the one before.
+  integer, parameter, public :: stria_trace_off = 0, stria_trace_counters = 1, stria_trace_app = 2, &
+    stria_trace_library = 3, stria_trace_full = 4
+
   public :: stria_error_message, stria_version, stria_code_name, stria_remove_abandoned, stria_drain_staged
+  public :: stria_is_store_path, stria_path_exists, stria_list_directory, stria_remove_file
+  public :: stria_trace_start, stria_trace_start_from_environment, stria_trace_finish, stria_trace_set_level, &
+    stria_trace_level, stria_trace_flush, stria_trace_begin, stria_trace_end
+
+  ! stria_trace_start(comm, level, directory [, ierr]) begins a trace of all ranks, and
+  ! stria_trace_start_from_environment(comm [, ierr]) the one that STRIA_TRACE asks for; comm is an
+  ! integer or of mpi_f08.
+  interface stria_trace_start
+    procedure :: trace_start_comm
+#ifndef STRIA_NO_MPI
+    procedure :: trace_start_f08
+#endif
+  end interface
+  interface stria_trace_start_from_environment
+    procedure :: trace_from_environment_comm
+#ifndef STRIA_NO_MPI
+    procedure :: trace_from_environment_f08
+#endif
+  end interface
 
   ! Names and values, as stria_options_set() in stria.h takes them: hints, and "sync", "verify",
   ! "value_range" and others.
@@ -51,6 +74,9 @@ module stria
   contains
     ! set(name, value [, ierr]): both are strings.
     procedure :: set => options_set
+    ! hint_problems(problems [, ierr]): a sentence on each hint that is unknown or can't be used, an
+    ! allocatable list, for programs that warn before they begin.
+    procedure :: hint_problems => options_hint_problems
     ! free(): the options are empty again.
     procedure :: free => options_free
   end type
@@ -102,6 +128,9 @@ module stria
     generic :: put_strided => put_strided_i4, put_strided_i8
     ! get_strided(start, stride, array [, ierr]): as get, likewise.
     generic :: get_strided => get_strided_i4, get_strided_i8
+    procedure, private :: read_strided_i4, read_strided_i8
+    ! read_strided(start, stride, array [, ierr]): as read, likewise.
+    generic :: read_strided => read_strided_i4, read_strided_i8
     ! put_elements(elements, values [, ierr]): as put, value i to place i of the map. values is
     ! contiguous, of any rank, and as long as the map.
     procedure :: put_elements => dataset_put_elements
@@ -117,6 +146,19 @@ module stria
     procedure :: type => dataset_type
     ! type_name(): "float64", "string[4]", "record[84]" and so on.
     procedure :: type_name => dataset_type_name
+    ! path(): where it is in the file.
+    procedure :: path => dataset_path
+    ! meaning(): what its numbers are to other programs: "number", "bool", "half" or "complex".
+    procedure :: meaning => dataset_meaning
+    ! filters(): what its chunks pass, such as "shuffle deflate(1)"; "" where there is nothing.
+    procedure :: filters => dataset_filters
+    ! bytes(): of all its elements.
+    procedure :: bytes => dataset_bytes
+    ! stored_bytes(bytes [, ierr]): those that it takes in an opened file; -1 when only libhdf5 can
+    ! tell.
+    procedure :: stored_bytes => dataset_stored_bytes
+    ! is_contiguous(): whether the raw data lie in one piece.
+    procedure :: is_contiguous => dataset_is_contiguous
     ! rank(): the number of dimensions.
     procedure :: rank => dataset_rank
     ! shape(): the sizes, an integer(c_int64_t) for each dimension.
@@ -251,9 +293,17 @@ module stria
     procedure :: progress => file_progress
     ! has_checksums(): whether the file carries Stria's checksums.
     procedure :: has_checksums => file_has_checksums
-    ! verify(damages, remarks [, ierr]): reads everything and compares it with its checksums. Both
-    ! are allocatable lists; remarks are sentences on what can't be checked.
+    ! verify(damages, remarks [, except] [, ierr]): reads everything and compares it with its
+    ! checksums. The first two are allocatable lists; remarks are sentences on what can't be
+    ! checked. except: a list of datasets to leave out, the same on all ranks.
     procedure :: verify => file_verify
+    ! path(): the file's own.
+    ! format(): "hdf5", or "cdf1", "cdf2", "cdf5" of an opened netCDF file.
+    procedure :: path => file_path
+    procedure :: format => file_format
+    ! cleared_bytes(): what append has found behind the end of the file, left there by a commit that
+    ! did not complete, and has cleared.
+    procedure :: cleared_bytes => file_cleared_bytes
     ! report(): what the last commit or flush did, a stria_report.
     procedure :: report => file_report
     ! phase(name): seconds of this rank in "open", "metadata", "pack", "unpack", "exchange",
@@ -285,6 +335,7 @@ module stria
 #include "c_datasets.inc"
 #include "c_content.inc"
 #include "c_tables.inc"
+#include "c_tracing.inc"
 
 contains
 
@@ -294,4 +345,5 @@ contains
 #include "attributes.inc"
 #include "tables.inc"
 #include "checks.inc"
+#include "tracing.inc"
 end module

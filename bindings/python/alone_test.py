@@ -377,6 +377,39 @@ def test_reports_hints_and_verify(path):
         assert damage == [("x", 0, 1000)]
 
 
+def test_what_is_stored_how(path):
+    with stria.create(path) as f:
+        f.create_dataset("plain", data=np.arange(1000.0))
+        f.create_dataset("packed", data=np.arange(1000) // 9, compress=True, fletcher32=True)
+        f.create_dataset("deflated", data=np.arange(1000) // 9, compress=True, shuffle=False)
+    with h5py.File(path) as h:
+        assert [(h[name].shuffle, h[name].fletcher32) for name in ("packed", "deflated")] == [(True, True), (False, False)]
+    with stria.open(path) as f:
+        assert (f.format, f.report["cleared_bytes"]) == ("hdf5", 0)
+        plain, packed = f["plain"], f["packed"]
+        assert (plain.filters, plain.is_contiguous, plain.nbytes, plain.stored_bytes) == ("", True, 8000, 8000)
+        assert (packed.filters, packed.is_contiguous) == ("shuffle deflate(1) fletcher32", False)
+        assert packed.stored_bytes < packed.nbytes == 8000
+        assert f["deflated"].filters == "deflate(1)"
+        assert f.verify(except_for=["plain"]) == f.verify() == ([], [])
+    damaged = path.read_bytes().replace(np.arange(20.0).tobytes(), np.arange(1, 21.0).tobytes())
+    path.write_bytes(damaged)
+    with stria.open(path) as f:
+        assert [name for name, *_ in f.verify()[0]] == ["plain"]
+        assert f.verify(except_for=["plain"])[0] == []
+
+
+def test_names_of_files(path):
+    path.write_bytes(b"")
+    assert stria.list_directory(path.parent) == [path.name] and stria.path_exists(path)
+    stria.remove_file(path)
+    assert not stria.path_exists(path)
+    with pytest.raises(stria.NotFoundError):
+        stria.remove_file(path)
+    assert stria.remove_abandoned(path.parent, "none") == []
+    assert len(stria.hint_problems({"cb_nodes": "none", "cb_buffer_size": 1 << 20})) == 1
+
+
 def test_threads_have_files_of_their_own(tmp_path):
     def write(number):
         values = np.arange(5000.0) + number

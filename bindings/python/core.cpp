@@ -16,23 +16,27 @@
 #include <utility>
 #include <vector>
 
+#include "calls.hpp"
 #include "stria.h"
 #include "tables.hpp"
 
 namespace nb = nanobind;
+
+using stria::python::check;
+using stria::python::Failure;
+using stria::python::FreedBy;
+using stria::python::listed;
+using stria::python::Names;
+using stria::python::Options;
+using stria::python::options_of;
+using stria::python::released;
+using stria::python::strings_of;
 
 namespace {
 
 using Array = nb::ndarray<nb::device::cpu>;
 using ConstantArray = nb::ndarray<nb::ro, nb::device::cpu>;
 using Sizes = std::vector<int64_t>;
-using Names = std::map<std::string, std::string>;
-
-/// An error of the library on its way to Python.
-struct Failure {
-  int code;
-  std::string message;
-};
 
 // Makes the exception: stria.errors.exception_of(code name, message). Never destroyed: Python may
 // be gone by then.
@@ -41,49 +45,8 @@ nb::object& exception_of() {
   return *function;
 }
 
-void check(int code) {
-  if (code != STRIA_OK) {
-    throw Failure{code, stria_error_message()};
-  }
-}
-
-struct FreeList {
-  void operator()(stria_list* list) const { stria_list_free(list); }
-};
-struct FreeType {
-  void operator()(stria_type* type) const { stria_type_free(type); }
-};
-struct FreeOptions {
-  void operator()(stria_options* options) const { stria_options_free(options); }
-};
-struct FreeVerdict {
-  void operator()(stria_verdict* verdict) const { stria_verdict_free(verdict); }
-};
-struct FreeElements {
-  void operator()(stria_elements* elements) const { stria_elements_free(elements); }
-};
-using Elements = std::unique_ptr<stria_elements, FreeElements>;
-using List = std::unique_ptr<stria_list, FreeList>;
-using Type = std::unique_ptr<stria_type, FreeType>;
-using Options = std::unique_ptr<stria_options, FreeOptions>;
-
-std::vector<std::string> strings_of(const stria_list* list) {
-  std::vector<std::string> strings;
-  for (int64_t i = 0; i < stria_list_size(list); ++i) {
-    strings.emplace_back(stria_list_at(list, i));
-  }
-  return strings;
-}
-
-Options options_of(const Names& names) {
-  stria_options* options = nullptr;
-  check(stria_options_new(&options));
-  Options owned(options);
-  for (const auto& [name, value] : names) {
-    check(stria_options_set(options, name.c_str(), value.c_str()));
-  }
-  return owned;
-}
+using Elements = std::unique_ptr<stria_elements, FreedBy<stria_elements_free>>;
+using Type = std::unique_ptr<stria_type, FreedBy<stria_type_free>>;
 
 /// enum stria_element of an array; -1 when files have no such numbers, which the library refuses.
 int element_of(nb::dlpack::dtype type) {
@@ -126,6 +89,7 @@ struct Dataset {
   Sizes dims;
   int element = 0;
   std::string type_name;
+  std::string filters;
 };
 
 class File {
@@ -161,7 +125,7 @@ class File {
 
   Dataset describe(stria_dataset* handle) const {
     Dataset dataset{handle, Sizes(static_cast<size_t>(stria_dataset_rank(handle))), stria_dataset_element(handle),
-                    stria_dataset_type_name(handle)};
+                    stria_dataset_type_name(handle), stria_dataset_filters(handle)};
     check(stria_dataset_dims(handle, dataset.dims.data()));
     return dataset;
   }
@@ -225,13 +189,6 @@ class Commit {
  private:
   stria_commit_handle* handle_;
 };
-
-/// A collective call. Other threads of Python needn't wait for it.
-template <typename Call>
-void released(Call&& call) {
-  nb::gil_scoped_release release;
-  check(call());
-}
 
 // The bytes of records are moved as they are.
 int element_for(const Dataset& dataset, nb::dlpack::dtype type) {
@@ -356,18 +313,12 @@ stria::python::TableContent read_table(File& file, const std::string& path) {
   return content;
 }
 
-/// The strings that `call` gives.
-template <typename Call>
-std::vector<std::string> listed(Call&& call) {
-  stria_list* list = nullptr;
-  check(call(&list));
-  return strings_of(List(list).get());
-}
-
-std::pair<std::vector<std::tuple<std::string, int64_t, int64_t>>, std::vector<std::string>> verify(File& file) {
+std::pair<std::vector<std::tuple<std::string, int64_t, int64_t>>, std::vector<std::string>> verify(
+    File& file, const std::vector<std::string>& except) {
   stria_verdict* verdict = nullptr;
-  released([&] { return stria_verify(file.get(), &verdict); });
-  const std::unique_ptr<stria_verdict, FreeVerdict> owned(verdict);
+  const auto names = pointers(except);
+  released([&] { return stria_verify_except(file.get(), static_cast<int64_t>(names.size()), names.data(), &verdict); });
+  const std::unique_ptr<stria_verdict, FreedBy<stria_verdict_free>> owned(verdict);
   std::vector<std::tuple<std::string, int64_t, int64_t>> damage;
   for (int64_t i = 0; i < stria_verdict_size(verdict); ++i) {
     const stria_damage* one = stria_verdict_at(verdict, i);
@@ -385,6 +336,9 @@ nb::dict report(File& file) {
   result["seconds"] = of.seconds;
   result["method"] = of.method;
   result["reason"] = of.reason;
+  int64_t cleared_bytes = 0;
+  check(stria_get_cleared(file.get(), &cleared_bytes));
+  result["cleared_bytes"] = cleared_bytes;
   for (const char* phase : {"open", "metadata", "pack", "unpack", "exchange", "write", "read", "sync", "commit"}) {
     double seconds = 0;
     check(stria_get_phase(file.get(), phase, &seconds));
@@ -449,6 +403,27 @@ void define_data(nb::class_<File>& type) {
              return file.describe(handle);
            })
       .def("datasets", [](File& f) { return listed([&](stria_list** out) { return stria_datasets(f.get(), out); }); })
+      .def("bytes",
+           [](File& file, Dataset& dataset) {
+             static_cast<void>(file.get());  // the datasets are gone with it
+             int64_t bytes = 0;
+             check(stria_dataset_bytes(dataset.handle, &bytes, nullptr));
+             return bytes;
+           })
+      .def("stored_bytes",
+           [](File& file, Dataset& dataset) {
+             static_cast<void>(file.get());
+             int64_t bytes = 0;
+             check(stria_dataset_bytes(dataset.handle, nullptr, &bytes));
+             return bytes;
+           })
+      .def("is_contiguous",
+           [](File& file, Dataset& dataset) {
+             static_cast<void>(file.get());
+             int contiguous = 0;
+             check(stria_dataset_is_contiguous(dataset.handle, &contiguous));
+             return contiguous != 0;
+           })
       .def("put", put)
       .def("get", get)
       .def("put_elements", put_elements)
@@ -499,6 +474,7 @@ void define_attributes(nb::class_<File>& type) {
       .def("read_columns", read_columns)
       .def("verify", verify)
       .def("report", report)
+      .def("format", [](File& file) { return stria_file_format(file.get()); })
       .def("hints", [](File& f) { return listed([&](stria_list** out) { return stria_hints(f.get(), out); }); })
       .def("hint_warnings",
            [](File& f) { return listed([&](stria_list** out) { return stria_hint_warnings(f.get(), out); }); });
@@ -508,7 +484,8 @@ void define_classes(nb::module_& module) {
   nb::class_<Dataset>(module, "Dataset")
       .def_ro("dims", &Dataset::dims)
       .def_ro("element", &Dataset::element)
-      .def_ro("type_name", &Dataset::type_name);
+      .def_ro("type_name", &Dataset::type_name)
+      .def_ro("filters", &Dataset::filters);
 
   nb::class_<Map>(module, "Map");
   module.def("make_map", make_map);
@@ -521,12 +498,6 @@ void define_classes(nb::module_& module) {
   define_life(file);
   define_data(file);
   define_attributes(file);
-}
-
-std::vector<std::string> drain_staged(const std::string& place) {
-  stria_list* brought = nullptr;
-  released([&] { return stria_drain_staged(place.c_str(), &brought); });
-  return strings_of(List(brought).get());
 }
 
 }  // namespace
@@ -542,7 +513,8 @@ NB_MODULE(STRIA_MODULE, module) {
   });
   module.def("raise_by", [](nb::object function) { exception_of() = std::move(function); });
   module.def("version", stria_version);
-  module.def("drain_staged", drain_staged, nb::arg("place"));
+  stria::python::define_paths(module);
+  stria::python::define_tracing(module);
   define_classes(module);
   module.def(
       "create",

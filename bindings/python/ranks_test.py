@@ -1,5 +1,7 @@
 """The package under mpi4py, on any number of ranks; every test is run by all of them together."""
 
+import pathlib
+
 import h5py
 import numpy as np
 import pytest
@@ -33,6 +35,21 @@ def test_a_checkpoint_read_by_other_parts(path):
         with h5py.File(path) as h:
             assert np.array_equal(h["pres"], whole[..., 1])
     comm.barrier()
+
+
+def test_a_trace_has_regions(path):
+    stria.trace.start(comm, "app", pathlib.Path(path).parent)
+    with stria.trace.region("region of python"), stria.create(path, comm) as f:
+        f.create_dataset("x", (1,))
+    assert stria.trace.level() == "app"
+    stria.trace.set_level("off")
+    stria.trace.flush()
+    trace = stria.trace.finish()
+    if rank == 0:
+        content = pathlib.Path(trace).read_bytes()
+        assert b"region of python" in content and b"File::commit" in content
+    with pytest.raises(stria.InvalidArgumentError):
+        stria.trace.set_level("all")
 
 
 def test_rows_in_the_order_of_ranks(path):

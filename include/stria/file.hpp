@@ -211,12 +211,12 @@ class File {
   /// can't open it fail. Collective: yes.
   static File open(MPI_Comm comm, const std::string& path, const OpenOptions& options = {});
   /// Opens an HDF5 file to add to it: datasets, tables, attributes (one of the same name is
-  /// replaced) and rows. Everything new goes behind the end of the file. What the file has stays
-  /// readable throughout; only the commit's last write makes the new visible, all of it at once.
-  /// Programs that have the file open go on to see what it was. A commit that was killed leaves the
-  /// file as it was; the next append() clears what it left behind the end. New data get checksums
-  /// where the file has them. kAlreadyExists when another program writes to the file; kUnsupported
-  /// when its structure can't be added to. Collective: yes.
+  /// replaced) and rows; a classic netCDF file: records, and values of attributes where they lie.
+  /// All that is new goes behind the end. What the file has stays readable throughout; only the
+  /// commit's last write makes the new visible, all of it at once, and not to programs that have
+  /// the file open. A killed commit leaves the file as it was; the next append() clears the rest.
+  /// New data get checksums where the file has them. kAlreadyExists when another program writes to
+  /// the file; kUnsupported when its structure can't be added to. Collective: yes.
   static File append(MPI_Comm comm, const std::string& path, const AppendOptions& options = {});
 #endif
   /// Gives up a file that was neither committed nor abandoned. The other ranks need not do the same

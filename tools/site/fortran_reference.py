@@ -1,5 +1,5 @@
 """The reference of the module stria for Fortran: its types and calls with the comments of
-stria.f90."""
+stria.f90 and of the files that it includes."""
 
 import re
 
@@ -10,13 +10,33 @@ _BINDING = re.compile(r"^ *(generic|procedure) :: (\w+) =>")
 _FORM = re.compile(r"^(\w+)(\([^:]*\)):? ?(.*)$", re.DOTALL)
 
 
-def page(source):
+# A call of the module itself, with the comment above it.
+_CALL = re.compile(r"((?:^  !.*\n)+)  [\w ()]*?\b(?:subroutine|function) (stria_\w+)(\([^)]*\))", re.MULTILINE)
+
+
+def page(source, included=()):
+    """`included`: the texts of the files with the procedures."""
     head, _, body = source.partition("\nmodule stria\n")
     text = "# Fortran: the module stria\n\n[Fortran](../fortran.md) is the introduction.\n\n" + _head(head)
     text += "## Constants\n\n" + _constants(body)
     for name, comment, members in _types(body):
         text += f"## {name}\n\n{comment}\n\n" + "".join(_member(name, *member) for member in members)
-    return text
+    return text + "## Calls of the module\n\n" + _generic_calls(body) + "".join(map(_calls, included))
+
+
+def _generic_calls(body):
+    """Those of several kinds of arguments: their words stand above their interfaces."""
+    words = re.findall(r"((?:^  !.*\n)+)  interface stria_", body, re.MULTILINE)
+    return "".join(_uncommented(one) + "\n\n" for one in words)
+
+
+def _calls(text):
+    return "".join(f"### {name}\n\n```fortran\n{name}{arguments}\n```\n\n{_uncommented(comment)}\n\n"
+                   for comment, name, arguments in _CALL.findall(text))  # fmt: skip
+
+
+def _uncommented(comment):
+    return "\n".join(_COMMENT.match(line).group(1) for line in comment.splitlines())
 
 
 def _head(source):

@@ -60,7 +60,9 @@ def _write(path, text):
 def _references(root):
     yield "c.md", c_reference.page((root / "include/stria.h").read_text())
     yield "cpp.md", cpp_reference.page(root / "include")
-    yield "fortran.md", fortran_reference.page((root / "bindings/fortran/stria.f90").read_text())
+    fortran = root / "bindings/fortran"
+    included = [(fortran / f"{name}.inc").read_text() for name in ("texts", "checks", "tracing")]
+    yield "fortran.md", fortran_reference.page((fortran / "stria.f90").read_text(), included)
     yield "python.md", python_reference.PAGE
 
 

@@ -219,8 +219,8 @@ TEST_F(NodesTest, WaitsForTheLastNode) {
     int error_class = -1;
     if (rank + 1 < kRanks) {
       board.publish(0, MPI_SUCCESS);
-      ++published;
       EXPECT_FALSE(board.complete(0, error_class));
+      ++published;  // after the last look: then the last node publishes
     } else {
       for (int attempt = 0; published < kRanks - 1; ++attempt) {
         EXPECT_FALSE(board.complete(0, error_class));

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _whole, errors
+from . import _whole, errors, trace
 from ._file import Attributes, Commit, Dataset, Elements, File, Reference
 from ._library import library_for
 from ._whole import DistributedArray
@@ -33,9 +33,15 @@ __all__ = [
     "append",
     "create",
     "drain_staged",
+    "hint_problems",
     "inspect",
+    "list_directory",
     "open",
+    "path_exists",
     "read",
+    "remove_abandoned",
+    "remove_file",
+    "trace",
     "trace_table",
     "verify",
     "write",
@@ -88,8 +94,9 @@ def open(  # noqa: A001 - as gzip, bz2 and h5py have it
 def append(
     path: "str | os.PathLike[str]", comm: Any = None, *, sync: bool = True, hints: "Mapping[str, Any] | None" = None
 ) -> File:
-    """Opens an HDF5 file to add datasets, attributes and rows to it. What it has stays readable
-    throughout; the commit makes all that is new visible at once. Collective over `comm`."""
+    """Opens an HDF5 file to add datasets, attributes and rows to it, or a classic netCDF file to
+    add records. What it has stays readable throughout; the commit makes all that is new visible at
+    once. Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "sync": sync}
     handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
@@ -157,6 +164,33 @@ def drain_staged(place: "str | os.PathLike[str]") -> list[str]:
     `stria_staging` was `place`, and removes what isn't whole; never what a live program works on.
     Returns their paths. One process calls it."""
     return library_for(None)[0].drain_staged(os.fspath(place))
+
+
+def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[str]:
+    """Removes files that a killed program left in `directory` under their temporary names, where
+    the name begins with `prefix`; never one that a live program still writes. Returns their paths.
+    One process calls it."""
+    return library_for(None)[0].remove_abandoned(os.fspath(directory), prefix)
+
+
+def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
+    """A sentence on each hint that is unknown or has a value that can't be used."""
+    return library_for(None)[0].hint_problems({str(k): _text(v) for k, v in hints.items()})
+
+
+def path_exists(path: "str | os.PathLike[str]") -> bool:
+    """Whether a file or directory has the name, here or in a store (stria://, rados://)."""
+    return library_for(None)[0].path_exists(os.fspath(path))
+
+
+def list_directory(directory: "str | os.PathLike[str]") -> list[str]:
+    """The names in a directory, here or in a store, sorted."""
+    return library_for(None)[0].list_directory(os.fspath(directory))
+
+
+def remove_file(path: "str | os.PathLike[str]") -> None:
+    """Removes a file, here or in a store."""
+    library_for(None)[0].remove_file(os.fspath(path))
 
 
 __version__ = library_for(None)[0].version()

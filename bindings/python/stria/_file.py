@@ -1,6 +1,6 @@
 """Files, datasets and attributes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -79,6 +79,27 @@ class Dataset:
     def type_name(self) -> str:
         """In words: "float64", "string[4]", "record[84]" and so on."""
         return self._handle.type_name
+
+    @property
+    def filters(self) -> str:
+        """What its chunks pass, such as "shuffle deflate(1)"; empty where there is nothing."""
+        return self._handle.filters
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all its elements."""
+        return self._file._handle.bytes(self._handle)
+
+    @property
+    def stored_bytes(self) -> "int | None":
+        """The bytes that it takes in an opened file; None when only libhdf5 can tell."""
+        bytes_or_none = self._file._handle.stored_bytes(self._handle)
+        return None if bytes_or_none < 0 else bytes_or_none
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the raw data lie in one piece."""
+        return self._file._handle.is_contiguous(self._handle)
 
     @property
     def ndim(self) -> int:
@@ -367,6 +388,8 @@ class File:
         value_range: bool = False,
         alignment: int = 0,
         compress: "bool | str" = False,
+        shuffle: "bool | None" = None,
+        fletcher32: bool = False,
         chunks: "tuple[int, ...] | None" = None,
         dimensions: "list[str] | None" = None,
         unlimited: bool = False,
@@ -376,11 +399,12 @@ class File:
         shuffles and deflates its chunks; "zstd": that in place of deflate; "scale_offset": integers
         in as few bits as they need; "zfp_absolute:BOUND", "zfp_relative:BOUND": lossy, no number
         differs by more (relative: times its chunk's greatest); "zfp_reversible"; "zfp_rate:BITS":
-        so many of each number. A first length of None: it has no rows yet, and append_rows() gives
-        it some. `dimensions` are their names, for xarray and other readers of netCDF: a dataset of
-        one dimension that has its name holds its coordinates. In netCDF files the first one may be
-        unlimited. Elements that nobody puts read as `fill_value`, or zero. With `data`, an array
-        that this process puts whole. Collective: all ranks pass the same."""
+        so many of each number. `shuffle`: with `compress` or without; `fletcher32`: a sum behind
+        each chunk, which other readers compare. A first length of None: it has no rows yet, and
+        append_rows() gives it some. `dimensions` are their names, for xarray and other readers of
+        netCDF: a dataset of one dimension that has its name holds its coordinates. In netCDF files
+        the first one may be unlimited. Elements that nobody puts read as `fill_value`, or zero.
+        With `data`, an array that this process puts whole. Collective: all ranks pass the same."""
         if data is not None:
             array = array_of(data)
             shape = array.shape if shape is None else shape
@@ -388,6 +412,10 @@ class File:
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
         options["compress"] = compress if isinstance(compress, str) else "true" if compress else "false"
+        if shuffle is not None:
+            options["shuffle"] = "true" if shuffle else "false"
+        if fletcher32:
+            options["fletcher32"] = "true"
         meaning = MEANINGS.get(np.dtype(dtype).newbyteorder("="))
         parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
@@ -533,10 +561,16 @@ class File:
         self._handle.close()
         self._kept.clear()
 
-    def verify(self) -> "tuple[list[tuple[str, int, int]], list[str]]":
-        """Reads everything and compares it with its checksums: (dataset, first row, last row) of
-        what is damaged, and sentences on what can't be checked. Collective."""
-        return self._handle.verify()
+    def verify(self, except_for: "Sequence[str]" = ()) -> "tuple[list[tuple[str, int, int]], list[str]]":
+        """Reads everything but the datasets `except_for` and compares it with its checksums:
+        (dataset, first row, last row) of what is damaged, and sentences on what can't be checked.
+        Collective."""
+        return self._handle.verify(list(except_for))
+
+    @property
+    def format(self) -> str:
+        """ "hdf5", or "cdf1", "cdf2", "cdf5" of an opened netCDF file."""
+        return self._handle.format()
 
     @property
     def report(self) -> dict[str, Any]:

@@ -22,6 +22,12 @@ def _load(name: str) -> ModuleType:
     return _loaded[name]
 
 
+def loaded_libraries() -> list[ModuleType]:
+    """That without MPI, and behind it that for MPI if there is one yet."""
+    _load("_serial")
+    return list(_loaded.values())
+
+
 def library_for(comm: Any) -> tuple[ModuleType, "int | None"]:
     """The module for files of `comm`, and the communicator as it takes it: mpi4py's, by py2f(), or
     Fortran's integer."""

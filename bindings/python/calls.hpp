@@ -1,0 +1,76 @@
+// Calls of stria.h from Python: errors, lists, options.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stria.h"
+
+namespace stria::python {
+
+using Names = std::map<std::string, std::string>;
+
+/// An error of the library on its way to Python.
+struct Failure {
+  int code;
+  std::string message;
+};
+
+inline void check(int code) {
+  if (code != STRIA_OK) {
+    throw Failure{code, stria_error_message()};
+  }
+}
+
+template <auto kFunction>
+struct FreedBy {
+  template <typename T>
+  void operator()(T* object) const {
+    kFunction(object);
+  }
+};
+using List = std::unique_ptr<stria_list, FreedBy<stria_list_free>>;
+using Options = std::unique_ptr<stria_options, FreedBy<stria_options_free>>;
+
+inline std::vector<std::string> strings_of(const stria_list* list) {
+  std::vector<std::string> strings;
+  for (int64_t i = 0; i < stria_list_size(list); ++i) {
+    strings.emplace_back(stria_list_at(list, i));
+  }
+  return strings;
+}
+
+inline Options options_of(const Names& names) {
+  stria_options* options = nullptr;
+  check(stria_options_new(&options));
+  Options owned(options);
+  for (const auto& [name, value] : names) {
+    check(stria_options_set(options, name.c_str(), value.c_str()));
+  }
+  return owned;
+}
+
+/// A collective call. Other threads of Python needn't wait for it.
+template <typename Call>
+void released(Call&& call) {
+  nanobind::gil_scoped_release release;
+  check(call());
+}
+
+/// The strings that `call` gives.
+template <typename Call>
+std::vector<std::string> listed(Call&& call) {
+  stria_list* list = nullptr;
+  check(call(&list));
+  return strings_of(List(list).get());
+}
+
+/// Functions of the module: names of files, and tracing.
+void define_paths(nanobind::module_& module);
+void define_tracing(nanobind::module_& module);
+
+}  // namespace stria::python
