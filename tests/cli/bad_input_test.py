@@ -91,7 +91,7 @@ IO_TABLE = {
 
 OTHER_TABLE = {
     "no_command": ([], "subcommand"),
-    "unknown_command": (["fly"], "no command 'stria fly'; there are flash, convection, bench, trace, inspect, verify, "),
+    "unknown_command": (["fly"], "no command 'stria fly'; there are flash, convection, bench, tune, trace, inspect, verify, "),
     "mistyped_command": (["inspct", "x"], "no command 'stria inspct'; did you mean 'stria inspect'? (try"),
     "swapped_letters": (["verfiy", "--json", "x"], "did you mean 'stria verify'?"),
     "mistyped_group": (["flsah", "io"], "did you mean 'stria flash'?"),

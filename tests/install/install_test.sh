@@ -115,6 +115,18 @@ if [[ -d $build/python/stria ]]; then
   cmp "$checkpoint" "$flash/by_python"
 fi
 
+echo "== the command without MPI"
+if ldd "$stria" | grep libmpi; then exit 1; fi
+mv "$work/prefix/libexec" "$work/hidden"
+"$stria" inspect "$work/checkpoint_c.h5" | grep dens
+"$stria" verify "$work/checkpoint_c.h5"
+if "$stria" bench block3d 2>"$work/said"; then exit 1; fi
+grep "'stria bench' needs MPI: install" "$work/said"
+if "$mpiexec" -n 2 "$stria" verify "$work/checkpoint_c.h5" 2>"$work/said"; then exit 1; fi
+grep "'stria verify' on ranks of MPI needs" "$work/said"
+"$stria" --help | grep "flash, convection, bench and tune need MPI"
+mv "$work/hidden" "$work/prefix/libexec"
+
 echo "== what EasyBuild looks for"
 python3 - "$here/../../packaging/easybuild/Stria-0.1.0-gompi-2025b.eb" "$work/prefix" "$library_dir" <<'END'
 import pathlib
@@ -125,8 +137,8 @@ exec(pathlib.Path(sys.argv[1]).read_text(), recipe)
 prefix, libraries = map(pathlib.Path, sys.argv[2:])
 for path in recipe["sanity_check_paths"]["files"] + recipe["sanity_check_paths"]["dirs"]:
     # It has another name for the folder of libraries, and Open MPI.
-    place = libraries / path[4:] if path.startswith("lib/") else prefix / path
-    found = list(place.parent.glob(place.name.replace("_openmpi", "_*")))
+    folder, within = (libraries, path[4:]) if path.startswith("lib/") else (prefix, path)
+    found = list(folder.glob(within.replace("_openmpi", "_*").replace("/openmpi/", "/*/")))
     assert found, f"{path} is not installed"
 END
 
@@ -169,6 +181,9 @@ echo "== the libraries to preload, under a program that knows nothing of Stria"
 drop_in=("$library_dir"/libstria_mpiio_*.so)
 trace=("$library_dir"/libstria_trace_*.so)
 [[ ${#drop_in[@]} == 1 && ${#trace[@]} == 1 ]]
+for library in "${drop_in[0]}" "${trace[0]}"; do  # nothing is missing that only a rare call needs
+  LD_BIND_NOW=1 LD_PRELOAD=$library /bin/true
+done
 "$mpiexec" -n 2 env LD_PRELOAD="${drop_in[0]}" STRIA_VERBOSE=1 "$work/plain" "$work/plain.data" 2>&1 | tee "$work/said"
 grep -q '^stria' "$work/said"
 "$mpiexec" -n 2 env LD_PRELOAD="${trace[0]}" STRIA_TRACE=full STRIA_TRACE_DIR="$work/traces" "$work/plain" "$work/plain.data"

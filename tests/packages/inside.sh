@@ -49,12 +49,28 @@ cmp openmpi.c.h5 python.openmpi.h5
 echo "== the command"
 stria verify openmpi.c.h5
 stria inspect openmpi.c.h5 | grep dens
-mpiexec.mpich -n 2 stria.mpich verify openmpi.c.h5
-ls /usr/share/man/man1/stria.1.gz /usr/share/man/man1/stria.mpich.1.gz /usr/share/man/man3/stria_put.3.gz
+mpiexec.mpich -n 2 stria verify openmpi.c.h5
+mpiexec.openmpi -n 2 stria verify openmpi.c.h5
+ls /usr/share/man/man1/stria.1.gz /usr/share/man/man3/stria_put.3.gz
 mpiexec.openmpi -n 2 env LD_PRELOAD="$(find /usr/lib -name libstria_mpiio_openmpi.so)" STRIA_VERBOSE=1 \
   stria bench block3d --through mpiio --rounds 1 --dir . 2>&1 | grep '^stria'
 
+echo "== the command where MPI's libraries are not"
+STRIA_TRACE=full STRIA_TRACE_DIR=. mpiexec.openmpi -n 2 openmpi/checkpoint_c traced.h5
+mapfile -t libraries < <(find /usr/lib \( -name 'libmpi.so*' -o -name 'libmpich.so*' \))
+((${#libraries[@]} > 1))
+for library in "${libraries[@]}"; do mv "$library" "$library.hidden"; done
+stria inspect openmpi.c.h5 | grep dens
+stria verify openmpi.c.h5
+stria trace stats ./*.stria-trace | grep -c File::commit
+dpkg --remove stria-openmpi stria-mpich
+code=0
+stria flash io >said 2>&1 || code=$?
+grep "'stria flash' needs MPI: install" said
+[[ $code == 2 ]]
+for library in "${libraries[@]}"; do mv "$library.hidden" "$library"; done
+
 echo "== remove"
-dpkg --remove libstria-openmpi-dev libstria-mpich-dev libstria-dev python3-stria stria-mpich stria
+dpkg --remove libstria-openmpi-dev libstria-mpich-dev libstria-dev python3-stria stria
 dpkg --purge libstria0 libstria-openmpi0 libstria-mpich0
 if find /usr -not -path '/usr/local/*' \( -name 'stria*' -o -name 'libstria*' -o -name _stria \) | grep .; then exit 1; fi

@@ -16,11 +16,11 @@ fi
 
 work=$(mktemp -d --tmpdir stria_packages_test.XXXXXX)
 trap 'umount -R -l "$work" 2>/dev/null; rm -rf "$work"' EXIT
+# What is written goes to memory; the system below stays as it is.
+mount -t tmpfs tmpfs "$work"
 packages=${1:-$work/packages}
 [[ -n ${1:-} ]] || "$root/scripts/packages.sh" --lint "$packages"
 
-# What is written goes to memory; the system below stays as it is.
-mount -t tmpfs tmpfs "$work"
 mkdir "$work"/{changes,work,system}
 mount -t overlay overlay -o "lowerdir=/,upperdir=$work/changes,workdir=$work/work" "$work/system"
 mount --rbind /dev "$work/system/dev"

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agree.hpp"
 #include "stria/filters.hpp"
 #include "stria/hints.hpp"
 #include "stria/status.hpp"
@@ -76,19 +75,15 @@ CLI::Validator in_range(int64_t lowest, int64_t highest) {
   return CLI::Range(lowest, highest).description(fmt::format("{} to {}", lowest, highest));
 }
 
-void print(MPI_Comm comm, const std::string& text) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  if (rank == 0) {
+void print(Ranks& ranks, const std::string& text) {
+  if (ranks.rank() == 0) {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }
 }
 
-void warn(MPI_Comm comm, const std::string& text) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  if (rank == 0) {
+void warn(Ranks& ranks, const std::string& text) {
+  if (ranks.rank() == 0) {
     fmt::print(stderr, "stria: warning: {}\n", text);
   }
 }
@@ -100,7 +95,12 @@ std::string own_program() {
     Status::from_errno(errno, "find this program").throw_if_error();
   }
   program.resize(static_cast<size_t>(length));
-  return program;
+  // The part for an MPI is started by the command.
+  const auto here = std::filesystem::path(program).parent_path();
+  const auto command = (here / STRIA_COMMAND_FROM_PART).lexically_normal();
+  const bool is_part = (command.parent_path() / STRIA_PARTS_FROM_COMMAND).lexically_normal() == here.parent_path();
+  std::error_code ignored;
+  return is_part && std::filesystem::exists(command, ignored) ? command.string() : program;
 }
 
 void become(std::vector<std::string> words) {
@@ -113,7 +113,7 @@ void become(std::vector<std::string> words) {
   throw Error(ErrorCode::kIo, fmt::format("start '{}': {}", words[0], std::strerror(errno)));
 }
 
-std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<std::string>& entries) {
+std::map<std::string, std::string> parse_hints(Ranks& ranks, const std::vector<std::string>& entries) {
   std::map<std::string, std::string> hints;
   for (const std::string& entry : entries) {
     size_t equals = entry.find('=');
@@ -123,31 +123,29 @@ std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<
     hints[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   for (const std::string& problem : hint_problems(hints)) {
-    warn(comm, problem);
+    warn(ranks, problem);
   }
   return hints;
 }
 
-void on_root(MPI_Comm comm, const std::function<void()>& action) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+void on_root(Ranks& ranks, const std::function<void()>& action) {
   Status outcome;
-  if (rank == 0) {
+  if (ranks.rank() == 0) {
     try {
       action();
     } catch (const Error& error) {
       outcome = Status(error.code(), error.what());
     }
   }
-  flash::agree(comm, outcome).throw_if_error();
+  ranks.agree(outcome).throw_if_error();
 }
 
-void write_text(MPI_Comm comm, const std::string& path, const std::string& text) {
-  on_root(comm, [&] { write_file(path, std::ios::trunc, text); });
+void write_text(Ranks& ranks, const std::string& path, const std::string& text) {
+  on_root(ranks, [&] { write_file(path, std::ios::trunc, text); });
 }
 
-void check_writable(MPI_Comm comm, const std::string& path) {
-  on_root(comm, [&] {
+void check_writable(Ranks& ranks, const std::string& path) {
+  on_root(ranks, [&] {
     std::error_code ignored;
     bool was_there = std::filesystem::exists(path, ignored);
     write_file(path, std::ios::app, "");

@@ -1,14 +1,13 @@
 // What the subcommands of `stria` share: how they register, and how they print.
 #pragma once
 
-#include <mpi.h>
-
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "ranks.hpp"
 #include "stria/format.hpp"
 
 namespace stria::tool {
@@ -20,19 +19,13 @@ inline constexpr int kUnusableInput = 2;
 
 /// The subcommand that the command line chose; returns the exit status. It runs on all ranks, and
 /// throws stria::Error on all of them or on none.
-using Action = std::function<int(MPI_Comm)>;
+using Action = std::function<int(Ranks&)>;
 
-void add_convection(CLI::App& app, Action& action);
 void add_drain(CLI::App& app, Action& action);
-void add_flash_io(CLI::App& flash, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_join(CLI::App& app, Action& action);
 void add_papers(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
-#ifdef STRIA_WITH_SEDOV
-void add_flash_sedov(CLI::App& flash, Action& action);
-#endif
-void add_flash_picture(CLI::App& flash, Action& action);
 void add_trace_report(CLI::App& trace, Action& action);
 void add_trace_view(CLI::App& trace, Action& action);
 
@@ -49,12 +42,12 @@ void add_compress(CLI::App& command, std::string& how);
 const char* format_name(Format format);
 
 /// Prints on rank 0 only.
-void print(MPI_Comm comm, const std::string& text);
+void print(Ranks& ranks, const std::string& text);
 
 /// Prints a warning on rank 0's stderr.
-void warn(MPI_Comm comm, const std::string& text);
+void warn(Ranks& ranks, const std::string& text);
 
-/// The path of this program. Throws stria::Error.
+/// The path of the command. Throws stria::Error.
 std::string own_program();
 
 /// Becomes another program, which is looked for as a shell does. Throws stria::Error.
@@ -62,16 +55,16 @@ std::string own_program();
 
 /// Splits entries "name=value" and warns of those that the library can't use. Throws stria::Error
 /// (kInvalidArgument).
-std::map<std::string, std::string> parse_hints(MPI_Comm comm, const std::vector<std::string>& entries);
+std::map<std::string, std::string> parse_hints(Ranks& ranks, const std::vector<std::string>& entries);
 
 /// Writes a text file on rank 0; throws on all ranks when that fails. Collective: yes.
-void write_text(MPI_Comm comm, const std::string& path, const std::string& text);
+void write_text(Ranks& ranks, const std::string& path, const std::string& text);
 
 /// Throws what write_text() would throw, so that an error shows before the work whose result is to
 /// be written. Leaves no file. Collective: yes.
-void check_writable(MPI_Comm comm, const std::string& path);
+void check_writable(Ranks& ranks, const std::string& path);
 
 /// Runs `action` on rank 0; what it throws there is thrown on all ranks. Collective: yes.
-void on_root(MPI_Comm comm, const std::function<void()>& action);
+void on_root(Ranks& ranks, const std::function<void()>& action);
 
 }  // namespace stria::tool

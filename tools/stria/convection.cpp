@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
 #include "output/output.hpp"
+#include "ranks_of_mpi.hpp"
 #include "stria/trace.hpp"
 
 namespace stria::tool {
@@ -244,7 +244,7 @@ void add_convection(CLI::App& app, Action& action) {
   command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
   add_physics(*command, *a);
   add_output(*command, *a);
-  command->callback([a, &action] { action = [a](MPI_Comm comm) { return run(comm, *a); }; });
+  command->callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
 }
 
 }  // namespace stria::tool

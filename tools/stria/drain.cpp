@@ -36,7 +36,7 @@ void add_drain(CLI::App& app, Action& action) {
   command->add_option("place", *place, "what the hint stria_staging was: a directory, or stria://SERVER/DIRECTORY")
       ->required()
       ->check(not_empty());
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*place); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*place); }; });
 }
 
 }  // namespace stria::tool

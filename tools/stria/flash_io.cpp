@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
 #include "io/benchmark.hpp"
+#include "ranks_of_mpi.hpp"
 #include "spread.hpp"
 #include "stria/trace.hpp"
 
@@ -35,6 +35,7 @@ json mode_json(const ModeResult& mode, bool verified) {
   json result = {{"name", mode.name},
                  {"kind", mode.kind},
                  {"useful_bytes", mode.useful_bytes},
+                 {"file_bytes", mode.file_bytes > 0 ? json(mode.file_bytes) : json(nullptr)},
                  {"seconds", as_json(spread(mode.seconds))},
                  {"mbps", as_json(spread(rates))},
                  {"phases", phases},
@@ -193,7 +194,7 @@ void add_flash_io(CLI::App& flash, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->default_str("");
   command->add_option("--json", arguments->json_path, "write the results there too")->check(not_empty());
-  command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

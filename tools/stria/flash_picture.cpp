@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "command.hpp"
 #include "format/flash_file.hpp"
 #include "format/lists.hpp"
 #include "picture/slice.hpp"
+#include "ranks_of_mpi.hpp"
 
 namespace stria::tool {
 
@@ -150,7 +150,7 @@ void add_flash_picture(CLI::App& flash, Action& action) {
       ->check(CLI::IsMember({"x", "y", "z"}))
       ->capture_default_str();
   command->add_option("--plane", arguments->plane, "where the plane cuts that axis (default: in the middle)");
-  command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "command.hpp"
 #include "output/simulation_files.hpp"
+#include "ranks_of_mpi.hpp"
 #include "sedov/output_schedule.hpp"
 #include "sedov_report.hpp"
 #include "stria/paths.hpp"
@@ -327,7 +327,7 @@ void add_flash_sedov(CLI::App& flash, Action& action) {
   add_output_options(*command, *a);
   command->add_option("--restart", a->restart, "a checkpoint, or 'latest' for the last whole one in --out")->check(not_empty());
   command->add_option("--json", a->json_path, "write the results there too")->check(not_empty());
-  command->callback([a, &action] { action = [a](MPI_Comm comm) { return run(comm, *a); }; });
+  command->callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
 }
 
 }  // namespace stria::tool

@@ -254,10 +254,10 @@ std::string text_of(const json& description) {
   return text + datasets_text(description.value("datasets", json::array()));
 }
 
-int run(MPI_Comm comm, const std::string& path, bool as_json) {
-  File file = File::open(comm, path);
+int run(Ranks& ranks, const std::string& path, bool as_json) {
+  File file = ranks.open(path);
   json description = describe(file);
-  print(comm, as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n" : text_of(description));
+  print(ranks, as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n" : text_of(description));
   return kDone;
 }
 
@@ -269,7 +269,7 @@ void add_inspect(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("inspect", "say what is in an HDF5 or netCDF file, and more of a FLASH file");
   command->add_option("file", *path, "the file")->required()->check(not_empty());
   command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *as_json); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *path, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -8,12 +8,12 @@ namespace stria::tool {
 
 namespace {
 
-int run(MPI_Comm comm, const std::string& path, const std::string& output, const Hints& hints) {
+int run(Ranks& ranks, const std::string& path, const std::string& output, const Hints& hints) {
   file::Joined joined;
   const std::string& target = output.empty() ? path : output;
-  on_root(comm, [&] { joined = file::join_file(path, target, hints); });
-  print(comm, fmt::format("{}: {:.1f} MB of {} parts are in one file\n", target, static_cast<double>(joined.file_bytes) / 1e6,
-                          joined.part_count));
+  on_root(ranks, [&] { joined = file::join_file(path, target, hints); });
+  print(ranks, fmt::format("{}: {:.1f} MB of {} parts are in one file\n", target, static_cast<double>(joined.file_bytes) / 1e6,
+                           joined.part_count));
   return kDone;
 }
 
@@ -29,7 +29,7 @@ void add_join(CLI::App& app, Action& action) {
       ->check(not_empty());
   command->add_option("--hint", *entries, "a hint for the new file, as name=value; may be repeated");
   command->callback(
-      [=, &action] { action = [=](MPI_Comm comm) { return run(comm, *path, *output, parse_hints(comm, *entries)); }; });
+      [=, &action] { action = [=](Ranks& ranks) { return run(ranks, *path, *output, parse_hints(ranks, *entries)); }; });
 }
 
 }  // namespace stria::tool

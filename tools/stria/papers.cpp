@@ -60,7 +60,7 @@ void add_papers(CLI::App& app, Action& action) {
   CLI::App* papers = app.add_subcommand("papers", "experiments of five papers, their figures beside ours on a page");
   papers->require_subcommand(1);
   CLI::App* list = papers->add_subcommand("list", "the experiments by their ids");
-  list->callback([&action] { action = [](MPI_Comm) -> int { run_script({"list"}); }; });
+  list->callback([&action] { action = [](Ranks&) -> int { run_script({"list"}); }; });
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = papers->add_subcommand("run", "run experiments, and write the page");
   command->add_option("ids", arguments->ids, "experiments, or all")->required();
@@ -70,7 +70,7 @@ void add_papers(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--dir", arguments->directory, "where the store and the files are made")->check(not_empty());
   command->add_option("--out", arguments->output, "where the page goes")->check(not_empty())->capture_default_str();
-  command->callback([arguments, &action] { action = [arguments](MPI_Comm) -> int { run(*arguments); }; });
+  command->callback([arguments, &action] { action = [arguments](Ranks&) -> int { run(*arguments); }; });
 }
 
 }  // namespace stria::tool

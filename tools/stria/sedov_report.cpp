@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "ranks_of_mpi.hpp"
 #include "sedov/diagnostics.hpp"
 #include "sedov/exact.hpp"
 #include "spread.hpp"

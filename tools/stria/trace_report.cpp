@@ -51,20 +51,20 @@ Texts make(const Options& options) {
   return {report_page(run, limit, findings), report_json(run, limit, findings), said, count};
 }
 
-int run(MPI_Comm comm, const Options& options) {
+int run(Ranks& ranks, const Options& options) {
   std::string output = options.output;
   if (output.empty()) {
     output = std::filesystem::path(options.trace).replace_extension(".report.html").string();
   }
-  check_writable(comm, output);
+  check_writable(ranks, output);
   Texts texts;
-  on_root(comm, [&] { texts = make(options); });
-  write_text(comm, output, texts.page);
+  on_root(ranks, [&] { texts = make(options); });
+  write_text(ranks, output, texts.page);
   if (!options.json.empty()) {
-    write_text(comm, options.json, texts.json);
+    write_text(ranks, options.json, texts.json);
   }
-  print(comm, fmt::format("{}{}: the report, with {} {}; open it in a browser\n", texts.said, output, texts.findings,
-                          texts.findings == 1 ? "finding" : "findings"));
+  print(ranks, fmt::format("{}{}: the report, with {} {}; open it in a browser\n", texts.said, output, texts.findings,
+                           texts.findings == 1 ? "finding" : "findings"));
   return kDone;
 }
 
@@ -81,7 +81,7 @@ void add_trace_report(CLI::App& trace, Action& action) {
   limit->check(CLI::PositiveNumber);
   command->add_option("--probe", options->probe, "measure that now, by writing to this directory for a second")
       ->excludes(limit);
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *options); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

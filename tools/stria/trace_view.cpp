@@ -17,21 +17,21 @@ struct Options {
   std::string output;
 };
 
-int run(MPI_Comm comm, const Options& options) {
+int run(Ranks& ranks, const Options& options) {
   std::string output = options.output;
   if (output.empty()) {
     output = std::filesystem::path(options.trace).replace_extension(".html").string();
   }
-  check_writable(comm, output);
+  check_writable(ranks, output);
   std::string page;
-  on_root(comm, [&] {
+  on_root(ranks, [&] {
     page = view_page(trace::TraceFile::read(options.trace).value());
     if (!options.other.empty()) {
       page = side_by_side_page(page, view_page(trace::TraceFile::read(options.other).value()));
     }
   });
-  write_text(comm, output, page);
-  print(comm, fmt::format("{}: the {}; open it in a browser\n", output, options.other.empty() ? "timeline" : "two timelines"));
+  write_text(ranks, output, page);
+  print(ranks, fmt::format("{}: the {}; open it in a browser\n", output, options.other.empty() ? "timeline" : "two timelines"));
   return kDone;
 }
 
@@ -43,7 +43,7 @@ void add_trace_view(CLI::App& trace, Action& action) {
   command->add_option("file", options->trace, "the trace")->required();
   command->add_option("other", options->other, "a second trace, to see both in one page")->check(not_empty());
   command->add_option("-o,--output", options->output, "the page (default: the trace's name with .html)")->check(not_empty());
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *options); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

@@ -18,8 +18,8 @@ struct Verdict {
   std::vector<std::string> remarks;
 };
 
-Verdict verdict_on(MPI_Comm comm, const std::string& path) {
-  File file = File::open(comm, path);
+Verdict verdict_on(Ranks& ranks, const std::string& path) {
+  File file = ranks.open(path);
   if (!file.has_checksums()) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("'{}' carries no checksums: it was not written by Stria, or without them", path));
@@ -60,16 +60,16 @@ std::string verdict_text(const std::string& path, const Verdict& verdict) {
 }
 
 // Looks at all files, whatever the result for the first. The worst result decides.
-int run(MPI_Comm comm, const std::vector<std::string>& paths, bool as_json) {
+int run(Ranks& ranks, const std::vector<std::string>& paths, bool as_json) {
   int status = kDone;
   json all = json::array();
   std::string unusable;
   for (const std::string& path : paths) {
     try {
-      const Verdict verdict = verdict_on(comm, path);
+      const Verdict verdict = verdict_on(ranks, path);
       status = std::max(status, verdict.damages.empty() ? kDone : kAnswerIsNo);
       all.push_back(verdict_json(path, verdict));
-      print(comm, as_json ? "" : verdict_text(path, verdict));
+      print(ranks, as_json ? "" : verdict_text(path, verdict));
     } catch (const Error& error) {
       status = kUnusableInput;
       all.push_back({{"file", path}, {"intact", false}, {"error", error.what()}});
@@ -77,7 +77,7 @@ int run(MPI_Comm comm, const std::vector<std::string>& paths, bool as_json) {
     }
   }
   if (as_json) {
-    print(comm, (all.size() == 1 ? all[0] : all).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    print(ranks, (all.size() == 1 ? all[0] : all).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   }
   if (!unusable.empty()) {
     throw Error(ErrorCode::kFormat, unusable);
@@ -94,7 +94,7 @@ void add_verify(CLI::App& app, Action& action) {
       app.add_subcommand("verify", "check files against their checksums: 0 intact, 1 damaged, 2 not readable as such");
   command->add_option("file", *paths, "the files")->required()->check(not_empty());
   command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *paths, *as_json); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *paths, *as_json); }; });
 }
 
 }  // namespace stria::tool

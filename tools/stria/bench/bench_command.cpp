@@ -115,7 +115,7 @@ void add_workload(CLI::App& bench, const WorkloadKind& kind, Action& action) {
   command->add_option("--json", arguments->json_path, "write the results there too")->check(not_empty());
   command->add_option("--csv", arguments->csv_path, "write the results there as a table")->check(not_empty());
   command->add_option("--trace", arguments->trace_directory, "record everything, into this directory")->check(not_empty());
-  command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace

@@ -3,12 +3,10 @@
 
 #include <string>
 
-#include "command.hpp"
+#include "ranks_of_mpi.hpp"
 #include "run/benchmark.hpp"
 
 namespace stria::tool {
-
-void add_bench(CLI::App& app, Action& action);
 
 /// What the results say besides the figures.
 struct BenchRun {

@@ -65,7 +65,7 @@ void add(CLI::App& app, Action& action, const char* name, const char* help, cons
   command->add_option("what", arguments->what, what)->required();
   command->add_option("paths", arguments->paths, "stria://SERVER/PATH ...")->required();
   command->add_flag("-R,--recursive", arguments->recursive, "also all that is below");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return start(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return start(*arguments); }; });
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ void add_cp(CLI::App& app, Action& action) {
       ->check(not_empty());
   command->add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
   command->add_flag("--sync", arguments->sync, "return when the copies survive a power loss");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

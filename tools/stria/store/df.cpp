@@ -38,7 +38,7 @@ void add_df(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("df", "the servers of a store and the space on them");
   command->add_option("store", *path, "stria://SERVER")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*path, *as_json); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
 }
 
 }  // namespace stria::tool

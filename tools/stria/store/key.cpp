@@ -81,7 +81,7 @@ void add_key(CLI::App& app, Action& action) {
   command->add_option("--groups", arguments->groups, "the user's groups, first its own (otherwise as this machine says)")
       ->delimiter(',');
   command->add_option("--days", arguments->days, "how long it is good")->check(in_range(0, 36500))->capture_default_str();
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -75,7 +75,7 @@ void add_ls(CLI::App& app, Action& action) {
       "-l,--long", arguments->details,
       "also mode, owner, group, bytes, servers and stripes, and when they were made; in a pool bytes and objects");
   command->add_flag("--json", arguments->as_json, "answer in JSON; with -l all that stat tells of each");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -100,7 +100,7 @@ void add_mount(CLI::App& app, Action& action) {
   command->add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
   command->add_flag("--read-only", arguments->read_only, "refuse changes");
   command->add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

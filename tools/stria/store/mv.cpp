@@ -42,7 +42,7 @@ void add_mv(CLI::App& app, Action& action) {
   command->add_option("from", *from, "stria://SERVER/PATH, or rados://POOL/PATH for a file")->required();
   command->add_option("to", *to, "the same store, or any pool of the cluster; a directory keeps its name and takes it in")
       ->required();
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*from, *to); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*from, *to); }; });
 }
 
 }  // namespace stria::tool

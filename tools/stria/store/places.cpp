@@ -50,6 +50,12 @@ std::string settled(const std::string& path) {
   return without_slashes(error ? path : real);
 }
 
+Status ask_for_directory(const std::string& path) {
+  const StoreFile place = find_in_store(path);
+  const wire::NewDirectory request{place.path, 0777 & ~wire::this_umask()};
+  return place.store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(request)).status();
+}
+
 }  // namespace
 
 PlaceKind kind_of(const std::string& path) {
@@ -93,6 +99,15 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
+void make_directory(const std::string& path) {
+  // The manager itself would make those that are missing.
+  const std::string above = storage::directory_of(without_slashes(path));
+  if (!is_root(path) && kind_of(above) != PlaceKind::kDirectory) {
+    throw Error(ErrorCode::kNotFound, fmt::format("make the directory '{}': no directory '{}'; -p makes it too", path, above));
+  }
+  ask_for_directory(path).with_context(fmt::format("make the directory '{}'", path)).throw_if_error();
+}
+
 void make_directories(const std::string& path) {
   if (storage::is_rados_path(path)) {
     return;
@@ -105,9 +120,7 @@ void make_directories(const std::string& path) {
     }
     return;
   }
-  const StoreFile place = find_in_store(path);
-  const wire::NewDirectory request{place.path, 0777 & ~wire::this_umask()};
-  const Status made = place.store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(request)).status();
+  const Status made = ask_for_directory(path);
   if (!made.ok() && kind_of(path) != PlaceKind::kDirectory) {
     made.with_context(fmt::format("make the directory '{}'", path)).throw_if_error();
   }

@@ -19,6 +19,10 @@ std::string target_of(const std::string& from, const std::string& to);
 /// The names in a directory, sorted.
 std::vector<std::string> names_in(const std::string& directory);
 
+/// Makes a directory of a store in one that is there. Throws stria::Error, kAlreadyExists where
+/// there is something.
+void make_directory(const std::string& path);
+
 /// Makes a directory, and those that are missing above it. One that is there already will do. In a
 /// pool directories come with their files.
 void make_directories(const std::string& path);

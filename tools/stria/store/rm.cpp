@@ -36,7 +36,7 @@ void add_rm(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("rm", "remove files and empty directories of a store or a pool");
   command->add_option("path", arguments->paths, "stria://SERVER/PATH or rados://POOL/PATH")->required();
   command->add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

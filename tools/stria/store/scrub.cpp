@@ -195,7 +195,7 @@ void add_scrub(CLI::App& app, Action& action) {
   command->add_flag("--json", arguments->as_json, "answer in JSON");
   command->add_flag("--accept", arguments->accept,
                     "take blocks that were being written when a server was killed or lost its power as they are");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -121,7 +121,7 @@ void add_serve(CLI::App& app, Action& action) {
       ->check(in_range(2, 1000000))
       ->capture_default_str();
   command->add_option("--metrics", arguments->metrics, "host:port of a page for Prometheus (with --cluster: of the first)");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -89,7 +89,7 @@ void add_stat(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("stat", "what a store or a pool knows about a file: size, stripes, servers");
   command->add_option("path", *path, "stria://SERVER/PATH or rados://POOL/PATH")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*path, *as_json); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -183,7 +183,7 @@ void add_status(CLI::App& app, Action& action) {
   command->add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")
       ->check(CLI::Range(0.05, 1e6));
   command->add_option("--times", arguments->times, "so many times")->check(in_range(1, 1000000000));
-  command->callback([=, &action] { action = [=](MPI_Comm) { return run(*arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -128,14 +128,13 @@ void compare(const std::string& path_a, const std::string& path_b, bool as_json)
                          {"phases", list_json(phases_of(a, b))},
                          {"operations", list_json(operations_of(a, b))},
                          {"counters", list_json(counters_of(a, b))}};
-    print(MPI_COMM_SELF, answer.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    print(alone(), answer.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
     return;
   }
-  print(MPI_COMM_SELF, fmt::format("A: {}, {} ranks\nB: {}, {} ranks\nTimes are means per rank.\n", trace_a.command,
-                                   a.rank_count, trace_b.command, b.rank_count) +
-                           times_text("Program", {program}) + times_text("Phase", phases_of(a, b)) +
-                           times_text("Operation, by what changed most", operations_of(a, b)) +
-                           counters_text(counters_of(a, b)));
+  print(alone(), fmt::format("A: {}, {} ranks\nB: {}, {} ranks\nTimes are means per rank.\n", trace_a.command, a.rank_count,
+                             trace_b.command, b.rank_count) +
+                     times_text("Program", {program}) + times_text("Phase", phases_of(a, b)) +
+                     times_text("Operation, by what changed most", operations_of(a, b)) + counters_text(counters_of(a, b)));
 }
 
 }  // namespace
@@ -148,8 +147,8 @@ void add_trace_diff(CLI::App& group, Action& action) {
   command->add_option("b", paths->second, "the trace to compare")->required();
   command->add_flag("--json", *as_json, "answer in JSON");
   command->callback([=, &action] {
-    action = [=](MPI_Comm comm) {
-      on_root(comm, [&] { compare(paths->first, paths->second, *as_json); });
+    action = [=](Ranks& ranks) {
+      on_root(ranks, [&] { compare(paths->first, paths->second, *as_json); });
       return kDone;
     };
   });

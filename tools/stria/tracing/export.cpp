@@ -17,8 +17,8 @@ struct Arguments {
   bool parquet = false;
 };
 
-int run(MPI_Comm comm, const Arguments& arguments) {
-  on_root(comm, [&] {
+int run(Ranks& ranks, const Arguments& arguments) {
+  on_root(ranks, [&] {
     const trace::TraceFile trace = read_trace(arguments.file);
     if (arguments.otf2) {
       export_otf2(trace, arguments.output);
@@ -43,7 +43,7 @@ void add_trace_export(CLI::App& group, Action& action) {
   formats->add_flag("--chrome", arguments->chrome, "Chrome's trace JSON, which Perfetto opens");
   formats->add_flag("--parquet", arguments->parquet, "a Parquet table; needs Python with pyarrow");
   formats->require_option(1);
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

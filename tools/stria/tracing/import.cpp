@@ -125,7 +125,7 @@ ImportedRun read_log(const std::string& path) {
   try {
     const json header = json::parse(answer.begin(), answer.begin() + static_cast<std::ptrdiff_t>(line));
     for (const json& warning : header.at("warnings")) {
-      warn(MPI_COMM_SELF, fmt::format("'{}': {}", path, warning.get<std::string>()));
+      warn(alone(), fmt::format("'{}': {}", path, warning.get<std::string>()));
     }
     return run_of(header, spans_of(answer, behind, header.at("segments").get<size_t>()));
   } catch (const json::exception& error) {
@@ -142,23 +142,23 @@ std::string import(const Arguments& arguments, const std::string& output) {
   check(run, arguments.log);
   const ImportedTrace trace = trace_of(run);
   if (trace.overlapping_ranks > 0) {
-    warn(MPI_COMM_SELF, fmt::format("'{}': threads of {} ranks were in calls at the same time; their times, which add up to "
-                                    "more than the run, are scaled down to it",
-                                    arguments.log, trace.overlapping_ranks));
+    warn(alone(), fmt::format("'{}': threads of {} ranks were in calls at the same time; their times, which add up to "
+                              "more than the run, are scaled down to it",
+                              arguments.log, trace.overlapping_ranks));
   }
-  write_text(MPI_COMM_SELF, output, std::string(reinterpret_cast<const char*>(trace.bytes.data()), trace.bytes.size()));
+  write_text(alone(), output, std::string(reinterpret_cast<const char*>(trace.bytes.data()), trace.bytes.size()));
   return fmt::format("{}: {} ranks, {} files, {}\n", output, run.rank_count, run.files.size(),
                      run.spans.empty() ? "no requests by themselves (the log has no DXT): what, not when"
                                        : fmt::format("{} requests and calls", run.spans.size()));
 }
 
-int run(MPI_Comm comm, const Arguments& arguments) {
+int run(Ranks& ranks, const Arguments& arguments) {
   std::string output = arguments.output;
   if (output.empty()) {
     output = std::filesystem::path(arguments.log).replace_extension(".stria-trace").string();
   }
-  check_writable(comm, output);
-  on_root(comm, [&] { print(MPI_COMM_SELF, import(arguments, output)); });
+  check_writable(ranks, output);
+  on_root(ranks, [&] { print(alone(), import(arguments, output)); });
   return kDone;
 }
 
@@ -170,7 +170,7 @@ void add_trace_import(CLI::App& group, Action& action) {
   command->add_option("file", arguments->log, "the log, NAME.darshan")->required();
   command->add_option("-o,--output", arguments->output, "the trace to write (default: the log's name with .stria-trace)")
       ->check(not_empty());
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

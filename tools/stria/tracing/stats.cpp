@@ -268,20 +268,19 @@ struct Arguments {
   bool as_json = false;
 };
 
-int run(MPI_Comm comm, const Arguments& arguments) {
-  on_root(comm, [&] {
+int run(Ranks& ranks, const Arguments& arguments) {
+  on_root(ranks, [&] {
     const trace::TraceFile trace = read_trace(arguments.file);
     if (!arguments.parquet.empty()) {
       export_counters_parquet(trace, arguments.parquet);
     }
     const Summary summary = summarize(trace);
     const json description = describe(trace, summary);
-    print(MPI_COMM_SELF, arguments.as_json
-                             ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-                             : header_text(trace, summary) +
-                                   operations_text(description["operations"], std::max(summary.rank_count, 1)) +
-                                   phases_text(summary) + background_text(summary) + transfer_text(summary, true) +
-                                   transfer_text(summary, false) + balance_text(summary) + files_text(summary));
+    print(alone(), arguments.as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
+                                     : header_text(trace, summary) +
+                                           operations_text(description["operations"], std::max(summary.rank_count, 1)) +
+                                           phases_text(summary) + background_text(summary) + transfer_text(summary, true) +
+                                           transfer_text(summary, false) + balance_text(summary) + files_text(summary));
   });
   return kDone;
 }
@@ -295,7 +294,7 @@ void add_trace_stats(CLI::App& group, Action& action) {
   command->add_flag("--json", arguments->as_json, "answer in JSON");
   command->add_option("--parquet", arguments->parquet,
                       "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
-  command->callback([=, &action] { action = [=](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

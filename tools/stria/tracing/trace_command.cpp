@@ -72,12 +72,12 @@ std::string merge(const std::string& directory, std::string output) {
     const std::vector<std::byte> part = read_bytes(path);
     const auto sections = whole_sections(part);
     if (sections.size() + trace::kHeaderBytes < part.size() || sections.empty()) {
-      warn(MPI_COMM_SELF, fmt::format("'{}' is cut off after {} of {} bytes", path.string(), sections.size(), part.size()));
+      warn(alone(), fmt::format("'{}' is cut off after {} of {} bytes", path.string(), sections.size(), part.size()));
     }
     bytes.insert(bytes.end(), sections.begin(), sections.end());
   }
   trace::TraceFile::parse(bytes).status().with_context(fmt::format("'{}'", directory)).throw_if_error();
-  write_text(MPI_COMM_SELF, output, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  write_text(alone(), output, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   return output;
 }
 
@@ -86,7 +86,7 @@ std::string merge(const std::string& directory, std::string output) {
 trace::TraceFile read_trace(const std::string& path) {
   trace::TraceFile trace = trace::TraceFile::read(path).value();
   for (const std::string& warning : trace.warnings) {
-    warn(MPI_COMM_SELF, fmt::format("'{}': {}", path, warning));
+    warn(alone(), fmt::format("'{}': {}", path, warning));
   }
   return trace;
 }
@@ -98,8 +98,8 @@ void add_trace_merge(CLI::App& group, Action& action) {
   command->add_option("directory", *directory, "NAME.stria-trace.parts")->required();
   command->add_option("-o,--output", *output, "the file to write; default: NAME.stria-trace");
   command->callback([=, &action] {
-    action = [=](MPI_Comm comm) {
-      on_root(comm, [&] { print(MPI_COMM_SELF, merge(*directory, *output) + "\n"); });
+    action = [=](Ranks& ranks) {
+      on_root(ranks, [&] { print(alone(), merge(*directory, *output) + "\n"); });
       return kDone;
     };
   });

@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "command.hpp"
+#include "ranks_of_mpi.hpp"
 #include "spread.hpp"
 #include "stria/status.hpp"
 #include "tune/candidates.hpp"

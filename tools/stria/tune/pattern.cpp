@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "command.hpp"
+#include "ranks_of_mpi.hpp"
 #include "stria/status.hpp"
 #include "tune/recording.hpp"
 

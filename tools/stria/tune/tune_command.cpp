@@ -174,7 +174,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->check(not_empty())
       ->default_str("");
   command->add_option(kPastOption, arguments->past)->group("");  // for supervisor.cpp
-  command->callback([arguments, &action] { action = [arguments](MPI_Comm comm) { return run(comm, *arguments); }; });
+  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

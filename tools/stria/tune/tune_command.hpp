@@ -1,7 +1,7 @@
 // stria tune: measures a storage with a workload, and writes the hints that suit it.
 #pragma once
 
-#include "command.hpp"
+#include "ranks_of_mpi.hpp"
 
 namespace stria::tool {
 
