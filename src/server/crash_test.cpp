@@ -220,6 +220,53 @@ TEST_P(PowerLoss, WhatWasSyncedIsThere) {
   EXPECT_GT(in_flight, 0) << "blocks that are cut off must be met";
 }
 
+// The server is killed with files in folders that it has not synced. The one that follows syncs
+// them, without another write, and then the machine loses its power.
+TEST_P(PowerLoss, WhatAKilledServerWroteIsThereOnceItsSuccessorHasSynced) {
+  Disk disk(GetParam());
+  if (!disk.ok()) {
+    GTEST_SKIP() << GetParam() << " can't be made and mounted here: a loss of power is not tried";
+  }
+  std::mt19937_64 random(5);
+  std::map<std::string, Bytes> contents;
+  {
+    testing::ServerProcess server(disk.path() + "/0");
+    server.start();
+    StripedDriver driver;
+    std::vector<std::unique_ptr<storage::File>> files;
+    for (int i = 0; i < 20; ++i) {
+      const std::string name = "/runs/" + std::to_string(i);
+      Bytes& content = contents[name];
+      content.resize(100000);
+      fill(content, random);
+      files.push_back(driver.open("stria://" + server.address() + name, {.mode = Mode::kCreate}).value());
+      const WriteSegment all{0, content.data(), static_cast<int64_t>(content.size())};
+      STRIA_EXPECT_OK(files.back()->write({&all, 1}));
+    }
+    server.kill_server();
+    server.start();
+    for (const auto& file : files) {
+      STRIA_EXPECT_OK(file->sync());
+    }
+    files.clear();  // while there is a server to tell
+    ASSERT_TRUE(disk.lose_power());
+    server.kill_server();
+  }
+  ASSERT_TRUE(disk.mount_again());
+  testing::Cluster cluster(1, disk.path());
+  StripedDriver driver;
+  for (const auto& [name, content] : contents) {
+    SCOPED_TRACE(name);
+    const auto file = driver.open(cluster.url() + name, {});
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    Bytes back(content.size());
+    const ReadSegment all{0, back.data(), static_cast<int64_t>(back.size())};
+    EXPECT_EQ((*file)->read({&all, 1}).value(), all.bytes);
+    EXPECT_TRUE(back == content);
+  }
+  cluster.stop(0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Crash, PowerLoss, ::testing::Values("ext4", "xfs"),
                          [](const auto& kind) { return std::string(kind.param); });
 

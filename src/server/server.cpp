@@ -75,6 +75,7 @@ struct Server::State {
   void keep_time();
   /// What is to be done every second.
   void tend();
+  void forget_finished();
   void check_connections();
   Status pulse();
   Result<wire::PulseAnswer> tell(const wire::Pulse& said);
@@ -196,6 +197,9 @@ void Server::State::welcome(int accepted) {
   getsockopt(accepted, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
   Stream::Socket socket = Stream::wrap(io_threads.any().get_executor(), family, accepted);
   const std::lock_guard lock(mutex);
+  if (connections.size() >= options.bounds.connections) {
+    forget_finished();
+  }
   if (ending || (connections.size() >= options.bounds.connections && !make_room())) {
     ++shared->counters.refused;
     return;
@@ -220,15 +224,15 @@ void Server::State::start_threads() {
   timekeeper = std::thread([this] { keep_time(); });
 }
 
+void Server::State::forget_finished() {
+  std::erase_if(connections, [](const auto& each) { return each->finished(); });
+}
+
 void Server::State::check_connections() {
   const std::lock_guard lock(mutex);
-  for (auto each = connections.begin(); each != connections.end();) {
-    if ((*each)->finished()) {
-      each = connections.erase(each);
-    } else {
-      (*each)->check_time();
-      ++each;
-    }
+  forget_finished();
+  for (const auto& each : connections) {
+    each->check_time();
   }
 }
 

@@ -23,6 +23,7 @@ using storage::OpenOptions;
 using storage::StripedDriver;
 using testing::Cluster;
 using testing::greeted_connection;
+using testing::known_file;
 using testing::noise;
 using testing::raw_connection;
 using testing::read_all;
@@ -183,6 +184,33 @@ TEST(Faults, ALostRangeLockIsTold) {
   const Status told = write_all(*file, noise(10, 1));
   EXPECT_EQ(told.code(), ErrorCode::kIo);
   EXPECT_NE(told.message().find("was lost"), std::string::npos) << told.message();
+}
+
+// As when a program that sieves is killed: its connection ends, and nothing else tells the server.
+TEST(Faults, TheLockOfAClientThatDiesGoesToTheOneThatWaits) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  STRIA_EXPECT_OK(write_all(*file, noise(10, 1)));
+  const wire::Opened known = known_file(cluster.address(), "/f");
+  storage::ServerLink dying(wire::Address::parse(cluster.address()).value(), nullptr);
+  const auto soon = storage::Clock::now() + std::chrono::seconds(20);
+  STRIA_EXPECT_OK(dying.connect(soon));
+  const wire::LockRange range{known.file, known.ticket, {0, 10}, true, 5};
+  const auto taken = dying.ask(wire::Kind::kLock, wire::encode(range), soon);
+  ASSERT_TRUE(taken.ok() && wire::decode<wire::Answer>(*taken)->yes);
+  EXPECT_EQ(file->try_lock({5, 15}, LockMode::kExclusive).value(), nullptr);
+  std::thread death([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    dying.disconnect();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  const auto lock = file->lock({5, 15}, LockMode::kExclusive);
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  death.join();
+  ASSERT_TRUE(lock.ok()) << lock.status().message();
+  EXPECT_GE(waited, std::chrono::milliseconds(250));
+  EXPECT_LT(waited, std::chrono::seconds(5));
 }
 
 TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {

@@ -191,6 +191,34 @@ def test_tools(cluster, work):
     run("rm", cluster.url).refused("root stays")
 
 
+def test_directories_and_several_files(cluster, work):
+    """As in a store, but that a pool has no directories without files."""
+    before = cluster.objects()
+    tree = work / "tree"
+    (tree / "below/empty").mkdir(parents=True)
+    contents = {"one": b"1", "below/two": random.Random(8).randbytes(300_000), "below/three": b""}
+    for name, content in contents.items():
+        (tree / name).write_bytes(content)
+    url = cluster.url + "/trees"
+    run("cp", tree, url).refused("is a directory", "-r")
+    run("cp", "-r", tree, url).succeeded()  # under a new name
+    run("cp", "-r", tree, url).succeeded()  # into what is a directory now
+    assert run("ls", url).succeeded().stdout.split() == ["below/", "one", "tree/"]
+    run("cp", "-r", f"{url}/tree", work / "back").succeeded()
+    assert all((work / "back" / name).read_bytes() == content for name, content in contents.items())
+    run("cp", "-r", url, f"{url}/tree/below").refused("into itself")
+    run("cp", tree / "one", tree / "below/two", f"{url}/one").refused("no directory")
+    run("cp", tree / "below/two", tree / "below/three", url).succeeded()
+    run("mv", f"{url}/two", f"{url}/tree").succeeded()
+    listed = json.loads(run("ls", "--json", "-l", f"{url}/tree").succeeded().stdout)
+    assert [(entry["name"], entry["directory"], entry.get("bytes")) for entry in listed] == [
+        ("below", True, None), ("one", False, 1), ("two", False, 300_000),
+    ]  # fmt: skip
+    run("mkdir", f"{url}/new").refused("come with their files")
+    run("rm", "-r", url).succeeded()
+    assert cluster.objects() == before
+
+
 def test_what_killed_programs_left_is_cleared(cluster, work):
     """By hand: a file that never got its name, long ago and just now."""
     original = work / "original"

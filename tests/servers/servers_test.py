@@ -16,7 +16,7 @@ import time
 import h5py
 import pytest
 from store_processes import Store
-from stria_program import MPIEXEC, environment, has_sedov, run
+from stria_program import MPIEXEC, PROGRAM, environment, has_sedov, run
 
 SERVERS = 4
 
@@ -99,6 +99,36 @@ def test_lists_can_be_shorter(store, work, monkeypatch):
         requests[ranges] = json.loads(result.read_text())["write"]["traffic"]["requests"]
     # 2 ranks with 1,000 pieces each; the layer itself gives 64 at a time.
     assert requests["8"] >= 2 * 1000 // 8 > 2 * requests[""], requests
+
+
+@pytest.mark.parametrize("accesses, chosen", [(100, "datatype_io"), (30000, "two_phase")])
+def test_collective_calls_choose_who_asks_the_servers(store, work, accesses, chosen):
+    """Pieces of 3,495 bytes go by each rank's datatype, those of 11 bytes through aggregators."""
+    requests = {}
+    for method in ("automatic", "datatype_io", "two_phase"):
+        words = [
+            "--mib",
+            1,
+            "--accesses",
+            accesses,
+            "--through",
+            "mpiio",
+            "--hint",
+            f"stria_method={method}",
+            "--verify",
+            "--read",
+        ]
+        words += ["--hint", "striping_unit=16384", "--rounds", 1, "--dir", store.url, "--json", work / "result"]
+        command = [MPIEXEC, "-n", 3, "env", f"LD_PRELOAD={os.environ['STRIA_MPIIO']}", PROGRAM, "bench", "cyclic", *words]
+        done = subprocess.run(
+            list(map(str, command)), env=environment(), capture_output=True, text=True, timeout=90, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        result = json.loads((work / "result").read_text())
+        requests[method] = [result[direction]["traffic"]["requests"] for direction in ("write", "read")]
+    for automatic, by_type, by_aggregators in zip(*requests.values(), strict=True):
+        nearest = "datatype_io" if abs(automatic - by_type) < abs(automatic - by_aggregators) else "two_phase"
+        assert nearest == chosen, requests
 
 
 def stripes(url):
@@ -203,13 +233,25 @@ def test_directories_and_several_files(store, work):
     ]  # fmt: skip
 
 
+def test_mkdir(store, work):
+    url = store.url + "/directories"
+    run("mkdir", f"{url}/below").refused("no directory", f"'{url}'", "-p")
+    assert "directories/" not in names(store.url)
+    run("mkdir", url, f"{url}/below/").succeeded()
+    run("mkdir", f"{url}/below").refused("File exists")
+    run("mkdir", store.url).refused("File exists")
+    run("mkdir", "-p", f"{url}/one/two/three", f"{url}/below").succeeded()
+    assert names(url) == ["below/", "one/"] and names(f"{url}/one/two") == ["three/"]
+    run("cp", __file__, f"{url}/file").succeeded()
+    for option in ([], ["-p"]):
+        run("mkdir", *option, f"{url}/file").refused("File exists")
+    run("mkdir", f"{url}/file/below").refused("no directory")
+    run("mkdir", "-p", f"{url}/file/below").refused(f"{url}/file/below")
+
+
 def test_what_is_no_file_is_refused(store, work):
     url = store.url + "/made"
-    run("mkdir", f"{url}/below").succeeded()
-    run("mkdir", f"{url}/below", f"{url}/beside").succeeded()
-    assert names(url) == ["below/", "beside/"]
     run("cp", __file__, f"{url}/file").succeeded()
-    run("mkdir", f"{url}/file").refused("File exists")
     run("mkdir", "/tmp/made").refused("stria://")
     os.mkfifo(work / "pipe")
     run("cp", work / "pipe", url).refused("neither a file nor a directory")

@@ -1,12 +1,30 @@
 """A store of several `stria serve` processes on this machine."""
 
 import os
+import pathlib
+import random
 import signal
+import socket
 import subprocess
 
 from stria_program import PROGRAM
 
 START_SECONDS = 60
+
+
+def lasting_port():
+    """A free port outside the range from which the system gives ports, so that no other program
+    gets it while its server is away. 0, any port, where there is none."""
+    first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for _ in range(100 if first_given > 12000 else 0):
+        port = random.SystemRandom().randrange(10000, first_given)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    return 0
 
 
 class Store:
@@ -19,7 +37,7 @@ class Store:
         self.options = options
         self.descriptors = descriptors
         self.key = key
-        self.addresses = ["127.0.0.1:0"] * count
+        self.addresses = [f"127.0.0.1:{lasting_port()}" for _ in range(count)]
         self.processes = [None] * count
         for index in range(count):
             self.start(index)

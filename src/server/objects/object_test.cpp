@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,6 +18,23 @@
 #include "server/cluster_test.hpp"
 #include "server/objects/objects.hpp"
 #include "storage/conformance_test.hpp"
+
+namespace {
+
+/// The directories that this program has synced.
+std::vector<std::string> synced_directories;
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" int fsync(int descriptor) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
+  if (!error && std::filesystem::is_directory(path, error)) {
+    synced_directories.push_back(path);
+  }
+  return static_cast<int>(syscall(SYS_fsync, descriptor));
+}
 
 namespace stria::server {
 namespace {
@@ -100,6 +118,23 @@ class ObjectTest : public ::testing::Test {
   std::shared_ptr<Object> object_;
   Bytes model_;
 };
+
+// Journaling file systems keep a new name with the file's own sync, so that a loss of power there
+// does not show whether the folder is synced.
+TEST_F(ObjectTest, TheFirstSyncAfterAKillSyncsTheFolderOfNamesThatTheServerHadMade) {
+  fill(100000, 17);
+  const std::string folder = std::filesystem::path(data_path()).parent_path();
+  open();  // killed before it synced
+  synced_directories.clear();
+  STRIA_EXPECT_OK(objects_->sync(kFile));
+  EXPECT_EQ(synced_directories, std::vector<std::string>{folder});
+  STRIA_EXPECT_OK(objects_->sync(kFile));
+  EXPECT_EQ(synced_directories.size(), 1u) << "once";
+  constexpr uint64_t kBeside = kFile + 256;  // in the same folder
+  ASSERT_NE(objects_->find(kBeside, true).value(), nullptr);
+  STRIA_EXPECT_OK(objects_->sync(kBeside));
+  EXPECT_EQ(synced_directories, (std::vector<std::string>{folder, folder})) << "a new name";
+}
 
 // What is sent from the system's cache: compared with its sums, and not used after a write between.
 TEST_F(ObjectTest, ViewsAreWhatWasWrittenUntilTheNextWrite) {
