@@ -9,15 +9,13 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
 import command  # noqa: E402
-
-from mpiexec_env import mpiexec_environment  # noqa: E402
+from program_output import output_of  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IO = ["flash", "io", "--nxb", 16]
@@ -31,18 +29,17 @@ class Bench:
         self.results = []
 
     def run(self, ranks, *arguments, fault=None):
-        """Runs stria, and returns what it measured."""
-        environment = mpiexec_environment()
-        if fault:
-            environment["STRIA_FAULT"] = fault
+        """Runs stria, and returns what it measured. A run that fails, or takes longer than
+        --timeout, ends the bench."""
         with tempfile.TemporaryDirectory(dir=self.options.dir) as directory:
             place = ["--out" if "sedov" in arguments else "--dir", directory]
             out = os.path.join(directory, "result.json")
             line = [self.options.mpiexec, "-n", ranks, os.path.join(self.options.build, "bin", "stria")]
-            line += [*arguments, *place, "--json", out]
-            done = subprocess.run([str(word) for word in line], env=environment, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise SystemExit(f"{' '.join(map(str, line))}\n{done.stdout}{done.stderr}")
+            line = [str(word) for word in [*line, *arguments, *place, "--json", out]]
+            faults = {"STRIA_FAULT": fault} if fault else {}
+            _, problem = output_of(line, self.options.timeout, slice(None), faults)
+            if problem:
+                raise SystemExit(f"{' '.join(line)}: {problem}")
             with open(out, encoding="utf-8") as text:
                 return json.load(text)
 
@@ -117,6 +114,7 @@ def main(arguments):
     parser.add_argument("--cycles", type=int, default=5, help="of what takes several runs")
     parser.add_argument("--steps", type=int, default=12, help="of a blast")
     parser.add_argument("--device-mbps", type=int, default=200, help="speed of the slow device")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds that a run may take")
     parser.add_argument("--only", choices=["io", "sedov"], help="one half")
     options = parser.parse_args(arguments)
     bench = Bench(options)

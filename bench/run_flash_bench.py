@@ -210,6 +210,7 @@ class Bench:
                         "name": value.name,
                         "kind": value.kind,
                         "useful_bytes": value.useful_bytes,
+                        "file_bytes": value.file_bytes,
                         "mbps": value.mbps(),
                         "rounds_seconds": value.cycles,
                         "verified": value.verified,

@@ -7,11 +7,11 @@ requests and the bytes that travelled. It also compares the plainest things with
 (scripts/bench_servers.sh brings them up), and only the experiments run.
 
 The methods of a point run one after another in every cycle, so that they see the same machine; a
-ratio is the median over the cycles of (time / the cycle's best). Beside it stands the servers'
-processor time, which other programs disturb less: of the whole run of a method, with what is read
-to check it. Programs compare all that they read with what was written. Figures and verdicts go to
-OUT/servers.json; OUT/servers.png draws those of the experiments. With --rate both have its name in
-theirs; --table shows the verdicts of all."""
+ratio is the median over the cycles of (time / the best method's in the cycle). Beside it stands the
+servers' processor time, which other programs disturb less: of the whole run of a method, with what
+is read to check it. Programs compare all that they read with what was written. Figures and verdicts
+go to OUT/servers.json; OUT/servers.png draws those of the experiments. With --rate both have its
+name in theirs; --table shows the verdicts of all."""
 
 import argparse
 import contextlib

@@ -25,6 +25,11 @@ class Summary:
     cycles: list  # seconds of the rounds, one list a cycle
     verified: object  # True, False or None: not asked
     memory_bytes: object = None  # the most that a rank held above its own arrays; None: not told
+    file_bytes: object = None  # of the last file; None: not told, or none is written
+
+    def size_ratio(self):
+        """The bytes of the values over those of their file; None where these aren't known."""
+        return self.useful_bytes / self.file_bytes if self.file_bytes else None
 
     def seconds(self):
         """Every measured round."""
@@ -69,6 +74,7 @@ def summarise(results, rounds):
                 key, Summary(mode["name"], program, mode_kind(mode), mode_bytes(mode), [], mode.get("verified"))
             )
             summary.cycles.append(rounds_of(mode, rounds))
+            summary.file_bytes = mode.get("file_bytes") or summary.file_bytes
             if mode.get("memory_growth_bytes") is not None:
                 summary.memory_bytes = max(summary.memory_bytes or 0, mode["memory_growth_bytes"])
             if mode.get("verified") is False:
@@ -132,13 +138,15 @@ PEER_GOALS = {
 }
 NETCDF_GOALS = {"pnetcdf-nonblocking": 1.6, "pnetcdf-blocking": 3.0}
 NETCDF_OF_HDF5_GOAL = 0.9  # of our own HDF5
+GZIP_MODE = "hdf5-collective-gzip"
 # Of the ways of cases.WAYS: (ours, program, theirs): goal.
 WAY_GOALS = {
-    ("stria-compressed", "peers", "hdf5-collective-gzip"): 12.0,
+    ("stria-compressed", "peers", GZIP_MODE): 12.0,
     ("read-stria-compressed", "peers", "read-hdf5-collective-gzip"): 10.0,
     ("stria-incompressible", "stria", "stria-standard"): 0.8,  # at most 1.25 times as long
     ("stria-subfiles", "peers", "limit-fpp+pack"): 0.95,
 }
+SIZE_GOAL = 1.0  # compressed files are no larger than those of gzip
 COMPRESSED_OF_PLAIN_GOAL = 0.5
 COMPRESSED_OF_PLAIN_SYNCED_GOAL = 1.5
 BEST_PEER_GOAL = 1.15
@@ -172,6 +180,10 @@ def compare_way(case, summaries):
             measured = ratio(summaries, ("stria", ours), (program, theirs))
             # Where everything is synced, the peers' own time is the device's.
             comparisons.append(Comparison(ours, theirs, measured, None if case.sync and program == "peers" else goal))
+    ours, theirs = (summaries.get(key) for key in (("stria", "stria-compressed"), ("peers", GZIP_MODE)))
+    if ours and theirs and ours.file_bytes and theirs.file_bytes:
+        smaller = theirs.file_bytes / ours.file_bytes
+        comparisons.append(Comparison(ours.name, f"the file of {GZIP_MODE}, how small", smaller, SIZE_GOAL))
     return comparisons
 
 

@@ -1,13 +1,15 @@
 """What people see: a table per case, and the goals beneath it."""
 
 COMMON = "limit-pack"
+COMPRESSING = ("compressed", "incompressible")  # ways of cases.WAYS
 VERDICTS = {True: "met", False: "MISSED", None: ""}
 VERIFIED = {True: "yes", False: "NO", None: "-"}
 
 
 def case_table(case, summaries, comparisons):
     """The figures of one case as lines of text."""
-    lines = [case.title(), f"  {'mode':<36}{'MB/s':>8}{'min':>8}{'max':>8}{'/ limit-pack':>14}{'right':>7}"]
+    head = f"  {'mode':<36}{'MB/s':>8}{'min':>8}{'max':>8}{'/ limit-pack':>14}{'right':>7}"
+    lines = [case.title(), head + (f"{'data / file':>14}" if case.way in COMPRESSING else "")]
     for (program, name), summary in summaries.items():
         if program == "stria" and "limit" in name:
             name = f"{name} (in our process)"
@@ -15,9 +17,15 @@ def case_table(case, summaries, comparisons):
         share = share_of_limit(summaries, program, summary)
         lines.append(
             f"  {name:<36}{rates['median']:>8.0f}{rates['min']:>8.0f}{rates['max']:>8.0f}"
-            f"{share:>14}{VERIFIED[summary.verified]:>7}"
+            f"{share:>14}{VERIFIED[summary.verified]:>7}{size_ratio(case, summary)}"
         )
     return "\n".join(lines + comparison_lines(comparisons))
+
+
+def size_ratio(case, summary):
+    """How much smaller the file is than its values, where a case is about that."""
+    value = summary.size_ratio()
+    return f"{value:>14.2f}" if case.way in COMPRESSING and value else ""
 
 
 def share_of_limit(summaries, program, summary):

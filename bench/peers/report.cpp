@@ -50,6 +50,7 @@ Json mode_json(const ModeResult& result, bool verify_asked) {
   json["name"] = result.name;
   json["kind"] = mode_kind_name(result.kind);
   json["useful_bytes"] = result.useful_bytes;
+  json["file_bytes"] = result.file_bytes > 0 ? Json(result.file_bytes) : Json(nullptr);
   json["total_blocks"] = result.total_blocks;
   json["seconds"] = {{"median", median(seconds)}, {"min", *least}, {"max", *most}};
   json["mbps"] = {{"median", bytes / kMega / median(seconds)}, {"min", bytes / kMega / *most}, {"max", bytes / kMega / *least}};

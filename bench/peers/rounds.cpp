@@ -1,6 +1,7 @@
 #include "peers/rounds.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +48,7 @@ class ModeRunner {
     if (measured) {
       result_.samples.push_back(sample);
     }
+    note_file_bytes();
     if (check) {
       verify(&round);
     }
@@ -93,6 +95,12 @@ class ModeRunner {
     sample.seconds = most[0];
     std::copy(most.begin() + 1, most.end(), sample.phases.begin());
     return sample;
+  }
+
+  void note_file_bytes() {
+    struct stat details = {};
+    const bool is_there = rank_of(comm_) == 0 && mode_.kind != ModeKind::kRead && stat(path_.c_str(), &details) == 0;
+    result_.file_bytes = is_there ? details.st_size : 0;
   }
 
   void verify(Round* round) {

@@ -23,7 +23,8 @@ DATATYPE = Method("datatype", "independent", "datatype_io")
 SIEVING = Method("sieving", "independent", "data_sieving")
 HYBRID = Method("hybrid", "independent", "hybrid")
 TWO_PHASE = Method("two-phase", "collective", "two_phase")
-METHODS = (MULTIPLE, LIST, DATATYPE, SIEVING, HYBRID, TWO_PHASE)
+AUTOMATIC = Method("automatic", "collective", "automatic")  # without a hint
+METHODS = (MULTIPLE, LIST, DATATYPE, SIEVING, HYBRID, TWO_PHASE, AUTOMATIC)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,6 +10,7 @@ COLOURS = {
     "hybrid": "#72b7b2",
     "datatype": "#8c5ba6",
     "two-phase": "#e0a458",
+    "automatic": "#2d2d2d",
 }
 
 
@@ -61,7 +62,7 @@ def draw(points, path):
         axes.set_axis_off()
     used = [method for method in COLOURS if any(method in series for _, _, series in panels)]
     figure.legend(
-        handles=[Patch(color=COLOURS[method], label=method) for method in used], ncols=6, fontsize=8, loc="lower center"
+        handles=[Patch(color=COLOURS[method], label=method) for method in used], ncols=7, fontsize=8, loc="lower center"
     )
     figure.tight_layout(rect=(0, 0.04, 1, 1))
     figure.savefig(path, dpi=150)

@@ -149,6 +149,23 @@ class Goals(unittest.TestCase):
         self.assertIn(("stria-standard", 1.5), [(item.against, item.goal) for item in synced])
         self.assertEqual(len({case.title() for case in cases.way_cases()}), len(cases.way_cases()))
 
+    def test_sizes_of_compressed_files_are_compared(self):
+        def sized(entry, file_bytes):
+            return {**entry, "file_bytes": file_bytes}
+
+        case = cases.compressed(2, "tmpfs")
+        for ours_bytes, met in ((50_000_000, True), (100_000_000, True), (100_000_001, False), (None, None)):
+            peers = program(sized(mode("hdf5-collective-gzip", [13.0]), 100_000_000))
+            ours = program(sized(mode("stria-compressed", [1.0]), ours_bytes))
+            summaries = ratios.summarise([("peers", peers), ("stria", ours)], 1)
+            compared = ratios.compare(case, summaries)
+            sizes = [item for item in compared if "how small" in item.against]
+            self.assertEqual([item.met() for item in sizes], [] if met is None else [met])
+            text = table.case_table(case, summaries, compared)
+            self.assertIn("data / file", text)
+            self.assertRegex(text, r"hdf5-collective-gzip .* 5\.41\n")
+        self.assertNotIn("data / file", table.case_table(CASE, summaries, []))
+
     def test_nothing_is_judged_without_us(self):
         summaries = ratios.summarise([("peers", program(mode("limit-pack", [1.0])))], 1)
         self.assertEqual(ratios.compare(CASE, summaries), [])

@@ -4,12 +4,14 @@ import contextlib
 import io
 import os
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run_papers  # noqa: E402
 from papers import draw, page, runs, thakur  # noqa: E402
 from papers.outcome import Figure, Outcome, Row, compared, tally  # noqa: E402
+from program_output import output_of  # noqa: E402
 
 
 def document(seconds):
@@ -26,6 +28,16 @@ class Ratios(unittest.TestCase):
         turns = runs.Runs("", 2).in_turn({name: lambda name=name: order.append(name) for name in "ab"})
         self.assertEqual(order, ["a", "b", "a", "b"])
         self.assertEqual({name: len(many) for name, many in turns.items()}, {"a": 2, "b": 2})
+
+
+class Programs(unittest.TestCase):
+    def test_a_program_has_its_time(self):
+        told = output_of([sys.executable, "-c", "import os; print(os.environ['GIVEN'])"], 30, environment={"GIVEN": "it"})
+        self.assertEqual(told, ("it\n", None))
+        slow = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
+        begin_s = time.monotonic()
+        self.assertEqual(output_of(slow, 1), (None, "no end after 1 s"))
+        self.assertLess(time.monotonic() - begin_s, 30)
 
 
 class Thakur(unittest.TestCase):

@@ -28,6 +28,13 @@ class Ratios(unittest.TestCase):
         ratios = goals.ratios_to_best({"list": [1, 10, 1], "multiple": [4, 40, 4], "sieving": [2, 5, 2]})
         self.assertEqual(ratios, {"list": 1, "multiple": 4, "sieving": 2})
 
+    def test_the_luckiest_of_equals_is_no_better(self):
+        ratios = goals.ratios_to_best({"list": [1.0, 1.2, 1.0, 1.2, 1.0], "datatype": [1.2, 1.0, 1.2, 1.0, 1.2]})
+        self.assertEqual(ratios["list"], 1)
+        self.assertAlmostEqual(ratios["datatype"], 1.2)
+        three = goals.ratios_to_best({name: [1.0 + (turn == i) for i in range(3)] for turn, name in enumerate("abc")})
+        self.assertEqual(sorted(three.values()), [1, 1, 1])
+
     def test_a_method_that_failed_later_counts_for_the_cycles_that_all_have(self):
         self.assertEqual(goals.ratios_to_best({"list": [2, 1], "multiple": [6]}), {"list": 1, "multiple": 3})
 
@@ -47,10 +54,12 @@ class Goals(unittest.TestCase):
         ])  # fmt: skip
         self.assertEqual(head.index("what"), lines[0].index("one"))
 
-    def test_hybrid_beside_the_best(self):
-        (verdict,) = goals.of_experiments([point(list=[1.0], hybrid=[1.2])])
-        self.assertAlmostEqual(verdict.value, 1.2)
-        self.assertFalse(verdict.met())
+    def test_hybrid_and_the_choice_beside_the_best(self):
+        hybrid, automatic = goals.of_experiments([point(list=[1.0], hybrid=[1.2], automatic=[1.05])])
+        self.assertAlmostEqual(hybrid.value, 1.2)
+        self.assertFalse(hybrid.met())
+        self.assertIn("automatic to the best", automatic.what)
+        self.assertTrue(automatic.met())
 
     def test_lists_beside_a_request_for_each(self):
         (verdict,) = goals.of_experiments([point("cyclic_1", list=[0.01], multiple=[2.0], hybrid=[0.01])])
@@ -116,7 +125,8 @@ class Experiments(unittest.TestCase):
         for wanted in ("list against multiple", "datatype or two-phase against sieving"):
             self.assertEqual(len([what for what in told if wanted in what]), 1, wanted)
         self.assertEqual({case.sizes for case in cases.quick() if case.pattern == cases.TINY}, {(100000,)})
-        self.assertEqual(len([what for what in told if "hybrid" in what]), len(points) - 1)
+        for method in ("hybrid", "automatic"):
+            self.assertEqual(len([what for what in told if method in what]), len(points) - 1)
 
     def test_listing_measures_nothing(self):
         self.assertEqual(run_servers_bench.main(["--list"]), 0)
@@ -133,6 +143,9 @@ class Experiments(unittest.TestCase):
 
 
 class Panels(unittest.TestCase):
+    def test_every_method_has_a_colour(self):
+        self.assertEqual({method.name for method in cases.METHODS}, set(chart.COLOURS))
+
     def test_one_panel_an_experiment_with_a_line_a_method(self):
         panels = chart.panels_of([point(size=10, list=[3, 1, 2]), point(size=100, list=[4], multiple=[9])])
         self.assertEqual(
