@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
+#include <system_error>
 #include <tuple>
 #include <unordered_map>
 
@@ -407,15 +409,15 @@ Result<TraceFile> TraceFile::parse(std::span<const std::byte> bytes) {
 }
 
 Result<TraceFile> TraceFile::read(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-  if (size < 0) {
-    return Status::from_errno(errno == 0 ? EIO : errno, "open '" + path + "'");
+  std::error_code trouble;
+  const uintmax_t size = std::filesystem::file_size(path, trouble);
+  if (trouble) {
+    return Status::from_errno(trouble.value(), "open '" + path + "'");
   }
-  std::vector<std::byte> bytes(static_cast<size_t>(size));
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), size)) {
+  std::vector<std::byte> bytes(size);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) {
     return Status::from_errno(errno == 0 ? EIO : errno, "read '" + path + "'");
   }
   auto trace = parse(bytes);

@@ -151,7 +151,8 @@ TEST(TraceFile, RefusesWhatIsNoTrace) {
   append_header(bytes);
   EXPECT_EQ(TraceFile::parse(bytes).status().code(), ErrorCode::kFormat);
   EXPECT_EQ(TraceFile::read("no/such.stria-trace").status().code(), ErrorCode::kNotFound);
-  bytes[8] = std::byte{2};  // another version
+  EXPECT_EQ(TraceFile::read(".").status().code(), ErrorCode::kInvalidArgument);  // a directory
+  bytes[8] = std::byte{2};                                                       // another version
   append(bytes, header(0, 1));
   EXPECT_EQ(TraceFile::parse(bytes).status().code(), ErrorCode::kFormat);
 }
