@@ -6,6 +6,7 @@ Results are written after every case to OUT/flash.json, with a chart in OUT/flas
 Stria command the peers are measured alone."""
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -16,7 +17,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import command
+import command  # noqa: E402
+import slow_device  # noqa: E402
 from flash_bench import cases, chart, ratios, runs, table  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -247,12 +249,22 @@ def main(arguments):
     could not start."""
     options = parse_arguments(arguments)
     places = {"tmpfs": options.tmpfs_dir, "disk": options.disk_dir or options.out}
+    with contextlib.ExitStack() as devices:
+        return measure(options, places, devices)
+
+
+def measure(options, places, devices):
+    """Runs the chosen cases; `devices` takes what is to be undone at the end."""
     profile = cases.profile("quick" if options.quick else "full" if options.full else "default")
     chosen = [case for case in profile.cases if options.only in case.title()]
     if options.list:
         say("\n".join(case.title() for case in chosen))
         return 0
     problem = None
+    no_slow_device = slow_device.obstacle()
+    for case in [case for case in chosen if no_slow_device and case.place == "slow"]:
+        say(f"{case.title()}: left out: {no_slow_device}")
+        chosen.remove(case)
     if not chosen:
         problem = f"no case matches --only {options.only!r}; --list prints them"
     elif not os.access(os.path.join(options.build, "bin", "bench_flash_peers"), os.X_OK):
@@ -261,6 +273,11 @@ def main(arguments):
         os.makedirs(options.out, exist_ok=True)
     except OSError as error:
         problem = f"cannot write results to {options.out}: {error.strerror}"
+    if not problem and any(case.place == "slow" for case in chosen):
+        try:
+            places["slow"] = devices.enter_context(slow_device.SlowDevice(cases.SLOW_MBPS, cases.SLOW_ROOM_BYTES))
+        except OSError as error:
+            problem = f"no slow device: {error}"
     for place in [] if problem else {case.place for case in chosen}:
         if not os.access(places[place], os.W_OK | os.X_OK):
             problem = f"cannot write to {places[place]}"

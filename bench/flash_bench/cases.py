@@ -62,6 +62,8 @@ WAYS = {
     "subfiles": [*LIMIT_MODES, "limit-fpp+pack"],
 }
 COMPRESSED_BLOCKS = 224  # 176 MB, in chunks of four blocks
+SLOW_MBPS = 400  # the most that the device of the place "slow" takes
+SLOW_ROOM_BYTES = 2e9
 
 LARGE_BLOCKS = 688  # 16^3 blocks in all: 541 MB at 24 variables
 PADDED_SIDE_EXTRA = 8  # two layers of four guard cells
@@ -75,7 +77,7 @@ class Case:
     nxb: int
     nvar: int
     blocks: int  # on every rank; 0: 80 + mod(rank, 3)
-    place: str  # "tmpfs" or "disk"
+    place: str  # "tmpfs", "disk" or "slow"
     sync: bool = False
     modes: tuple = tuple(MAIN_MODES)
     plot: bool = False
@@ -137,6 +139,7 @@ def way_cases():
         compressed(2, "tmpfs"),
         compressed(4, "tmpfs"),
         compressed(4, "disk", sync=True),
+        compressed(4, "slow", sync=True),
         compressed(2, "tmpfs", "incompressible"),
         compressed(4, "tmpfs", "incompressible"),
         subfiles(4, "tmpfs"),
