@@ -23,6 +23,9 @@ MADE = {
     "compute_while_writing": ("step.h5", "dens", (20, 8, 8, 8)),
     "check_files": ("whole.h5", "dens", (10, 8, 8, 8)),
     "look_at_files": ("run.h5", "dens", (4, 8)),
+    "compress": ("small.h5", "dens", (8, 16, 16, 16)),
+    "name_dimensions": ("named.h5", "dens", (2, 8)),
+    "write_many_files": ("parts.h5", "dens", (10, 8, 8, 8)),
 }
 
 
