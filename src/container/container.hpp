@@ -112,6 +112,9 @@ class Writer {
   /// Gives reserved attributes their values, as (number, value). Those without a value when
   /// finish() is called are removed.
   virtual Status fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values) = 0;
+  /// Of a file that grows: takes up what must change because something else does. An error,
+  /// kUnsupported too, says why it can't; finish() would say so too. When everything else is made.
+  virtual Status take_up_connected() { return Status(); }
   /// Returns all bytes of the file that are not raw data of create_dataset(). The writer can't be
   /// used afterwards.
   virtual Result<SparseImage> finish() = 0;

@@ -137,6 +137,73 @@ def test_what_would_be_lost_is_refused_and_nothing_changes(work):
     assert path.read_bytes() == before
 
 
+def test_references_follow_what_moves(work):
+    path = work / "ours.h5"
+    with stria.create(path) as f:
+        f.create_dataset("t", (None, 4), "f8")
+        fixed = f.create_dataset("g/fixed", data=np.arange(3.0))
+        f.attrs["r"] = stria.Reference("t")
+        fixed.attrs["home"] = [stria.Reference("/"), stria.Reference("g/fixed")]
+    for _ in range(2):
+        with stria.append(path) as f:
+            f.append_rows("t", 3)[-3:] = np.ones((3, 4))
+    with h5py.File(path) as f:
+        assert f[f.attrs["r"]].shape == (6, 4)
+        home, fixed = f["g/fixed"].attrs["home"]
+        assert f[home]["t"].shape == (6, 4) and f[fixed].name == "/g/fixed"
+    with stria.open(path, verify=True) as f:
+        assert f.attrs["r"] == "/t" and f.verify() == ([], [])
+    tools_read(path)
+
+
+@pytest.mark.parametrize("libver", ["earliest", ("v108", "v108")])
+def test_references_of_others_follow_what_moves(work, libver):
+    path = work / "theirs.h5"
+    pair = np.dtype([("name", "i4"), ("what", h5py.ref_dtype)])
+    with h5py.File(path, "w", libver=libver) as f:
+        f["t"] = np.arange(4.0)
+        f["far/u"] = np.arange(2.0)
+        f.attrs["none"] = h5py.Reference()
+        f["far/u"].attrs["many"] = np.array([[f["t"].ref, f["far/u"].ref], [f.ref, f["far"].ref]], dtype=h5py.ref_dtype)
+        f["far"].attrs["pairs"] = np.array([(1, f["t"].ref), (2, f["far/u"].ref)], dtype=pair)
+        f["t"].attrs["x"] = 0
+    for step in (1, 2):
+        with stria.append(path) as f:
+            t = f.update("t")
+            t[:] = np.full(4, float(step))
+            t.attrs["x"] = step
+    with h5py.File(path) as f:
+        many = f["far/u"].attrs["many"]
+        assert f[many[0, 0]].attrs["x"] == 2 and f[many[1, 0]]["t"].attrs["x"] == 2
+        assert f[many[0, 1]].name == "/far/u" and f[f[many[0, 1]].attrs["many"][0, 0]].attrs["x"] == 2
+        assert [f[what].name for _, what in f["far"].attrs["pairs"]] == ["/t", "/far/u"] and not f.attrs["none"]
+        assert f[f["far"].attrs["pairs"][0][1]].attrs["x"] == 2
+    tools_read(path)
+
+
+def test_references_that_stay_with_the_old_are_refused(work):
+    path = work / "refused.h5"
+    with h5py.File(path, "w") as f:
+        f["t"] = np.arange(4.0)
+        f["u"] = np.arange(2.0)
+        f["cells"] = np.array([f["t"].ref, h5py.Reference()], dtype=h5py.ref_dtype)
+    with stria.append(path) as f:  # nothing moves that a cell names
+        f.create_dataset("new", data=np.ones(3))
+        f.update("u").attrs["x"] = 1
+    before = path.read_bytes()
+    with pytest.raises(stria.UnsupportedError, match="elements of dataset '/cells' refer to it"), stria.append(path) as f:
+        t = f.update("t")
+        t[:] = np.ones(4)
+        t.attrs["x"] = 1
+    assert path.read_bytes()[: len(before)] == before
+    with h5py.File(path, "r+") as f:
+        assert f["u"].attrs["x"] == 1 and f[f["cells"][0]].name == "/t" and np.array_equal(f["t"], np.arange(4.0))
+        f.attrs["gone"] = f["u"].ref
+        del f["u"]
+    with stria.open(path) as f, pytest.raises(stria.NotFoundError, match="no longer in the file"):
+        f.attrs["gone"]
+
+
 def test_other_files_are_refused(work):
     path = work / "text"
     path.write_text("no HDF5 file at all")

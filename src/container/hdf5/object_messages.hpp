@@ -4,10 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace stria::container::h5 {
+
+/// The messages of an object header (format specification IV.A.2), by their type.
+enum class Message : uint8_t {
+  kDataspace = 0x01,
+  kLinkInfo = 0x02,
+  kDatatype = 0x03,
+  kFillValue = 0x05,
+  kLink = 0x06,
+  kLayout = 0x08,
+  kGroupInfo = 0x0a,
+  kFilterPipeline = 0x0b,
+  kAttribute = 0x0c,
+  kSymbolTable = 0x11,
+  kAttributeInfo = 0x15,
+};
 
 struct HeaderMessage {
   int64_t type = 0;
@@ -32,6 +48,39 @@ struct ObjectMessages {
   std::vector<HeaderMessage> messages;
   int64_t name_count = 1;          ///< how many links lead to the object, where the header says
   bool orders_attributes = false;  ///< the header keeps the order in which they were made
+};
+
+bool is(const HeaderMessage& message, Message type);
+/// The number in `bytes` bytes of a message's content, with zeros for what it lacks.
+int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes);
+
+/// The beginning of an attribute message (IV.A.2.m).
+struct AttributeHead {
+  std::string name;
+  bool may_refer = false;  ///< its type is one that can hold references
+  size_t value_at = 0;     ///< in the message's content
+};
+/// None where the message is of something else, only says where the attribute is, or is damaged.
+std::optional<AttributeHead> attribute_head(const HeaderMessage& message);
+/// Whether a datatype message is of a type that can hold references.
+bool may_refer(const HeaderMessage& datatype);
+/// The message that says where attributes outside of the header are; null when there is none.
+const HeaderMessage* attribute_info(const ObjectMessages& header);
+/// Whether it names an index of such attributes.
+bool has_attribute_index(const ObjectMessages& header);
+/// Whether there are such attributes, with or without an index.
+bool has_attributes_outside(const ObjectMessages& header);
+/// Whether a header is that of a group.
+bool is_group(const ObjectMessages& header);
+
+/// A reference that a file has, to an object of it.
+struct HeldReference {
+  static constexpr int64_t kUnknown = -1;
+
+  std::string holder;          ///< the path of the object that has it
+  std::string attribute;       ///< of the holder; empty: it is among a dataset's elements
+  int64_t address = kUnknown;  ///< of the header that it names
+  int64_t at = kUnknown;       ///< of the address in the attribute's value, if that has it
 };
 
 }  // namespace stria::container::h5

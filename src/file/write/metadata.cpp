@@ -61,7 +61,8 @@ Status Metadata::build_all() {
     STRIA_RETURN_IF_ERROR(writer_->create_dataset(content_.row_tables[i].spec(number)).status());
   }
   STRIA_RETURN_IF_ERROR(remove_own_tables());
-  return content_.definitions.carry_out(*writer_);
+  STRIA_RETURN_IF_ERROR(content_.definitions.carry_out(*writer_));
+  return writer_->take_up_connected();
 }
 
 // Those tables of a file that grows which are made anew for all of it.

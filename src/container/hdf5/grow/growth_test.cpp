@@ -17,6 +17,12 @@ DatasetSpec spec_of(const std::string& path, std::vector<int64_t> dims) {
   return spec;
 }
 
+AttributeSpec reference_to(const std::string& path) {
+  const auto bytes = std::as_bytes(std::span(path));
+  const auto element = ElementSpec::of_reference(static_cast<int64_t>(path.size()));
+  return {"g/d1", "leads to", element, {}, {bytes.begin(), bytes.end()}};
+}
+
 Bytes small_file(int links) {
   Hdf5Writer writer;
   for (int i = 0; i < links; ++i) {
@@ -28,6 +34,7 @@ Bytes small_file(int links) {
   EXPECT_TRUE(writer.create_dataset(series).ok());
   const AttributeSpec unit{"g/d0", "unit", ElementSpec::of_number(ElementType::kFloat64), {}, Bytes(8)};
   EXPECT_TRUE(writer.write_attribute(unit).ok());
+  EXPECT_TRUE(writer.write_attribute(reference_to("series")).ok());
   return assemble(writer.finish().value(), {});
 }
 
@@ -68,6 +75,9 @@ TEST(Hdf5Growth, AddsToHeadersAndToTrees) {
     EXPECT_EQ(reader->list().value().size(), static_cast<size_t>(links) + 3);
     EXPECT_EQ(reader->dataset("series").value().spec.dims, (std::vector<int64_t>{3, 2}));
     EXPECT_TRUE(reader->attribute("g/d0", "unit").ok());
+    const auto reference = reader->attribute("g/d1", "leads to");
+    ASSERT_TRUE(reference.ok()) << reference.status().message();
+    EXPECT_EQ(reference->value, bytes_of(std::vector<char>{'/', 's', 'e', 'r', 'i', 'e', 's'}));
     EXPECT_TRUE(read_everything(storage).ok());
   }
 }

@@ -37,6 +37,7 @@ class Hdf5Growth : public Growth, private h5::OldFile {
   Result<std::vector<h5::GroupMember>> members(const std::string& group) const override;
   Result<DatasetSpec> dataset(const std::string& path) const override;
   Result<std::vector<std::string>> datasets() const override;
+  Result<std::vector<h5::HeldReference>> references() const override { return reader_->references(); }
   std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) const override {
     return superblock_.encode(file_bytes, root_address);
   }

@@ -11,6 +11,7 @@
 #include "container/hdf5/read/library.hpp"
 #include "container/hdf5/read/object_header.hpp"
 #include "container/hdf5/read/objects.hpp"
+#include "container/hdf5/read/references.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/read/storage_file.hpp"
 #include "container/hdf5/read/values.hpp"
@@ -342,6 +343,13 @@ Result<std::vector<h5::GroupMember>> Hdf5Reader::members(const std::string& grou
 Result<h5::ObjectMessages> Hdf5Reader::header(int64_t address) const {
   const LibraryScope scope;
   return h5::read_object_header({impl_->source, impl_->base}, address);
+}
+
+Result<std::vector<h5::HeldReference>> Hdf5Reader::references() const {
+  const LibraryScope scope;
+  auto found = h5::find_references(impl_->file.get(), {impl_->source, impl_->base});
+  const Status cause = impl_->source.take_error();
+  return found.ok() ? std::move(found) : (cause.ok() ? found.status() : cause).with_context(impl_->name);
 }
 
 }  // namespace stria::container

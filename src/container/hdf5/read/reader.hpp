@@ -47,6 +47,8 @@ class Hdf5Reader : public Reader {
   /// group keeps that.
   Result<std::vector<h5::GroupMember>> members(const std::string& group) const;
   Result<h5::ObjectMessages> header(int64_t address) const;
+  /// All references that objects of the file hold.
+  Result<std::vector<h5::HeldReference>> references() const;
 
  private:
   struct Impl;

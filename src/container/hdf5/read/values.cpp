@@ -137,6 +137,8 @@ Status check_contiguous(hid_t dataset, hid_t creation) {
   return elsewhere ? Status() : check_stored_size(dataset);
 }
 
+}  // namespace
+
 Status check_layout(hid_t dataset) {
   const Id creation(H5Dget_create_plist(dataset));
   const H5D_layout_t layout = creation.valid() ? H5Pget_layout(creation.get()) : H5D_LAYOUT_ERROR;
@@ -154,6 +156,8 @@ Status check_layout(hid_t dataset) {
       return check_contiguous(dataset, creation.get());
   }
 }
+
+namespace {
 
 Status check_selection(std::span<const int64_t> dims, std::span<const int64_t> start, std::span<const int64_t> count) {
   if (start.size() != dims.size() || count.size() != dims.size()) {
@@ -269,7 +273,7 @@ Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, Attri
   return Status();
 }
 
-// The path of the object; empty where the reference leads nowhere.
+// The path of the object; empty where the reference leads nowhere, or no path leads to the object.
 std::string path_of(hid_t any_object, hobj_ref_t reference) {
   const Id object(reference == 0 ? H5I_INVALID_HID : H5Rdereference2(any_object, H5P_DEFAULT, H5R_OBJECT, &reference));
   const ssize_t length = object.valid() ? H5Iget_name(object.get(), nullptr, 0) : 0;
@@ -291,9 +295,14 @@ Status read_attribute_references(hid_t attribute, int64_t elements, AttributeSpe
   std::vector<std::string> paths;
   size_t longest = 1;
   for (const hobj_ref_t reference : references) {
-    longest = std::max(longest, paths.emplace_back(path_of(attribute, reference)).size());
+    const std::string& path = paths.emplace_back(path_of(attribute, reference));
+    H5Eclear2(H5E_DEFAULT);
+    if (path.empty() && reference != 0) {
+      return Status(ErrorCode::kNotFound,
+                    "it refers to an object that is no longer in the file, which has had another header since, or was removed");
+    }
+    longest = std::max(longest, path.size());
   }
-  H5Eclear2(H5E_DEFAULT);
   spec->element.bytes = static_cast<int64_t>(longest);
   spec->value.resize(paths.size() * longest);
   for (size_t i = 0; i < paths.size(); ++i) {

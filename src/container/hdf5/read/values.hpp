@@ -17,6 +17,10 @@ namespace stria::container::h5 {
 /// virtual dataset of other files).
 Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count, std::span<std::byte> out);
 
+/// Whether libhdf5 reads the elements of a dataset without harm, and as they were written. Errors:
+/// kCorrupted, kUnsupported.
+Status check_layout(hid_t dataset);
+
 /// Reads an attribute's type, shape and value. Strings of variable length become fixed ones, as
 /// long as the longest. kCorrupted when the value would be larger than the file.
 Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes);

@@ -55,20 +55,6 @@ uint32_t lookup3(std::span<const std::byte> key);
 /// Superblock, version 2 (II.A): no extension, not marked as open.
 std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address);
 
-/// The messages of an object header (IV.A.2), by their type.
-enum class Message : uint8_t {
-  kDataspace = 0x01,
-  kLinkInfo = 0x02,
-  kDatatype = 0x03,
-  kFillValue = 0x05,
-  kLink = 0x06,
-  kLayout = 0x08,
-  kGroupInfo = 0x0a,
-  kFilterPipeline = 0x0b,
-  kAttribute = 0x0c,
-  kSymbolTable = 0x11,
-  kAttributeInfo = 0x15,
-};
 /// The most that fits into one message.
 inline constexpr size_t kMessageBytesMax = 65535;
 

@@ -24,7 +24,6 @@ constexpr int64_t kAttributeBytesMax = 60000;
 constexpr size_t kAttributeHeadBytes = 16;  // rounded up
 constexpr size_t kLinkNameMax = 60000;
 constexpr int64_t kTableAlignment = 8;
-constexpr int64_t kIsElsewhere = 0x02;  // a message whose content only says where it is
 
 }  // namespace
 
@@ -94,50 +93,15 @@ bool stays(const HeaderMessage& message) {
   return std::find(std::begin(kMadeAnew), std::end(kMadeAnew), message.type) == std::end(kMadeAnew);
 }
 
-int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes; i-- > 0;) {
-    value = value << 8 | (at + i < message.content.size() ? static_cast<uint64_t>(message.content[at + i]) : 0);
-  }
-  return static_cast<int64_t>(value);
-}
-
-bool is(const HeaderMessage& message, Message type) {
-  return message.type == static_cast<int64_t>(type);
-}
-
-/// The name that an attribute message holds (format specification IV.A.2.m).
-std::string attribute_name(const HeaderMessage& message) {
-  const size_t head = number_at(message, 0, 1) == 3 ? 9 : 8;
-  const auto bytes = static_cast<size_t>(number_at(message, 2, 2));
-  if ((message.flags & kIsElsewhere) != 0 || message.content.size() < head + bytes || bytes == 0) {
-    return {};
-  }
-  const std::string name(reinterpret_cast<const char*>(message.content.data()) + head, bytes);
-  return name.substr(0, name.find('\0'));
-}
-
 bool has_value(const Attribute& attribute) {
   return !attribute.waits || attribute.otherwise;
 }
 
-/// The message that says where attributes outside of the header are; null when there is none.
-const HeaderMessage* attribute_info(const Object& object) {
-  const auto found = std::find_if(object.before.messages.begin(), object.before.messages.end(),
-                                  [](const HeaderMessage& message) { return is(message, Message::kAttributeInfo); });
-  return found == object.before.messages.end() ? nullptr : &*found;
-}
-
-bool has_attributes_outside(const Object& object) {
-  const HeaderMessage* info = attribute_info(object);
-  return info != nullptr && number_at(*info, (number_at(*info, 1, 1) & 1) != 0 ? 4 : 2, 8) != kNowhere;
-}
-
 /// Whether an attribute that an object has gets another value.
 bool is_replaced(const Object& object, const HeaderMessage& attribute) {
-  const std::string name = attribute_name(attribute);
-  return std::any_of(object.attributes.begin(), object.attributes.end(),
-                     [&](const Attribute& other) { return has_value(other) && other.name == name; });
+  const auto head = attribute_head(attribute);
+  return head && std::any_of(object.attributes.begin(), object.attributes.end(),
+                             [&](const Attribute& other) { return has_value(other) && other.name == head->name; });
 }
 
 // What the next header takes over from the one that an object has, but for attributes.
@@ -173,8 +137,8 @@ void add_attributes(Object& object, ObjectHeader& header) {
   const std::vector<const HeaderMessage*> kept = kept_attributes(object);
   const int64_t count =
       static_cast<int64_t>(kept.size()) + std::count_if(object.attributes.begin(), object.attributes.end(), has_value);
-  if (has_attributes_outside(object)) {
-    header.copy(*attribute_info(object));
+  if (has_attribute_index(object.before)) {
+    header.copy(*attribute_info(object.before));
   } else if (count > 0) {
     Encoder& info = header.begin(Message::kAttributeInfo);
     keeps_attribute_order(object) ? put_attributes_in_order(info, count) : put_no_index(info);
@@ -183,6 +147,12 @@ void add_attributes(Object& object, ObjectHeader& header) {
   // Behind the info, where every reader looks for them.
   for (const HeaderMessage* message : kept) {
     header.copy(*message);
+    for (const StaleAddress& stale : object.stale) {
+      if (stale.message == message) {
+        const size_t content_at = header.position() - message->content.size();
+        object.awaited.push_back({.at = content_at + stale.at, .target = stale.target});
+      }
+    }
   }
   for (const Attribute& attribute : object.attributes) {
     if (!has_value(attribute)) {
@@ -300,12 +270,6 @@ Status unable(const std::string& why) {
 
 }  // namespace
 
-bool is_group(const ObjectMessages& header) {
-  return std::any_of(header.messages.begin(), header.messages.end(), [](const HeaderMessage& message) {
-    return is(message, Message::kLinkInfo) || is(message, Message::kLink) || is(message, Message::kSymbolTable);
-  });
-}
-
 bool keeps_member_order(const ObjectMessages& header) {
   return std::any_of(header.messages.begin(), header.messages.end(), [](const HeaderMessage& message) {
     return is(message, Message::kLinkInfo) && (number_at(message, 1, 1) & 1) != 0;
@@ -314,7 +278,8 @@ bool keeps_member_order(const ObjectMessages& header) {
 
 bool has_attribute(const ObjectMessages& header, std::string_view name) {
   return std::any_of(header.messages.begin(), header.messages.end(), [&](const HeaderMessage& message) {
-    return is(message, Message::kAttribute) && attribute_name(message) == name;
+    const auto head = attribute_head(message);
+    return head && head->name == name;
   });
 }
 
@@ -338,12 +303,7 @@ Status check_replaceable(const Object& object) {
 }
 
 Status check_attribute_replaceable(const Object& object) {
-  const bool elsewhere =
-      has_attributes_outside(object) ||
-      std::any_of(object.before.messages.begin(), object.before.messages.end(), [](const HeaderMessage& message) {
-        return is(message, Message::kAttribute) && (message.flags & kIsElsewhere) != 0;
-      });
-  return elsewhere ? unable("it has attributes outside of its header") : Status();
+  return has_attributes_outside(object.before) ? unable("it has attributes outside of its header") : Status();
 }
 
 Status place_content(Object& object, ImageSpace& space) {

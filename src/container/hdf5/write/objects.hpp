@@ -47,6 +47,13 @@ struct Attribute {
   std::optional<Value> otherwise;  // the value of a later write_attribute(), used if no other comes
 };
 
+/// The address of an object that gets another header, in an attribute that another one keeps.
+struct StaleAddress {
+  const HeaderMessage* message = nullptr;  ///< of the attribute
+  size_t at = 0;                           ///< in its content
+  Object* target = nullptr;
+};
+
 /// A group or a dataset. One that the file has already keeps its header unless that must change.
 struct Object {
   enum class Kind { kGroup, kDataset, kLink };
@@ -77,10 +84,11 @@ struct Object {
   std::optional<ObjectHeader> header;
   std::vector<Reference> awaited;
 
-  bool is_old = false;    // the file has it already
-  bool is_known = false;  // an old one: what its header says has been read
-  bool changed = false;   // an old one: it gets another header
-  ObjectMessages before;  // an old one: its header
+  bool is_old = false;              // the file has it already
+  bool is_known = false;            // an old one: what its header says has been read
+  bool changed = false;             // an old one: it gets another header
+  ObjectMessages before;            // an old one: its header
+  std::vector<StaleAddress> stale;  // in what of it stays
 
   bool is_group() const { return kind == Kind::kGroup; }
   bool needs_header() const { return kind != Kind::kLink && (!is_old || changed); }
@@ -97,8 +105,6 @@ Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>&
 Status fill(Value& value, std::span<const std::byte> content);
 Result<Value> make_attribute_value(const AttributeSpec& attribute);
 
-/// Whether a header is that of a group.
-bool is_group(const ObjectMessages& header);
 /// What a header says of a dimension scale.
 struct ScaleLength {
   int64_t length = 0;

@@ -263,6 +263,11 @@ Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::by
   return made.ok() ? made : made.with_context(naming(spec));
 }
 
+Status Hdf5Writer::take_up_connected() {
+  STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  return impl_->take_up_connected();
+}
+
 Result<SparseImage> Hdf5Writer::finish() {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   impl_->finished = true;
@@ -272,8 +277,8 @@ Result<SparseImage> Hdf5Writer::finish() {
     STRIA_RETURN_IF_ERROR(space.reserve(h5::kSuperblockBytes, 1).status());
   }
   STRIA_RETURN_IF_ERROR(impl_->find_targets());
+  STRIA_RETURN_IF_ERROR(impl_->take_up_connected());
   h5::DimensionScales scales;
-  STRIA_RETURN_IF_ERROR(impl_->take_up_scales());
   const auto find_scale = [&](const std::string& path, int64_t length, bool extendable) {
     return impl_->find_scale(path, length, extendable);
   };

@@ -53,6 +53,7 @@ class Hdf5Writer : public Writer {
   Status write_attribute(const AttributeSpec& attribute) override;
   Result<int> reserve_attribute(const AttributeSpec& attribute) override;
   Status fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values) override;
+  Status take_up_connected() override;
   Result<SparseImage> finish() override;
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,8 @@ struct Hdf5Writer::Impl {
   std::deque<Object> objects;  // in the order in which they were made, the root group first
   std::unordered_map<std::string, Object*> object_of_path;
   std::vector<h5::Attribute*> reserved;
-  const h5::OldFile* old_file = nullptr;  // that grows
+  const h5::OldFile* old_file = nullptr;                          // that grows
+  std::optional<std::vector<h5::HeldReference>> held_references;  // by it, once they are asked for
   int64_t first_raw = h5::ImageSpace::kHeadBytes;
   int64_t planned_end = 0;
   int64_t raw_end = h5::ImageSpace::kHeadBytes;
@@ -67,6 +69,13 @@ struct Hdf5Writer::Impl {
   Result<Object*> owner_of(const AttributeSpec& attribute);
   /// What there is at the path of a dimension: its scale, or one that is made.
   Result<Object*> find_scale(const std::string& path, int64_t length, bool extendable);
+  /// Takes up all objects that must change because others do.
+  Status take_up_connected();
+  /// Takes up those whose attributes refer to objects that get another header, and notes which
+  /// addresses they get. Returns whether there were others than before.
+  Result<bool> take_up_holders();
+  Status take_up_holder(Object& holder);
+  Status note_stale(const h5::HeldReference& reference, Object& target);
   /// Takes up the old datasets and scales that refer to objects which get another header.
   Status take_up_scales();
   Status take_up_scale(const std::string& path, const DatasetSpec& scale);
