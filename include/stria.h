@@ -191,8 +191,8 @@ const char* stria_file_format(const stria_file* file);
 int stria_create_dataset(stria_file* file, const char* path, int element, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
 /* Gives a dataset that was made with STRIA_UNLIMITED `rows` more rows: the last ones of *dataset,
- * for puts. The dataset may be new, or one of a file that is added to. Collective: as
- * stria_create_dataset(). */
+ * for puts: of numbers, records, or strings of a fixed length, which are put as STRIA_BYTE. The
+ * dataset may be new, or one of a file that is added to. Collective: as stria_create_dataset(). */
 int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_dataset** dataset);
 /* Takes up a dataset that a file opened by stria_append() has: what is put into it takes the place
  * of what the file has there, in the file itself, and is not crash-safe. Checksums follow at the
@@ -422,10 +422,10 @@ int stria_create_string_column(stria_file* file, const char* path, int64_t count
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
 /* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns
- * in their order. */
+ * in their order. A dataset of other columns refuses them. */
 int stria_type_records(const stria_records* records, stria_type** type);
-/* The columns of a dataset of records, and row_bytes of one in the file, as a table without rows.
- * Collective: yes. */
+/* The columns of a dataset of records, also of a file that is added to, and row_bytes of one in the
+ * file, as a table without rows. Collective: yes. */
 int stria_read_columns(stria_file* file, const char* path, stria_table** table);
 /* Read small datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);

@@ -298,7 +298,8 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
 int stria_type_records(const stria_records* records, stria_type** type) {
   return guarded([&] {
     const stria_records& of = given(records, "records");
-    given(type, "type") = new stria_type{stria::records(of.rows, of.row_count, of.row_bytes, columns_of(of)).type};
+    const stria::Memory memory = stria::records(of.rows, of.row_count, of.row_bytes, columns_of(of));
+    given(type, "type") = new stria_type{memory.type, memory.columns};
   });
 }
 

@@ -129,7 +129,9 @@ Memory stria::c::memory_of(const void* data, const stria_type* type, int element
   if (data == nullptr && bytes.size() > 0) {
     refuse("data is NULL");
   }
-  return {data, std::move(bytes), number};
+  Memory memory(data, std::move(bytes), number);
+  memory.columns = type == nullptr ? nullptr : type->columns;
+  return memory;
 }
 
 int stria_create_dataset(stria_file* file, const char* path, int element, int rank, const int64_t* dims,

@@ -27,6 +27,7 @@ struct stria_list {
 
 struct stria_type {
   stria::Datatype type;
+  std::shared_ptr<const std::vector<stria::Column>> columns{};  // of records
 };
 
 struct stria_elements {

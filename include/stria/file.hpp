@@ -134,18 +134,9 @@ struct Report {
   int64_t cleared_bytes = 0;
 };
 
-/// One column of a table of records.
-struct Column {
-  std::string name;
-  int64_t offset_bytes = 0;
-  /// A number; or, when string_bytes > 0, a string of fixed size padded with blanks.
-  ElementType number = ElementType::kByte;
-  int64_t string_bytes = 0;
-};
-
 /// Records as they lie in memory, `row_bytes` apart: of each the columns, in their order. What lies
-/// between them is neither put nor got. For datasets of create_records(); kInvalidArgument for a
-/// column that isn't within its row.
+/// between them is neither put nor got. For datasets of records; kInvalidArgument for a column that
+/// isn't within its row, and from put() and get() where the dataset has other columns.
 Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std::vector<Column>& columns);
 /// Likewise of an array of structs: stria::records(particles.data(), n, columns).
 template <typename Struct>
@@ -241,7 +232,8 @@ class File {
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
   /// Gives a dataset that was made with kUnlimited `rows` more rows in all: the last ones of the
-  /// result, for puts. What it has before can't be put again. Each commit writes the index of its
+  /// result, for puts: of numbers, records, or strings of a fixed length, which are put as bytes.
+  /// What it has before can't be put again. Each commit writes the index of its
   /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
   /// when the dataset has a fixed number of rows. Collective: as create_dataset().
   Dataset append_rows(const std::string& path, int64_t rows);
@@ -337,8 +329,8 @@ class File {
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
-  /// The columns of a dataset of records, with their places in a record of the file. Fills in
-  /// `row_bytes`, the size of one. Collective: yes.
+  /// The columns of a dataset of records, with their places in a record of the file, which may also
+  /// be one that is added to. Fills in `row_bytes`, the size of one. Collective: yes.
   std::vector<Column> columns(const std::string& path, int64_t* row_bytes);
   /// Returns the strings of a small dataset, without blanks and NULs at their ends.
   /// Collective: yes.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,6 +25,15 @@ struct Hyperslab {
   std::vector<int64_t> count;
   std::vector<int64_t> stride{};  ///< empty: `block`
   std::vector<int64_t> block{};   ///< empty: ones
+};
+
+/// One column of records.
+struct Column {
+  std::string name;
+  int64_t offset_bytes = 0;
+  /// A number; or, when string_bytes > 0, a string of fixed size padded with blanks.
+  ElementType number = ElementType::kByte;
+  int64_t string_bytes = 0;
 };
 
 /// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()
@@ -70,6 +80,8 @@ struct Memory {
   void* data;
   Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
   ElementType element;
+  /// Of records(), which a dataset of others refuses; null: not known.
+  std::shared_ptr<const std::vector<Column>> columns{};
 
  private:
   static Datatype box_type(ElementType element, const std::vector<int64_t>& sizes, const std::vector<int64_t>& starts,

@@ -10,6 +10,7 @@
 namespace stria {
 
 using file::call;
+using file::live;
 
 namespace {
 
@@ -77,7 +78,9 @@ Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std
   }
   const Datatype fields = Datatype::hindexed(bytes, places, Datatype::bytes(1)).value();
   const Datatype row = Datatype::resized(fields, 0, row_bytes).value();
-  return {rows, Datatype::contiguous(row_count, row).value(), ElementType::kByte};
+  Memory memory(rows, Datatype::contiguous(row_count, row).value(), ElementType::kByte);
+  memory.columns = std::make_shared<const std::vector<Column>>(columns);
+  return memory;
 }
 
 Dataset File::create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
@@ -115,7 +118,7 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
 }
 
 std::vector<Column> File::columns(const std::string& path, int64_t* row_bytes) {
-  const Reading session(session_, "columns()");
+  const auto session = live(session_);
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
   const CallNote noted = session->note("columns()");
   return session->read_columns(path, *row_bytes).value();

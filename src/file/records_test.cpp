@@ -110,11 +110,48 @@ TEST_F(RecordsTest, InChunks) {
 }
 
 TEST_F(RecordsTest, InADatasetThatGrew) {
-  write(1000, {}, true);
-  read(1000);
-  File file = File::append(MPI_COMM_WORLD, path(), {.sync = false});
-  EXPECT_NE(error_of([&] { file.append_rows("run/particles", 1); }, ErrorCode::kUnsupported).find("no more rows"),
-            std::string::npos);
+  for (const DatasetOptions& options : {DatasetOptions(), DatasetOptions{.chunk = {70}, .filters = Filters::compress()}}) {
+    write(1000, options, true);
+    read(1000);
+    int64_t total = 1000;
+    for (const int64_t more : {3, 0, 2000}) {
+      const auto [first, mine] = rows(more);
+      const auto made = particles(total + first, mine);
+      File file = File::append(MPI_COMM_WORLD, path(), {.sync = false});
+      int64_t row_bytes = 0;
+      EXPECT_EQ(file.columns("run/particles", &row_bytes)[2].name, "name");
+      EXPECT_EQ(row_bytes, 14);
+      file.append_rows("run/particles", more).put({{total + first}, {mine}}, records(made.data(), mine, some_columns()));
+      file.commit();
+      read(total += more);
+    }
+  }
+}
+
+TEST_F(RecordsTest, OfOtherColumnsAreNeitherPutNorGot) {
+  write(10, {}, true);
+  const auto refuse = [&](size_t column, const Column& other, const std::string& why) {
+    auto columns = some_columns();
+    columns[column] = other;
+    Particle one;
+    const Memory memory = records(&one, 1, columns);
+    File file = File::append(MPI_COMM_WORLD, path(), {.sync = false});
+    Dataset dataset = file.append_rows("run/particles", 1);
+    EXPECT_NE(error_of([&] { dataset.put({{10}, {1}}, memory); }, ErrorCode::kInvalidArgument).find(why), std::string::npos);
+    EXPECT_NE(error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument), "");
+    File reading = File::open(MPI_COMM_WORLD, path());
+    EXPECT_NE(error_of(
+                  [&] {
+                    reading.dataset("run/particles").get({{0}, {1}}, memory);
+                  },
+                  ErrorCode::kInvalidArgument)
+                  .find(why),
+              std::string::npos);
+  };
+  refuse(0, {"weight", offsetof(Particle, mass), ElementType::kFloat32}, "column 0 is 'mass', and that of the memory 'weight'");
+  refuse(1, {"id", offsetof(Particle, id), ElementType::kFloat32}, "column 'id' has another type");
+  refuse(2, {"name", offsetof(Particle, name), ElementType::kByte, 5}, "column 'name' has another type");
+  read(10);
 }
 
 TEST_F(RecordsTest, InTwoDimensionsAndWithoutRows) {

@@ -109,6 +109,63 @@ def test_files_of_others_grow(work, libver):
     tools_read(path)
 
 
+PARTICLE = np.dtype([("x", "f8"), ("name", "S6"), ("id", "i4")])
+
+
+def particles(first, count):
+    made = np.zeros(count, PARTICLE)
+    made["x"] = made["id"] = np.arange(first, first + count)
+    made["name"] = [f"p{i}".ljust(6).encode() for i in range(first, first + count)]
+    return made
+
+
+@pytest.mark.parametrize("options", [{}, {"compress": True, "chunks": (7,)}, {"fletcher32": True}])
+def test_records_grow(work, options):
+    path = work / "particles.h5"
+    with stria.create(path) as f:
+        f.create_dataset("p", (None,), PARTICLE, **options)
+    total = 0
+    for more in (5, 20, 0, 300):
+        with stria.append(path) as f:
+            f.append_rows("p", more)[total:] = particles(total, more)
+        total += more
+        with h5py.File(path) as f:
+            assert f["p"].dtype == PARTICLE and np.array_equal(f["p"], particles(0, total))
+        with stria.open(path, verify=True) as f:
+            assert f.verify() == ([], []) and np.array_equal(f["p"][3:], particles(3, total - 3))
+    with pytest.raises(stria.InvalidArgumentError, match="x, name, id"), stria.append(path) as f:
+        f.append_rows("p", 1)[total:] = np.zeros(1, [("x", "f8"), ("id", "i4")])
+    tools_read(path)
+
+
+def test_records_and_strings_of_others_grow(work):
+    path = work / "foreign.h5"
+    unset = np.array((1.5, b"none", -1), PARTICLE)
+    aligned = np.dtype([("kind", "i1"), ("mass", "f8"), ("place", "f4", (3,))], align=True)
+    with h5py.File(path, "w") as f:
+        options = {"maxshape": (None,), "compression": "gzip", "shuffle": True}
+        f.create_dataset("p", data=particles(0, 5), chunks=(4,), fillvalue=unset[()], **options)
+        f.create_dataset("aligned", data=np.ones(3, aligned), **options)
+        f.create_dataset("names", data=np.array([b"abc", b"d"]), **options)
+        f.create_dataset("long", data=["of any length"], dtype=h5py.string_dtype(), maxshape=(None,))
+    with stria.append(path) as f:
+        f.append_rows("p", 8)[8:] = particles(8, 5)  # some are left out, within a chunk and whole
+        f.append_rows("aligned", 2)
+        f.append_rows("names", 3)[2:] = ["xyz", b"", "q"]
+    with h5py.File(path) as f:
+        assert np.array_equal(f["p"], np.concatenate([particles(0, 5), [unset] * 3, particles(8, 5)]).astype(PARTICLE))
+        assert np.array_equal(f["aligned"]["place"][:, 1], [1, 1, 1, 0, 0]) and f["aligned"].dtype == aligned
+        assert list(f["names"]) == [b"abc", b"d", b"xyz", b"", b"q"]
+    with stria.open(path) as f:
+        assert np.array_equal(f["p"][6:9]["id"], [-1, -1, 8])
+    tools_read(path)
+    before = path.read_bytes()
+    for name, value in (("names", ["four"]), ("names", np.ones(1)), ("long", ["x"])):
+        with pytest.raises((stria.InvalidArgumentError, stria.UnsupportedError)), stria.append(path) as f:
+            f.append_rows(name, 1)[-1:] = value
+    assert path.read_bytes() == before
+
+
 def test_what_another_program_added_to_a_file_of_ours_stays(work):
     path = work / "both.h5"
     with stria.create(path) as f:

@@ -44,3 +44,39 @@ def test_records_are_added_for_other_programs(work, version):
     assert own.read_bytes() == before
     with netCDF4.Dataset(own, "a") as file:  # and they go on
         file["even"][4] = 5
+
+
+# As WRF has its times; all records grow together.
+@pytest.mark.parametrize("version", list(NAMES))
+@pytest.mark.parametrize("numbers", [False, True])
+def test_records_of_characters_are_added(work, version, numbers):
+    path = work / "wrf.nc"
+    times = [f"2000-01-24_12:00:0{second}" for second in range(4)]
+    with netCDF4.Dataset(path, "w", format=NAMES[version]) as file:
+        for name, length in (("Time", None), ("DateStrLen", 19), ("x", 3)):
+            file.createDimension(name, length)
+        file.createVariable("Times", "S1", ("Time", "DateStrLen"))[0] = np.frombuffer(times[0].encode(), "S1")
+        file.createVariable("flag", "S1", ("Time",))[0] = b"0"
+        if numbers:
+            file.createVariable("T", "f4", ("Time", "x"))[0] = np.arange(3)
+    for first, last in ((1, 2), (2, 4)):
+        with stria.append(path) as file:
+            file.append_rows("Times", last - first)[first:last] = times[first:last]
+            file.append_rows("flag", last - first)[first:last] = [str(i) for i in range(first, last)]
+            if numbers:
+                file.append_rows("T", last - first)[first:last] = np.arange(3 * first, 3 * last).reshape(-1, 3)
+    subprocess.run(["ncvalidator", "-q", path], check=True)
+    with netCDF4.Dataset(path) as file:
+        assert list(netCDF4.chartostring(file["Times"][:])) == times and b"".join(file["flag"][:]) == b"0123"
+        assert not numbers or np.array_equal(file["T"][:], np.arange(12).reshape(4, 3))
+
+
+def test_a_record_of_one_character_is_added(work):
+    path = work / "flag.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", None)
+        file.createVariable("flag", "S1", ("time",))[0] = b"0"
+    with stria.append(path) as file:
+        file.append_rows("flag", 2)[1:] = ["1", "2"]
+    with netCDF4.Dataset(path) as file:
+        assert b"".join(file["flag"][:]) == b"012"

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._numbers import EXACT, HALF, MEANINGS, MEANT_BY_NAME, array_of, as_numbers, element_of, has_strides_of_elements
 from ._selection import box_of, select
-from ._tables import ELEMENTS, NUMBERS, as_rows, as_table, columns_of, dtype_of, from_table, packed
+from ._tables import ELEMENTS, NUMBERS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
 
 
@@ -49,7 +49,8 @@ class Dataset:
     one list of integers or mask of booleans.
 
     Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
-    strings of bytes, which are one behind the other in the file.
+    strings of bytes, which are one behind the other in the file. append_rows() gives rows to
+    datasets of strings of a fixed length, too.
     """
 
     def __init__(self, file: "File", handle: Any, path: str) -> None:
@@ -62,6 +63,8 @@ class Dataset:
         self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
         if self._has_records:
             self._dtype = file._records.get(path.strip("/"))
+        if kind.startswith("string"):
+            self._dtype = np.dtype(f"S{kind[len('string[') : -1]}")
         # For the library a complex number is a pair, along one dimension more.
         self._parts = [2] if kind.startswith("complex") else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
@@ -128,7 +131,7 @@ class Dataset:
         """Records a write of `value`, of any strides and number type, broadcast as NumPy does.
         Local: any rank may put, any number of times, also none; each element at most once in the
         life of the file."""
-        array = self._of_own_kind(array_of(value))
+        array = self._of_own_kind(value)
         box = box_of(key, self.shape)
         if box is not None and array.shape == box.shape:
             start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
@@ -144,10 +147,13 @@ class Dataset:
         self._move(self._file._handle.put, parts)
         self._file._kept.extend(part for *_, part in parts)
 
-    def _of_own_kind(self, array: np.ndarray) -> np.ndarray:
-        """The array in the dataset's type where the library can't convert it."""
+    def _of_own_kind(self, value: Any) -> np.ndarray:
+        """An array in the dataset's type where the library can't convert it."""
+        if self._dtype is not None and self._dtype.kind == "S":
+            return as_strings(self.name, value, self._dtype)
+        array = array_of(value)
         if self._has_records:
-            return as_rows(self.name, array, self._dtype)
+            return as_rows(self.name, array, self.dtype)
         return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
 
     def _needs_own_kind(self, dtype: np.dtype) -> bool:
@@ -192,7 +198,7 @@ class Dataset:
 
     def put_elements(self, elements: Elements, values: Any) -> None:
         """Records a write of scattered elements, each value to its place. Local, as put()."""
-        array = np.ascontiguousarray(self._of_own_kind(array_of(values)))
+        array = np.ascontiguousarray(self._of_own_kind(values))
         self._require_one_each(elements, array)
         self._file._handle.put_elements(self._handle, elements._of(self._file._library), as_numbers(array))
         self._file._kept.append(array)

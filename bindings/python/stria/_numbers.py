@@ -33,8 +33,8 @@ def element_of(dtype: Any) -> int:
 
 def as_numbers(array: np.ndarray) -> np.ndarray:
     """The numbers of an array, without a copy; complex ones are pairs along one dimension more, and
-    records their bytes."""
-    if array.dtype.fields is not None:
+    records and strings their bytes."""
+    if array.dtype.fields is not None or array.dtype.kind == "S":
         return array[..., np.newaxis].view(np.uint8)
     meaning = MEANINGS.get(array.dtype)
     if meaning is None:

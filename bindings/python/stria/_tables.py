@@ -58,6 +58,15 @@ def as_rows(path: str, records: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return rows
 
 
+def as_strings(path: str, strings: Any, dtype: np.dtype) -> np.ndarray:
+    """Strings, or bytes, as the file has them: filled up with NULs."""
+    array = np.asarray(strings)
+    array = np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array
+    if array.dtype.kind != "S" or array.dtype.itemsize > dtype.itemsize:
+        raise InvalidArgumentError(f"'{path}' holds strings of {dtype.itemsize} bytes, not {array.dtype}")
+    return array.astype(dtype)
+
+
 def as_table(path: str, records: np.ndarray) -> tuple[list[Column], np.ndarray]:
     """Columns, and rows in one piece."""
     if records.dtype.fields is None or records.ndim != 1:

@@ -249,9 +249,6 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   if (!entry.spec.extendable && !in_place) {
     return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
   }
-  if (old && entry.spec.element.kind != container::ElementSpec::Kind::kNumber) {
-    return refused(ErrorCode::kUnsupported, "it holds no numbers; records that a file has get no more rows");
-  }
   if (!entry.is_chunked() && !in_place) {
     return refused(ErrorCode::kUnsupported, fmt::format("its elements, filters{} or index are none that Stria writes",
                                                         entry.filters.empty() ? "" : fmt::format(" ({})", entry.filters)));

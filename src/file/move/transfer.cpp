@@ -107,18 +107,46 @@ Status check_meaning(const DatasetEntry& dataset, const Memory& memory) {
              : Status();
 }
 
-// Records are bytes to the engine.
+bool is_of(const container::ElementSpec& element, const Column& column) {
+  using Kind = container::ElementSpec::Kind;
+  return column.string_bytes > 0 ? element.kind == Kind::kString && element.bytes == column.string_bytes
+                                 : element.kind == Kind::kNumber && element.number == column.number && !element.is_swapped();
+}
+
+// Where memory says what its columns are, they are the dataset's, in its order.
+Status check_columns(const DatasetEntry& dataset, const Memory& memory) {
+  if (memory.columns == nullptr) {
+    return Status();
+  }
+  const auto& members = dataset.spec.element.members;
+  const std::vector<Column>& columns = *memory.columns;
+  for (size_t i = 0; i < std::max(members.size(), columns.size()); ++i) {
+    if (i >= members.size() || i >= columns.size() || members[i].name != columns[i].name) {
+      return invalid(dataset, fmt::format("its column {} is {}, and that of the memory {}", i,
+                                          i < members.size() ? "'" + members[i].name + "'" : "none",
+                                          i < columns.size() ? "'" + columns[i].name + "'" : "none"));
+    }
+    if (!is_of(members[i].element, columns[i])) {
+      return invalid(dataset, fmt::format("its column '{}' has another type than that of the memory", columns[i].name));
+    }
+  }
+  return Status();
+}
+
+// Records and strings are bytes to the engine.
 Status check_kind(const DatasetEntry& dataset, const Memory& memory) {
   using Kind = container::ElementSpec::Kind;
   if (dataset.spec.element.kind == Kind::kNumber) {
     return check_meaning(dataset, memory);
   }
-  if (dataset.spec.element.kind != Kind::kCompound) {
-    return invalid(dataset, "holds no numbers; use the calls for strings");
+  if (dataset.spec.element.kind == Kind::kCompound) {
+    return memory.element == ElementType::kByte
+               ? check_columns(dataset, memory)
+               : invalid(dataset, "holds records: put and get them as memory of records, or use the calls for tables");
   }
-  return memory.element == ElementType::kByte
+  return dataset.spec.element.kind == Kind::kString && memory.element == ElementType::kByte
              ? Status()
-             : invalid(dataset, "holds records: put and get them as memory of records, or use the calls for tables");
+             : invalid(dataset, "holds no numbers; use the calls for strings, or put and get their bytes");
 }
 
 Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {

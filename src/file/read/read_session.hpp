@@ -40,7 +40,7 @@ class ReadSession : public Session {
 
   // Small content that rank 0 reads for all ranks: small_content.cpp. Collective: yes.
   Result<std::vector<std::byte>> read_table(const std::string& dataset_path, std::vector<Column>& columns, int64_t& row_bytes);
-  Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes);
+  Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
   Result<std::vector<std::string>> read_strings(const std::string& dataset_path);
   Result<double> read_number_attribute(const std::string& object, const std::string& name);
   Result<container::AttributeSpec> read_attribute(const std::string& object, const std::string& name);

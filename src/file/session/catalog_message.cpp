@@ -11,13 +11,18 @@ namespace stria::file {
 
 namespace {
 
-// Members of compounds stay with rank 0; a rank that needs them asks it.
 void encode_element(const container::ElementSpec& element, FieldWriter& fields) {
   fields.number(static_cast<int64_t>(element.kind));
   fields.number(static_cast<int64_t>(element.number));
   fields.number(element.big_endian ? 1 : 0);
   fields.number(static_cast<int64_t>(element.meaning));
   fields.number(element.bytes);
+  fields.number(static_cast<int64_t>(element.members.size()));
+  for (const auto& member : element.members) {
+    fields.text(member.name);
+    fields.number(member.offset_bytes);
+    encode_element(member.element, fields);
+  }
 }
 
 void decode_element(FieldReader& fields, container::ElementSpec& element) {
@@ -26,6 +31,12 @@ void decode_element(FieldReader& fields, container::ElementSpec& element) {
   element.big_endian = fields.number() != 0;
   element.meaning = static_cast<Meaning>(fields.number());
   element.bytes = fields.number();
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    container::ElementSpec::Member& member = element.members.emplace_back();
+    member.name = fields.text();
+    member.offset_bytes = fields.number();
+    decode_element(fields, member.element);
+  }
 }
 
 std::vector<int64_t> decode_dims(FieldReader& fields) {

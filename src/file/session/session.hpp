@@ -82,6 +82,8 @@ class Session {
   /// Says that a call can't be made on this rank: the next collective call fails on all. Returns
   /// the status with the file's name; success stays success. Collective: no.
   Status refuse(const Status& status);
+  /// The columns of a dataset of records, and the size of one. Collective: yes.
+  virtual Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) = 0;
   /// The place of this rank's rows behind those of lower ranks. Collective: yes.
   Result<Rows> place_rows(int64_t count);
   /// Calls `report` while data are moved.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "file/parts/parts_table.hpp"
+#include "file/session/catalog_message.hpp"
 #include "file/write/write_session.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -71,6 +72,21 @@ Result<int> WriteSession::append_rows(const std::string& path, int64_t rows) {
   STRIA_RETURN_IF_ERROR(check_open());
   auto number = definitions_.append_rows(path, rows);
   return number.ok() ? number : refuse(number.status());
+}
+
+// All ranks know them.
+Result<std::vector<Column>> WriteSession::read_columns(const std::string& path, int64_t& row_bytes) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  const auto number = catalog_.find(path);
+  const auto old = old_.catalog.find(path);
+  if (!number && !old) {
+    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no dataset '{}'", path_, path));
+  }
+  const container::DatasetSpec& spec = number ? catalog_[*number].spec : old_.catalog[*old].spec;
+  std::vector<Column> columns;
+  STRIA_RETURN_IF_ERROR(list_columns(spec, columns));
+  row_bytes = spec.element.bytes;
+  return columns;
 }
 
 Result<int> WriteSession::update(const std::string& path) {

@@ -139,7 +139,8 @@ Result<OldContent> read_old_content(storage::File& file) {
   }
   for (DatasetEntry& entry : old.catalog.datasets()) {
     ValueRange range;
-    if (entry.spec.extendable && entry.is_chunked()) {
+    const bool is_number = entry.spec.element.kind == container::ElementSpec::Kind::kNumber;
+    if (is_number && entry.spec.extendable && entry.is_chunked()) {
       STRIA_ASSIGN_OR_RETURN(entry.value_range, read_value_range(reader, entry.spec.path, range));
     }
     if (entry.value_range) {

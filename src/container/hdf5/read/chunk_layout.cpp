@@ -70,17 +70,6 @@ bool is_our_scale_offset(const Filter& filter, const DatasetSpec& spec) {
   return std::equal(expected.begin(), expected.end(), filter.known_values().begin(), filter.known_values().end());
 }
 
-// Numbers, or records of numbers and strings: what chunks have of them are their bytes.
-bool is_plain(const ElementSpec& element) {
-  using Kind = ElementSpec::Kind;
-  return element.kind == Kind::kCompound
-             ? std::all_of(element.members.begin(), element.members.end(),
-                           [](const ElementSpec::Member& member) {
-                             return member.element.kind == Kind::kNumber || member.element.kind == Kind::kString;
-                           })
-             : element.kind == Kind::kNumber;
-}
-
 // Adds a filter behind those that are there; false when it isn't one of ours, or out of turn.
 bool add(const Filter& filter, DatasetSpec& spec) {
   Filters& filters = spec.chunking->filters;
@@ -153,7 +142,7 @@ Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::strin
   for (int i = 0; i < rank; ++i) {
     chunking.dims.push_back(static_cast<int64_t>(dims[static_cast<size_t>(i)]));
   }
-  *decodable = is_plain(spec.element);
+  *decodable = true;
   for (int i = 0; i < filter_count; ++i) {
     Filter filter;
     unsigned flags = 0;

@@ -95,6 +95,8 @@ Status Hdf5Reader::Impl::open() {
 Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info) {
   bool decodable = false;
   STRIA_ASSIGN_OR_RETURN(Chunking chunking, h5::chunking_of(creation, info->spec, &info->filters, &decodable));
+  const Id type(H5Dget_type(dataset));
+  decodable = decodable && type.valid() && !h5::holds_pointers(type.get());
   if (info->spec.element.meaning == Meaning::kComplex) {
     chunking.dims.push_back(2);  // each chunk has both parts of a number
   }
@@ -237,7 +239,7 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.dims = std::move(*dims);
   info.spec.extendable = h5::is_extendable(space.get());
   h5::unfold_complex(info.spec.element, info.spec.dims);
-  if (info.spec.element.kind == ElementSpec::Kind::kNumber) {
+  if (!h5::holds_pointers(type.get())) {
     auto fill_value = h5::fill_value_of(dataset.get());
     STRIA_RETURN_IF_ERROR(fill_value.status().with_context(what));
     info.spec.fill_value = std::move(*fill_value);

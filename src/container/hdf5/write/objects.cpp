@@ -27,11 +27,16 @@ constexpr int64_t kTableAlignment = 8;
 
 }  // namespace
 
-Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims) {
+Result<Value> make_shape(const ElementSpec& element, const std::vector<int64_t>& dims) {
   Value value{element, 0, dims, 0, {}};
   STRIA_RETURN_IF_ERROR(fold_complex(value.element, value.dims));
-  STRIA_ASSIGN_OR_RETURN(value.datatype_bytes, datatype_bytes(value.element));
   STRIA_RETURN_IF_ERROR(total_bytes(value.dims, value.element.bytes, &value.bytes));
+  return value;
+}
+
+Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims) {
+  STRIA_ASSIGN_OR_RETURN(Value value, make_shape(element, dims));
+  STRIA_ASSIGN_OR_RETURN(value.datatype_bytes, datatype_bytes(value.element));
   return value;
 }
 

@@ -76,7 +76,7 @@ Status Hdf5Writer::extend_dataset(const DatasetSpec& spec) {
       return Status(ErrorCode::kInternal, "there is no such dataset that can get longer");
     }
     STRIA_RETURN_IF_ERROR(check_chunking(spec));
-    STRIA_ASSIGN_OR_RETURN(dataset->value, h5::make_value(spec.element, spec.dims));
+    STRIA_ASSIGN_OR_RETURN(dataset->value, h5::make_shape(spec.element, spec.dims));
     STRIA_RETURN_IF_ERROR(impl_->keep_cut(spec, *dataset));
     dataset->extendable = true;
     return impl_->change(*dataset);

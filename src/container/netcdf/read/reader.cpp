@@ -101,7 +101,7 @@ Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
   info.spec.unlimited = variable->is_record;
   // A string whose characters are the records has a byte in each.
   const bool is_cut = variable->is_record && info.spec.dims.empty();
-  if (is_cut && variable->row_stride > 1) {
+  if (is_cut && (variable->row_stride > 1 || keeps_places_)) {
     info.spec.element = ElementSpec::of_string(1, false);
     info.spec.dims = variable->shape.lengths;
   }
