@@ -283,10 +283,19 @@ typedef struct stria_rows {
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
 /* This rank's share when all ranks share `total` rows evenly. Collective: no. */
 int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
-/* As stria_put() and stria_get(), with whole rows. STRIA_INVALID_ARGUMENT when the dataset doesn't
- * have rows->total rows. */
+/* As stria_put() and stria_get(), with whole rows. Where the dataset can grow, puts count from the
+ * first of its last rows->total rows, those that stria_append_rows() has given last.
+ * STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number and
+ * can't grow. */
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element);
+
+/* Gives a dataset as many more rows as all ranks have together, and puts this rank's `count` rows,
+ * which `data` has, behind those of lower ranks: stria_place_rows(), stria_append_rows() and
+ * stria_put_rows() in one. `dataset` may be NULL. Collective: yes; an error in what one rank passes
+ * is that of the next collective call on the others. */
+int stria_append_own_rows(stria_file* file, const char* path, int64_t count, const void* data, const stria_type* type,
+                          int element, stria_dataset** dataset);
 
 /* ---- Single elements, in any order ---- */
 

@@ -55,6 +55,23 @@ int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, c
   });
 }
 
+int stria_append_own_rows(stria_file* file, const char* path, int64_t count, const void* data, const stria_type* type,
+                          int element, stria_dataset** dataset) {
+  stria_rows rows{};
+  stria_dataset* made = nullptr;
+  int code = stria_place_rows(file, count, &rows);
+  if (code == STRIA_OK) {
+    code = stria_append_rows(file, path, rows.total, &made);
+  }
+  if (code == STRIA_OK) {
+    code = stria_put_rows(made, &rows, data, type, element);
+  }
+  if (dataset != nullptr) {
+    *dataset = code == STRIA_OK ? made : nullptr;
+  }
+  return code;
+}
+
 int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements) {
   return guarded([&] {
     given(elements, "elements") = nullptr;

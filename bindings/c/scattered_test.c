@@ -94,12 +94,56 @@ static void read_file(void) {
   stria_close(&file);
 }
 
+// Each rank has another number of rows at each step; what it has tells rank and step.
+static void append_rows(void) {
+  enum { STEPS = 3 };
+  stria_file* file;
+  stria_dataset* dataset;
+  int64_t total = 0, dims[2];
+  for (int step = 0; step < STEPS; ++step) {
+    const int64_t mine = (rank + step) % 3;
+    float values[2][COLUMNS];
+    for (int i = 0; i < 2 * COLUMNS; ++i)
+      values[0][i] = (float)(100 * step + rank);
+    if (step == 0) {
+      CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, path, NULL, &file));
+      CHECK_OK(stria_create_dataset(file, "p", STRIA_FLOAT64, 2, (int64_t[]){STRIA_UNLIMITED, COLUMNS}, NULL, &dataset));
+    } else {
+      CHECK_OK(stria_append_mpi(MPI_COMM_WORLD, path, NULL, &file));
+    }
+    CHECK_OK(stria_append_own_rows(file, "p", mine, values, NULL, STRIA_FLOAT32, step == 1 ? NULL : &dataset));
+    CHECK_OK(stria_commit(file));
+    stria_close(&file);
+    for (int r = 0; r < ranks; ++r)
+      total += (r + step) % 3;
+  }
+  double all[64 * COLUMNS];
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, path, NULL, &file));
+  CHECK_OK(stria_find_dataset(file, "p", &dataset));
+  CHECK_OK(stria_dataset_dims(dataset, dims));
+  CHECK(dims[0] == total && total <= 64);
+  CHECK_OK(stria_read(dataset, (int64_t[]){0, 0}, dims, all, NULL, STRIA_FLOAT64));
+  int64_t row = 0;
+  for (int step = 0; step < STEPS; ++step)
+    for (int r = 0; r < ranks; ++r)
+      for (int i = 0; i < (r + step) % 3; ++i, ++row)
+        CHECK(all[COLUMNS * row] == 100 * step + r && all[COLUMNS * row + COLUMNS - 1] == 100 * step + r);
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+  CHECK_OK(stria_append_mpi(MPI_COMM_WORLD, path, NULL, &file));
+  CHECK(stria_append_own_rows(file, "p", rank == 0 ? -1 : 1, all, NULL, STRIA_FLOAT64, &dataset) == STRIA_INVALID_ARGUMENT);
+  CHECK(dataset == NULL);
+  stria_close(&file);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   write_file();
   read_file();
+  MPI_Barrier(MPI_COMM_WORLD);
+  append_rows();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     remove(path);

@@ -188,6 +188,22 @@ int stria_f_read_strided(stria_dataset* dataset, const int64_t* start, const int
   return transfer(read_now, dataset, start, stride, start_count, array);
 }
 
+int stria_f_append_own_rows(stria_file* file, const char* path, CFI_cdesc_t* array) {
+  const int fits = array->rank > 0 && !is_complex(array);
+  const int64_t nothing = 0;
+  stria_type* type = NULL;
+  /* Collective, so it is called whatever is wrong on this rank. */
+  const int typed = type_of(array, &type) == STRIA_OK;
+  const void* data = array->base_addr == NULL && stria_type_size(type) == 0 ? &nothing : array->base_addr;
+  const int code = stria_append_own_rows(file, path, fits && typed ? array->dim[array->rank - 1].extent : -1, data, type,
+                                         element_of(array), NULL);
+  stria_type_free(type);
+  return fits ? code
+         : is_complex(array)
+             ? stria_f_refuse(code, "an array of complex numbers: append its real and imaginary parts")
+             : stria_f_refuse(code, "append_own_rows('%s') of one value: rows are along an array's last dimension", path);
+}
+
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset) {
   int64_t dims_c[CFI_MAX_RANK + 1] = {0};

@@ -20,6 +20,8 @@ int stria_f_read_strided(stria_dataset* dataset, const int64_t* start, const int
 /* As stria_put_elements() and stria_get_elements(), with a map of `count` elements. */
 int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
+/* As stria_append_own_rows(): the rows are along the array's last dimension. */
+int stria_f_append_own_rows(stria_file* file, const char* path, CFI_cdesc_t* array);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);

@@ -14,6 +14,7 @@ program scattered_test
   call elements()
   call strides()
   call added_rows()
+  call own_rows()
   call refused()
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) call remove_file(path)
@@ -119,6 +120,44 @@ contains
     call file%dataset("grid", dataset)
     call dataset%read([1, rank + 1], back)
     call check(all(back == grid), "overwritten")
+    call file%close()
+  end subroutine
+
+  ! At each step each rank has another number of columns, also none.
+  subroutine own_rows()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    real(real64), allocatable, asynchronous :: mine(:, :), back(:, :)
+    integer :: step, other, total, code
+    total = 0
+    do step = 0, 2
+      allocate (mine(2, modulo(rank + step, 3)), source=100d0*step + rank)
+      if (step == 0) then
+        call file%create(MPI_COMM_WORLD, path)
+        call file%create_dataset("p", stria_real64, [2, stria_unlimited], dataset)
+      else
+        call file%append(MPI_COMM_WORLD, path)
+      end if
+      call file%append_own_rows("p", mine)
+      call file%commit()
+      call file%close()
+      deallocate (mine)
+    end do
+    call file%open(MPI_COMM_WORLD, path)
+    call file%dataset("p", dataset)
+    allocate (back(2, sum([((modulo(other + step, 3), other=0, ranks - 1), step=0, 2)])))
+    call check(all(dataset%shape() == shape(back)), "all of them")
+    call dataset%read([1, 1], back)
+    do step = 0, 2
+      do other = 0, ranks - 1
+        call check(all(back(:, total + 1:total + modulo(other + step, 3)) == 100d0*step + other), "their order")
+        total = total + modulo(other + step, 3)
+      end do
+    end do
+    call file%close()
+    call file%append(MPI_COMM_WORLD, path)
+    call file%append_own_rows("p", 1d0, code)
+    call check(code == stria_invalid_argument .and. index(stria_error_message(), "last dimension") > 0, "one value")
     call file%close()
   end subroutine
 

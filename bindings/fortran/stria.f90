@@ -17,7 +17,7 @@
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
-! append, flush, commit, commit_async, discard, read, place_rows, get_attribute and what else reads
+! append, flush, commit, commit_async, discard, read, place_rows, append_own_rows, get_attribute and what else reads
 ! small content, verify) are made by all ranks in the same order, and have the same outcome on all.
 !
 ! Numbers are converted to the dataset's type while they are packed, and back; one that it can't
@@ -229,6 +229,10 @@ module stria
     ! append_rows(path, rows, dataset [, ierr]): gives a dataset that was made with stria_unlimited
     ! so many more rows, the last ones of dataset, for put.
     generic :: append_rows => append_rows_i4, append_rows_i8
+    ! append_own_rows(path, array [, ierr]): gives it as many more rows as all ranks have together,
+    ! and puts this rank's, which are along the array's last dimension, behind those of lower ranks.
+    ! Collective.
+    procedure :: append_own_rows
     ! update(path, dataset [, ierr]): takes up a dataset of a file that is added to, to overwrite
     ! elements in the file itself; that is not crash-safe.
     procedure :: update => file_update

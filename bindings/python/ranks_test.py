@@ -64,6 +64,31 @@ def test_rows_in_the_order_of_ranks(path):
         assert sum(comm.allgather(share.stop - share.start)) == len(whole)
 
 
+def test_rows_of_varying_number_grow(path):
+    particle = np.dtype([("x", "f8"), ("id", "i4")])
+    whole = np.zeros(0, particle)
+    for step in range(3):
+        mine = np.zeros((rank + step) % 3, particle)
+        mine["id"] = 100 * step + rank
+        with stria.create(path, comm) if step == 0 else stria.append(path, comm) as f:
+            if step == 0:
+                f.create_dataset("p", (None,), particle)
+                f.create_dataset("x", (None, 2), "f8")
+                f.create_dataset("fixed", (sum(r % 3 for r in range(ranks)),), particle).put_rows(mine)
+            assert len(f.append_rows("p", mine)) == len(whole) + sum((r + step) % 3 for r in range(ranks))
+            f.append_rows("x", ranks).put_rows(np.full((1, 2), rank, "f4"))
+        whole = np.concatenate([whole, *comm.allgather(mine)])
+        if step == 0:
+            first = whole
+    with stria.open(path, comm) as f:
+        assert np.array_equal(f["p"][...], whole) and np.array_equal(f["fixed"][...], first)
+        assert np.array_equal(f["x"][:, 1], np.tile(np.arange(float(ranks)), 3))
+        assert np.array_equal(np.concatenate(comm.allgather(f["p"].get_rows())), whole)
+        assert f.verify() == ([], [])
+    with pytest.raises(stria.InvalidArgumentError, match="rows, but all ranks have"), stria.append(path, comm) as f:
+        f.create_dataset("new", (ranks + 1,), "f8").put_rows([1.0])
+
+
 def test_some_ranks_put_nothing(path):
     with stria.create(path, comm) as f:
         x = f.create_dataset("x", (4, 3), "i4")

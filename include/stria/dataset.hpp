@@ -65,8 +65,9 @@ class Dataset {
   }
 
   /// Puts or gets rows.count whole rows from rows.first; see File::place_rows() and
-  /// File::share_rows(). kInvalidArgument when the dataset doesn't have rows.total rows. As put()
-  /// and get().
+  /// File::share_rows(). Where the dataset can grow, puts count from the first of its last
+  /// rows.total rows, those that append_rows() has given last. kInvalidArgument when the dataset
+  /// has fewer rows than rows.total, or another number and can't grow. As put() and get().
   void put_rows(const Rows& rows, const Memory& memory);
   void get_rows(const Rows& rows, const Memory& memory);
 
@@ -106,7 +107,7 @@ class Dataset {
     }
   }
   [[noreturn]] void refuse(const Error& error);
-  Hyperslab slab_of(const Rows& rows);
+  Hyperslab slab_of(const Rows& rows, bool put);
   void move_elements(const Elements& elements, const Memory& memory, bool put);
   void read_at_once(const Hyperslab& slab, ElementType element, const std::function<void*(int64_t count)>& make_room);
 

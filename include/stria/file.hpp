@@ -237,6 +237,11 @@ class File {
   /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
   /// when the dataset has a fixed number of rows. Collective: as create_dataset().
   Dataset append_rows(const std::string& path, int64_t rows);
+  /// Likewise of ranks that each have another number of rows, as particles: as many more as all have
+  /// together, and a put of this rank's `count` behind those of lower ranks. It is place_rows(),
+  /// append_rows() and Dataset::put_rows() in one. Collective: yes; an error in what one rank
+  /// passes is that of the next collective call on the others.
+  Dataset append_rows(const std::string& path, int64_t count, const Memory& memory);
   /// Takes up a dataset that a file opened by append() has: what is put into it takes the place of
   /// what the file has there, in the file itself. That is not crash-safe: whatever ends the program
   /// during a flush() or the commit leaves a part of it, and readers may see a part; verify() then

@@ -57,6 +57,42 @@ TEST_F(AppendTest, RowsOfAllRanksAddUp) {
   }
 }
 
+// Of each rank another number at each step, also none.
+TEST_F(AppendTest, RowsOfVaryingNumberFollowEachOther) {
+  const auto of_rank = [](int rank, int step) {
+    std::vector<double> made(static_cast<size_t>(2 * ((rank + step) % 3)));
+    std::iota(made.begin(), made.end(), 1000.0 * step + 10.0 * rank);
+    return made;
+  };
+  std::vector<double> whole;
+  for (int step = 0; step < 4; ++step) {
+    File file = step == 0 ? File::create(MPI_COMM_WORLD, path()) : File::append(MPI_COMM_WORLD, path());
+    if (step == 0) {
+      file.create_dataset<double>("p", {kUnlimited, 2});
+    }
+    std::vector<std::vector<double>> kept;
+    for (const int part : {0, 1}) {  // twice in one session
+      const auto& mine = kept.emplace_back(of_rank(rank_, 2 * step + part));
+      Dataset dataset = file.append_rows("p", static_cast<int64_t>(mine.size() / 2), mine);
+      for (int rank = 0; rank < ranks_; ++rank) {
+        const auto theirs = of_rank(rank, 2 * step + part);
+        whole.insert(whole.end(), theirs.begin(), theirs.end());
+      }
+      EXPECT_EQ(dataset.dims()[0], static_cast<int64_t>(whole.size() / 2));
+    }
+    file.commit();
+    File reading = File::open(MPI_COMM_WORLD, path());
+    EXPECT_EQ(reading.read<double>("p"), whole);
+    EXPECT_TRUE(reading.verify().empty());
+  }
+  const std::vector<double> two(4);
+  File file = File::append(MPI_COMM_WORLD, path());
+  Dataset dataset = file.append_rows("p", 2);
+  const int64_t more = dataset.dims()[0] + 1;
+  error_of([&] { dataset.put_rows({.first = 0, .count = 2, .total = more}, two); }, ErrorCode::kInvalidArgument);
+  error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument);
+}
+
 TEST_F(AppendTest, ASecondWriterIsRefusedOnEveryRank) {
   create();
   File first = File::append(MPI_COMM_WORLD, path());

@@ -103,23 +103,24 @@ void Dataset::refuse(const Error& error) {
   throw error;
 }
 
-Hyperslab Dataset::slab_of(const Rows& rows) {
+Hyperslab Dataset::slab_of(const Rows& rows, bool put) {
   Hyperslab slab{std::vector<int64_t>(dims().size(), 0), dims()};
-  if (dims().empty() || dims()[0] != rows.total) {
-    refuse(Error(ErrorCode::kInvalidArgument,
-                 fmt::format("it has {} rows, but those given are of {}", dims().empty() ? 0 : dims()[0], rows.total)));
+  const int64_t there = dims().empty() ? 0 : dims()[0];
+  const bool are_last = put && live(session_)->dataset(index_).can_grow();
+  if (dims().empty() || (are_last ? rows.total > there : rows.total != there)) {
+    refuse(Error(ErrorCode::kInvalidArgument, fmt::format("it has {} rows, but those given are of {}", there, rows.total)));
   }
-  slab.start[0] = rows.first;
+  slab.start[0] = there - rows.total + rows.first;
   slab.count[0] = rows.count;
   return slab;
 }
 
 void Dataset::put_rows(const Rows& rows, const Memory& memory) {
-  put(slab_of(rows), memory);
+  put(slab_of(rows, true), memory);
 }
 
 void Dataset::get_rows(const Rows& rows, const Memory& memory) {
-  get(slab_of(rows), memory);
+  get(slab_of(rows, false), memory);
 }
 
 void Dataset::move_elements(const Elements& elements, const Memory& memory, bool put) {

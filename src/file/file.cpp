@@ -94,6 +94,13 @@ Dataset File::append_rows(const std::string& path, int64_t rows) {
   return Dataset(session_, Writing(session_, "append_rows()")->append_rows(path, rows).value());
 }
 
+Dataset File::append_rows(const std::string& path, int64_t count, const Memory& memory) {
+  const Rows rows = place_rows(count);
+  Dataset dataset = append_rows(path, rows.total);
+  dataset.put_rows(rows, memory);
+  return dataset;
+}
+
 Dataset File::update(const std::string& path) {
   return Dataset(session_, Writing(session_, "update()")->update(path).value());
 }

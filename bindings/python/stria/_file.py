@@ -196,6 +196,24 @@ class Dataset:
         self._move(self._file._handle.get, selection.parts(out))
         self._file._kept.append(out)
 
+    def put_rows(self, rows: Any) -> None:
+        """Records a write of this rank's rows, of which each rank may have another number, also
+        none: they follow those of lower ranks. All have as many as the dataset, or, where it can
+        grow, as append_rows() has given it last. Collective."""
+        where, total = self._file.place_rows(len(rows))
+        self._put_last(where, total, rows)
+
+    def _put_last(self, where: slice, total: int, rows: Any) -> None:
+        begin = len(self) - total
+        if begin < 0 or (begin > 0 and not self.can_grow):
+            raise InvalidArgumentError(f"'{self.name}' has {len(self)} rows, but all ranks have {total}")
+        self.put(slice(begin + where.start, begin + where.stop), rows)
+
+    def get_rows(self) -> Any:
+        """This rank's share of the rows when all ranks share them evenly, whatever ranks have put
+        them. Reads at once. Collective."""
+        return self[self._file.share_rows(len(self))]
+
     def put_elements(self, elements: Elements, values: Any) -> None:
         """Records a write of scattered elements, each value to its place. Local, as put()."""
         array = np.ascontiguousarray(self._of_own_kind(values))
@@ -461,12 +479,20 @@ class File:
         Collective: all ranks pass the same."""
         self._handle.create_link(path, target, file)
 
-    def append_rows(self, path: str, rows: int) -> Dataset:
-        """Gives a dataset that was made with a first length of None `rows` more rows, the last ones
-        of the result. What it had before can't be put again. Collective: all ranks pass the same.
+    def append_rows(self, path: str, rows: Any) -> Dataset:
+        """Gives a dataset that was made with a first length of None more rows, the last ones of the
+        result. What it had before can't be put again. `rows` is their number, the same on all
+        ranks; or an array of this rank's rows, of which each rank may have another number: they are
+        put behind those of lower ranks. Collective.
 
-            f.append_rows("probe", len(mine))[-len(mine) :] = mine
+            f.append_rows("probe", 1)[-1, rank] = mine
+            f.append_rows("particles", mine)
         """
+        if not isinstance(rows, (int, np.integer)):
+            where, total = self.place_rows(len(rows))
+            dataset = self.append_rows(path, total)
+            dataset._put_last(where, total, rows)
+            return dataset
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
     def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None, *, as_column: bool = False) -> None:

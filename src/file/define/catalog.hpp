@@ -38,6 +38,8 @@ struct DatasetEntry {
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
   int64_t row_bytes() const;  ///< of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
+  /// The first dimension has no limit.
+  bool can_grow() const { return spec.extendable || spec.unlimited; }
   bool is_chunked() const { return spec.chunking.has_value(); }
   /// What is got isn't just what was put: only the stored chunks have sums.
   bool is_lossy() const { return is_chunked() && spec.chunking->filters.loses(); }
