@@ -219,6 +219,19 @@ const char* stria_dataset_meaning(const stria_dataset* dataset);
 /* Returns what its chunks pass, such as "shuffle deflate(1)"; "" where they pass nothing, or there
  * are none. Valid as long as the dataset. */
 const char* stria_dataset_filters(const stria_dataset* dataset);
+/* Returns the name of a dimension; "" where it has none, or there is no such dimension. In HDF5
+ * files names are paths. Valid as long as the dataset. */
+const char* stria_dataset_dimension(const stria_dataset* dataset, int dimension);
+/* Returns 1 where the first dimension has no limit, so that stria_append_rows() may give the dataset
+ * rows; otherwise 0. */
+int stria_dataset_can_grow(const stria_dataset* dataset);
+/* Copies the lengths of its chunks, stria_dataset_rank() numbers: zeros where it has none.
+ * Collective: no. */
+int stria_dataset_chunk(const stria_dataset* dataset, int64_t* chunk);
+/* Copies what elements read as that nobody has put, one number of the type that
+ * stria_dataset_element() tells. Where it is zero, or no number, *given becomes 0, otherwise 1, and
+ * only then `value` is set. Of complex numbers it is the real part. Collective: no. */
+int stria_dataset_fill_value(const stria_dataset* dataset, void* value, int* given);
 /* How many bytes all its elements have, and how many it takes in a file that is open for reading:
  * -1 when only libhdf5 can tell. Either may be NULL. Collective: no. */
 int stria_dataset_bytes(const stria_dataset* dataset, int64_t* bytes, int64_t* stored_bytes);

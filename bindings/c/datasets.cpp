@@ -1,5 +1,6 @@
 // Datasets, and what is put into them and got from them.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -104,7 +105,9 @@ stria_dataset* stria::c::keep(stria_file& file, const Dataset& dataset) {
         .path = dataset.path(),
         .type_name = dataset.type_name(),
         .filters = dataset.filters(),
+        .dimensions = dataset.dimensions(),
         .meaning = meaning_name(dataset.meaning()),
+        .can_grow = dataset.can_grow(),
         .rank = static_cast<int>(dataset.dims().size()),
         .element = static_cast<int>(dataset.element()),
     });
@@ -208,6 +211,34 @@ const char* stria_dataset_meaning(const stria_dataset* dataset) {
 
 const char* stria_dataset_filters(const stria_dataset* dataset) {
   return dataset == nullptr ? "" : dataset->filters.c_str();
+}
+
+const char* stria_dataset_dimension(const stria_dataset* dataset, int dimension) {
+  const bool is_there = dataset != nullptr && dimension >= 0 && static_cast<size_t>(dimension) < dataset->dimensions.size();
+  return is_there ? dataset->dimensions[static_cast<size_t>(dimension)].c_str() : "";
+}
+
+int stria_dataset_can_grow(const stria_dataset* dataset) {
+  return dataset != nullptr && dataset->can_grow ? 1 : 0;
+}
+
+int stria_dataset_chunk(const stria_dataset* dataset, int64_t* chunk) {
+  return guarded([&] {
+    std::vector<int64_t> lengths = given(dataset, "dataset").dataset.chunk();
+    lengths.resize(static_cast<size_t>(dataset->rank));
+    std::copy(lengths.begin(), lengths.end(), lengths.empty() ? chunk : &given(chunk, "chunk"));
+  });
+}
+
+int stria_dataset_fill_value(const stria_dataset* dataset, void* value, int* is_given) {
+  return guarded([&] {
+    const stria::FillValue found = given(dataset, "dataset").dataset.fill_value();
+    given(is_given, "given") = found.is_given ? 1 : 0;
+    if (found.is_given) {
+      std::memcpy(&given(static_cast<std::byte*>(value), "value"), found.bytes.data(),
+                  static_cast<size_t>(stria::element_bytes(found.element)));
+    }
+  });
 }
 
 int stria_dataset_bytes(const stria_dataset* dataset, int64_t* bytes, int64_t* stored_bytes) {

@@ -44,7 +44,9 @@ struct stria_dataset {
   std::string path;
   std::string type_name;
   std::string filters;
+  std::vector<std::string> dimensions;
   const char* meaning;
+  bool can_grow;
   int rank;
   int element;
 };

@@ -31,6 +31,40 @@ static void create(stria_file* file, const char* name, const char* options[][2])
     CHECK_OK(stria_put(dataset, start, dims, numbers, NULL, STRIA_INT32));
 }
 
+// What a dataset says of itself, while it is written and when it is read.
+static void check_series(const stria_dataset* dataset) {
+  int64_t chunk[2] = {-1, -1};
+  int32_t value = 0;
+  int given = -1;
+  CHECK(strcmp(stria_dataset_dimension(dataset, 0), "time") == 0 && strcmp(stria_dataset_dimension(dataset, 1), "x") == 0);
+  CHECK(strcmp(stria_dataset_dimension(dataset, 2), "") == 0 && strcmp(stria_dataset_dimension(dataset, -1), "") == 0);
+  CHECK(stria_dataset_can_grow(dataset));
+  CHECK_OK(stria_dataset_chunk(dataset, chunk));
+  CHECK(chunk[0] == 4 && chunk[1] == COLUMNS);
+  CHECK_OK(stria_dataset_fill_value(dataset, &value, &given));
+  CHECK(given == 1 && value == -9);
+}
+
+static void check_plain(const stria_dataset* dataset) {
+  int64_t chunk[2] = {-1, -1};
+  int given = -1;
+  CHECK(!stria_dataset_can_grow(dataset) && strcmp(stria_dataset_dimension(dataset, 0), "") == 0);
+  CHECK_OK(stria_dataset_chunk(dataset, chunk));
+  CHECK(chunk[0] == 0 && chunk[1] == 0);
+  CHECK_OK(stria_dataset_fill_value(dataset, NULL, &given));
+  CHECK(given == 0);
+}
+
+static void write_series(stria_file* file) {
+  const int64_t dims[] = {STRIA_UNLIMITED, COLUMNS};
+  stria_options* options = options_of(
+      (const char*[][2]){{"dimensions", "time,x"}, {"chunk", "4,32"}, {"fill_value", "-9"}, {"big_endian", "true"}, {NULL, NULL}});
+  stria_dataset* dataset;
+  CHECK_OK(stria_create_dataset(file, "series", STRIA_INT32, 2, dims, options, &dataset));
+  stria_options_free(options);
+  check_series(dataset);
+}
+
 static void write_files(void) {
   stria_file* file;
   CHECK_OK(stria_trace_begin("write"));
@@ -39,6 +73,7 @@ static void write_files(void) {
   create(file, "shuffled", (const char*[][2]){{"compress", "true"}, {"fletcher32", "true"}, {NULL, NULL}});
   create(file, "deflated", (const char*[][2]){{"shuffle", "false"}, {"compress", "deflate"}, {NULL, NULL}});
   create(file, "summed", (const char*[][2]){{"fletcher32", "true"}, {NULL, NULL}});
+  write_series(file);
   CHECK(strcmp(stria_file_path(file), path) == 0 && strcmp(stria_file_format(file), "hdf5") == 0);
   CHECK_OK(stria_commit(file));
   stria_close(&file);
@@ -86,6 +121,11 @@ static void read_files(void) {
   look(file, "shuffled", "shuffle deflate(1) fletcher32", 0);
   look(file, "deflated", "deflate(1)", 0);
   look(file, "summed", "fletcher32", 0);
+  stria_dataset* dataset;
+  CHECK_OK(stria_find_dataset(file, "series", &dataset));
+  check_series(dataset);
+  CHECK_OK(stria_find_dataset(file, "plain", &dataset));
+  check_plain(dataset);
   read_slab(file);
   CHECK_OK(stria_get_cleared(file, &cleared));
   CHECK(cleared == 0);

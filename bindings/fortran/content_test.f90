@@ -73,6 +73,8 @@ contains
     type(stria_damage), allocatable :: damages(:)
     character(:), allocatable :: list(:), remarks(:)
     integer(int64) :: stored
+    integer(int32) :: unset
+    integer :: code
     real(real64) :: every_third(334)
     logical :: exists
     call file%open(MPI_COMM_WORLD, path)
@@ -82,6 +84,15 @@ contains
     call dataset%stored_bytes(stored)
     call check(dataset%filters() == "" .and. dataset%is_contiguous() .and. dataset%bytes() == 8000 * ranks, "plain")
     call check(stored == dataset%bytes(), "stored")
+    call check(dataset%dimension(1) == "" .and. all(dataset%chunk() == 0) .and. .not. dataset%can_grow(), "fixed")
+    call file%dataset("run/series", dataset)
+    call check(dataset%dimension(1) == "x" .and. dataset%dimension(2) == "time" .and. dataset%dimension(3) == "", "dimensions")
+    call check(all(dataset%chunk() == [7, 2]) .and. dataset%can_grow(), "chunks")
+    call dataset%fill_value(unset, exists)
+    call check(exists .and. unset == -9, "fill value")
+    call dataset%fill_value(every_third(1), exists, code)
+    call check(code == stria_invalid_argument, "of another kind")
+    call file%dataset("run/x", dataset)
     call dataset%read_strided([1, rank + 1], [3, 1], every_third)
     call check(all(every_third == rank), "every third")
     call file%verify(damages, remarks, except=["run/x", "names"])
@@ -99,12 +110,18 @@ contains
   subroutine write_file()
     type(stria_file) :: file
     type(stria_dataset) :: dataset
+    type(stria_options) :: options
     type(stria_report) :: report
     real(real64), asynchronous :: row(1000)
     row = rank
     call file%create(MPI_COMM_WORLD, path)
     call file%create_dataset("run/x", stria_real64, [1000, ranks], dataset)
     call dataset%put([1, rank + 1], row)
+    call options%set("dimensions", "time,x")
+    call options%set("chunk", "2,7")
+    call options%set("fill_value", "-9")
+    call file%create_dataset("run/series", stria_int32, [7, stria_unlimited], dataset, options)
+    call options%free()
     call file%create_strings("names", ["dens", "pres", "a b "])
     call file%create_string_column("column", ["dens", "pres"])
     call file%set_attribute("run/x", "z", (1d0, -2d0))

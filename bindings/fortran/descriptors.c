@@ -213,12 +213,44 @@ int stria_f_create_dataset(stria_file* file, const char* path, int element, cons
   return stria_create_dataset(file, path, element, rank <= CFI_MAX_RANK ? rank : -1, dims_c, options, dataset);
 }
 
-int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count) {
+typedef int lengths_call(const stria_dataset*, int64_t*);
+
+/* Lengths in Fortran's order; `otherwise` where the dataset has fewer dimensions. */
+static int lengths(lengths_call* call, const stria_dataset* dataset, int64_t* values, int count, int64_t otherwise) {
   const int rank = stria_dataset_rank(dataset);
-  int64_t dims_c[64] = {0};
-  const int code = rank <= 64 ? stria_dataset_dims(dataset, dims_c) : STRIA_UNSUPPORTED;
+  int64_t values_c[64] = {0};
+  const int code = rank <= 64 ? call(dataset, values_c) : STRIA_UNSUPPORTED;
   for (int i = 0; i < count; ++i) {
-    dims[i] = i < rank ? dims_c[rank - 1 - i] : 1;
+    values[i] = i < rank ? values_c[rank - 1 - i] : otherwise;
+  }
+  return code;
+}
+
+int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count) {
+  return lengths(stria_dataset_dims, dataset, dims, count, 1);
+}
+
+int stria_f_chunk(const stria_dataset* dataset, int64_t* chunk, int count) {
+  return lengths(stria_dataset_chunk, dataset, chunk, count, 0);
+}
+
+const char* stria_f_dimension(const stria_dataset* dataset, int dimension) {
+  return stria_dataset_dimension(dataset, stria_dataset_rank(dataset) - dimension);
+}
+
+int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* given) {
+  char bytes[8] = {0};
+  const int code = stria_dataset_fill_value(dataset, bytes, given);
+  const int element = stria_dataset_element(dataset), own = element_of(value);
+  const int is_real = element >= STRIA_FLOAT32, fits = own >= 0 && !is_complex(value) && (own >= STRIA_FLOAT32) == is_real &&
+                                                       (int64_t)value->elem_len == stria_element_bytes(element);
+  if (code != STRIA_OK || !fits || value->rank != 0) {
+    return code != STRIA_OK ? code
+                            : stria_f_refuse(STRIA_INVALID_ARGUMENT, "fill_value: the dataset holds %s, which this can't take",
+                                             stria_dataset_type_name(dataset));
+  }
+  if (*given) {
+    memcpy(value->base_addr, bytes, value->elem_len);
   }
   return code;
 }

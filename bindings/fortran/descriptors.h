@@ -27,6 +27,12 @@ int stria_f_create_dataset(stria_file* file, const char* path, int element, cons
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
+/* Likewise the lengths of chunks: zeros where there are none. */
+int stria_f_chunk(const stria_dataset* dataset, int64_t* chunk, int count);
+/* As stria_dataset_dimension(), counted from 1 in Fortran's order. */
+const char* stria_f_dimension(const stria_dataset* dataset, int dimension);
+/* As stria_dataset_fill_value(), into one number of as many bytes as the dataset's. */
+int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* given);
 /* Numbers or strings, as the descriptor says; one, or a list of rank 1. */
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);

@@ -152,6 +152,16 @@ module stria
     procedure :: meaning => dataset_meaning
     ! filters(): what its chunks pass, such as "shuffle deflate(1)"; "" where there is nothing.
     procedure :: filters => dataset_filters
+    ! dimension(i): the name of its dimension i; "" where it has none.
+    procedure :: dimension => dataset_dimension
+    ! chunk(): the lengths of its chunks, an integer(c_int64_t) for each dimension; 0 where it has
+    ! none.
+    procedure :: chunk => dataset_chunk
+    ! fill_value(value, given [, ierr]): what elements read as that nobody has put, a number of the
+    ! dataset's kind; unless given, it is zero, and value stays as it is.
+    procedure :: fill_value => dataset_fill_value
+    ! can_grow(): whether the last dimension has no limit, so that append_rows may give it rows.
+    procedure :: can_grow => dataset_can_grow
     ! bytes(): of all its elements.
     procedure :: bytes => dataset_bytes
     ! stored_bytes(bytes [, ierr]): those that it takes in an opened file; -1 when only libhdf5 can

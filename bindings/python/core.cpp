@@ -90,6 +90,9 @@ struct Dataset {
   int element = 0;
   std::string type_name;
   std::string filters;
+  std::vector<std::string> dimensions;
+  Sizes chunk;
+  bool can_grow = false;
 };
 
 class File {
@@ -125,8 +128,14 @@ class File {
 
   Dataset describe(stria_dataset* handle) const {
     Dataset dataset{handle, Sizes(static_cast<size_t>(stria_dataset_rank(handle))), stria_dataset_element(handle),
-                    stria_dataset_type_name(handle), stria_dataset_filters(handle)};
+                    stria_dataset_type_name(handle), stria_dataset_filters(handle), {}, {}};
     check(stria_dataset_dims(handle, dataset.dims.data()));
+    dataset.chunk.resize(dataset.dims.size());
+    check(stria_dataset_chunk(handle, dataset.chunk.data()));
+    dataset.can_grow = stria_dataset_can_grow(handle) != 0;
+    for (int i = 0; i < static_cast<int>(dataset.dims.size()); ++i) {
+      dataset.dimensions.emplace_back(stria_dataset_dimension(handle, i));
+    }
     return dataset;
   }
 
@@ -417,6 +426,16 @@ void define_data(nb::class_<File>& type) {
              check(stria_dataset_bytes(dataset.handle, nullptr, &bytes));
              return bytes;
            })
+      // The bytes of a number; None where there is none.
+      .def("fill_value",
+           [](File& file, Dataset& dataset) -> std::optional<nb::bytes> {
+             static_cast<void>(file.get());
+             char value[8] = {};
+             int given = 0;
+             check(stria_dataset_fill_value(dataset.handle, value, &given));
+             return given != 0 ? std::optional(nb::bytes(value, static_cast<size_t>(stria_element_bytes(dataset.element))))
+                               : std::nullopt;
+           })
       .def("is_contiguous",
            [](File& file, Dataset& dataset) {
              static_cast<void>(file.get());
@@ -485,7 +504,10 @@ void define_classes(nb::module_& module) {
       .def_ro("dims", &Dataset::dims)
       .def_ro("element", &Dataset::element)
       .def_ro("type_name", &Dataset::type_name)
-      .def_ro("filters", &Dataset::filters);
+      .def_ro("filters", &Dataset::filters)
+      .def_ro("dimensions", &Dataset::dimensions)
+      .def_ro("chunk", &Dataset::chunk)
+      .def_ro("can_grow", &Dataset::can_grow);
 
   nb::class_<Map>(module, "Map");
   module.def("make_map", make_map);

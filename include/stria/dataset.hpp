@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "stria/fill_value.hpp"
 #include "stria/meaning.hpp"
 #include "stria/memory.hpp"
 #include "stria/status.hpp"
@@ -26,6 +27,15 @@ class Dataset {
   ElementType element() const;  ///< of numbers
   Meaning meaning() const;      ///< of numbers
   const std::vector<int64_t>& dims() const;
+  /// The name of each dimension, "" for one without; empty where none has one. In HDF5 files names
+  /// are paths. Collective: no.
+  std::vector<std::string> dimensions() const;
+  /// The first dimension has no limit: append_rows() may give it rows.
+  bool can_grow() const;
+  std::vector<int64_t> chunk() const;  ///< the lengths of its chunks; empty where it has none
+  /// What elements read as that nobody has put, in the dataset's type: not given where that is zero,
+  /// or isn't a number. Of complex numbers it is the real part. Collective: no.
+  FillValue fill_value() const;
   int64_t bytes() const;  ///< of all its elements
   /// The raw data lie in one piece.
   bool is_contiguous() const;

@@ -45,4 +45,20 @@ Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const F
   return bytes;
 }
 
+FillValue fill_value_of(const DatasetSpec& spec) {
+  FillValue value;
+  if (spec.element.kind != ElementSpec::Kind::kNumber || spec.fill_value.empty()) {
+    return value;
+  }
+  value.is_given = true;
+  value.element = spec.element.number;
+  const int64_t width = element_bytes(spec.element.number);
+  std::copy_n(spec.fill_value.begin(), std::min<size_t>(static_cast<size_t>(width), spec.fill_value.size()),
+              value.bytes.begin());
+  if (spec.element.is_swapped()) {
+    swap_elements(width, value.bytes.data(), value.bytes.data(), 1);
+  }
+  return value;
+}
+
 }  // namespace stria::container

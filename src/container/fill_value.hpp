@@ -25,4 +25,7 @@ inline std::byte unwritten_byte(std::span<const std::byte> value, int64_t at) {
 /// can't hold it.
 Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const FillValue& value);
 
+/// The fill value of numbers: none is given where it is zero.
+FillValue fill_value_of(const DatasetSpec& spec);
+
 }  // namespace stria::container

@@ -119,6 +119,8 @@ struct DatasetInfo {
   /// What chunks pass, in the words of users: "shuffle deflate(1)". spec.chunking has a value only
   /// where Reader::chunks() can list the chunks, and decoding takes nothing but Filters.
   std::string filters{};
+  std::vector<int64_t> chunk{};  ///< the lengths of chunks, whatever they pass; empty: none
+  bool is_scale = false;         ///< it holds the coordinates of the dimension of its name
 };
 
 /// The size in bytes of a dataset with these dims and this element. kInvalidArgument on negative

@@ -3,6 +3,7 @@
 
 #include "base/checked.hpp"
 #include "base/out_of_memory.hpp"
+#include "container/fill_value.hpp"
 #include "file/calls.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/read/read_session.hpp"
@@ -63,6 +64,25 @@ Meaning Dataset::meaning() const {
 }
 const std::vector<int64_t>& Dataset::dims() const {
   return live(session_)->dataset(index_).spec.dims;
+}
+
+std::vector<std::string> Dataset::dimensions() const {
+  return live(session_)->dataset(index_).dimension_names();
+}
+
+bool Dataset::can_grow() const {
+  return live(session_)->dataset(index_).can_grow();
+}
+
+std::vector<int64_t> Dataset::chunk() const {
+  const auto session = live(session_);
+  const file::DatasetEntry& entry = session->dataset(index_);
+  return entry.is_chunked() ? entry.spec.chunking->dims : entry.chunk;
+}
+
+FillValue Dataset::fill_value() const {
+  const auto session = live(session_);
+  return container::fill_value_of(session->dataset(index_).spec);
 }
 
 int64_t Dataset::bytes() const {

@@ -40,6 +40,41 @@ def write_mesh(path):
     return dens
 
 
+def test_a_dataset_tells_what_it_is(work):
+    path = work / "told.h5"
+    write_mesh(path)
+    with stria.append(path) as f:
+        series = f.create_dataset("series", (None, 5), ">i2", dimensions=["time", "x"], fill_value=-7, chunks=(3, 5))
+        assert series.dimensions == ("time", "x") and series.chunks == (3, 5) and series.can_grow
+    for name, value in (("half", np.float16(0.5)), ("flag", True), ("wave", np.complex64(2))):
+        with stria.append(path) as f:
+            f.create_dataset(name, (4,), np.asarray(value).dtype, chunks=(2,), dimensions=["z4"])
+    with h5py.File(path, "r+") as f:
+        f.create_dataset("theirs", (4, 6), "f4", chunks=(2, 6), compression="lzf", maxshape=(None, 6), fillvalue=0.25)
+        f["theirs"].dims[1].attach_scale(f["x"])
+    with stria.open(path) as f:
+        assert f["dens"].dimensions == ("block", "z", "y", "x") and f["dens"].chunks is None
+        assert f["x"].dimensions == ("x",) and f["y"].dimensions == ("y",) and f["plain"].dimensions == ()
+        assert f["more/level"].dimensions == ("block",) and f["more/face"].dimensions == ("dim_2", "more/side")
+        assert f["dens"].maxshape == (3, 2, 4, 5) and not f["dens"].can_grow and f["dens"].fill_value == 0
+        series = f["series"]
+        assert series.dimensions == ("time", "x") and series.chunks == (3, 5) and series.maxshape == (None, 5)
+        assert series.fill_value == -7 and series.fill_value.dtype == np.int16
+        assert f["wave"].dimensions == ("z4",) and f["wave"].chunks == (2,) and f["wave"].fill_value.dtype == np.complex64
+        theirs = f["theirs"]
+        assert theirs.chunks == (2, 6) and theirs.can_grow and theirs.fill_value == np.float32(0.25)
+        assert theirs.dimensions == ("", "x")
+    said = run("inspect", path, ranks=2).succeeded().stdout
+    assert "dimensions (block, z, y, x)" in said and "dimensions (time, x)" in said and "units" in said
+    assert not any(name in said for name in ("DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME"))
+    path = work / "told.nc"
+    with stria.create(path) as f:
+        f.create_dataset("t", (2, 3), "f4", dimensions=["time", "x"], unlimited=True, fill_value=-1)[...] = np.ones((2, 3))
+    with stria.open(path) as f:
+        assert f["t"].dimensions == ("time", "x") and f["t"].can_grow and f["t"].fill_value == -1
+        assert f["t"].chunks is None
+
+
 def test_h5py_sees_scales(work):
     path = work / "mesh.h5"
     dens = write_mesh(path)

@@ -85,16 +85,37 @@ json stored_bytes(const Dataset& dataset) {
   }
 }
 
+// The attributes by which netCDF and HDF5 connect datasets with their dimensions, which have names.
+json without_dimensions(json attributes) {
+  const auto is_attribute = [](const json& one, std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return one.value("name", "") == name; });
+  };
+  const bool is_scale = std::any_of(attributes.begin(), attributes.end(), [&](const json& one) {
+    return is_attribute(one, {"CLASS"}) && one["value"] == "DIMENSION_SCALE";
+  });
+  json kept = json::array();
+  for (json& one : attributes) {
+    const bool connects = is_attribute(one, {"DIMENSION_LIST", "REFERENCE_LIST"}) && one["value"].is_null();
+    if (!connects && !(is_scale && is_attribute(one, {"CLASS", "NAME"}))) {
+      kept.push_back(std::move(one));
+    }
+  }
+  return kept;
+}
+
 json dataset_json(File& file, const std::string& path) {
   Dataset dataset = file.dataset(path);
   return {{"path", path},
           {"type", dataset.type_name()},
           {"shape", dataset.dims()},
+          {"dimensions", dataset.dimensions()},
+          {"grows", dataset.can_grow()},
+          {"chunk", dataset.chunk()},
           {"bytes", dataset.bytes()},
           {"contiguous", dataset.is_contiguous() || dataset.bytes() == 0},
           {"filters", dataset.filters()},
           {"stored_bytes", stored_bytes(dataset)},
-          {"attributes", attributes_json(file, path)}};
+          {"attributes", without_dimensions(attributes_json(file, path))}};
 }
 
 // The groups in which datasets lie, from the root on.
@@ -219,6 +240,12 @@ std::string storage_text(const json& dataset) {
   return text;
 }
 
+// The names of its dimensions, where it has some.
+std::string dimensions_text(const json& dataset) {
+  const auto names = dataset["dimensions"].get<std::vector<std::string>>();
+  return names.empty() ? "" : fmt::format("    dimensions ({})\n", fmt::join(names, ", "));
+}
+
 std::string datasets_text(const json& datasets) {
   constexpr size_t kGap = 2;
   size_t widths[] = {28, 12, 24};
@@ -235,8 +262,8 @@ std::string datasets_text(const json& datasets) {
   };
   std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>12}\n", "MB");
   for (size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("{}{:>12.3f}{}\n{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6, storage_text(datasets[i]),
-                        attributes_text(datasets[i]["attributes"]));
+    text += fmt::format("{}{:>12.3f}{}\n{}{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6,
+                        storage_text(datasets[i]), dimensions_text(datasets[i]), attributes_text(datasets[i]["attributes"]));
   }
   return text;
 }

@@ -89,6 +89,38 @@ class Dataset:
         return self._handle.filters
 
     @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The names of the dimensions, "" for one without. In HDF5 files they are paths."""
+        return tuple(self._handle.dimensions[: self.ndim])
+
+    @property
+    def chunks(self) -> "tuple[int, ...] | None":
+        """The shape of its chunks; None where it has none."""
+        lengths = tuple(self._handle.chunk[: self.ndim])
+        return lengths if any(lengths) else None
+
+    @property
+    def can_grow(self) -> bool:
+        """Whether the first dimension has no limit, so that append_rows() may give it rows."""
+        return self._handle.can_grow
+
+    @property
+    def maxshape(self) -> "tuple[int | None, ...]":
+        """The shape, with None for a length that has no limit."""
+        return (None, *self.shape[1:]) if self.can_grow else self.shape
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements read as that nobody has put; None for strings and records."""
+        if self._dtype is None or self._has_records or self._dtype.kind == "S":
+            return None
+        value = self._file._handle.fill_value(self._handle)
+        if value is None:
+            return self._dtype.type(0)
+        number = np.frombuffer(value, ELEMENTS[self._handle.element])[0]
+        return number.view(HALF) if self._dtype == HALF else self._dtype.type(number)
+
+    @property
     def nbytes(self) -> int:
         """The bytes of all its elements."""
         return self._file._handle.bytes(self._handle)

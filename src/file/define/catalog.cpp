@@ -23,6 +23,16 @@ int64_t DatasetEntry::row_bytes() const {
   return bytes;
 }
 
+std::vector<std::string> DatasetEntry::dimension_names() const {
+  std::vector<std::string> names = spec.dimension_names;
+  if (names.empty() && is_scale) {
+    names = {spec.path};
+  }
+  const bool any = std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); });
+  names.resize(any ? spec.dims.size() : 0);
+  return names;
+}
+
 ByteRange DatasetEntry::extent() const {
   int64_t bytes = is_chunked() ? stored_bytes : data_bytes();
   if (is_interleaved() && bytes > 0) {

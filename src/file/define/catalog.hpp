@@ -21,6 +21,8 @@ struct DatasetEntry {
   int64_t data_offset = -1;
   int64_t stored_bytes = 0;  ///< of all chunks of a new dataset
   std::string filters;       ///< what chunks pass, in words
+  std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
+  bool is_scale = false;       ///< it holds the coordinates of the dimension of its name
   bool value_range = false;
   bool is_virtual = false;  ///< other files have its rows
   /// Of a dataset that gets longer: the rows that the file has. 0: it is new.
@@ -38,6 +40,8 @@ struct DatasetEntry {
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
   int64_t row_bytes() const;  ///< of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
+  /// A name for each dimension, "" for one without; empty where none has one.
+  std::vector<std::string> dimension_names() const;
   /// The first dimension has no limit.
   bool can_grow() const { return spec.extendable || spec.unlimited; }
   bool is_chunked() const { return spec.chunking.has_value(); }

@@ -52,7 +52,12 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   fields.bytes(std::as_bytes(std::span(entry.spec.dims)));
   fields.number(entry.data_offset);
   fields.number(entry.spec.row_stride_bytes);
-  fields.number((entry.spec.unlimited ? 1 : 0) + (entry.spec.is_dimension ? 2 : 0));
+  fields.number((entry.spec.unlimited ? 1 : 0) + (entry.spec.is_dimension ? 2 : 0) + (entry.is_scale ? 4 : 0));
+  fields.number(static_cast<int64_t>(entry.spec.dimension_names.size()));
+  for (const std::string& name : entry.spec.dimension_names) {
+    fields.text(name);
+  }
+  fields.bytes(std::as_bytes(std::span(entry.chunk)));
   fields.text(entry.filters);
   fields.bytes(entry.spec.fill_value);
   fields.number(entry.value_range ? 1 : 0);
@@ -79,6 +84,11 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   const int64_t kind = fields.number();
   entry.spec.unlimited = (kind & 1) != 0;
   entry.spec.is_dimension = (kind & 2) != 0;
+  entry.is_scale = (kind & 4) != 0;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    entry.spec.dimension_names.push_back(fields.text());
+  }
+  entry.chunk = decode_dims(fields);
   entry.filters = fields.text();
   const auto fill_value = fields.bytes();
   entry.spec.fill_value.assign(fill_value.begin(), fill_value.end());
@@ -116,6 +126,8 @@ Result<Catalog> read_catalog(const container::Reader& reader) {
     entry.spec.path = path;
     entry.data_offset = info.data_offset;
     entry.filters = std::move(info.filters);
+    entry.chunk = std::move(info.chunk);
+    entry.is_scale = info.is_scale;
     entry.is_virtual = info.layout == container::DatasetInfo::Layout::kVirtual;
     STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
     catalog.add(std::move(entry));

@@ -100,6 +100,7 @@ Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetI
   if (info->spec.element.meaning == Meaning::kComplex) {
     chunking.dims.push_back(2);  // each chunk has both parts of a number
   }
+  info->chunk = chunking.dims;
   DatasetSpec cut = info->spec;
   cut.chunking = std::move(chunking);
   H5O_info_t object;
@@ -247,6 +248,7 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   info.spec.is_dimension = info.data_offset < 0 && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
   info.spec.dimension_names = h5::scale_paths(dataset.get());
+  info.is_scale = info.spec.dims.size() == 1 && h5::is_scale(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
     auto longest = h5::longest_text(dataset.get());

@@ -355,15 +355,27 @@ Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes) {
   return spec;
 }
 
-bool is_bare_scale(hid_t dataset) {
-  constexpr std::string_view kBegin = "This is a netCDF dimension but not a netCDF variable";
-  if (H5Aexists(dataset, "NAME") <= 0) {
+namespace {
+
+/// Whether an attribute is a string that begins so.
+bool begins_with(hid_t object, const char* attribute, std::string_view begin) {
+  if (H5Aexists(object, attribute) <= 0) {
     return false;
   }
-  const Id name(H5Aopen(dataset, "NAME", H5P_DEFAULT));
-  const auto value = read_attribute(name.get(), INT64_MAX);
-  return value.ok() && value->element.kind == ElementSpec::Kind::kString && value->value.size() >= kBegin.size() &&
-         std::memcmp(value->value.data(), kBegin.data(), kBegin.size()) == 0;
+  const Id opened(H5Aopen(object, attribute, H5P_DEFAULT));
+  const auto value = read_attribute(opened.get(), INT64_MAX);
+  return value.ok() && value->element.kind == ElementSpec::Kind::kString && value->value.size() >= begin.size() &&
+         std::memcmp(value->value.data(), begin.data(), begin.size()) == 0;
+}
+
+}  // namespace
+
+bool is_bare_scale(hid_t dataset) {
+  return begins_with(dataset, "NAME", "This is a netCDF dimension but not a netCDF variable");
+}
+
+bool is_scale(hid_t dataset) {
+  return begins_with(dataset, "CLASS", "DIMENSION_SCALE");
 }
 
 std::vector<std::string> scale_paths(hid_t dataset) {

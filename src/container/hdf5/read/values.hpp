@@ -27,6 +27,8 @@ Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes);
 
 /// Whether a dataset says that it is a netCDF dimension, and no variable.
 bool is_bare_scale(hid_t dataset);
+/// Whether a dataset says that it is a dimension scale.
+bool is_scale(hid_t dataset);
 
 /// The path of the first scale of each of a dataset's dimensions, empty where it has none; no paths
 /// where the dataset names no dimensions.

@@ -215,6 +215,7 @@ void read_shape(Source& source, const std::vector<Dimension>& dimensions, FoundV
     }
     variable.is_record = variable.is_record || dimension.unlimited;
     variable.shape.lengths.push_back(dimension.length);
+    variable.dimensions.push_back(dimension.name);
   }
 }
 

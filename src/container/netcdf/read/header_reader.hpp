@@ -27,6 +27,7 @@ struct FoundVariable {
   std::string name;
   std::vector<FoundAttribute> attributes;
   Shape shape;
+  std::vector<std::string> dimensions;  ///< their names
   bool is_record = false;
   int64_t begin = 0;
   int64_t row_bytes = 0;   ///< of a record, or of all

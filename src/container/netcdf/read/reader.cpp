@@ -105,6 +105,10 @@ Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
     info.spec.element = ElementSpec::of_string(1, false);
     info.spec.dims = variable->shape.lengths;
   }
+  if (!is_own(info.spec.path)) {
+    info.spec.dimension_names = variable->dimensions;  // without that of the letters of strings
+    info.spec.dimension_names.resize(info.spec.dims.size());
+  }
   const int64_t rows = variable->is_record ? variable->shape.lengths[0] : 1;
   int64_t end = variable->row_bytes;
   if (rows > 1 || (keeps_places_ && variable->is_record)) {
