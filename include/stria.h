@@ -383,6 +383,11 @@ void stria_type_free(stria_type* type);
  * stria_create_dataset(). */
 int stria_set_number(stria_file* file, const char* object, const char* name, int element, const void* value);
 int stria_set_numbers(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
+/* An array of numbers of `rank` dimensions, slowest first. stria_get_numbers() returns all of them,
+ * stria_attribute_types() their shape. STRIA_UNSUPPORTED in netCDF files for more than one
+ * dimension. */
+int stria_set_array(stria_file* file, const char* object, const char* name, int element, int rank, const int64_t* dims,
+                    const void* values);
 int stria_set_string(stria_file* file, const char* object, const char* name, const char* value);
 int stria_set_strings(stria_file* file, const char* object, const char* name, int64_t count, const char* const* values);
 /* Likewise booleans, complex numbers (pairs of `element`, STRIA_FLOAT32 or STRIA_FLOAT64) and

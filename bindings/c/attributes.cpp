@@ -142,14 +142,26 @@ int stria_set_number(stria_file* file, const char* object, const char* name, int
 }
 
 int stria_set_numbers(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values) {
+  return stria_set_array(file, object, name, element, 1, &count, values);
+}
+
+int stria_set_array(stria_file* file, const char* object, const char* name, int element, int rank, const int64_t* dims,
+                    const void* values) {
   return define(file, [&](stria::File& of) {
-    require_count(count);
+    const std::vector<int64_t> shape = rank < 1 ? std::vector<int64_t>() : std::vector<int64_t>(&given(dims, "dims"), dims + rank);
+    int64_t count = 1;
+    for (const int64_t length : shape) {
+      require_count(length);
+      if (__builtin_mul_overflow(count, length, &count)) {
+        stria::c::refuse("the number of values is too large");
+      }
+    }
     with_number(stria::c::element(element), [&](auto number) {
       std::vector<decltype(number)> list(static_cast<size_t>(count));
       if (count > 0) {
         std::memcpy(list.data(), &given(static_cast<const char*>(values), "values"), list.size() * sizeof number);
       }
-      of.set_attribute(text(object), text(name), list);
+      of.set_attribute(text(object), text(name), shape, list);
     });
   });
 }

@@ -29,6 +29,7 @@ static void write_file(void) {
   const unsigned char switches[] = {1, 0, 7};
   const float one[] = {0.5f, 2};
   const char* paths[] = {"wave", "/wave"};
+  CHECK_OK(stria_set_array(file, "/", "tensor", STRIA_INT32, 2, (int64_t[]){2, 3}, (int32_t[]){1, 2, 3, 4, 5, 6}));
   CHECK_OK(stria_set_booleans(file, "wave", "periodic", -1, switches));
   CHECK_OK(stria_set_booleans(file, "wave", "switches", 3, switches));
   CHECK_OK(stria_set_complex(file, "wave", "phase", STRIA_FLOAT32, -1, one));
@@ -65,6 +66,13 @@ static void read_file(void) {
   CHECK(waves[0][0] == 1 && waves[0][1] == -1 && waves[1][0] == 7 && waves[1][1] == 8 && waves[5][1] == 0);
   CHECK_OK(stria_get_numbers(file, "wave", "switches", STRIA_UINT8, 3, switches, &count));
   CHECK(count == 3 && switches[0] == 1 && switches[1] == 0 && switches[2] == 1);
+  int32_t tensor[2][3];
+  stria_list* types;
+  CHECK_OK(stria_get_numbers(file, "/", "tensor", STRIA_INT32, 6, tensor, &count));
+  CHECK(count == 6 && tensor[0][2] == 3 && tensor[1][0] == 4);
+  CHECK_OK(stria_attribute_types(file, "/", &types));
+  CHECK(strcmp(stria_list_at(types, stria_list_size(types) - 1), "int32 (2, 3)") == 0);
+  stria_list_free(types);
   CHECK_OK(stria_get_complex(file, "wave", "phase", STRIA_FLOAT64, 1, phase, &count));
   CHECK(count == 1 && phase[0] == 0.5 && phase[1] == 2);
   CHECK(stria_get_complex(file, "wave", "switches", STRIA_FLOAT64, 1, phase, &count) == STRIA_INVALID_ARGUMENT);

@@ -126,6 +126,7 @@ contains
     call file%create_string_column("column", ["dens", "pres"])
     call file%set_attribute("run/x", "z", (1d0, -2d0))
     call file%set_attribute("run/x", "list", [(0.5, 1.0), (2.0, 3.0)])
+    call file%set_attribute("/", "array", reshape([1, 2, 3, 4, 5, 6], [2, 3]))
     call file%set_attribute("run/x", "on", .true.)
     call file%set_attribute("run/x", "flags", [.true., .false., .true.])
     call file%set_references("/", "all", ["run/x", "names"])
@@ -149,11 +150,12 @@ contains
     character(:), allocatable :: list(:)
     complex(real64) :: z
     complex(real32) :: pairs(2)
+    integer(int32) :: array(3, 3) = 0
     logical :: on, flags(3)
     logical(int8) :: short(3)
     call file%open(MPI_COMM_WORLD, path)
     call file%datasets(list)
-    call check(size(list) == 4 .and. any(list == "run/x") .and. any(list == "y") .and. any(list == "names"), "datasets")
+    call check(size(list) == 5 .and. any(list == "run/x") .and. any(list == "y") .and. any(list == "names"), "datasets")
     call file%dataset("run/x", dataset)
     call check(dataset%type() == stria_real64 .and. dataset%type_name() == "float64", "types")
     call file%read_strings("names", list)
@@ -168,6 +170,10 @@ contains
     call file%get_attribute("run/x", "z", z)
     call file%get_attribute("run/x", "list", pairs)
     call check(z == (1d0, -2d0) .and. all(pairs == [(0.5, 1.0), (2.0, 3.0)]), "complex numbers")
+    call file%get_attribute("/", "array", array(::2, :))
+    call check(all(reshape(array(::2, :), [6]) == [1, 2, 3, 4, 5, 6]) .and. all(array(2, :) == 0), "an array")
+    call file%attribute_types("/", list)
+    call check(any(list == "int32 (3, 2)"), "its shape, in C's order")
     call file%get_attribute("run/x", "on", on)
     call file%get_attribute("run/x", "flags", flags)
     short = flags

@@ -279,6 +279,25 @@ static char* value_at(const CFI_cdesc_t* value, int64_t index) {
   return (char*)value->base_addr + (value->rank == 0 ? 0 : (ptrdiff_t)index * value->dim[0].sm);
 }
 
+/* The number of elements of an array of any rank. */
+static int64_t element_count(const CFI_cdesc_t* array) {
+  int64_t count = 1;
+  for (int i = 0; i < array->rank; ++i) {
+    count *= array->dim[i].extent;
+  }
+  return count;
+}
+
+/* Element `index` of an array of any rank, in Fortran's order. */
+static char* element_at(const CFI_cdesc_t* array, int64_t index) {
+  char* at = array->base_addr;
+  for (int i = 0; i < array->rank; ++i) {
+    at += (ptrdiff_t)(index % array->dim[i].extent) * array->dim[i].sm;
+    index /= array->dim[i].extent;
+  }
+  return at;
+}
+
 /* C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
 static char** c_strings(const CFI_cdesc_t* value) {
   const int64_t count = value_count(value) < 0 ? 0 : value_count(value);
@@ -380,13 +399,18 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
     return is_complex(value) ? stria_set_complex(file, object, name, element, -1, value->base_addr)
                              : stria_set_number(file, object, name, element, value->base_addr);
   }
-  const int64_t count = value_count(value);
+  const int64_t count = is_complex(value) ? value_count(value) : element_count(value);
+  int64_t dims_c[CFI_MAX_RANK];
   char* packed = malloc((size_t)(count < 0 ? 0 : count) * value->elem_len + 1);
   for (int64_t i = 0; packed != NULL && i < count; ++i) {
-    memcpy(packed + (size_t)i * value->elem_len, value_at(value, i), value->elem_len);
+    memcpy(packed + (size_t)i * value->elem_len, element_at(value, i), value->elem_len);
+  }
+  for (int i = 0; i < value->rank; ++i) {
+    dims_c[value->rank - 1 - i] = value->dim[i].extent;
   }
   const int code = is_complex(value) ? stria_set_complex(file, object, name, element, count, count < 0 ? NULL : packed)
-                                     : stria_set_numbers(file, object, name, element, count, packed);
+                   : value->rank == 1 ? stria_set_numbers(file, object, name, element, count, packed)
+                                      : stria_set_array(file, object, name, element, value->rank, dims_c, packed);
   free(packed);
   return code;
 }
@@ -405,7 +429,7 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
   if (value->type == CFI_type_char) {
     return get_strings(file, object, name, value);
   }
-  const int64_t count = value_count(value);
+  const int64_t count = is_complex(value) ? value_count(value) : element_count(value);
   char* packed = calloc((size_t)(count < 0 ? 0 : count) + 1, value->elem_len);
   int64_t there = 0;
   /* Collective, so it is called whatever is wrong on this rank. */
@@ -413,7 +437,7 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
   const int code = is_complex(value) ? stria_get_complex(file, object, name, element_of(value), room, packed, &there)
                                      : stria_get_numbers(file, object, name, element_of(value), room, packed, &there);
   for (int64_t i = 0; packed != NULL && code == STRIA_OK && i < count && i < there; ++i) {
-    memcpy(value_at(value, i), packed + (size_t)i * value->elem_len, value->elem_len);
+    memcpy(element_at(value, i), packed + (size_t)i * value->elem_len, value->elem_len);
   }
   free(packed);
   return code;

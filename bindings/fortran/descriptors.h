@@ -33,7 +33,8 @@ int stria_f_chunk(const stria_dataset* dataset, int64_t* chunk, int count);
 const char* stria_f_dimension(const stria_dataset* dataset, int dimension);
 /* As stria_dataset_fill_value(), into one number of as many bytes as the dataset's. */
 int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* given);
-/* Numbers or strings, as the descriptor says; one, or a list of rank 1. */
+/* Numbers or strings, as the descriptor says; one, or a list of rank 1, or an array of numbers that
+ * are not complex. */
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);

@@ -241,10 +241,12 @@ std::pair<int64_t, int64_t> share_rows(File& file, int64_t total) {
 }
 
 void set_numbers(File& file, const std::string& object, const std::string& name, ConstantArray values) {
-  const int element = element_of(values.dtype());
-  check(values.ndim() == 0 ? stria_set_number(file.get(), object.c_str(), name.c_str(), element, values.data())
-                           : stria_set_numbers(file.get(), object.c_str(), name.c_str(), element,
-                                               static_cast<int64_t>(values.shape(0)), values.data()));
+  Sizes dims;
+  for (size_t i = 0; i < values.ndim(); ++i) {
+    dims.push_back(static_cast<int64_t>(values.shape(i)));
+  }
+  check(stria_set_array(file.get(), object.c_str(), name.c_str(), element_of(values.dtype()), static_cast<int>(dims.size()),
+                        dims.data(), values.data()));
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& strings) {

@@ -293,9 +293,23 @@ class File {
   template <typename T, size_t N>
   requires Number<std::remove_const_t<T>>
   void set_attribute(const std::string& object, const std::string& name, std::span<T, N> values) {
+    set_attribute(object, name, {static_cast<int64_t>(values.size())}, values);
+  }
+  /// Likewise an array of numbers of shape `dims`, slowest first: kInvalidArgument where that isn't
+  /// the shape of `values`; kUnsupported in netCDF files for more than one dimension. attribute()
+  /// returns the numbers as a list, attributes() their shape.
+  template <typename T, size_t N>
+  requires Number<std::remove_const_t<T>>
+  void set_attribute(const std::string& object, const std::string& name, const std::vector<int64_t>& dims,
+                     std::span<T, N> values) {
     using Value = std::remove_const_t<T>;
-    set_numbers(object, name, element_type_of<Value>(), values.data(), static_cast<int64_t>(values.size()),
-                meaning_of<Value>());
+    set_array(object, name, element_type_of<Value>(), dims, values.data(), static_cast<int64_t>(values.size()),
+              meaning_of<Value>());
+  }
+  template <Number T>
+  requires(!std::is_same_v<T, bool>) void set_attribute(const std::string& object, const std::string& name,
+                                                        const std::vector<int64_t>& dims, const std::vector<T>& values) {
+    set_attribute(object, name, dims, std::span(values));
   }
   template <std::floating_point T>
   void set_attribute(const std::string& object, const std::string& name, const std::complex<T>& value) {
@@ -443,6 +457,8 @@ class File {
     return values.front();
   }
   static void require_one(const std::string& object, const std::string& name, size_t count);
+  void set_array(const std::string& object, const std::string& name, ElementType type, const std::vector<int64_t>& dims,
+                 const void* values, int64_t count, Meaning meaning);
   /// `count` -1: one number, not a list.
   void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
                    Meaning meaning);

@@ -61,18 +61,28 @@ container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, cons
 
 void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
                        Meaning meaning) {
+  const std::vector<int64_t> dims = count < 0 ? std::vector<int64_t>() : std::vector<int64_t>{count};
+  set_array(object, name, type, dims, values, count < 0 ? 1 : count, meaning);
+}
+
+void File::set_array(const std::string& object, const std::string& name, ElementType type, const std::vector<int64_t>& dims,
+                     const void* values, int64_t count, Meaning meaning) {
+  const Writing session(session_, "set_attribute()");
+  container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), dims, {}};
+  const auto shape_bytes = container::dataset_bytes({.path = name, .element = attribute.element, .dims = dims});
+  if (!shape_bytes.ok() || *shape_bytes != count * attribute.element.bytes) {
+    const std::string what = fmt::format("set_attribute('{}', '{}'): {} values don't have the shape {{{}}}", object, name, count,
+                                         fmt::join(dims, ", "));
+    session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+  }
   const auto* bytes = static_cast<const std::byte*>(values);
   const int64_t parts = meaning == Meaning::kComplex ? 2 : 1;
-  const int64_t size = (count < 0 ? 1 : count) * parts * element_bytes(type);
-  container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), {}, {bytes, bytes + size}};
+  attribute.value.assign(bytes, bytes + count * parts * element_bytes(type));
   attribute.element.meaning = meaning;
-  if (count >= 0) {
-    attribute.dims = {count};
-  }
   if (meaning == Meaning::kComplex) {
     attribute.dims.push_back(2);
   }
-  Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
+  session->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, std::string_view value) {

@@ -415,6 +415,8 @@ TEST_F(FileTest, AttributesOfEveryKindComeBack) {
   file.set_attribute("g", "three", three);
   file.set_attribute("g/dens", "words", words);
   file.set_attribute("g/dens", "none", std::vector<int>());
+  file.set_attribute("g/dens", "matrix", {3, 1}, three);
+  file.set_attribute("g/dens", "nothing", {2, 0}, std::vector<int>());
   file.commit();
   File reading = File::open(MPI_COMM_WORLD, path());
   EXPECT_EQ(reading.attribute<int>("/", "int"), 42);
@@ -429,6 +431,9 @@ TEST_F(FileTest, AttributesOfEveryKindComeBack) {
   EXPECT_EQ(reading.attribute<std::vector<int>>("g", "three"), (std::vector<int>{1, -2, 3}));
   EXPECT_EQ(reading.attribute<std::vector<std::string>>("g/dens", "words"), words);
   EXPECT_TRUE(reading.attribute<std::vector<int>>("g/dens", "none").empty());
+  EXPECT_EQ(reading.attribute<std::vector<double>>("g/dens", "matrix"), three);
+  EXPECT_EQ(reading.attributes("g/dens")[0].dims, (std::vector<int64_t>{3, 1}));
+  EXPECT_EQ(reading.attributes("g/dens")[2].dims, (std::vector<int64_t>{2, 0}));
   EXPECT_NE(error_of([&] { reading.attribute<int>("g", "three"); }, ErrorCode::kInvalidArgument), "");
   EXPECT_NE(error_of([&] { reading.attribute<int>("/", "string"); }, ErrorCode::kInvalidArgument), "");
   EXPECT_NE(error_of([&] { reading.attribute<std::string>("/", "int"); }, ErrorCode::kInvalidArgument), "");
@@ -442,6 +447,12 @@ TEST_F(FileTest, AttributesOfEveryKindComeBack) {
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0].type_name, "float64");
   EXPECT_EQ(list[0].dims, std::vector<int64_t>{3});
+  File refusing = File::create(MPI_COMM_WORLD, path());
+  const std::string why = error_of([&] { refusing.set_attribute("/", "matrix", {2, 2}, three); }, ErrorCode::kInvalidArgument);
+  EXPECT_NE(why.find("3 values don't have the shape {2, 2}"), std::string::npos) << why;
+  error_of([&] { refusing.commit(); }, ErrorCode::kInvalidArgument);
+  File classic = File::create(MPI_COMM_WORLD, path("a.nc"));
+  error_of([&] { classic.set_attribute("/", "matrix", {3, 1}, three); }, ErrorCode::kUnsupported);
 }
 
 }  // namespace

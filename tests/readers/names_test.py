@@ -187,6 +187,24 @@ def test_a_file_with_names_grows(work):
     verified(path)
 
 
+def test_attributes_are_arrays(work):
+    path = work / "arrays.h5"
+    matrix = np.arange(6, dtype=">i2").reshape(2, 3)
+    with stria.create(path) as f:
+        f.create_dataset("d", data=np.ones(3)).attrs["matrix"] = matrix
+        f.attrs["cube"] = np.arange(24.0).reshape(2, 3, 4)[:, ::-1]
+        f.attrs["none"] = np.zeros((2, 0), "f4")
+    verified(path)
+    with h5py.File(path) as f:
+        assert np.array_equal(f["d"].attrs["matrix"], matrix) and f["d"].attrs["matrix"].dtype == np.int16
+        assert np.array_equal(f.attrs["cube"], np.arange(24.0).reshape(2, 3, 4)[:, ::-1])
+        assert f.attrs["none"].shape == (2, 0)
+    with stria.open(path) as f:
+        assert f.attrs.types() == {"cube": "float64 (2, 3, 4)", "none": "float32 (2, 0)"}
+    with pytest.raises(stria.UnsupportedError, match="an array"), stria.create(work / "arrays.nc") as f:
+        f.attrs["matrix"] = matrix
+
+
 def test_attributes_of_every_kind(work):
     path = work / "kinds.h5"
     values = {

@@ -329,7 +329,7 @@ class Attributes:
         if array.dtype.kind in "US" or (array.dtype == object and all(isinstance(one, str) for one in array)):
             handle.set_strings(self._path, name, [str(one) for one in array], True)
             return
-        if array.ndim > 1:
+        if array.ndim > 1 and array.dtype.kind not in "iuf":
             raise UnsupportedError(f"attribute '{name}' of '{self._path}': a list has one dimension, not {array.ndim}")
         if array.dtype == bool:
             handle.set_booleans(self._path, name, [int(one) for one in array.reshape(-1)], array.ndim == 1)

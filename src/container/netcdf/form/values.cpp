@@ -35,6 +35,10 @@ Result<Attribute> attribute_of(const AttributeSpec& spec) {
   if (spec.element.kind != ElementSpec::Kind::kNumber) {
     return Status(ErrorCode::kUnsupported, what + " is neither numbers nor a string");
   }
+  if (spec.dims.size() > 1 && spec.element.meaning != Meaning::kComplex) {
+    return Status(ErrorCode::kUnsupported,
+                  what + " is an array; a classic netCDF file has attributes of one number or a list of numbers");
+  }
   attribute.type = type_of(spec.element.number);
   attribute.count = static_cast<int64_t>(spec.value.size()) / type_bytes(attribute.type);
   turn(attribute.type, attribute.bytes);
