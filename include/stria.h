@@ -107,8 +107,9 @@ const char* stria_version(void);
  * other readers compare), "chunk" (its lengths, with commas between), "dimensions"
  * (their names, with commas between, for xarray and other readers of netCDF), "meaning" (what other
  * programs take the numbers for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16;
- * "complex", of pairs along a last dimension of 2), "fill_value" (a number: what elements read as
- * that nobody puts); in netCDF "unlimited" (the first dimension is).
+ * "complex", of pairs along a last dimension of 2), "enumeration" (of integers, the names of their
+ * values: "NAME=INTEGER", with commas between), "fill_value" (a number: what elements read as that
+ * nobody puts); in netCDF "unlimited" (the first dimension is).
  * Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value. */
 int stria_options_new(stria_options** options);
@@ -219,6 +220,9 @@ const char* stria_dataset_meaning(const stria_dataset* dataset);
 /* Returns what its chunks pass, such as "shuffle deflate(1)"; "" where they pass nothing, or there
  * are none. Valid as long as the dataset. */
 const char* stria_dataset_filters(const stria_dataset* dataset);
+/* The names of its integers' values, "NAME=INTEGER", where they are an enumeration; else an empty
+ * list. Collective: no. */
+int stria_dataset_enumeration(const stria_dataset* dataset, stria_list** members);
 /* Returns the name of a dimension; "" where it has none, or there is no such dimension. In HDF5
  * files names are paths. Valid as long as the dataset. */
 const char* stria_dataset_dimension(const stria_dataset* dataset, int dimension);

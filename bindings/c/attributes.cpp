@@ -148,7 +148,8 @@ int stria_set_numbers(stria_file* file, const char* object, const char* name, in
 int stria_set_array(stria_file* file, const char* object, const char* name, int element, int rank, const int64_t* dims,
                     const void* values) {
   return define(file, [&](stria::File& of) {
-    const std::vector<int64_t> shape = rank < 1 ? std::vector<int64_t>() : std::vector<int64_t>(&given(dims, "dims"), dims + rank);
+    const std::vector<int64_t> shape =
+        rank < 1 ? std::vector<int64_t>() : std::vector<int64_t>(&given(dims, "dims"), dims + rank);
     int64_t count = 1;
     for (const int64_t length : shape) {
       require_count(length);

@@ -73,6 +73,21 @@ Meaning meaning(const std::string& name, const std::string& value) {
   return named<Meaning>(kMeanings, name, value, "number, bool, half or complex");
 }
 
+// The last = is the one before the value.
+std::vector<NamedNumber> members(const std::string& name, const std::string& value) {
+  std::vector<NamedNumber> list;
+  for (const std::string& word : words(value)) {
+    const size_t equals = std::min(word.rfind('='), word.size());
+    const char* const end = word.data() + word.size();
+    NamedNumber& member = list.emplace_back(NamedNumber{word.substr(0, equals), 0});
+    const char* const begin = word.data() + std::min(equals + 1, word.size());
+    if (const auto [rest, error] = std::from_chars(begin, end, member.value); error != std::errc() || rest != end) {
+      refuse("option '" + name + "' is '" + value + "'; use NAME=INTEGER, with commas between");
+    }
+  }
+  return list;
+}
+
 Filters filters(const std::string& name, const std::string& value) {
   const bool is_switch = value == "true" || value == "1" || value == "false" || value == "0";
   if (!is_switch) {
@@ -111,7 +126,7 @@ bool is_of_another_call(const std::string& name, std::initializer_list<std::stri
 
 bool is_of_a_dataset(const std::string& name) {
   return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning",
-                                   "unlimited", "fill_value", "shuffle", "fletcher32"});
+                                   "unlimited", "fill_value", "shuffle", "fletcher32", "enumeration"});
 }
 
 }  // namespace
@@ -199,6 +214,8 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.filters.fletcher32 = truth(name, value);
     } else if (name == "shuffle") {
       result.filters.shuffle = truth(name, value);
+    } else if (name == "enumeration") {
+      result.enumeration = members(name, value);
     } else if (name == "chunk") {
       result.chunk = numbers(name, value);
     } else if (name == "dimensions") {

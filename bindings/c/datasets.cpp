@@ -213,6 +213,16 @@ const char* stria_dataset_filters(const stria_dataset* dataset) {
   return dataset == nullptr ? "" : dataset->filters.c_str();
 }
 
+int stria_dataset_enumeration(const stria_dataset* dataset, stria_list** members) {
+  return guarded([&] {
+    std::vector<std::string> list;
+    for (const stria::NamedNumber& member : given(dataset, "dataset").dataset.enumeration()) {
+      list.push_back(member.name + "=" + std::to_string(member.value));
+    }
+    given(members, "members") = stria::c::new_list(std::move(list));
+  });
+}
+
 const char* stria_dataset_dimension(const stria_dataset* dataset, int dimension) {
   const bool is_there = dataset != nullptr && dimension >= 0 && static_cast<size_t>(dimension) < dataset->dimensions.size();
   return is_there ? dataset->dimensions[static_cast<size_t>(dimension)].c_str() : "";

@@ -43,6 +43,11 @@ static void check_series(const stria_dataset* dataset) {
   CHECK(chunk[0] == 4 && chunk[1] == COLUMNS);
   CHECK_OK(stria_dataset_fill_value(dataset, &value, &given));
   CHECK(given == 1 && value == -9);
+  stria_list* members;
+  CHECK_OK(stria_dataset_enumeration(dataset, &members));
+  CHECK(stria_list_size(members) == 2 && strcmp(stria_list_at(members, 0), "UNSET=-9") == 0);
+  CHECK(strcmp(stria_list_at(members, 1), "a=b=1") == 0);
+  stria_list_free(members);
 }
 
 static void check_plain(const stria_dataset* dataset) {
@@ -57,8 +62,12 @@ static void check_plain(const stria_dataset* dataset) {
 
 static void write_series(stria_file* file) {
   const int64_t dims[] = {STRIA_UNLIMITED, COLUMNS};
-  stria_options* options = options_of(
-      (const char*[][2]){{"dimensions", "time,x"}, {"chunk", "4,32"}, {"fill_value", "-9"}, {"big_endian", "true"}, {NULL, NULL}});
+  stria_options* options = options_of((const char*[][2]){{"dimensions", "time,x"},
+                                                         {"chunk", "4,32"},
+                                                         {"fill_value", "-9"},
+                                                         {"big_endian", "true"},
+                                                         {"enumeration", "UNSET=-9,a=b=1"},
+                                                         {NULL, NULL}});
   stria_dataset* dataset;
   CHECK_OK(stria_create_dataset(file, "series", STRIA_INT32, 2, dims, options, &dataset));
   stria_options_free(options);

@@ -408,7 +408,7 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   for (int i = 0; i < value->rank; ++i) {
     dims_c[value->rank - 1 - i] = value->dim[i].extent;
   }
-  const int code = is_complex(value) ? stria_set_complex(file, object, name, element, count, count < 0 ? NULL : packed)
+  const int code = is_complex(value)  ? stria_set_complex(file, object, name, element, count, count < 0 ? NULL : packed)
                    : value->rank == 1 ? stria_set_numbers(file, object, name, element, count, packed)
                                       : stria_set_array(file, object, name, element, value->rank, dims_c, packed);
   free(packed);

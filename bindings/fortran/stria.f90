@@ -152,6 +152,9 @@ module stria
     procedure :: meaning => dataset_meaning
     ! filters(): what its chunks pass, such as "shuffle deflate(1)"; "" where there is nothing.
     procedure :: filters => dataset_filters
+    ! enumeration(members [, ierr]): the names of its integers' values, an allocatable list of
+    ! "NAME=INTEGER"; none where they are no enumeration.
+    procedure :: enumeration => dataset_enumeration
     ! dimension(i): the name of its dimension i; "" where it has none.
     procedure :: dimension => dataset_dimension
     ! chunk(): the lengths of its chunks, an integer(c_int64_t) for each dimension; 0 where it has

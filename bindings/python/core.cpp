@@ -90,6 +90,7 @@ struct Dataset {
   int element = 0;
   std::string type_name;
   std::string filters;
+  std::vector<std::string> enumeration;  // "NAME=INTEGER"
   std::vector<std::string> dimensions;
   Sizes chunk;
   bool can_grow = false;
@@ -127,11 +128,18 @@ class File {
   }
 
   Dataset describe(stria_dataset* handle) const {
-    Dataset dataset{handle, Sizes(static_cast<size_t>(stria_dataset_rank(handle))), stria_dataset_element(handle),
-                    stria_dataset_type_name(handle), stria_dataset_filters(handle), {}, {}};
+    Dataset dataset{handle,
+                    Sizes(static_cast<size_t>(stria_dataset_rank(handle))),
+                    stria_dataset_element(handle),
+                    stria_dataset_type_name(handle),
+                    stria_dataset_filters(handle),
+                    {},
+                    {},
+                    {}};
     check(stria_dataset_dims(handle, dataset.dims.data()));
     dataset.chunk.resize(dataset.dims.size());
     check(stria_dataset_chunk(handle, dataset.chunk.data()));
+    dataset.enumeration = listed([&](stria_list** out) { return stria_dataset_enumeration(handle, out); });
     dataset.can_grow = stria_dataset_can_grow(handle) != 0;
     for (int i = 0; i < static_cast<int>(dataset.dims.size()); ++i) {
       dataset.dimensions.emplace_back(stria_dataset_dimension(handle, i));
@@ -507,6 +515,7 @@ void define_classes(nb::module_& module) {
       .def_ro("element", &Dataset::element)
       .def_ro("type_name", &Dataset::type_name)
       .def_ro("filters", &Dataset::filters)
+      .def_ro("enumeration", &Dataset::enumeration)
       .def_ro("dimensions", &Dataset::dimensions)
       .def_ro("chunk", &Dataset::chunk)
       .def_ro("can_grow", &Dataset::can_grow);

@@ -27,6 +27,8 @@ class Dataset {
   ElementType element() const;  ///< of numbers
   Meaning meaning() const;      ///< of numbers
   const std::vector<int64_t>& dims() const;
+  /// The names of integers' values, where they are an enumeration; else none. Collective: no.
+  std::vector<NamedNumber> enumeration() const;
   /// The name of each dimension, "" for one without; empty where none has one. In HDF5 files names
   /// are paths. Collective: no.
   std::vector<std::string> dimensions() const;

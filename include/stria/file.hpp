@@ -109,6 +109,11 @@ struct DatasetOptions {
   std::vector<std::string> dimensions{};
   /// What other programs take the numbers for. See Meaning.
   Meaning meaning = Meaning::kNumber;
+  /// Names of the values of integers, an enumeration of HDF5: h5py's enum_dtype. Numbers are put and
+  /// got as ever, also those that have no name. kInvalidArgument for a name that is empty or comes
+  /// twice, a value that comes twice or that the type can't hold, and other types; kUnsupported in
+  /// netCDF files.
+  std::vector<NamedNumber> enumeration{};
   /// netCDF: the first dimension is the unlimited one, of which a file has one at most. All such
   /// datasets have as many rows (records), which other programs may add to, and are defined before
   /// the first flush().
@@ -258,7 +263,8 @@ class File {
   /// Makes a dataset of records, of which every rank puts its own: Dataset::put() and get() take
   /// memory of records(). In the file a record has its columns one behind the other, in the order
   /// given, and its bytes as they are in memory; h5py and C's libhdf5 see a compound type. Options
-  /// for numbers alone throw kUnsupported: value_range, big_endian, meaning, fill_value. Other
+  /// for numbers alone throw kUnsupported: value_range, big_endian, meaning, enumeration, fill_value.
+  /// Other
   /// records in a file are got likewise, by the columns of columns(). Collective: as
   /// create_dataset().
   Dataset create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,

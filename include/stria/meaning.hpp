@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace stria {
 
@@ -13,6 +14,13 @@ enum class Meaning : uint8_t {
   /// Pairs of kFloat32 or of kFloat64: the last dimension, of length 2, has the real and the
   /// imaginary part. Other programs see complex numbers, without that dimension.
   kComplex,
+};
+
+/// A name of a number: a member of an enumeration.
+struct NamedNumber {
+  std::string name;
+  int64_t value = 0;  ///< of a kUint64, its bits
+  bool operator==(const NamedNumber&) const = default;
 };
 
 }  // namespace stria

@@ -17,6 +17,11 @@ constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 }  // namespace
 
+bool ElementSpec::is_integer() const {
+  return kind == Kind::kNumber && meaning == Meaning::kNumber && number != ElementType::kByte &&
+         number != ElementType::kFloat32 && number != ElementType::kFloat64;
+}
+
 bool ElementSpec::is_swapped() const {
   return kind == Kind::kNumber && bytes > 1 && big_endian != (std::endian::native == std::endian::big);
 }

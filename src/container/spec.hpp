@@ -28,6 +28,7 @@ struct ElementSpec {
   ElementType number = ElementType::kFloat64;  ///< kNumber
   bool big_endian = false;                     ///< kNumber: byte order in the file
   Meaning meaning = Meaning::kNumber;          ///< kNumber: what the file declares it as
+  std::vector<NamedNumber> enumeration{};      ///< kNumber, an integer: names of its values
   /// Size of one element in the file and in the buffers passed with it.
   int64_t bytes = 8;
   /// kString: of fixed length, padded with blanks; otherwise with NULs.
@@ -38,6 +39,7 @@ struct ElementSpec {
   /// kString: declared as UTF-8 instead of ASCII; the writer finds this out by itself.
   bool utf8 = false;
 
+  bool is_integer() const;
   /// Whether a number has its bytes in the other order than the machine's.
   bool is_swapped() const;
 

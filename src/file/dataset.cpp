@@ -66,6 +66,10 @@ const std::vector<int64_t>& Dataset::dims() const {
   return live(session_)->dataset(index_).spec.dims;
 }
 
+std::vector<NamedNumber> Dataset::enumeration() const {
+  return live(session_)->dataset(index_).spec.element.enumeration;
+}
+
 std::vector<std::string> Dataset::dimensions() const {
   return live(session_)->dataset(index_).dimension_names();
 }

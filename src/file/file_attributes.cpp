@@ -71,8 +71,8 @@ void File::set_array(const std::string& object, const std::string& name, Element
   container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), dims, {}};
   const auto shape_bytes = container::dataset_bytes({.path = name, .element = attribute.element, .dims = dims});
   if (!shape_bytes.ok() || *shape_bytes != count * attribute.element.bytes) {
-    const std::string what = fmt::format("set_attribute('{}', '{}'): {} values don't have the shape {{{}}}", object, name, count,
-                                         fmt::join(dims, ", "));
+    const std::string what = fmt::format("set_attribute('{}', '{}'): {} values don't have the shape {{{}}}", object, name,
+                                         count, fmt::join(dims, ", "));
     session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
   }
   const auto* bytes = static_cast<const std::byte*>(values);

@@ -455,5 +455,38 @@ TEST_F(FileTest, AttributesOfEveryKindComeBack) {
   error_of([&] { classic.set_attribute("/", "matrix", {3, 1}, three); }, ErrorCode::kUnsupported);
 }
 
+TEST_F(FileTest, EnumerationsComeBack) {
+  const std::vector<NamedNumber> phases = {{"SOLID", -1}, {"LIQUID", 0}, {"GAS", 300}};
+  File file = File::create(MPI_COMM_WORLD, path());
+  const std::vector<int> mine = {300, -1};
+  file.create_dataset("big", ElementType::kInt16, {ranks_, 2}, {.big_endian = true, .enumeration = phases})
+      .put({{rank_, 0}, {1, 2}}, mine);
+  file.create_dataset("chunked", ElementType::kInt64, {kUnlimited}, {.filters = Filters::compress(), .enumeration = phases});
+  file.create_dataset("plain", ElementType::kInt16, {2});
+  EXPECT_EQ(file.dataset("big").enumeration(), phases);
+  file.commit();
+  File reading = File::open(MPI_COMM_WORLD, path());
+  EXPECT_EQ(reading.dataset("big").enumeration(), phases);
+  EXPECT_EQ(reading.dataset("big").type_name(), "int16 big-endian");
+  EXPECT_EQ(reading.dataset("chunked").enumeration(), phases);
+  EXPECT_TRUE(reading.dataset("plain").enumeration().empty());
+  EXPECT_EQ(reading.dataset("big").read<int>({{ranks_ - 1, 0}, {1, 2}}), mine);
+  const auto refuse = [this](ErrorCode code, ElementType element, const DatasetOptions& options, const std::string& why) {
+    File refusing = File::create(MPI_COMM_WORLD, path());
+    const std::string text = error_of([&] { refusing.create_dataset("x", element, {4}, options); }, code);
+    EXPECT_NE(text.find(why), std::string::npos) << text;
+    error_of([&] { refusing.commit(); }, code);
+  };
+  refuse(ErrorCode::kInvalidArgument, ElementType::kFloat32, {.enumeration = {{"A", 1}}}, "only integers");
+  refuse(ErrorCode::kInvalidArgument, ElementType::kUint8, {.meaning = Meaning::kBoolean, .enumeration = {{"A", 1}}},
+         "only integers");
+  refuse(ErrorCode::kInvalidArgument, ElementType::kUint8, {.enumeration = {{"A", 256}}}, "'A' is 256");
+  refuse(ErrorCode::kInvalidArgument, ElementType::kUint8, {.enumeration = {{"A", -1}}}, "'A' is -1");
+  refuse(ErrorCode::kInvalidArgument, ElementType::kInt8, {.enumeration = {{"A", 1}, {"B", 1}}}, "comes twice");
+  refuse(ErrorCode::kInvalidArgument, ElementType::kInt8, {.enumeration = {{"A", 1}, {"A", 2}}}, "comes twice");
+  File classic = File::create(MPI_COMM_WORLD, path("a.nc"));
+  error_of([&] { classic.create_dataset("x", ElementType::kInt8, {4}, {.enumeration = phases}); }, ErrorCode::kUnsupported);
+}
+
 }  // namespace
 }  // namespace stria

@@ -187,6 +187,30 @@ def test_a_file_with_names_grows(work):
     verified(path)
 
 
+def test_enumerations(work):
+    path = work / "enum.h5"
+    phases = {"SOLID": 1, "LIQUID": 2, "A=B": 250}
+    values = np.array([1, 250, 7, 2], "u1")
+    with stria.create(path) as f:
+        f.create_dataset("phase", data=values.astype(h5py.enum_dtype(phases, "u1")))
+        f.create_dataset("wide", (None,), h5py.enum_dtype({"MIN": -(2**40), "ZERO": 0}, ">i8"), compress=True)
+        f.append_rows("wide", np.array([0, -(2**40)]))
+    verified(path)
+    with h5py.File(path, "r+") as f:
+        assert h5py.check_enum_dtype(f["phase"].dtype) == phases and np.array_equal(f["phase"], values)
+        assert h5py.check_enum_dtype(f["wide"].dtype) == {"MIN": -(2**40), "ZERO": 0} and f["wide"][1] == -(2**40)
+        f.create_dataset("theirs", (2,), h5py.enum_dtype({"UP": 2, "DOWN": -2}, "i4"))
+    with stria.open(path) as f:
+        assert h5py.check_enum_dtype(f["phase"].dtype) == phases and f["phase"].dtype == np.uint8
+        assert h5py.check_enum_dtype(f["phase"][1:].dtype) == phases and np.array_equal(f["phase"][...], values)
+        assert h5py.check_enum_dtype(f["wide"].dtype) == {"MIN": -(2**40), "ZERO": 0}
+        assert h5py.check_enum_dtype(f["theirs"].dtype) == {"UP": 2, "DOWN": -2}
+    assert "enumeration (DOWN=-2, UP=2)" in run("inspect", path).succeeded().stdout
+    with stria.append(path) as f:
+        assert h5py.check_enum_dtype(f.append_rows("wide", [0]).dtype) == {"MIN": -(2**40), "ZERO": 0}
+    tools_read(path, work / "again.h5")
+
+
 def test_attributes_are_arrays(work):
     path = work / "arrays.h5"
     matrix = np.arange(6, dtype=">i2").reshape(2, 3)

@@ -103,11 +103,20 @@ json without_dimensions(json attributes) {
   return kept;
 }
 
+json enumeration_json(const Dataset& dataset) {
+  json members = json::object();
+  for (const NamedNumber& member : dataset.enumeration()) {
+    members[member.name] = member.value;
+  }
+  return members;
+}
+
 json dataset_json(File& file, const std::string& path) {
   Dataset dataset = file.dataset(path);
   return {{"path", path},
           {"type", dataset.type_name()},
           {"shape", dataset.dims()},
+          {"enumeration", enumeration_json(dataset)},
           {"dimensions", dataset.dimensions()},
           {"grows", dataset.can_grow()},
           {"chunk", dataset.chunk()},
@@ -240,10 +249,15 @@ std::string storage_text(const json& dataset) {
   return text;
 }
 
-// The names of its dimensions, where it has some.
-std::string dimensions_text(const json& dataset) {
+// The names of its dimensions and values, where it has some.
+std::string names_text(const json& dataset) {
   const auto names = dataset["dimensions"].get<std::vector<std::string>>();
-  return names.empty() ? "" : fmt::format("    dimensions ({})\n", fmt::join(names, ", "));
+  std::string text = names.empty() ? "" : fmt::format("    dimensions ({})\n", fmt::join(names, ", "));
+  std::vector<std::string> members;
+  for (const auto& [name, value] : dataset["enumeration"].items()) {
+    members.push_back(fmt::format("{}={}", name, value.get<int64_t>()));
+  }
+  return text + (members.empty() ? "" : fmt::format("    enumeration ({})\n", fmt::join(members, ", ")));
 }
 
 std::string datasets_text(const json& datasets) {
@@ -263,7 +277,7 @@ std::string datasets_text(const json& datasets) {
   std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>12}\n", "MB");
   for (size_t i = 0; i < rows.size(); ++i) {
     text += fmt::format("{}{:>12.3f}{}\n{}{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6,
-                        storage_text(datasets[i]), dimensions_text(datasets[i]), attributes_text(datasets[i]["attributes"]));
+                        storage_text(datasets[i]), names_text(datasets[i]), attributes_text(datasets[i]["attributes"]));
   }
   return text;
 }

@@ -63,6 +63,9 @@ class Dataset:
         self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
         if self._has_records:
             self._dtype = file._records.get(path.strip("/"))
+        if handle.enumeration:
+            pairs = (member.rpartition("=") for member in handle.enumeration)
+            self._dtype = np.dtype(self._dtype, metadata={"enum": {key: int(value) for key, _, value in pairs}})
         if kind.startswith("string"):
             self._dtype = np.dtype(f"S{kind[len('string[') : -1]}")
         # For the library a complex number is a pair, along one dimension more.
@@ -451,7 +454,8 @@ class File:
         unlimited: bool = False,
         fill_value: Any = None,
     ) -> Dataset:
-        """Makes a dataset of numbers; a byte order in `dtype` is that of the file. `compress`
+        """Makes a dataset of numbers; a byte order in `dtype` is that of the file, and h5py's
+        enum_dtype() makes an enumeration. `compress`
         shuffles and deflates its chunks; "zstd": that in place of deflate; "scale_offset": integers
         in as few bits as they need; "zfp_absolute:BOUND", "zfp_relative:BOUND": lossy, no number
         differs by more (relative: times its chunk's greatest); "zfp_reversible"; "zfp_rate:BITS":
@@ -478,6 +482,10 @@ class File:
             options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])
         if dimensions is not None:
             options["dimensions"] = ",".join(dimensions)
+        if names := (np.dtype(dtype).metadata or {}).get("enum"):
+            if any("," in name for name in names):
+                raise UnsupportedError(f"'{path}': a name of an enumeration has no comma")
+            options["enumeration"] = ",".join(f"{name}={int(value)}" for name, value in names.items())
         if unlimited:
             options["unlimited"] = "true"
         if fill_value is not None:

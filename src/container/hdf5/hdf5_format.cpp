@@ -38,7 +38,7 @@ class InOrder : public Layout {
 
  private:
   static Status check_meaning(const DatasetSpec& spec) {
-    if (spec.element.meaning == Meaning::kNumber) {
+    if (spec.element.meaning == Meaning::kNumber && spec.element.enumeration.empty()) {
       return Status();
     }
     DatasetSpec stored = spec;

@@ -19,8 +19,8 @@ struct DatasetEntry {
   /// Of the raw data; -1: none yet, or not in one piece. Of a new dataset in chunks: of all of
   /// them, once they are packed.
   int64_t data_offset = -1;
-  int64_t stored_bytes = 0;  ///< of all chunks of a new dataset
-  std::string filters;       ///< what chunks pass, in words
+  int64_t stored_bytes = 0;    ///< of all chunks of a new dataset
+  std::string filters;         ///< what chunks pass, in words
   std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
   bool is_scale = false;       ///< it holds the coordinates of the dimension of its name
   bool value_range = false;

@@ -26,6 +26,9 @@ uint64_t hash_of(const container::ElementSpec& element) {
   uint64_t hash = static_cast<uint64_t>(element.kind) * 64 + static_cast<uint64_t>(element.number);
   hash = combine_hashes(hash, static_cast<uint64_t>(element.bytes) * 2 + (element.big_endian ? 1 : 0));
   hash = combine_hashes(hash, static_cast<uint64_t>(element.meaning));
+  for (const NamedNumber& member : element.enumeration) {
+    hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.value));
+  }
   for (const auto& member : element.members) {
     hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.offset_bytes));
     hash = combine_hashes(hash, hash_of(member.element));
@@ -86,6 +89,14 @@ std::string text_of(const container::ElementSpec& element, std::span<const std::
   return fmt::format("{} bytes of hash {:016x}", value.size(), hash_bytes(value));
 }
 
+std::string text_of_enumeration(const container::ElementSpec& element) {
+  std::string text;
+  for (const NamedNumber& member : element.enumeration) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", member.name, member.value);
+  }
+  return text.empty() ? "none" : text;
+}
+
 std::string text_of_fill_value(const container::DatasetSpec& spec) {
   std::string text = spec.fill_value.empty() ? "zero" : "of bytes";
   for (const std::byte byte : spec.fill_value) {
@@ -105,6 +116,7 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
            {"the chunks", spec.chunking ? text_of(spec.chunking->dims) : "none"},
            {"the filters", spec.chunking ? container::filter_text(spec.chunking->filters) : "none"},
            {"the dimensions", fmt::format("{}", fmt::join(spec.dimension_names, ", "))},
+           {"the enumeration", text_of_enumeration(spec.element)},
            {"the fill value", text_of_fill_value(spec)},
            {"unlimited", spec.unlimited ? "true" : "false"}}};
 }
@@ -120,6 +132,7 @@ Status check_records(const container::DatasetSpec& spec, const DatasetOptions& o
   const char* asked = options.value_range                   ? "value_range"
                       : options.big_endian                  ? "big_endian"
                       : options.meaning != Meaning::kNumber ? "meaning"
+                      : !options.enumeration.empty()        ? "enumeration"
                       : options.fill_value.is_given         ? "fill_value"
                                                             : nullptr;
   return asked == nullptr ? Status()
@@ -204,6 +217,9 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   entry.spec = given;
   entry.spec.element.big_endian = options.big_endian;
   entry.spec.element.meaning = options.meaning;
+  if (!options.enumeration.empty()) {
+    entry.spec.element.enumeration = options.enumeration;
+  }
   if (!entry.spec.dims.empty() && entry.spec.dims[0] == kUnlimited) {
     entry.spec.dims[0] = 0;
     entry.spec.extendable = true;

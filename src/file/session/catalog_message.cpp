@@ -17,6 +17,11 @@ void encode_element(const container::ElementSpec& element, FieldWriter& fields) 
   fields.number(element.big_endian ? 1 : 0);
   fields.number(static_cast<int64_t>(element.meaning));
   fields.number(element.bytes);
+  fields.number(static_cast<int64_t>(element.enumeration.size()));
+  for (const NamedNumber& member : element.enumeration) {
+    fields.text(member.name);
+    fields.number(member.value);
+  }
   fields.number(static_cast<int64_t>(element.members.size()));
   for (const auto& member : element.members) {
     fields.text(member.name);
@@ -31,6 +36,11 @@ void decode_element(FieldReader& fields, container::ElementSpec& element) {
   element.big_endian = fields.number() != 0;
   element.meaning = static_cast<Meaning>(fields.number());
   element.bytes = fields.number();
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    NamedNumber& member = element.enumeration.emplace_back();
+    member.name = fields.text();
+    member.value = fields.number();
+  }
   for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
     container::ElementSpec::Member& member = element.members.emplace_back();
     member.name = fields.text();

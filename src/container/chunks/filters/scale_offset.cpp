@@ -212,9 +212,7 @@ Status corrupted(const char* what) {
 }  // namespace
 
 bool takes_scale_offset(const ElementSpec& element) {
-  return element.kind == ElementSpec::Kind::kNumber && element.meaning == Meaning::kNumber &&
-         element.number != ElementType::kByte && element.number != ElementType::kFloat32 &&
-         element.number != ElementType::kFloat64;
+  return element.is_integer() && element.enumeration.empty();  // libhdf5 takes it for integers alone
 }
 
 std::vector<uint32_t> scale_offset_values(const DatasetSpec& spec) {

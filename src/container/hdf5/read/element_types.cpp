@@ -1,8 +1,10 @@
 #include "container/hdf5/read/element_types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
+#include <span>
 
 namespace stria::container::h5 {
 
@@ -108,6 +110,38 @@ ElementSpec describe_boolean() {
 
 Result<ElementSpec> describe(hid_t type, int depth);
 
+/// An integer of an enumeration, as the file has it.
+int64_t member_value(const ElementSpec& base, std::span<const std::byte> bytes) {
+  uint64_t bits = 0;
+  for (size_t i = bytes.size(); i-- > 0;) {
+    bits = bits << 8 | static_cast<uint64_t>(bytes[base.big_endian ? bytes.size() - 1 - i : i]);
+  }
+  const auto unused = static_cast<int>(64 - 8 * bytes.size());
+  const bool has_sign = base.number == ElementType::kInt8 || base.number == ElementType::kInt16 ||
+                        base.number == ElementType::kInt32 || base.number == ElementType::kInt64;
+  const auto value = static_cast<int64_t>(bits << unused);
+  return has_sign ? value >> unused : static_cast<int64_t>(bits);
+}
+
+Result<ElementSpec> describe_enumeration(hid_t type, int depth) {
+  const Id base(H5Tget_super(type));
+  const int count = H5Tget_nmembers(type);
+  if (!base.valid() || count < 0) {
+    return last_error(ErrorCode::kCorrupted, "an enumeration can't be read");
+  }
+  STRIA_ASSIGN_OR_RETURN(ElementSpec element, describe(base.get(), depth + 1));
+  for (unsigned index = 0; element.is_integer() && index < static_cast<unsigned>(count); ++index) {
+    std::array<std::byte, 8> value{};
+    const LibraryText name(H5Tget_member_name(type, index));
+    if (name == nullptr || H5Tget_member_value(type, index, value.data()) < 0) {
+      return last_error(ErrorCode::kCorrupted, "a member of an enumeration can't be read");
+    }
+    element.enumeration.push_back(
+        {name.get(), member_value(element, std::span(value).first(static_cast<size_t>(element.bytes)))});
+  }
+  return element;
+}
+
 Result<ElementSpec> describe_compound(hid_t type, size_t bytes, int depth) {
   const int count = H5Tget_nmembers(type);
   if (count < 0) {
@@ -154,13 +188,8 @@ Result<ElementSpec> describe(hid_t type, int depth) {
     case H5T_REFERENCE:
       return H5Tequal(type, H5T_STD_REF_OBJ) > 0 ? ElementSpec::of_reference(static_cast<int64_t>(bytes))
                                                  : other(static_cast<int64_t>(bytes));
-    case H5T_ENUM: {
-      if (is_boolean(type, bytes)) {
-        return describe_boolean();
-      }
-      const Id base(H5Tget_super(type));
-      return base.valid() ? describe(base.get(), depth + 1) : Result<ElementSpec>(other(static_cast<int64_t>(bytes)));
-    }
+    case H5T_ENUM:
+      return is_boolean(type, bytes) ? describe_boolean() : describe_enumeration(type, depth);
     case H5T_OPAQUE:
       return bytes == 1 ? ElementSpec::of_number(ElementType::kByte) : other(static_cast<int64_t>(bytes));
     default:

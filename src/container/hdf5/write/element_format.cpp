@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,57 @@ void encode_float(Encoder& message, int64_t bytes, int64_t order) {
   head(message, 1, 1, (bits - 1) << 8 | kLeadingOneImplied | order, bytes);
   message.number(0, 2).number(bits, 2).number(mantissa_bits, 1).number(exponent_bits, 1).number(0, 1).number(mantissa_bits, 1);
   message.number((int64_t{1} << (exponent_bits - 1)) - 1, 4);
+}
+
+bool has_sign(ElementType number) {
+  return number == ElementType::kInt8 || number == ElementType::kInt16 || number == ElementType::kInt32 ||
+         number == ElementType::kInt64;
+}
+
+bool holds(const ElementSpec& element, int64_t value) {
+  const int64_t bits = 8 * element.bytes;
+  if (bits == 64) {
+    return true;  // unsigned ones are given by their bits
+  }
+  const int64_t end = int64_t{1} << (has_sign(element.number) ? bits - 1 : bits);
+  return value < end && value >= (has_sign(element.number) ? -end : 0);
+}
+
+Status check_enumeration(const ElementSpec& element) {
+  const auto invalid = [](const std::string& why) { return Status(ErrorCode::kInvalidArgument, "an enumeration: " + why); };
+  if (!element.is_integer()) {
+    return invalid("only integers have one");
+  }
+  if (element.enumeration.size() > kMembersMax) {
+    return invalid("it has more than 65,535 names");
+  }
+  std::set<std::string> names;
+  std::set<int64_t> values;
+  for (const NamedNumber& member : element.enumeration) {
+    if (member.name.empty() || member.name.find('\0') != std::string::npos || !names.insert(member.name).second) {
+      return invalid("the name '" + member.name + "' is empty, or comes twice");
+    }
+    if (!holds(element, member.value) || !values.insert(member.value).second) {
+      return invalid("'" + member.name + "' is " + std::to_string(member.value) + ", which comes twice, or isn't " +
+                     element_type_name(element.number));
+    }
+  }
+  return Status();
+}
+
+Status encode_enumeration(const ElementSpec& element, int64_t order, Encoder& message) {
+  STRIA_RETURN_IF_ERROR(check_enumeration(element));
+  head(message, 8, 3, static_cast<int64_t>(element.enumeration.size()), element.bytes);
+  encode_integer(message, element.bytes, has_sign(element.number), order);
+  for (const NamedNumber& member : element.enumeration) {
+    message.text(member.name).zeros(1);
+  }
+  for (const NamedNumber& member : element.enumeration) {
+    for (int64_t i = 0; i < element.bytes; ++i) {
+      message.number(member.value >> 8 * (order == 1 ? element.bytes - 1 - i : i) & 0xff, 1);
+    }
+  }
+  return Status();
 }
 
 // As h5py has them: an enumeration of int8.
@@ -81,6 +133,9 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
     encode_float(message, element.bytes, order);
     return Status();
   }
+  if (!element.enumeration.empty()) {
+    return encode_enumeration(element, order, message);
+  }
   switch (element.number) {
     case ElementType::kByte:
       head(message, 5, 1, 0, 1);  // opaque, with an empty tag
@@ -89,17 +144,8 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
     case ElementType::kFloat64:
       encode_float(message, element.bytes, order);
       break;
-    case ElementType::kInt8:
-    case ElementType::kInt16:
-    case ElementType::kInt32:
-    case ElementType::kInt64:
-      encode_integer(message, element.bytes, true, order);
-      break;
-    case ElementType::kUint8:
-    case ElementType::kUint16:
-    case ElementType::kUint32:
-    case ElementType::kUint64:
-      encode_integer(message, element.bytes, false, order);
+    default:
+      encode_integer(message, element.bytes, has_sign(element.number), order);
       break;
   }
   return Status();

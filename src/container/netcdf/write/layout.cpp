@@ -63,6 +63,9 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
     return refused(ErrorCode::kUnsupported,
                    "a classic netCDF file has no complex numbers, and none of half precision; use HDF5");
   }
+  if (!spec.element.enumeration.empty()) {
+    return refused(ErrorCode::kUnsupported, "a classic netCDF file has no enumerations; use HDF5");
+  }
   if (spec.extendable) {
     return refused(ErrorCode::kUnsupported,
                    "a classic netCDF file doesn't grow by rows; use HDF5, or "
