@@ -54,18 +54,19 @@ inline Options options_of(const Names& names) {
   return owned;
 }
 
-/// A collective call. Other threads of Python needn't wait for it.
+/// A call that may wait, for other ranks or for storage. Other threads of Python go on meanwhile:
+/// the one that the other ranks wait for may be among them.
 template <typename Call>
 void released(Call&& call) {
   nanobind::gil_scoped_release release;
   check(call());
 }
 
-/// The strings that `call` gives.
+/// The strings that `call` gives, which may wait.
 template <typename Call>
 std::vector<std::string> listed(Call&& call) {
   stria_list* list = nullptr;
-  check(call(&list));
+  released([&] { return call(&list); });
   return strings_of(List(list).get());
 }
 

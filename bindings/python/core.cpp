@@ -293,25 +293,28 @@ void set_references(File& file, const std::string& object, const std::string& na
 
 std::vector<double> get_complex(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
-  check(stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count));
+  released([&] { return stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count); });
   std::vector<double> parts(2 * static_cast<size_t>(count));
-  check(stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, parts.data(), &count));
+  released(
+      [&] { return stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, parts.data(), &count); });
   return parts;
 }
 
 std::vector<double> get_floats(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
-  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count));
+  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count); });
   std::vector<double> values(static_cast<size_t>(count));
-  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, values.data(), &count));
+  released(
+      [&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, values.data(), &count); });
   return values;
 }
 
 std::vector<int64_t> get_integers(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
-  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, 0, nullptr, &count));
+  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, 0, nullptr, &count); });
   std::vector<int64_t> values(static_cast<size_t>(count));
-  check(stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, count, values.data(), &count));
+  released(
+      [&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, count, values.data(), &count); });
   return values;
 }
 
@@ -321,15 +324,11 @@ void create_table(File& file, const std::string& path, const std::vector<stria::
 }
 
 stria::python::TableContent read_columns(File& file, const std::string& path) {
-  stria::python::TableContent content;
-  check(stria::python::read_columns(file.get(), path, &content));
-  return content;
+  return stria::python::read_columns(file.get(), path);
 }
 
 stria::python::TableContent read_table(File& file, const std::string& path) {
-  stria::python::TableContent content;
-  check(stria::python::read_table(file.get(), path, &content));
-  return content;
+  return stria::python::read_table(file.get(), path);
 }
 
 std::pair<std::vector<std::tuple<std::string, int64_t, int64_t>>, std::vector<std::string>> verify(
@@ -433,7 +432,7 @@ void define_data(nb::class_<File>& type) {
            [](File& file, Dataset& dataset) {
              static_cast<void>(file.get());
              int64_t bytes = 0;
-             check(stria_dataset_bytes(dataset.handle, nullptr, &bytes));
+             released([&] { return stria_dataset_bytes(dataset.handle, nullptr, &bytes); });
              return bytes;
            })
       // The bytes of a number; None where there is none.

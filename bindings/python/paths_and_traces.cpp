@@ -39,7 +39,7 @@ void define_paths(nb::module_& module) {
       "path_exists",
       [](const std::string& path) {
         int exists = 0;
-        check(stria_path_exists(path.c_str(), &exists));
+        released([&] { return stria_path_exists(path.c_str(), &exists); });
         return exists != 0;
       },
       nb::arg("path"));
@@ -50,7 +50,8 @@ void define_paths(nb::module_& module) {
       },
       nb::arg("directory"));
   module.def(
-      "remove_file", [](const std::string& path) { check(stria_remove_file(path.c_str())); }, nb::arg("path"));
+      "remove_file", [](const std::string& path) { released([&] { return stria_remove_file(path.c_str()); }); },
+      nb::arg("path"));
 }
 
 void define_tracing(nb::module_& module) {

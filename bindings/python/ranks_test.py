@@ -1,6 +1,7 @@
 """The package under mpi4py, on any number of ranks; every test is run by all of them together."""
 
 import pathlib
+import threading
 
 import h5py
 import numpy as np
@@ -50,6 +51,53 @@ def test_a_trace_has_regions(path):
         assert b"region of python" in content and b"File::commit" in content
     with pytest.raises(stria.InvalidArgumentError):
         stria.trace.set_level("all")
+
+
+def attribute(f):
+    assert f.attrs["t"] == 0.5 and list(f.attrs) == ["t"]
+
+
+def strings(f):
+    assert f["names"][...].tolist() == ["a", "b"]
+
+
+def records(f):
+    assert f["records"].dtype.names == ("value",)
+    assert f.read_table("records")["value"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("read", [attribute, strings, records])
+def test_threads_of_ranks_read_in_any_order(path, read):
+    """A thread waits for one on another rank, whose turn comes after the wait of that rank."""
+    if MPI.Query_thread() != MPI.THREAD_MULTIPLE:
+        pytest.skip("MPI has no calls from several threads")
+    for number in range(2):
+        with stria.create(f"{path}{number}", comm) as f:
+            f.attrs["t"] = 0.5
+            f.create_strings("names", ["a", "b"])
+            f.create_table("records", np.array([(1,), (2,)], [("value", "i4")]))
+    failures = []
+
+    def read_next(f, begun, begins):
+        try:
+            begun.wait()
+            begins.set()
+            read(f)
+        except BaseException as error:
+            failures.append(error)
+
+    of_the_other = comm.Dup()
+    with stria.open(f"{path}0", comm) as one, stria.open(f"{path}1", of_the_other) as other:
+        turns = [threading.Event() for _ in range(3)]
+        turns[0].set()
+        files = [one, other] if rank == 0 else [other, one]
+        threads = [threading.Thread(target=read_next, args=(files[i], turns[i], turns[i + 1])) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+    of_the_other.Free()
 
 
 def test_rows_in_the_order_of_ranks(path):

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "calls.hpp"
+
 namespace stria::python {
 
 namespace {
@@ -17,12 +19,9 @@ std::vector<stria_column> described(const std::vector<TableColumn>& columns) {
 
 using Read = int(stria_file*, const char*, stria_table**);
 
-int read(Read* call, stria_file* file, const std::string& path, TableContent* content) {
+TableContent read(Read* call, stria_file* file, const std::string& path) {
   stria_table* table = nullptr;
-  const int code = call(file, path.c_str(), &table);
-  if (code != STRIA_OK) {
-    return code;
-  }
+  released([&] { return call(file, path.c_str(), &table); });
   const std::unique_ptr<stria_table, decltype(&stria_table_free)> owned(table, stria_table_free);
   const stria_records& records = *stria_table_records(table);
   std::vector<TableColumn> columns;
@@ -31,8 +30,7 @@ int read(Read* call, stria_file* file, const std::string& path, TableContent* co
     columns.emplace_back(one.name, one.offset_bytes, one.string_bytes, one.element);
   }
   const auto bytes = static_cast<size_t>(records.row_count * records.row_bytes);
-  *content = {std::move(columns), records.row_bytes, nanobind::bytes(records.rows, bytes)};
-  return STRIA_OK;
+  return {std::move(columns), records.row_bytes, nanobind::bytes(records.rows, bytes)};
 }
 
 }  // namespace
@@ -52,12 +50,12 @@ int create_records(stria_file* file, const std::string& path, const std::vector<
   return stria_create_records(file, path.c_str(), &records, static_cast<int>(dims.size()), dims.data(), options, dataset);
 }
 
-int read_columns(stria_file* file, const std::string& path, TableContent* content) {
-  return read(stria_read_columns, file, path, content);
+TableContent read_columns(stria_file* file, const std::string& path) {
+  return read(stria_read_columns, file, path);
 }
 
-int read_table(stria_file* file, const std::string& path, TableContent* content) {
-  return read(stria_read_table, file, path, content);
+TableContent read_table(stria_file* file, const std::string& path) {
+  return read(stria_read_table, file, path);
 }
 
 }  // namespace stria::python

@@ -23,9 +23,9 @@ int create_table(stria_file* file, const std::string& path, const std::vector<Ta
 /// As stria_create_records(), with these columns.
 int create_records(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns,
                    const std::vector<int64_t>& dims, const stria_options* options, stria_dataset** dataset);
-/// As stria_read_columns(); the content has no rows.
-int read_columns(stria_file* file, const std::string& path, TableContent* content);
-/// As stria_read_table().
-int read_table(stria_file* file, const std::string& path, TableContent* content);
+/// The columns of stria_read_columns(), without rows. Throws Failure.
+TableContent read_columns(stria_file* file, const std::string& path);
+/// What stria_read_table() reads. Throws Failure.
+TableContent read_table(stria_file* file, const std::string& path);
 
 }  // namespace stria::python
