@@ -59,7 +59,7 @@ class Cluster {
   void start(int index) {
     const auto at = static_cast<size_t>(index);
     ServerOptions options;
-    options.directory = directory_ + "/" + std::to_string(index);
+    options.directory = directory(index);
     options.listen = addresses_[at];
     options.join = index == 0 ? "" : addresses_[0];
     if (change_) {
@@ -73,7 +73,12 @@ class Cluster {
   void stop(int index) { servers_[static_cast<size_t>(index)].reset(); }
 
   const std::string& address(int index = 0) const { return addresses_[static_cast<size_t>(index)]; }
-  std::string data(int index) const { return directory_ + "/" + std::to_string(index) + "/data"; }
+  std::string directory(int index) const { return directory_ + "/" + std::to_string(index); }
+  std::string data(int index) const { return directory(index) + "/data"; }
+  /// Where these start next.
+  void exchange_addresses(int one, int other) {
+    std::swap(addresses_[static_cast<size_t>(one)], addresses_[static_cast<size_t>(other)]);
+  }
   /// The store's root as a path; a Unix socket's ends with a colon.
   std::string url() const { return "stria://" + addresses_[0] + (over_unix_ ? ":" : ""); }
 

@@ -77,6 +77,7 @@ struct Server::State {
   void tend();
   void forget_finished();
   void check_connections();
+  Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
   Status pulse();
   Result<wire::PulseAnswer> tell(const wire::Pulse& said);
 
@@ -121,11 +122,15 @@ Status Server::State::prepare() {
   shared->patience = options.patience;
   STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
   if (options.join.empty()) {
+    STRIA_RETURN_IF_ERROR(directory.may_keep_names());
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
   } else {
     STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
     manager_link = std::make_unique<storage::ServerLink>(
         manager, options.key, options.encrypts ? storage::Encryption::kAlways : storage::Encryption::kNever);
+    manager_link->after_greeting = [this](storage::ServerLink& link, storage::Clock::time_point deadline) {
+      return check_store(link, deadline);
+    };
   }
   STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, !knows_clients));
   listens_on = listener.address().text();
@@ -288,6 +293,14 @@ Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
   return wire::decode<wire::PulseAnswer>(answer.body);
 }
 
+// Whoever is the manager at that address now, it must be that of the store whose parts are here.
+// Asked before the first pulse of each connection: a manager of another store registers nothing.
+Status Server::State::check_store(storage::ServerLink& link, storage::Clock::time_point deadline) {
+  STRIA_ASSIGN_OR_RETURN(const auto reply, link.ask(wire::Kind::kPulse, wire::encode(wire::Pulse()), deadline));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply));
+  return directory.belongs_to(wire::store_identity(answer.secret));
+}
+
 // Tells the manager that this server lives, and removes files that have no name any more.
 Status Server::State::pulse() {
   wire::Pulse said;
@@ -299,6 +312,7 @@ Status Server::State::pulse() {
   said.busy_bytes = moved_bytes - told_bytes + under_way * static_cast<int64_t>(wire::kMaxPayloadBytes);
   said.removed = removed;
   STRIA_ASSIGN_OR_RETURN(const wire::PulseAnswer answer, tell(said));
+  STRIA_RETURN_IF_ERROR(directory.belongs_to(wire::store_identity(answer.secret)));
   shared->tickets.learn(answer.secret, answer.now_ms);
   told_bytes = moved_bytes;
   removed.clear();

@@ -122,6 +122,16 @@ void ServerPlace::get(Reader& reader) {
   address = reader.text(kMaxTextBytes);
 }
 
+Status check_servers(const Opened& opened) {
+  for (const ServerPlace& slot : opened.slots) {
+    if (slot.address.empty()) {
+      return Status(ErrorCode::kIo, "server " + std::to_string(slot.index) +
+                                        " is gone, and its part of the file with it: another directory answers at its address");
+    }
+  }
+  return {};
+}
+
 void Opened::put(Writer& writer) const {
   writer.natural(file);
   put_natural(writer, stripe_bytes);

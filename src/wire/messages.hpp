@@ -151,6 +151,9 @@ struct Opened {
   void get(Reader& reader);
 };
 
+/// kIo, which names the server, when one of the file's has no address any more.
+Status check_servers(const Opened& opened);
+
 /// A handle to give up, or to take up again after a connection was lost.
 struct Handle {
   static constexpr const char* kName = "handle";
@@ -235,7 +238,8 @@ struct Listed {
   void get(Reader& reader);
 };
 
-/// What a server tells the manager every second, and what it is told.
+/// What a server tells the manager every second, and what it is told. With an empty address it only
+/// asks which store this is.
 struct Pulse {
   static constexpr const char* kName = "pulse";
   Identity server{};

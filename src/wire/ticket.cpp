@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "wire/user.hpp"
 
@@ -22,6 +23,15 @@ void Ticket::get(Reader& reader) {
   if ((rights & ~(kMayRead | kMayWrite)) != 0) {
     reader.fail();
   }
+}
+
+std::array<std::byte, 16> store_identity(const StoreSecret& secret) {
+  constexpr std::string_view kWhat = "the identity of a store";
+  std::array<std::byte, 16> identity{};
+  crypto_generichash(reinterpret_cast<unsigned char*>(identity.data()), identity.size(),
+                     reinterpret_cast<const unsigned char*>(kWhat.data()), kWhat.size(),
+                     reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
+  return identity;
 }
 
 Ticket issue_ticket(const StoreSecret& secret, uint64_t file, uint8_t rights, uint64_t expires_ms) {

@@ -21,6 +21,9 @@ namespace stria::wire {
 
 using StoreSecret = std::array<std::byte, 32>;
 
+/// Names the store whose secret this is, without telling the secret.
+std::array<std::byte, 16> store_identity(const StoreSecret& secret);
+
 struct Ticket {
   static constexpr const char* kName = "ticket";
   uint8_t rights = 0;       ///< kMayRead and kMayWrite; without either, a file's size

@@ -225,6 +225,7 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
     STRIA_RETURN_IF_ERROR(check_rights(question.caller, found->owner, rights));
   }
   STRIA_ASSIGN_OR_RETURN(wire::Opened opened, describe(*found, rights));
+  STRIA_RETURN_IF_ERROR(wire::check_servers(opened));
   opened.cut = request.mode == wire::OpenMode::kCreate && !is_new;
   hold(key, found->file, request.exclusive);
   return opened;

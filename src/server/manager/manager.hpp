@@ -77,6 +77,9 @@ class Manager {
   void hold(const HandleKey& key, uint64_t file, bool exclusive);
   void let_go(const HandleKey& key);
   Status unnamed(std::optional<uint64_t> file);
+  void give_address(int64_t server, const std::string& address);
+  /// What a server is told, without files to remove.
+  wire::PulseAnswer store_of(int64_t server) const;
   Result<wire::PulseAnswer> pulse(const wire::Pulse& pulse);
   Result<wire::StoreServers> servers();
   bool is_alive(int64_t server) const;

@@ -77,16 +77,31 @@ Result<Placement> Manager::place(const wire::Open& request) {
   return placement;
 }
 
+wire::PulseAnswer Manager::store_of(int64_t server) const {
+  return {server, names_->secret(), static_cast<uint64_t>(now_ns() / 1000000), {}};
+}
+
+// Two directories can't answer at one address: the one that is heard of has it.
+void Manager::give_address(int64_t server, const std::string& address) {
+  for (auto& [index, held] : addresses_) {
+    if (index != server && held == address) {
+      held.clear();
+      alive_.erase(index);
+    }
+  }
+  addresses_[server] = address;
+}
+
 Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
+  if (said.address.empty()) {
+    return store_of(0);
+  }
   STRIA_ASSIGN_OR_RETURN(const int64_t index, names_->register_server(said.server, said.address));
-  addresses_[index] = said.address;
+  give_address(index, said.address);
   const int64_t before_bytes = alive_[index].load_bytes;
   alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes, before_bytes / 2 + said.busy_bytes};
   STRIA_RETURN_IF_ERROR(names_->removed(index, said.removed));
-  wire::PulseAnswer answer;
-  answer.index = index;
-  answer.secret = names_->secret();
-  answer.now_ms = static_cast<uint64_t>(now_ns() / 1000000);
+  wire::PulseAnswer answer = store_of(index);
   STRIA_ASSIGN_OR_RETURN(answer.remove, names_->to_remove(index));
   return answer;
 }

@@ -77,6 +77,7 @@ class Names {
     int64_t index = 0;
     std::string address;
   };
+  /// Another server that had the address has none from now on.
   Result<int64_t> register_server(const wire::Identity& identity, const std::string& address);
   Result<std::vector<Server>> servers();
 
@@ -107,6 +108,7 @@ class Names {
   Result<Entry> walk(const Caller& caller, std::string_view path, std::optional<uint32_t> permissions = {});
   /// Makes what the entry is to name.
   Status make(const Caller& caller, Entry& entry, const Make& what);
+  Status take_address(int64_t server, const std::string& address);
   Status lose_name(const Entry& entry);
   Result<bool> is_empty(int64_t directory);
 

@@ -48,6 +48,10 @@ Status Names::removed(int64_t server, const std::vector<uint64_t>& files) {
   return {};
 }
 
+Status Names::take_address(int64_t server, const std::string& address) {
+  return database_->run("UPDATE servers SET address = x'' WHERE address = ? AND id <> ?", std::string_view(address), server);
+}
+
 Result<int64_t> Names::register_server(const wire::Identity& identity, const std::string& address) {
   int64_t index = -1;
   bool moved = false;
@@ -69,11 +73,13 @@ Result<int64_t> Names::register_server(const wire::Identity& identity, const std
     dirty_ = true;
     STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO servers VALUES (?, ?, ?)", index, std::span<const std::byte>(identity),
                                          std::string_view(address)));
+    STRIA_RETURN_IF_ERROR(take_address(index, address));
     return index;
   }
   if (moved) {
     dirty_ = true;
     STRIA_RETURN_IF_ERROR(database_->run("UPDATE servers SET address = ? WHERE id = ?", std::string_view(address), index));
+    STRIA_RETURN_IF_ERROR(take_address(index, address));
   }
   return index;
 }

@@ -95,10 +95,15 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
 Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create) {
   const std::string path = path_of(file);
   int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0 && errno == ENOENT && !create) {
+  const bool missing = descriptor < 0 && errno == ENOENT;
+  // The data are made before their sums, and removed after them.
+  if (missing && access(sums_path(path).c_str(), F_OK) == 0) {
+    return Status(ErrorCode::kCorrupted, "'" + path + "' is missing on the server, and its checksums are there");
+  }
+  if (missing && !create) {
     return std::shared_ptr<Object>();
   }
-  if (descriptor < 0 && errno == ENOENT) {
+  if (missing) {
     unsynced_folders_[folder_of(file)] = true;
     descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kTitle = "stria store 3\n";
 constexpr size_t kIdentityDigits = 2 * sizeof(wire::Identity);
+constexpr size_t kStorePlace = kTitle.size() + kIdentityDigits + 1;  // of the store's identity
 
 std::string hex(const wire::Identity& identity) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -26,6 +27,17 @@ std::string hex(const wire::Identity& identity) {
     text += kDigits[static_cast<size_t>(value) % 16];
   }
   return text;
+}
+
+Result<wire::Identity> parse_identity(const std::string& digits) {
+  if (digits.size() != kIdentityDigits || digits.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return Status(ErrorCode::kFormat, "'stria_store' holds no identity where one belongs");
+  }
+  wire::Identity identity{};
+  for (size_t i = 0; i < identity.size(); ++i) {
+    identity[i] = static_cast<std::byte>(std::stoi(digits.substr(2 * i, 2), nullptr, 16));
+  }
+  return identity;
 }
 
 }  // namespace
@@ -41,7 +53,10 @@ Status sync_directory(const std::string& path) {
 }
 
 StoreDirectory::StoreDirectory(StoreDirectory&& other) noexcept
-    : path_(std::move(other.path_)), identity_(other.identity_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : path_(std::move(other.path_)),
+      identity_(other.identity_),
+      store_(other.store_),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 StoreDirectory::~StoreDirectory() {
   if (descriptor_ >= 0) {
@@ -82,14 +97,48 @@ Status StoreDirectory::take() {
   if (bytes != static_cast<ssize_t>(text.size()) || !text.starts_with(kTitle)) {
     return Status(ErrorCode::kFormat, "'" + file + "' is not as this version of Stria writes it");
   }
-  for (size_t i = 0; i < identity_.size(); ++i) {
-    const std::string digits = text.substr(kTitle.size() + 2 * i, 2);
-    if (digits.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      return Status(ErrorCode::kFormat, "'" + file + "' holds no identity");
-    }
-    identity_[i] = static_cast<std::byte>(std::stoi(digits, nullptr, 16));
-  }
+  STRIA_ASSIGN_OR_RETURN(identity_, parse_identity(text.substr(kTitle.size())));
+  STRIA_RETURN_IF_ERROR(read_store());
   return keep_from_others();
+}
+
+// A line without its end was not synced, and nothing was done after it.
+Status StoreDirectory::read_store() {
+  std::string line(kIdentityDigits + 1, '\0');
+  const ssize_t bytes = pread(descriptor_, line.data(), line.size(), kStorePlace);
+  if (bytes < 0) {
+    return Status::from_errno(errno, "read 'stria_store'");
+  }
+  if (bytes == static_cast<ssize_t>(line.size())) {
+    STRIA_ASSIGN_OR_RETURN(store_, parse_identity(line.substr(0, kIdentityDigits)));
+  }
+  return {};
+}
+
+Status StoreDirectory::belongs_to(const wire::Identity& store) {
+  if (store_ == store) {
+    return {};
+  }
+  if (store_) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "'" + path_ + "' has parts of another store's files: empty it, or join that store");
+  }
+  const std::string line = hex(store) + "\n";
+  if (pwrite(descriptor_, line.data(), line.size(), kStorePlace) != static_cast<ssize_t>(line.size()) ||
+      fsync(descriptor_) != 0) {
+    return Status::from_errno(errno == 0 ? EIO : errno, "note in '" + path_ + "' to which store it belongs");
+  }
+  store_ = store;
+  return {};
+}
+
+Status StoreDirectory::may_keep_names() const {
+  if (!store_ || access(names_path().c_str(), F_OK) == 0) {
+    return {};
+  }
+  return Status(ErrorCode::kInvalidArgument, "'" + path_ +
+                                                 "' has parts of a store's files, and not its names: join that store's manager "
+                                                 "(--join), bring names.sqlite back, or empty it");
 }
 
 // Whom the store refuses shall not read the bytes from the disk.

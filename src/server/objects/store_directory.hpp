@@ -1,13 +1,14 @@
 // The directory in which a server keeps its part of a store. Checks what it is, and that no other
 // server uses it.
 //
-//   stria_store     "stria store 3", then the server's identity; locked while the server runs
+//   stria_store     "stria store 3", the server's identity, its store's; locked while it runs
 //   names.sqlite    the manager's, see names.hpp
 //   data/xx/…       the objects and their checksums, see docs/formats/store.md
 //
 // No name in it comes from a client.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "stria/status.hpp"
@@ -28,6 +29,11 @@ class StoreDirectory {
   ~StoreDirectory();
 
   const wire::Identity& identity() const { return identity_; }
+  /// Notes, durably, that the parts in it are of the store of that identity. kInvalidArgument when
+  /// they are of another: numbers of files are alike in all stores.
+  Status belongs_to(const wire::Identity& store);
+  /// kInvalidArgument when its store has its names elsewhere, or has lost them.
+  Status may_keep_names() const;
   std::string names_path() const { return path_ + "/names.sqlite"; }
   std::string data_path() const { return path_ + "/data"; }
 
@@ -35,10 +41,12 @@ class StoreDirectory {
   explicit StoreDirectory(std::string path) : path_(std::move(path)) {}
   Status take();
   Status make_identity();
+  Status read_store();
   Status keep_from_others() const;
 
   std::string path_;
   wire::Identity identity_{};
+  std::optional<wire::Identity> store_;  // none: no manager has told yet
   int descriptor_ = -1;
 };
 

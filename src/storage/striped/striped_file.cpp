@@ -125,8 +125,21 @@ Call StripedFile::call_to(Store::Borrowed& link, wire::Kind kind, std::vector<st
   call.link = link.link();
   call.kind = kind;
   call.body = std::move(body);
-  call.before_sending = [this](std::vector<std::byte>& bytes) { return pass_.stamp(bytes); };
+  call.before_sending = [this, server = link.link()](std::vector<std::byte>& bytes) -> Status {
+    STRIA_RETURN_IF_ERROR(recognise(*server));
+    return pass_.stamp(bytes);
+  };
   return call;
+}
+
+// A directory that was emptied, or is another server's, knows nothing of the file: it would answer
+// with zeros.
+Status StripedFile::recognise(const ServerLink& server) {
+  const std::lock_guard lock(known_mutex_);
+  const auto known = known_.try_emplace(server.server(), server.server_identity()).first;
+  return known->second == server.server_identity()
+             ? Status()
+             : Status(ErrorCode::kIo, "server " + server.server() + " is gone: another directory answers at its address");
 }
 
 Result<std::vector<std::vector<std::byte>>> StripedFile::ask_slots(

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -56,6 +57,8 @@ class StripedFile : public File {
   Status check(const char* operation, bool writes);
   /// A request to one of the file's servers, with the file's ticket.
   Call call_to(Store::Borrowed& link, wire::Kind kind, std::vector<std::byte> body);
+  /// An error when another server answers than at first.
+  Status recognise(const ServerLink& server);
   /// Sends the same kind of request to every slot, or to those for which `body` gives one. Returns
   /// the replies by slot.
   Result<std::vector<std::vector<std::byte>>> ask_slots(wire::Kind kind,
@@ -79,6 +82,8 @@ class StripedFile : public File {
   Opening opening_;
   Capabilities capabilities_;
   bool open_ = true;
+  std::mutex known_mutex_;
+  std::map<std::string, wire::Identity> known_;  ///< who answered first, by address
   std::mutex lost_mutex_;
   Status lost_lock_;
   std::unique_ptr<WriteQueue> queue_;  ///< made by the first start_write()

@@ -17,7 +17,7 @@ int run(const std::string& url, bool as_json) {
   json all = json::array();
   std::string text = fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", "", "server", "size", "free", "state");
   for (const auto& server : list.servers) {
-    text += fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", server.place.index, server.place.address, readable(server.total_bytes),
+    text += fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", server.place.index, address_of(server), readable(server.total_bytes),
                         readable(server.free_bytes), state_of(server));
     all.push_back({{"index", server.place.index},
                    {"address", server.place.address},

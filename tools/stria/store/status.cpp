@@ -59,8 +59,14 @@ Moment look(const Arguments& arguments) {
   Moment moment;
   std::vector<storage::Store::Borrowed> links;
   std::vector<storage::Call> calls;
+  std::vector<size_t> asked;
   for (const auto& server : servers_of(root, arguments.url).servers) {
     moment.servers.push_back({server, "", {}});
+    if (server.place.address.empty()) {
+      moment.servers.back().trouble = "another directory answers at its address";
+      continue;
+    }
+    asked.push_back(moment.servers.size() - 1);
     links.push_back(storage::Store::borrow(root.store, server.place.address).value());
     storage::Call& call = calls.emplace_back();
     call.link = links.back().link();
@@ -71,9 +77,10 @@ Moment look(const Arguments& arguments) {
   for (size_t i = 0; i < calls.size(); ++i) {
     const auto figures =
         calls[i].outcome.ok() ? wire::decode<wire::Figures>(calls[i].reply) : Result<wire::Figures>(calls[i].outcome);
-    moment.servers[i].trouble = figures.ok() ? "" : figures.status().message();
+    ServerState& server = moment.servers[asked[i]];
+    server.trouble = figures.ok() ? "" : figures.status().message();
     for (const auto& entry : figures.ok() ? figures->entries : std::vector<wire::Figures::Entry>()) {
-      moment.servers[i].figures[entry.name] = entry.value;
+      server.figures[entry.name] = entry.value;
     }
   }
   moment.when = std::chrono::steady_clock::now();
@@ -113,7 +120,7 @@ std::string table(const Moment& now, const Moment* before) {
                                  "conns", "requests/s", "write/s", "read/s", "queue", "errors", "free", "state");
   for (size_t i = 0; i < now.servers.size(); ++i) {
     const ServerState& server = now.servers[i];
-    text += fmt::format("{:<4}{:<24}", server.known.place.index, server.known.place.address);
+    text += fmt::format("{:<4}{:<24}", server.known.place.index, address_of(server.known));
     if (!server.trouble.empty()) {
       text += fmt::format("  {}; {}\n", state_of(server.known), server.trouble);
       continue;

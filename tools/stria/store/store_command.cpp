@@ -42,6 +42,7 @@ wire::StoreServers servers_of(const StoreFile& file, const std::string& url) {
 }
 
 FileState state_of_file(const std::string& url, const wire::Opened& place) {
+  wire::check_servers(place).with_context(fmt::format("'{}'", url)).throw_if_error();
   const auto store = find_in_store(url).store;
   std::vector<storage::Store::Borrowed> links;
   std::vector<storage::Call> calls;
@@ -61,6 +62,10 @@ FileState state_of_file(const std::string& url, const wire::Opened& place) {
     state.modified_ns = std::max(state.modified_ns, extent.modified_ns);
   }
   return state;
+}
+
+std::string address_of(const wire::StoreServers::Entry& server) {
+  return server.place.address.empty() ? "(gone)" : server.place.address;
 }
 
 std::string state_of(const wire::StoreServers::Entry& server) {

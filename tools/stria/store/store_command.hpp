@@ -53,6 +53,9 @@ struct FileState {
 };
 FileState state_of_file(const std::string& url, const wire::Opened& place);
 
+/// Its address, or that it has none any more.
+std::string address_of(const wire::StoreServers::Entry& server);
+
 /// "up", or for how long nothing was heard of it.
 std::string state_of(const wire::StoreServers::Entry& server);
 

@@ -1,0 +1,120 @@
+// Directories of servers that are another store's, emptied, exchanged, or have lost parts of files:
+// an error that says so, and never bytes that nobody wrote.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "server/clients_test.hpp"
+#include "server/cluster_test.hpp"
+#include "storage/striped/store.hpp"
+#include "storage/striped/striped_driver.hpp"
+
+namespace stria::server {
+namespace {
+
+using storage::OpenOptions;
+using storage::StripedDriver;
+using testing::Cluster;
+using testing::noise;
+using testing::read_all;
+using testing::write_all;
+using Mode = OpenOptions::Mode;
+
+void expect_error(const Status& status, ErrorCode code, const std::string& part) {
+  EXPECT_EQ(status.code(), code) << status.message();
+  EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+}
+
+Status start_at(const std::string& directory, const std::string& join) {
+  ServerOptions options;
+  options.directory = directory;
+  options.join = join;
+  options.listen = "127.0.0.1:0";
+  return Server::start(options).status();
+}
+
+TEST(LostParts, ADirectoryOfAnotherStoreIsRefused) {
+  Cluster old_store(2);
+  StripedDriver driver;
+  STRIA_EXPECT_OK(write_all(*driver.open(old_store.url() + "/f", {.mode = Mode::kCreate}).value(), noise(3000000, 1)));
+  Cluster other(1);
+  old_store.stop(1);
+  expect_error(start_at(old_store.directory(1), other.address()), ErrorCode::kInvalidArgument, "another store's files");
+  expect_error(start_at(old_store.directory(1), ""), ErrorCode::kInvalidArgument, "not its names");
+  EXPECT_FALSE(std::filesystem::exists(old_store.directory(1) + "/names.sqlite"));
+  const auto store = storage::Store::at(other.address()).value();
+  const auto servers = wire::decode<wire::StoreServers>(store->ask_manager(wire::Kind::kServers, {}).value());
+  EXPECT_EQ(servers->servers.size(), 1u) << "the one that was refused is not known";
+  old_store.start(1);
+  EXPECT_EQ(read_all(*driver.open(old_store.url() + "/f", {}).value()), noise(3000000, 1));
+}
+
+TEST(LostParts, NamesOfAnotherStoreAreRefused) {
+  Cluster one(1);
+  Cluster other(1);
+  one.stop(0);
+  other.stop(0);
+  std::filesystem::copy_file(one.directory(0) + "/names.sqlite", other.directory(0) + "/names.sqlite",
+                             std::filesystem::copy_options::overwrite_existing);
+  expect_error(start_at(other.directory(0), ""), ErrorCode::kInvalidArgument, "another store's files");
+}
+
+/// A store of two with a file on both of them, which stays open.
+class LostServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    file_ = driver_.open(path_, {.mode = Mode::kCreate}).value();
+    STRIA_EXPECT_OK(write_all(*file_, bytes_));
+    STRIA_EXPECT_OK(file_->sync());
+  }
+
+  Cluster cluster_{2};
+  StripedDriver driver_;
+  std::string path_ = cluster_.url() + "/f";
+  std::vector<std::byte> bytes_ = noise(1 << 20, 2);
+  std::unique_ptr<storage::File> file_;
+};
+
+TEST_F(LostServer, AnEmptyDirectoryAtItsAddressIsNotBelieved) {
+  const std::string gone = "another directory answers at its address";
+  cluster_.stop(1);
+  std::filesystem::remove_all(cluster_.directory(1));
+  cluster_.start(1);
+  expect_error(write_all(*file_, bytes_), ErrorCode::kIo, gone);
+  expect_error(file_->size().status(), ErrorCode::kIo, gone);
+  for (int start = 0; start < 2; ++start) {
+    expect_error(driver_.open(path_, {}).status(), ErrorCode::kIo, "server 1 is gone");
+    cluster_.stop(0);
+    cluster_.start(0);  // the manager remembers
+  }
+  const auto fresh = driver_.open(cluster_.url() + "/fresh", {.mode = Mode::kCreate}).value();
+  STRIA_EXPECT_OK(write_all(*fresh, bytes_));
+  EXPECT_EQ(read_all(*fresh), bytes_);
+}
+
+TEST_F(LostServer, DirectoriesThatChangedPlacesAreFoundAgain) {
+  cluster_.stop(1);
+  cluster_.stop(0);
+  cluster_.exchange_addresses(0, 1);
+  cluster_.start(0);
+  cluster_.start(1);
+  EXPECT_FALSE(write_all(*file_, bytes_).ok());
+  EXPECT_EQ(read_all(*driver_.open(cluster_.url() + "/f", {}).value()), bytes_);
+}
+
+TEST_F(LostServer, APartOfWhichOnlyTheChecksumsAreLeftIsAnError) {
+  cluster_.stop(1);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cluster_.data(1))) {
+    if (entry.is_regular_file() && entry.path().extension() != ".sums") {
+      std::filesystem::remove(entry.path());
+    }
+  }
+  cluster_.start(1);
+  const auto file = driver_.open(path_, {.mode = Mode::kReadWrite}).value();
+  expect_error(file->size().status(), ErrorCode::kCorrupted, "is missing on the server");
+  expect_error(write_all(*file, bytes_), ErrorCode::kCorrupted, "is missing on the server");
+  STRIA_EXPECT_OK(driver_.remove(path_));
+}
+
+}  // namespace
+}  // namespace stria::server
