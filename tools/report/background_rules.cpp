@@ -13,26 +13,31 @@ constexpr double kLeastSeconds = 0.01;
 constexpr double kWaitedShare = 0.25;  // docs/trace_report.md, "background"
 constexpr double kCpuShare = 0.05;     // of the ranks' time
 
+int longest_waiting_rank(const RunDigest& run) {
+  const std::vector<int64_t> waited = run.by_rank(Counter::kBackgroundWaitNs);
+  return static_cast<int>(std::max_element(waited.begin(), waited.end()) - waited.begin());
+}
+
 MaybeFinding background(const RunDigest& run, const StorageLimit&) {
-  const double worked = static_cast<double>(run.total(Counter::kBackgroundNs)) * 1e-9;
-  const double waited = static_cast<double>(run.total(Counter::kBackgroundWaitNs)) * 1e-9;
+  const double worked = run.background_wall_seconds();
+  const int longest = longest_waiting_rank(run);
+  const double waited = run.background_wait_seconds(longest);
   const double processor = static_cast<double>(run.total(Counter::kBackgroundCpuNs)) * 1e-9;
   if (worked < kLeastSeconds) {
     return std::nullopt;
   }
-  const double hidden = 1 - std::min(1.0, share_of(waited, worked));
-  const double stolen = share_of(processor, run.run_seconds() * run.ranks());
+  // All ranks wait for the same work: the rank that waits longest tells how much was noticed.
+  const double hidden = 1 - time_share(waited, worked);
+  const double stolen = time_share(processor, run.run_seconds() * run.ranks());
   Finding finding;
   finding.text = fmt::format("{} of the work on commits in the background went unnoticed; for the rest the program waited.",
                              percent_text(hidden));
-  finding.evidence =
-      fmt::format("{} of work and {} of waiting on all ranks; the threads took {} of processor time, {} of the ranks'",
-                  seconds_text(worked), seconds_text(waited), seconds_text(processor), percent_text(stolen));
+  finding.evidence = fmt::format(
+      "{} of work; {} of waiting on rank {}, no rank waited longer; the threads took {} of processor time, {} of "
+      "the ranks'",
+      seconds_text(worked), seconds_text(waited), longest, seconds_text(processor), percent_text(stolen));
   if (1 - hidden >= kWaitedShare) {
-    finding.advice =
-        "Compute longer between two checkpoints, so that one is written before the next one waits for it. Where the "
-        "storage takes more, let more ranks of a node write (hint stria_staging_writers), lift stria_staging_rate, or stage on a "
-        "faster place (hint stria_staging).";
+    finding.advice = kShorterBackgroundWait;
   } else if (stolen >= kCpuShare) {
     finding.advice =
         "The threads may have taken this time from the computation. Leave them a processor (fewer ranks, each bound to "
@@ -40,7 +45,7 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
   } else {
     finding.advice = "Nothing: there is little left to hide.";
   }
-  finding.weight = std::min(1.0, share_of(waited, run.io_seconds()));
+  finding.weight = time_share(static_cast<double>(run.total(Counter::kBackgroundWaitNs)) * 1e-9, run.io_seconds());
   return finding;
 }
 

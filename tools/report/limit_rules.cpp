@@ -24,6 +24,7 @@ constexpr Advice kAdvice[] = {
     {kTurnPart,
      "The ranks of a node write to the cache of a file one at a time, which is faster than all at once. As long as one always "
      "writes, nothing is lost: the timeline shows whether. Then it is the storage that takes its time."},
+    {kBackgroundWaitPart, kShorterBackgroundWait},
     {kSharingPart,
      "Buffers are shared anew for each file: put more into one file, or make them smaller (hint cb_buffer_size)."},
     {"exchange", "Let ranks write by themselves (hint romio_cb_write=disable), or take more aggregators (hint cb_nodes)."},

@@ -141,7 +141,7 @@ std::string waiting_note(const RunDigest& run) {
     return "";
   }
   return fmt::format(" In all of it together a rank stood still for others for {}, {} of the time.",
-                     seconds_text(seconds / run.ranks()), percent_text(share_of(seconds, run.io_seconds())));
+                     seconds_text(seconds / run.ranks()), percent_text(time_share(seconds, run.io_seconds())));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "report/findings.hpp"
@@ -33,6 +34,18 @@ inline double share_of(double part, double whole) {
 inline double share_of(int64_t part, int64_t whole) {
   return share_of(static_cast<double>(part), static_cast<double>(whole));
 }
+
+/// The share of a time that a part of it takes: at most 1, though the two may be measured
+/// differently.
+inline double time_share(double part, double whole) {
+  return std::min(1.0, share_of(part, whole));
+}
+
+/// What to try where the program waits for commits in the background.
+inline constexpr const char* kShorterBackgroundWait =
+    "Compute longer between two checkpoints, so that one is written before the next one waits for it. Where the "
+    "storage takes more, let more ranks of a node write (hint stria_staging_writers), lift stria_staging_rate, or stage on a "
+    "faster place (hint stria_staging).";
 
 /// Tells whether most transfers of a file were made by all ranks together, by two-phase.
 bool is_mostly_together(const RunDigest& run, int file);

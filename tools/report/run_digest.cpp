@@ -1,10 +1,13 @@
 #include "report/run_digest.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 
+#include "report/rule.hpp"
 #include "report/span_counters.hpp"
+#include "viewer/background_threads.hpp"
 #include "viewer/parents.hpp"
 
 namespace stria::tool {
@@ -99,12 +102,14 @@ void RunDigest::add_counters_of(int rank, int file, const CounterRow& row) {
 
 void RunDigest::add_spans() {
   const bool has_phases = phase_seconds() > 0;
+  const std::vector<bool> in_io = events_in_io(trace_);
   std::vector<std::vector<std::pair<int64_t, int64_t>>> of_rank(trace_.ranks.size());
-  for (const Event& event : trace_.events) {
-    const trace::KindInfo& kind = trace_.kinds[event.kind];
-    if (!is_io(kind)) {
+  for (size_t i = 0; i < in_io.size(); ++i) {
+    if (!in_io[i]) {
       continue;
     }
+    const Event& event = trace_.events[i];
+    const trace::KindInfo& kind = trace_.kinds[event.kind];
     of_rank[static_cast<size_t>(event.rank)].emplace_back(event.begin_ns, event.end_ns);
     has_engine_spans_ |= kind.layer == trace::Layer::kEngine;
     has_library_spans_ |= kind.layer == trace::Layer::kLibrary;
@@ -114,13 +119,25 @@ void RunDigest::add_spans() {
   }
   std::vector<std::pair<int64_t, int64_t>> all;
   for (size_t rank = 0; rank < of_rank.size(); ++rank) {
-    const double in_phases = std::accumulate(phases_[rank].begin(), phases_[rank].end(), 0.0);
     all.insert(all.end(), of_rank[rank].begin(), of_rank[rank].end());
-    io_seconds_[rank] = std::max(in_phases, static_cast<double>(union_length(of_rank[rank])) * kSecondsPerNs);
+    io_seconds_[rank] =
+        std::max(seconds_of_counters(static_cast<int>(rank)), static_cast<double>(union_length(of_rank[rank])) * kSecondsPerNs);
     io_wall_seconds_ = std::max(io_wall_seconds_, io_seconds_[rank]);
   }
   io_wall_seconds_ = std::max(io_wall_seconds_, static_cast<double>(union_length(all)) * kSecondsPerNs);
-  add_parts(parent_indices(trace_.events));
+  add_parts(in_io);
+}
+
+// The least time in I/O that a rank's phases tell. Where the engine's spans don't tell it better,
+// a rank also waits between its phases, and for commits in the background.
+double RunDigest::seconds_of_counters(int rank) const {
+  const auto& phases = phases_[static_cast<size_t>(rank)];
+  const double in_phases = std::accumulate(phases.begin(), phases.end(), 0.0);
+  if (has_engine_spans_) {
+    return in_phases;
+  }
+  const double waited = static_cast<double>(of_rank(Counter::kWaitNs, rank)) * kSecondsPerNs;
+  return std::max(in_phases, waited) + background_wait_seconds(rank);
 }
 
 void RunDigest::add_phases_of(const Event& event) {
@@ -132,23 +149,24 @@ void RunDigest::add_phases_of(const Event& event) {
   }
 }
 
-void RunDigest::add_parts(const std::vector<int64_t>& parents) {
+void RunDigest::add_parts(const std::vector<bool>& in_io) {
   if (has_engine_spans_ && dropped() == 0) {
-    parts_ = parts_of_spans(trace_, parents);
+    parts_ = parts_of_spans(trace_, in_io, parent_indices(trace_.events));
     return;
   }
   if (phase_seconds() <= 0 || (!has_engine_spans_ && has_library_spans_)) {
-    parts_ = parts_of_calls(trace_, parents);
+    parts_ = parts_of_calls(trace_, in_io, parent_indices(trace_.events));
     return;
   }
   parts_.resize(phases_.size());
   for (size_t rank = 0; rank < parts_.size(); ++rank) {
-    double in_phases = 0;
+    double known = background_wait_seconds(static_cast<int>(rank));
+    parts_[rank][std::string(kBackgroundWaitPart)] = known;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       parts_[rank][phase_name(static_cast<Phase>(phase))] = phases_[rank][phase];
-      in_phases += phases_[rank][phase];
+      known += phases_[rank][phase];
     }
-    parts_[rank][std::string(kOutsidePart)] = std::max(0.0, io_seconds_[rank] - in_phases);
+    parts_[rank][std::string(kOutsidePart)] = std::max(0.0, io_seconds_[rank] - known);
   }
 }
 
@@ -216,6 +234,34 @@ double RunDigest::phase_seconds() const {
 
 double RunDigest::waiting_seconds() const {
   return static_cast<double>(total(Counter::kWaitNs)) * kSecondsPerNs;
+}
+
+double RunDigest::background_wait_seconds(int rank) const {
+  return static_cast<double>(of_rank(Counter::kBackgroundWaitNs, rank)) * kSecondsPerNs;
+}
+
+double RunDigest::background_wall_seconds() const {
+  std::vector<std::pair<int64_t, int64_t>> work;
+  for (const Event& event : trace_.events) {
+    if (is_background_work(trace_.kinds[event.kind])) {
+      work.emplace_back(event.begin_ns, event.end_ns);
+    }
+  }
+  if (!work.empty() && dropped() == 0) {
+    return static_cast<double>(union_length(work)) * kSecondsPerNs;
+  }
+  const int at_once = std::max(1, std::atoi(fact_of(*this, "hint stria_staging_writers").c_str()));
+  std::map<int, std::pair<int64_t, int>> of_node;  // nanoseconds, ranks
+  for (int rank = 0; rank < ranks(); ++rank) {
+    auto& [worked_ns, rank_count] = of_node[trace_.ranks[static_cast<size_t>(rank)].node];
+    worked_ns += of_rank(Counter::kBackgroundNs, rank);
+    ++rank_count;
+  }
+  double longest = 0;
+  for (const auto& [node, worked] : of_node) {
+    longest = std::max(longest, static_cast<double>(worked.first) * kSecondsPerNs / std::min(at_once, worked.second));
+  }
+  return std::min(longest, run_seconds());
 }
 
 double RunDigest::io_seconds() const {

@@ -4,7 +4,8 @@
 // Counters are always on, so that everything but the time in I/O is known even without spans. The
 // times of phases come from the counters, or from the engine's spans where a trace has no counters.
 // time_parts.hpp says how the time in I/O is divided. A trace of wrappers around other libraries
-// has no counters; they are made from its spans.
+// has no counters; they are made from its spans. What commits do in the background is no I/O of
+// their ranks; that the program waits for them is.
 #pragma once
 
 #include <array>
@@ -48,8 +49,8 @@ class RunDigest {
   const std::vector<int>& files() const { return files_; }
   /// The number of pairs (rank, file) where the rank opened the file.
   int64_t opened_pairs() const { return opened_pairs_; }
-  /// Pieces by size over all ranks and files, most frequent first: the sizes that are among the
-  /// four most common somewhere.
+  /// The most common sizes of pieces with their numbers of pieces, over all ranks and files, the
+  /// most frequent first. For each file a rank counts only its four most common sizes.
   std::vector<std::pair<int64_t, int64_t>> common_sizes() const;
 
   /// Seconds in a phase, summed over the ranks.
@@ -57,9 +58,15 @@ class RunDigest {
   double seconds(Phase phase, int rank) const;
   /// The same for all phases together.
   double phase_seconds() const;
-  /// Seconds of waiting for other ranks, turns and the background, within phases and between them,
-  /// summed over the ranks.
+  /// Seconds in which ranks stood still for other ranks, for turns or for a request of their own,
+  /// within phases and between them, summed over the ranks. Waits for commits in the background are
+  /// not among them.
   double waiting_seconds() const;
+  /// Seconds of the clock in which commits in the background were at work on any rank. Without
+  /// spans it is an estimate: the ranks of a node work one after the other.
+  double background_wall_seconds() const;
+  /// Seconds for which a rank waited for them.
+  double background_wait_seconds(int rank) const;
   /// Seconds in I/O: summed over the ranks, of one rank, and of the clock while any
   /// rank was in I/O.
   double io_seconds() const;
@@ -93,7 +100,8 @@ class RunDigest {
   void add_counters();
   void add_counters_of(int rank, int file, const CounterRow& row);
   void add_spans();
-  void add_parts(const std::vector<int64_t>& parents);
+  double seconds_of_counters(int rank) const;
+  void add_parts(const std::vector<bool>& in_io);
   void add_phases_of(const trace::Event& event);
   void find_best_rate();
 

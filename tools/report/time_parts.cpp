@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "viewer/background_threads.hpp"
+
 namespace stria::tool {
 
 namespace {
@@ -16,13 +18,14 @@ constexpr double kSecondsPerNs = 1e-9;
 constexpr double kLeastShareOfACall = 0.01;  // calls that take less are joined
 constexpr int kMostDepth = 64;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPartOfKind = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kPartOfKind = {{
     {"message wait", kWaitingPart},
     {"barrier", kWaitingPart},
     {"broadcast", kWaitingPart},
     {"reduce", kWaitingPart},
     {"gather", kWaitingPart},
     {"turn wait", kTurnPart},
+    {"background wait", kBackgroundWaitPart},
     {"share memory", kSharingPart},
     {"storage write", "write"},
     {"storage write behind", "write"},
@@ -33,17 +36,16 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPartOfK
 
 // The seconds of every span of I/O, without those of the spans inside it. What is in flight takes
 // no time from the call around it.
-std::vector<double> own_seconds(const TraceFile& trace, const std::vector<int64_t>& parents) {
+std::vector<double> own_seconds(const TraceFile& trace, const std::vector<bool>& in_io, const std::vector<int64_t>& parents) {
   std::vector<double> own(trace.events.size(), 0.0);
   for (size_t i = 0; i < own.size(); ++i) {
     const Event& event = trace.events[i];
-    const trace::KindInfo& kind = trace.kinds[event.kind];
-    if (!is_io(kind)) {
+    if (!in_io[i]) {
       continue;
     }
     const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * kSecondsPerNs;
     own[i] += seconds;
-    if (parents[i] >= 0 && !kind.overlaps && is_io(trace.kinds[trace.events[static_cast<size_t>(parents[i])].kind])) {
+    if (parents[i] >= 0 && !trace.kinds[event.kind].overlaps && in_io[static_cast<size_t>(parents[i])]) {
       own[static_cast<size_t>(parents[i])] -= seconds;
     }
   }
@@ -105,13 +107,21 @@ bool is_inner(const trace::KindInfo& kind) {
   return kind.layer == trace::Layer::kEngine || kind.layer == trace::Layer::kStorage;
 }
 
-std::vector<PartSeconds> parts_of_spans(const TraceFile& trace, const std::vector<int64_t>& parents) {
+std::vector<bool> events_in_io(const TraceFile& trace) {
+  std::vector<bool> in_io = events_in_background(trace);
+  for (size_t i = 0; i < in_io.size(); ++i) {
+    in_io[i] = !in_io[i] && is_io(trace.kinds[trace.events[i].kind]);
+  }
+  return in_io;
+}
+
+std::vector<PartSeconds> parts_of_spans(const TraceFile& trace, const std::vector<bool>& in_io,
+                                        const std::vector<int64_t>& parents) {
   std::vector<PartSeconds> ranks(trace.ranks.size());
-  const std::vector<double> own = own_seconds(trace, parents);
+  const std::vector<double> own = own_seconds(trace, in_io, parents);
   for (size_t i = 0; i < own.size(); ++i) {
     const Event& event = trace.events[i];
-    const trace::KindInfo& kind = trace.kinds[event.kind];
-    if (is_io(kind) && !kind.overlaps) {
+    if (in_io[i] && !trace.kinds[event.kind].overlaps) {
       ranks[static_cast<size_t>(event.rank)][part_of(trace, parents, i)] += own[i];
     }
   }
@@ -119,12 +129,13 @@ std::vector<PartSeconds> parts_of_spans(const TraceFile& trace, const std::vecto
   return ranks;
 }
 
-std::vector<PartSeconds> parts_of_calls(const TraceFile& trace, const std::vector<int64_t>& parents) {
+std::vector<PartSeconds> parts_of_calls(const TraceFile& trace, const std::vector<bool>& in_io,
+                                        const std::vector<int64_t>& parents) {
   std::vector<PartSeconds> ranks(trace.ranks.size());
-  const std::vector<double> own = own_seconds(trace, parents);
+  const std::vector<double> own = own_seconds(trace, in_io, parents);
   for (size_t i = 0; i < own.size(); ++i) {
     const Event& event = trace.events[i];
-    if (is_io(trace.kinds[event.kind])) {
+    if (in_io[i]) {
       ranks[static_cast<size_t>(event.rank)][trace.kinds[event.kind].name] += own[i];
     }
   }

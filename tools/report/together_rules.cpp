@@ -14,6 +14,8 @@ constexpr double kWaitShare = 0.25;      // docs/trace_report.md, "waiting"
 constexpr double kExchangeShare = 0.25;  // "exchange"
 constexpr double kSharingShare = 0.10;   // "sharing_memory"
 constexpr double kTogetherShare = 0.30;  // "collective_by_hint"
+// Ranks wait alike where the shortest wait is no less than this share of the longest.
+constexpr double kAlike = 0.5;
 
 // Without spans only the counter tells it, which includes waiting for the rank's own requests.
 double waiting_seconds(const RunDigest& run, int rank) {
@@ -58,7 +60,7 @@ double seconds_together(const RunDigest& run) {
 
 MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
   const double seconds = waiting_seconds(run);
-  const double share = share_of(seconds, run.breakdown_seconds());
+  const double share = time_share(seconds, run.breakdown_seconds());
   if (share < kWaitShare || seconds < kLeastSeconds || run.ranks() < 2) {
     return std::nullopt;
   }
@@ -78,11 +80,14 @@ MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
     finding.evidence += fmt::format("; rank {} spends {} in {}, more than in anything else of its own", shortest,
                                     seconds_text(meanwhile.seconds), meanwhile.name);
   }
-  finding.advice = fmt::format(
-      "Where ranks wait unequally, the others wait for rank {}: share its work (more aggregators, hint cb_nodes, or "
-      "an even decomposition). Where all wait alike, ranks are kept from running (more ranks than cores), or every "
-      "commit costs several meetings: put more into each.",
-      shortest);
+  if (waiting_seconds(run, shortest) < kAlike * waiting_seconds(run, longest)) {
+    finding.advice = fmt::format(
+        "The others wait for rank {}: share its work (more aggregators, hint cb_nodes, or an even decomposition).", shortest);
+  } else {
+    finding.advice =
+        "All ranks wait about alike: they are kept from running (more ranks than cores), or every commit costs several "
+        "meetings: put more into each.";
+  }
   finding.weight = share;
   return finding;
 }
