@@ -16,6 +16,10 @@ from playwright.sync_api import sync_playwright
 SYNTHETIC = str(pathlib.Path(stria_program.PROGRAM).with_name("stria_trace_synthetic"))
 BROWSER = os.environ.get("STRIA_BROWSER") or shutil.which("chromium-headless-shell")
 MS = 1_000_000
+# Kinds that the library defines when it first records them.
+LATE_KINDS = [
+    {"name": name, "layer": "engine"} for name in ("turn wait", "background write", "background end", "background wait")
+]
 
 
 def make_trace(path, description):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import stria_program
-from trace_pages import MS, Page, make_trace, span
+from trace_pages import LATE_KINDS, MS, Page, make_trace, span
 
 MIB = 1 << 20
 
@@ -96,14 +96,19 @@ def test_every_part_has_a_colour(browser, session_directory):
         span(0, "File::commit", 0, 900, id=1), span(0, "pack", 0, 100, id=2, parent=1),
         span(0, "message wait", 100, 300, id=3, parent=1), span(0, "storage sync", 300, 500, id=4, parent=1),
         span(0, "share memory", 500, 700, id=5, parent=1), span(0, "plan", 700, 800, id=6, parent=1),
+        span(0, "commit", 800, 820, id=7, parent=1), span(0, "storage name", 820, 840, id=8, parent=1),
+        span(0, "write", 840, 860, id=9, parent=1), span(0, "storage close", 860, 880, id=10, parent=1),
+        span(0, "background wait", 900, 940, id=11),
+        span(0, "background write", 900, 920, id=12, thread=1), span(0, "background end", 920, 940, id=13, thread=1),
     ]  # fmt: skip
-    trace = make_trace(session_directory / "parts.stria-trace", {"ranks": [{"end_ns": 1000 * MS}], "events": spans})
+    description = {"ranks": [{"end_ns": 1000 * MS}], "kinds": LATE_KINDS, "events": spans}
+    trace = make_trace(session_directory / "parts.stria-trace", description)
     path = session_directory / "parts.html"
     stria_program.run("trace", "report", trace, "-o", path).succeeded()
     shown = Page(browser, path)
     colors = shown.page.evaluate("[...document.querySelectorAll('svg.bar rect')].map((r) => getComputedStyle(r).fill)")
     shown.close()
-    assert len(colors) == 6 and len(set(colors)) == 6 and "rgb(0, 0, 0)" not in colors
+    assert len(colors) == 11 and len(set(colors)) == 11 and "rgb(0, 0, 0)" not in colors
 
 
 def test_sizes_that_no_piece_has_take_no_row(page):

@@ -255,10 +255,12 @@ def test_every_state_has_a_colour_of_its_own(browser, session_directory):
     kinds = [
         "File::commit", "File::create", "Dataset::put", "pack", "unpack", "exchange", "write", "read", "sync", "commit", "plan",
         "metadata", "open", "storage write", "storage read", "storage sync", "storage open", "storage close", "send",
-        "receive", "message wait", "barrier", "broadcast", "reduce", "gather", "share memory",
+        "receive", "message wait", "barrier", "broadcast", "reduce", "gather", "share memory", "turn wait",
+        "storage name", "storage reserve", "storage resize", "background write", "background end", "background wait",
     ]  # fmt: skip
     events = [span(0, kind, at, at + 1) for at, kind in enumerate(kinds)]
-    trace = make_trace(session_directory / "kinds.stria-trace", {"ranks": [{"end_ns": 30 * trace_pages.MS}], "events": events})
+    description = {"ranks": [{"end_ns": 36 * trace_pages.MS}], "kinds": trace_pages.LATE_KINDS, "events": events}
+    trace = make_trace(session_directory / "kinds.stria-trace", description)
     shown = Page(browser, view(trace, session_directory / "kinds.html")).ready()
     colors = {kind: shown.color(kind) for kind in kinds}
     shown.close()

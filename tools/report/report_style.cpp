@@ -2,12 +2,13 @@
 
 namespace stria::tool {
 
-// The phases have the colours of the timeline (tools/viewer/palette.js).
+// The parts have the colours of the timeline (tools/viewer/palette.js).
 const char kReportStyle[] = R"css(:root {
   --ground: #ffffff; --panel: #f7f8fa; --ink: #1f2733; --muted: #667085; --line: #e4e7ec; --alert: #fff6e5; --alert-ink: #6b4300;
   --write: #332187; --read: #42a9e8; --sync: #9b2155; --pack: #45a882; --unpack: #268140;
   --exchange: #9b9c30; --commit: #b52799; --plan: #d05dc4; --metadata: #7f0e5b; --open: #bc556b;
   --waiting: #e1c271; --turn: #efa02f; --sharing: #704103; --other: #b3c4d6;
+  --background: #c0a8de; --name: #db493c; --close: #8c4a4d; --reserve: #d49297; --resize: #efb7af;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -15,6 +16,7 @@ const char kReportStyle[] = R"css(:root {
     --write: #4781e9; --read: #96cefc; --sync: #f87781; --pack: #41bea5; --unpack: #0f923f;
     --exchange: #b4ab1c; --commit: #e13c9a; --plan: #eb84d7; --metadata: #a2449e; --open: #b55479;
     --waiting: #cfaa4d; --turn: #ffaf6b; --sharing: #815415; --other: #455168;
+    --background: #c0a8fc; --name: #d64d2f; --close: #ad6a6e; --reserve: #cd9299; --resize: #fac3bd;
   }
 }
 * { box-sizing: border-box; }
@@ -58,6 +60,11 @@ i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; border-
 .p-open { fill: var(--open); background: var(--open); }
 .p-waiting { fill: var(--waiting); background: var(--waiting); }
 .p-turn { fill: var(--turn); background: var(--turn); }
+.p-background { fill: var(--background); background: var(--background); }
+.p-name { fill: var(--name); background: var(--name); }
+.p-close { fill: var(--close); background: var(--close); }
+.p-reserve { fill: var(--reserve); background: var(--reserve); }
+.p-resize { fill: var(--resize); background: var(--resize); }
 .p-sharing { fill: var(--sharing); background: var(--sharing); }
 .p-other { fill: var(--other); background: var(--other); }
 .scroll { overflow-x: auto; }

@@ -21,11 +21,14 @@ std::string color_class(const std::string& name, size_t index) {
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) {
     return "p-" + name;
   }
-  if (name == kWaitingPart || name == kTurnPart) {
-    return name == kWaitingPart ? "p-waiting" : "p-turn";
-  }
-  if (name == kSharingPart) {
-    return "p-sharing";
+  static constexpr std::pair<std::string_view, const char*> kClasses[] = {
+      {kWaitingPart, "p-waiting"},           {kTurnPart, "p-turn"},         {kSharingPart, "p-sharing"},
+      {kBackgroundWaitPart, "p-background"}, {"storage name", "p-name"},    {"storage close", "p-close"},
+      {"storage reserve", "p-reserve"},      {"storage resize", "p-resize"}};
+  const auto* const known =
+      std::find_if(std::begin(kClasses), std::end(kClasses), [&name](const auto& entry) { return entry.first == name; });
+  if (known != std::end(kClasses)) {
+    return known->second;
   }
   const bool is_rest = name == kOutsidePart || name == kOtherCallsPart || name.ends_with(kItself);
   return is_rest ? "p-other" : fmt::format("k-{}", index % 6);
