@@ -58,16 +58,16 @@ export function fillTip(app, tip, hit) {
   tip.append(title, text);
 }
 
-// What the ranks of a row are doing at a moment.
+// What the strands of a row are doing at a moment.
 function statesAt(app, { row, time }) {
   const counts = new Map();
-  for (const rank of row.ranks) {
-    const event = app.segments.event[app.segments.find(rank, time)];
+  for (const strand of row.strands) {
+    const event = app.segments.event[app.segments.find(strand, time)];
     const name = event >= 0 ? app.model.kindName(event) : "outside of I/O";
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const sorted = [...counts].sort((a, b) => b[1] - a[1]);
-  return row.ranks.length === 1 ? sorted[0][0] : sorted.map(([name, n]) => `${n} ${name}`).join(", ");
+  return row.strands.length === 1 ? sorted[0][0] : sorted.map(([name, n]) => `${n} ${name}`).join(", ");
 }
 
 function eventButton(app, event, depth, chosen) {

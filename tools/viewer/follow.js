@@ -1,12 +1,12 @@
 // A request from the application's call to the storage: the spans around one, those inside it, and
-// what other ranks did for it.
+// what other ranks did for it. What a commit left to the background counts as inside the commit.
 
 const kMost = 100000;
 
 // The spans around an event, outermost first.
 export function ancestors(model, event) {
   const chain = [];
-  for (let at = model.parent[event]; at >= 0 && chain.length < 64; at = model.parent[at]) {
+  for (let at = model.causeOf(event); at >= 0 && chain.length < 64; at = model.causeOf(at)) {
     chain.unshift(at);
   }
   return chain;
@@ -18,7 +18,7 @@ export function descendants(model, event) {
   const stack = [{ event, depth: 0 }];
   while (stack.length > 0 && found.length < kMost) {
     const item = stack.pop();
-    const children = model.children(item.event);
+    const children = [...model.children(item.event), ...model.leftBy(item.event)];
     for (let c = children.length - 1; c >= 0; --c) {
       stack.push({ event: children[c], depth: item.depth + 1 });
     }
@@ -45,10 +45,12 @@ function servedByPeers(model, events, call) {
   }
   const found = [];
   for (const rank of [...peers].sort((a, b) => a - b)) {
-    for (let i = model.rankStart[rank]; i < model.rankStart[rank + 1] && model.begin[i] <= model.end[call]; ++i) {
-      const moves = model.kinds[model.kind[i]].moves;
-      if (moves && model.end[i] >= model.begin[call] && (files.size === 0 || files.has(file[i]))) {
-        found.push(i);
+    for (const strand of model.strandsOf(rank)) {
+      for (let i = model.strandStart[strand]; i < model.strandStart[strand + 1] && model.begin[i] <= model.end[call]; ++i) {
+        const moves = model.kinds[model.kind[i]].moves;
+        if (moves && model.end[i] >= model.begin[call] && (files.size === 0 || files.has(file[i]))) {
+          found.push(i);
+        }
       }
     }
   }

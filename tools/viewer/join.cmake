@@ -4,7 +4,7 @@
 # Each module becomes a function that returns what it exports; imports become lookups. Modules are
 # joined in the order of MODULES, in which each stands behind those that it imports.
 cmake_minimum_required(VERSION 3.25)
-set(MODULES columns format palette trace_model segments pyramid series viewport bursts raster row_levels canvas_area rows search follow
+set(MODULES columns format palette background trace_model segments pyramid series viewport bursts raster row_levels canvas_area rows search follow
   profile messages tracks charts timeline overlays legend details panel selecting telling link saving sibling controls main)
 
 set(script "const modules = {};\n")

@@ -48,8 +48,12 @@ function legendItem(app, kind) {
   return item;
 }
 
+function inBackground(name, time) {
+  return name.startsWith("background") ? time : `background ${time}`;
+}
+
 export function updateLegend(app) {
-  const { states, io, flights } = app.timesInView();
+  const { states, io, flights, backgrounds } = app.timesInView();
   const ranks = app.model.rankCount;
   app.elements.inview.textContent = io > 0
     ? `I/O in view: ${format.time(io / ranks)} a rank, ${format.percent(io / (app.viewport.span * ranks))} of its time`
@@ -58,13 +62,14 @@ export function updateLegend(app) {
     const { name } = app.model.kinds[kind];
     const hidden = Boolean(app.hidden[kind]);
     const share = isIo(app.model.kinds[kind]) && states[kind] > 0 ? format.percent(states[kind] / io) : "";
-    const time = format.time((states[kind] || flights[kind]) / ranks);
-    button.closest("li").hidden = !hidden && states[kind] === 0 && flights[kind] === 0;
+    const time = format.time((states[kind] || flights[kind] || backgrounds[kind]) / ranks);
+    const beside = flights[kind] > 0 ? `in flight ${time}` : backgrounds[kind] > 0 ? inBackground(name, time) : "";
+    button.closest("li").hidden = !hidden && states[kind] === 0 && beside === "";
     button.setAttribute("aria-pressed", String(!hidden));
     button.querySelector(".swatch").style.background = app.palette.css[kind];
-    button.querySelector(".share").textContent = hidden ? "hidden" : share || (flights[kind] > 0 ? `in flight ${time}` : time);
+    button.querySelector(".share").textContent = hidden ? "hidden" : share || (states[kind] > 0 ? time : beside);
     const calls = format.count(app.kindCounts[kind]);
-    const innermost = `innermost state for ${format.time(states[kind] / ranks)} a rank in view`;
+    const innermost = `innermost state for ${format.time((states[kind] + backgrounds[kind]) / ranks)} a rank in view`;
     button.title = `${name}: ${calls} ${calls === "1" ? "span" : "spans"} in the run; ${flights[kind] > 0 ? `in flight for ${time} a rank` : innermost}`;
   }
   for (const list of app.elements.legend.querySelectorAll("ul")) {

@@ -77,7 +77,8 @@ class App {
 
   rebuildStates() {
     this.segments = new Segments(this.model, this.hidden);
-    this.states = stateSeries(this.model, this.segments, Array.from({ length: this.model.rankCount }, (_, rank) => rank));
+    this.states = stateSeries(this.model, this.segments, this.model.ownStrand);
+    this.backgrounds = stateSeries(this.model, this.segments, this.model.backgroundStrands());
     this.refreshPainted();
   }
 
@@ -101,8 +102,8 @@ class App {
 
   setRows() {
     this.rows = sortRows(makeRows(this.model, this.grouping), this.counter);
-    this.rowOfRank = new Int32Array(this.model.rankCount).fill(-1);
-    this.rows.forEach((row, index) => row.ranks.forEach((rank) => (this.rowOfRank[rank] = index)));
+    this.rowOfStrand = new Int32Array(this.model.strandCount).fill(-1);
+    this.rows.forEach((row, index) => row.strands.forEach((strand) => (this.rowOfStrand[strand] = index)));
     this.viewport.setRows(this.rows.length, this.areas.timeline.height - kAxisHeight);
     this.elements.empty.hidden = this.rows.length > 0;
   }

@@ -1,5 +1,5 @@
 // Messages between ranks: which send belongs to which receive, how much each rank sent to each
-// other, and arrows in the timeline.
+// other, and arrows in the timeline, also those from commits to their work in the background.
 
 // Pairs of events {from, to}. Between two ranks, the n-th send of a size belongs to the n-th
 // receive of that size, because MPI keeps messages of one tag in order. An event without a partner
@@ -60,22 +60,40 @@ const kMostArrows = 1500;
 const kHead = 5; // pixels
 const kMostNumbered = 64; // ranks with numbers beside the matrix
 
-// Draws arrows from where a message was sent to where it had arrived, for those in view.
+// From commits to their work in the background, from the end of the call to where the work begins.
+function tiesOf(model) {
+  const onOtherRow = ([to, from]) => model.strand[to] !== model.strand[from];
+  return [...model.ties.commitOf].filter(onOtherRow).map(([to, from]) => ({ from, to, tied: true }));
+}
+
+// Draws arrows from where a message was sent to where it had arrived, and from commits to their
+// work in the background, for those in view.
 export function drawArrows(app, timeline) {
+  app.messages ??= matchMessages(app.model);
+  return drawInView(app, timeline, [...app.messages, ...tiesOf(app.model)]);
+}
+
+// Draws the arrows between a commit that is followed and its work.
+export function drawTies(app, timeline) {
+  const { members } = app.selection;
+  return drawInView(app, timeline, tiesOf(app.model).filter(({ from, to }) => members[from] && members[to]));
+}
+
+function drawInView(app, timeline, arrows) {
   const { model, viewport, palette } = app;
   const { context } = timeline.area;
-  app.messages ??= matchMessages(model);
-  const inView = app.messages.filter(
-    ({ from, to }) => model.end[to] > viewport.t0 && model.begin[from] < viewport.t1 && app.rowOfRank[model.rank[from]] >= 0,
+  const inView = arrows.filter(
+    ({ from, to }) => model.end[to] > viewport.t0 && model.begin[from] < viewport.t1 && app.rowOfStrand[model.strand[from]] >= 0,
   );
   context.strokeStyle = palette.ink;
   context.fillStyle = palette.ink;
   context.lineWidth = 1;
   context.globalAlpha = inView.length > 200 ? 0.3 : 0.75;
-  for (const { from, to } of inView.slice(0, kMostArrows)) {
+  for (const { from, to, tied } of inView.slice(0, kMostArrows)) {
     const [a, b] = [timeline.boxOf(from), timeline.boxOf(to)];
     if (a && b) {
-      drawArrow(context, [a.left, a.top + a.height / 2], [b.left + b.width, b.top + b.height / 2]);
+      const [begin, end] = tied ? [a.left + a.width, b.left] : [a.left, b.left + b.width];
+      drawArrow(context, [begin, a.top + a.height / 2], [end, b.top + b.height / 2]);
     }
   }
   context.globalAlpha = 1;

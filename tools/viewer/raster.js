@@ -103,14 +103,14 @@ export class LinePainter {
   }
 }
 
-// The innermost states of a rank.
-export function paintSegments(painter, line, { segments, kind, emphasis }, rank, t0, perPixel) {
+// The innermost states of a strand.
+export function paintSegments(painter, line, { segments, kind, emphasis }, strand, t0, perPixel) {
   const kinds = painter.paints.kinds;
   const t1 = t0 + perPixel * line.length;
-  const last = segments.rankStart[rank + 1];
+  const last = segments.strandStart[strand + 1];
   const scale = 1 / perPixel;
   painter.start(line);
-  for (let s = segments.find(rank, t0); s < last; ++s) {
+  for (let s = segments.find(strand, t0); s < last; ++s) {
     const begin = segments.start[s];
     if (begin >= t1) {
       break;
@@ -118,13 +118,13 @@ export function paintSegments(painter, line, { segments, kind, emphasis }, rank,
     const event = segments.event[s];
     if (event >= 0) {
       const paint = emphasis && !emphasis[event] ? kind[event] + kinds : kind[event];
-      painter.span((begin - t0) * scale, (segments.endOf(s, rank) - t0) * scale, paint);
+      painter.span((begin - t0) * scale, (segments.endOf(s, strand) - t0) * scale, paint);
     }
   }
   painter.flush();
 }
 
-// One lane of a rank: spans of one depth.
+// One lane of a strand: spans of one depth.
 export function paintLane(painter, line, { model, hidden, emphasis }, lane, t0, perPixel) {
   const { begin, end, kind, laneEvents, laneStart } = model;
   const kinds = painter.paints.kinds;

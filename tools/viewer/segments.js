@@ -1,35 +1,35 @@
-// What every rank is doing at any time: the innermost open span, as one list of changes per rank.
-// What is in flight meanwhile is a state only where the rank does nothing else.
+// What every strand is doing at any time: the innermost open span, as one list of changes each.
+// What is in flight meanwhile is a state only where the strand does nothing else.
 //
-// With n spans a rank has at most 2 n + 1 changes. The counts of ranks in each state, the thin rows
-// of the timeline and the shares in the legend all come from here. Spans of hidden kinds are left
-// out, so that the spans around them show.
+// With n spans a strand has at most 2 n + 1 changes. The counts of ranks in each state, the thin
+// rows of the timeline and the shares in the legend all come from here. Spans of hidden kinds are
+// left out, so that the spans around them show.
 
 export const kIdle = -1;
 
 export class Segments {
   constructor(model, hidden) {
     this.model = model;
-    this.start = new Float64Array(2 * model.count + model.rankCount + 1);
-    this.event = new Int32Array(2 * model.count + model.rankCount + 1);
-    this.rankStart = new Uint32Array(model.rankCount + 1);
+    this.start = new Float64Array(2 * model.count + model.strandCount + 1);
+    this.event = new Int32Array(2 * model.count + model.strandCount + 1);
+    this.strandStart = new Uint32Array(model.strandCount + 1);
     this.size = 0;
     this.open = new Int32Array(32).fill(-1);
-    for (let rank = 0; rank < model.rankCount; ++rank) {
-      this.rankStart[rank] = this.size;
-      this.addRank(rank, hidden);
+    for (let strand = 0; strand < model.strandCount; ++strand) {
+      this.strandStart[strand] = this.size;
+      this.addStrand(strand, hidden);
     }
-    this.rankStart[model.rankCount] = this.size;
+    this.strandStart[model.strandCount] = this.size;
     this.start[this.size] = model.duration;
   }
 
-  addRank(rank, hidden) {
-    const { begin, kind, lane, nestedLanes, rankStart } = this.model;
+  addStrand(strand, hidden) {
+    const { begin, kind, lane, nestedLanes, strandStart } = this.model;
     const first = this.size;
-    this.nested = nestedLanes[rank];
+    this.nested = nestedLanes[strand];
     this.deepest = -1; // lane of an open span
     this.push(first, 0, kIdle);
-    for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
+    for (let i = strandStart[strand]; i < strandStart[strand + 1]; ++i) {
       if (hidden[kind[i]]) {
         continue;
       }
@@ -82,15 +82,15 @@ export class Segments {
     }
   }
 
-  // When a segment ends: at the rank's next one, or with the run.
-  endOf(segment, rank) {
-    return segment + 1 < this.rankStart[rank + 1] ? this.start[segment + 1] : this.model.duration;
+  // When a segment ends: at the strand's next one, or with the run.
+  endOf(segment, strand) {
+    return segment + 1 < this.strandStart[strand + 1] ? this.start[segment + 1] : this.model.duration;
   }
 
-  // The segment of a rank that holds `time`.
-  find(rank, time) {
-    let low = this.rankStart[rank];
-    let high = this.rankStart[rank + 1];
+  // The segment of a strand that holds `time`.
+  find(strand, time) {
+    let low = this.strandStart[strand];
+    let high = this.strandStart[strand + 1];
     while (low + 1 < high) {
       const middle = (low + high) >> 1;
       if (this.start[middle] <= time) {
@@ -102,11 +102,11 @@ export class Segments {
     return low;
   }
 
-  // Calls visit(event, begin, end) for each segment of a rank that meets [t0, t1).
-  each(rank, t0, t1, visit) {
-    const last = this.rankStart[rank + 1];
-    for (let s = this.find(rank, t0); s < last && this.start[s] < t1; ++s) {
-      visit(this.event[s], this.start[s], this.endOf(s, rank));
+  // Calls visit(event, begin, end) for each segment of a strand that meets [t0, t1).
+  each(strand, t0, t1, visit) {
+    const last = this.strandStart[strand + 1];
+    for (let s = this.find(strand, t0); s < last && this.start[s] < t1; ++s) {
+      visit(this.event[s], this.start[s], this.endOf(s, strand));
     }
   }
 }

@@ -29,8 +29,8 @@ export const selecting = {
     if (model.end[event] < viewport.t0 || model.begin[event] > viewport.t1) {
       viewport.pan((model.begin[event] + model.end[event]) / 2 - (viewport.t0 + viewport.t1) / 2);
     }
-    if (this.rowOfRank[model.rank[event]] >= 0) {
-      viewport.showRow(this.rowOfRank[model.rank[event]]);
+    if (this.rowOfStrand[model.strand[event]] >= 0) {
+      viewport.showRow(this.rowOfStrand[model.strand[event]]);
     }
   },
 
@@ -46,7 +46,7 @@ export const selecting = {
     const row = this.rows[Math.max(0, this.viewport.rowAt(0))];
     if (row) {
       const tolerance = this.viewport.span / 2;
-      this.select(this.timeline.eventIn(row.ranks[0], -1, time, tolerance));
+      this.select(this.timeline.eventIn(row.strands[0], -1, time, tolerance));
     }
   },
 
@@ -57,7 +57,7 @@ export const selecting = {
     }
     const { model } = this;
     const { event } = this.selection;
-    const lane = model.firstLane[model.rank[event]] + model.lane[event];
+    const lane = model.firstLane[model.strand[event]] + model.lane[event];
     const at = model.laneEvents.subarray(model.laneStart[lane], model.laneStart[lane + 1]).indexOf(event) + direction;
     if (at >= 0 && at < model.laneStart[lane + 1] - model.laneStart[lane]) {
       this.select(model.laneEvents[model.laneStart[lane] + at], { show: true });
@@ -65,9 +65,9 @@ export const selecting = {
   },
 
   goUp() {
-    const parent = this.selection ? this.model.parent[this.selection.event] : -1;
-    if (parent >= 0) {
-      this.select(parent, { show: true });
+    const cause = this.selection ? this.model.causeOf(this.selection.event) : -1;
+    if (cause >= 0) {
+      this.select(cause, { show: true });
     }
   },
 

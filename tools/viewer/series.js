@@ -1,18 +1,18 @@
 // The sums over time: ranks in each state, bytes moved, requests by size.
 import { Pyramid } from "./pyramid.js";
 
-// For these ranks. The channels are the kinds; sums are nanoseconds of ranks in the state.
-export function stateSeries(model, segments, ranks, buckets) {
+// For these strands. The channels are the kinds; sums are nanoseconds of strands in the state.
+export function stateSeries(model, segments, strands, buckets) {
   const span = { begin: 0, end: 0, channel: 0, density: 1 };
   const { kind, duration, kinds } = model;
   const source = (t0, t1, add) => {
-    for (const rank of ranks) {
-      const last = segments.rankStart[rank + 1];
-      for (let s = segments.find(rank, t0); s < last && segments.start[s] < t1; ++s) {
+    for (const strand of strands) {
+      const last = segments.strandStart[strand + 1];
+      for (let s = segments.find(strand, t0); s < last && segments.start[s] < t1; ++s) {
         const event = segments.event[s];
         if (event >= 0) {
           span.begin = segments.start[s];
-          span.end = segments.endOf(s, rank);
+          span.end = segments.endOf(s, strand);
           span.channel = kind[event];
           add(span);
         }

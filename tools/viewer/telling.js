@@ -52,12 +52,13 @@ export const telling = {
     }
   },
 
-  // Nanoseconds of the ranks in each state of the window, those in I/O, and of what is in flight.
+  // Nanoseconds of the ranks in each state of the window, those in I/O, of what is in flight, and
+  // of the states of threads in the background.
   timesInView() {
     const { t0, t1 } = this.viewport;
     const states = this.states.sums(t0, t1);
     const io = this.model.kinds.reduce((sum, kind, index) => sum + (isIo(kind) ? states[index] : 0), 0);
-    return { states, io, flights: this.flights.sums(t0, t1) };
+    return { states, io, flights: this.flights.sums(t0, t1), backgrounds: this.backgrounds.sums(t0, t1) };
   },
 
   // Says in words what the charts show, for screen readers.

@@ -1,9 +1,9 @@
-// The timeline: one row per rank, node or aggregator. Tall rows show nested spans in lanes; thin
-// rows show the innermost state; rows of several ranks show how many are in each state. Spans are
-// painted into pixels (raster.js); only text, outlines and links are drawn.
+// The timeline: one row per rank, node or aggregator (rows.js). Tall rows show nested spans in
+// lanes; thin rows show the innermost state; rows of several ranks show how many are in each state.
+// Spans are painted into pixels (raster.js); only text, outlines and links are drawn.
 import { kGutter } from "./canvas_area.js";
 import * as format from "./format.js";
-import { drawArrows } from "./messages.js";
+import { drawArrows, drawTies } from "./messages.js";
 import { inkOn } from "./palette.js";
 import { LinePainter, Paints, paintLane, paintSegments, paintStack } from "./raster.js";
 import { RowLevels } from "./row_levels.js";
@@ -30,14 +30,15 @@ export class Timeline {
   }
 
   // How rows are drawn at this height: lanes of so many pixels, or 0 for the innermost state only.
-  // Where there is room for all lanes of the rank with the most, every rank's lanes fill its row.
+  // Where there is room for all lanes of the strand with the most, every strand's lanes fill its
+  // row.
   laneHeight(row) {
     const { viewport, model } = this.app;
     const room = viewport.rowHeight - (viewport.rowHeight >= 8 ? 2 : 0);
-    if (row.ranks.length !== 1 || Math.floor(room / model.maxLanes) < kLeastLane) {
+    if (row.strands.length !== 1 || Math.floor(room / model.maxLanes) < kLeastLane) {
       return 0;
     }
-    return Math.min(kMostLane, Math.floor(room / Math.max(1, model.laneCount[row.ranks[0]])));
+    return Math.min(kMostLane, Math.floor(room / Math.max(1, model.laneCount[row.strands[0]])));
   }
 
   draw() {
@@ -86,33 +87,33 @@ export class Timeline {
     const perPixel = viewport.span / area.deviceWidth;
     const gap = viewport.rowHeight >= 8 ? Math.round(2 * area.scale) : 0;
     const lane = this.laneHeight(row);
-    if (row.ranks.length > 1) {
+    if (row.strands.length > 1) {
       this.paintGroup(words, row, top, bottom - gap, deviceRows);
       return;
     }
-    const rank = row.ranks[0];
+    const [strand] = row.strands;
     if (lane === 0) {
-      this.paintStrip(words, top, bottom - gap, deviceRows, (line) => this.paintThin(line, rank, perPixel));
+      this.paintStrip(words, top, bottom - gap, deviceRows, (line) => this.paintThin(line, strand, perPixel));
       return;
     }
-    for (let depth = 0; depth < model.laneCount[rank]; ++depth) {
+    for (let depth = 0; depth < model.laneCount[strand]; ++depth) {
       const y = top + Math.round(depth * lane * area.scale);
       const edge = lane >= 8 ? 1 : 0;
       this.paintStrip(words, y, top + Math.round((depth + 1) * lane * area.scale) - edge, deviceRows, (line) =>
-        paintLane(this.painter, line, app.paintedLanes, model.firstLane[rank] + depth, viewport.t0, perPixel),
+        paintLane(this.painter, line, app.paintedLanes, model.firstLane[strand] + depth, viewport.t0, perPixel),
       );
     }
   }
 
-  // The innermost states of a rank: from the levels when a pixel has many spans, else
+  // The innermost states of a strand: from the levels when a pixel has many spans, else
   // from the spans.
-  paintThin(line, rank, perPixel) {
+  paintThin(line, strand, perPixel) {
     const { model, viewport, paintedSegments } = this.app;
     if (this.levels?.painted !== paintedSegments) {
-      this.levels = new RowLevels(model.kinds.length, paintedSegments, model.rankCount, model.duration);
+      this.levels = new RowLevels(model.kinds.length, paintedSegments, model.strandCount, model.duration);
     }
-    if (!this.levels.paint(line, this.painter.paints.shades, rank, viewport.t0, perPixel)) {
-      paintSegments(this.painter, line, paintedSegments, rank, viewport.t0, perPixel);
+    if (!this.levels.paint(line, this.painter.paints.shades, strand, viewport.t0, perPixel)) {
+      paintSegments(this.painter, line, paintedSegments, strand, viewport.t0, perPixel);
     }
   }
 
@@ -141,7 +142,7 @@ export class Timeline {
     }
     const width = area.deviceWidth;
     const sums = this.groupSeries(row).columns(viewport.t0, viewport.t1, width);
-    const full = (viewport.span / width) * row.ranks.length;
+    const full = (viewport.span / width) * row.strands.length;
     const height = bottom - top;
     const whole = new Uint32Array(width * height).fill(words[from * width]);
     paintStack(whole, width, height, sums, { colors: palette.packed, order: palette.order, full });
@@ -155,7 +156,7 @@ export class Timeline {
     if (row.segments !== segments) {
       const most = kMostGroupSums / (rows.length * model.kinds.length);
       const buckets = 2 ** Math.max(6, Math.min(12, Math.floor(Math.log2(most))));
-      Object.assign(row, { segments, series: stateSeries(model, segments, row.ranks, buckets) });
+      Object.assign(row, { segments, series: stateSeries(model, segments, row.strands, buckets) });
     }
     return row.series;
   }
@@ -200,7 +201,7 @@ export class Timeline {
         const share = counterOf(counter, row) / most;
         area.context.fillRect(0, y, (kGutter - 4) * share, Math.max(1, Math.min(viewport.rowHeight * step, 28) - 2));
       }
-      const chosen = app.selection && row.ranks.includes(app.model.rank[app.selection.event]);
+      const chosen = app.selection && row.strands.includes(app.model.strand[app.selection.event]);
       area.label(row.label, middle, chosen ? palette.accent : palette.muted);
     }
   }
@@ -210,11 +211,11 @@ export class Timeline {
     const { app, area } = this;
     const { viewport, model, palette } = app;
     let looked = 0;
-    this.eachVisibleLane((row, rank, depth, y, lane) => {
+    this.eachVisibleLane((strand, depth, y, lane) => {
       if (lane < kLabelLane || looked > kMostLabelled) {
         return;
       }
-      const index = model.firstLane[rank] + depth;
+      const index = model.firstLane[strand] + depth;
       for (let p = model.firstVisible(index, viewport.t0); p < model.laneStart[index + 1] && looked <= kMostLabelled; ++p) {
         const event = model.laneEvents[p];
         if (model.begin[event] >= viewport.t1) {
@@ -253,7 +254,7 @@ export class Timeline {
     }
   }
 
-  // Calls visit(row, rank, depth, y, laneHeight) for the lanes on the screen.
+  // Calls visit(strand, depth, y, laneHeight) for the lanes on the screen.
   eachVisibleLane(visit) {
     const { viewport, model, rows } = this.app;
     const first = Math.max(0, Math.floor(viewport.scroll / viewport.rowHeight));
@@ -263,17 +264,17 @@ export class Timeline {
       if (lane === 0) {
         continue;
       }
-      const rank = rows[index].ranks[0];
-      for (let depth = 0; depth < model.laneCount[rank]; ++depth) {
-        visit(rows[index], rank, depth, kAxisHeight + index * viewport.rowHeight - viewport.scroll + depth * lane, lane);
+      const [strand] = rows[index].strands;
+      for (let depth = 0; depth < model.laneCount[strand]; ++depth) {
+        visit(strand, depth, kAxisHeight + index * viewport.rowHeight - viewport.scroll + depth * lane, lane);
       }
     }
   }
 
   // Where an event is on the screen, in CSS pixels, or null when its row is not shown.
   boxOf(event) {
-    const { viewport, model, rowOfRank } = this.app;
-    const index = rowOfRank[model.rank[event]];
+    const { viewport, model, rowOfStrand } = this.app;
+    const index = rowOfStrand[model.strand[event]];
     if (index < 0) {
       return null;
     }
@@ -302,6 +303,7 @@ export class Timeline {
       }
       context.globalAlpha = 1;
     }
+    drawTies(app, this);
   }
 
   drawLink(from, to) {
@@ -329,21 +331,21 @@ export class Timeline {
       return null;
     }
     const [row, time] = [app.rows[index], area.timeAt(x, viewport)];
-    if (row.ranks.length > 1) {
+    if (row.strands.length > 1) {
       return { row, time, event: -1 };
     }
     const tolerance = (viewport.span / area.plotWidth) * 1.5;
-    const [rank] = row.ranks;
+    const [strand] = row.strands;
     const lane = this.laneHeight(row);
     const depth = lane > 0 ? Math.floor((y - kAxisHeight - (index * viewport.rowHeight - viewport.scroll)) / lane) : -1;
-    return { row, time, event: this.eventIn(rank, depth, time, tolerance) };
+    return { row, time, event: this.eventIn(strand, depth, time, tolerance) };
   }
 
-  eventIn(rank, depth, time, tolerance) {
+  eventIn(strand, depth, time, tolerance) {
     const { model, hidden } = this.app;
-    const lanes = depth >= 0 ? [depth] : [...Array(model.laneCount[rank]).keys()].reverse();
-    for (const lane of lanes.filter((l) => l < model.laneCount[rank])) {
-      const event = model.eventAt(model.firstLane[rank] + lane, time, tolerance);
+    const lanes = depth >= 0 ? [depth] : [...Array(model.laneCount[strand]).keys()].reverse();
+    for (const lane of lanes.filter((l) => l < model.laneCount[strand])) {
+      const event = model.eventAt(model.firstLane[strand] + lane, time, tolerance);
       if (event >= 0 && !hidden[model.kind[event]]) {
         return event;
       }

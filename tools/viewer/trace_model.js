@@ -1,12 +1,18 @@
-// The run in memory: events sorted by rank and begin, each in a lane in which nothing overlaps, and
-// which event is whose child.
+// The run in memory: events sorted by strand and begin, each in a lane in which nothing overlaps,
+// and which event is whose child.
+//
+// A strand is what one rank does, or what one of its threads does in the background. A rank's own
+// strand comes before those of its background.
 //
 // A lane is a depth. A span lies in the lane below the deepest one that is still open when it
-// begins, so that nested spans stand below each other. What is in flight while its rank does other
-// things (messages, writes behind) lies in lanes below all of these. Within a lane, begins and ends
-// both ascend, so bisection finds what is visible in a window.
+// begins, so that nested spans stand below each other. What is in flight while its strand does
+// other things (messages, writes behind) lies in lanes below all of these. Within a lane, begins
+// and ends both ascend, so bisection finds what is visible in a window.
+
+import { tieBackground } from "./background.js";
 
 const kMaxLanes = 32;
+const kThreads = 65536; // more than a rank has
 
 export class TraceModel {
   constructor({ header, columns }) {
@@ -24,30 +30,68 @@ export class TraceModel {
     for (let i = 0; i < this.count; ++i) {
       this.end[i] = this.begin[i] + columns.duration[i];
     }
-    this.rankStart = startsOf(this.rank, this.count, this.rankCount);
+    this.findStrands();
+    this.strandStart = startsOf(this.strand, this.count, this.strandCount);
     this.assignLanes();
+    this.ties = tieBackground(this);
+  }
+
+  // strands: [{rank, background}]; ownStrand: that of each rank; strand: that of each event.
+  findStrands() {
+    const { rankCount, count, rank } = this;
+    const { thread } = this.columns;
+    const { background } = this.header; // pairs of rank and thread, in order
+    let at = 0;
+    const numbers = new Map(); // by rank and background thread
+    this.strands = [];
+    this.ownStrand = new Uint32Array(rankCount);
+    for (let r = 0; r < rankCount; ++r) {
+      this.ownStrand[r] = this.strands.push({ rank: r, background: false }) - 1;
+      for (; background[at]?.[0] === r; ++at) {
+        numbers.set(r * kThreads + background[at][1], this.strands.push({ rank: r, background: true }) - 1);
+      }
+    }
+    this.strandCount = this.strands.length;
+    this.strand = new Uint32Array(count);
+    for (let i = 0; i < count; ++i) {
+      const own = this.ownStrand[rank[i]];
+      this.strand[i] = numbers.size > 0 ? (numbers.get(rank[i] * kThreads + thread[i]) ?? own) : own;
+    }
+  }
+
+  // The strands of a rank, its own first.
+  strandsOf(rank) {
+    const strands = [this.ownStrand[rank]];
+    while (this.strands[strands.at(-1) + 1]?.rank === rank) {
+      strands.push(strands.at(-1) + 1);
+    }
+    return strands;
+  }
+
+  backgroundStrands() {
+    return [...this.strands.keys()].filter((strand) => this.strands[strand].background);
   }
 
   assignLanes() {
-    const { rankCount } = this;
+    const { strandCount } = this;
     this.inFlight = this.kinds.map((kind) => Boolean(kind.overlaps));
     this.lane = new Uint8Array(this.count);
-    this.nestedLanes = new Uint8Array(rankCount);
-    this.laneCount = new Uint8Array(rankCount);
-    for (let rank = 0; rank < rankCount; ++rank) {
-      this.nestedLanes[rank] = this.assignNested(rank);
-      this.laneCount[rank] = this.assignInFlight(rank);
+    this.nestedLanes = new Uint8Array(strandCount);
+    this.laneCount = new Uint8Array(strandCount);
+    for (let strand = 0; strand < strandCount; ++strand) {
+      this.nestedLanes[strand] = this.assignNested(strand);
+      this.laneCount[strand] = this.assignInFlight(strand);
     }
     this.maxLanes = this.laneCount.reduce((a, b) => Math.max(a, b), 1);
     this.indexLanes();
   }
 
-  assignNested(rank) {
-    const { begin, end, kind, rankStart, inFlight } = this;
+  assignNested(strand) {
+    const { begin, end, kind, strandStart, inFlight } = this;
     const open = new Float64Array(kMaxLanes).fill(-1);
     let top = -1;
     let lanes = 0;
-    for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
+    for (let i = strandStart[strand]; i < strandStart[strand + 1]; ++i) {
       if (inFlight[kind[i]]) {
         continue;
       }
@@ -62,12 +106,12 @@ export class TraceModel {
     return lanes;
   }
 
-  assignInFlight(rank) {
-    const { begin, end, kind, rankStart, inFlight } = this;
+  assignInFlight(strand) {
+    const { begin, end, kind, strandStart, inFlight } = this;
     const open = new Float64Array(kMaxLanes).fill(-1);
-    const first = Math.min(this.nestedLanes[rank], kMaxLanes - 1);
-    let lanes = this.nestedLanes[rank];
-    for (let i = rankStart[rank]; i < rankStart[rank + 1]; ++i) {
+    const first = Math.min(this.nestedLanes[strand], kMaxLanes - 1);
+    let lanes = this.nestedLanes[strand];
+    for (let i = strandStart[strand]; i < strandStart[strand + 1]; ++i) {
       if (!inFlight[kind[i]]) {
         continue;
       }
@@ -82,17 +126,17 @@ export class TraceModel {
     return lanes;
   }
 
-  // laneStart[firstLane[rank] + lane] … : where the lane's events are in laneEvents.
+  // laneStart[firstLane[strand] + lane] … : where the lane's events are in laneEvents.
   indexLanes() {
-    const { rankCount, count, rank, lane } = this;
-    this.firstLane = new Uint32Array(rankCount + 1);
-    for (let r = 0; r < rankCount; ++r) {
-      this.firstLane[r + 1] = this.firstLane[r] + this.laneCount[r];
+    const { strandCount, count, strand, lane } = this;
+    this.firstLane = new Uint32Array(strandCount + 1);
+    for (let s = 0; s < strandCount; ++s) {
+      this.firstLane[s + 1] = this.firstLane[s] + this.laneCount[s];
     }
-    const total = this.firstLane[rankCount];
+    const total = this.firstLane[strandCount];
     this.laneStart = new Uint32Array(total + 1);
     for (let i = 0; i < count; ++i) {
-      this.laneStart[this.firstLane[rank[i]] + lane[i] + 1]++;
+      this.laneStart[this.firstLane[strand[i]] + lane[i] + 1]++;
     }
     for (let l = 0; l < total; ++l) {
       this.laneStart[l + 1] += this.laneStart[l];
@@ -100,7 +144,7 @@ export class TraceModel {
     const next = this.laneStart.slice(0, total);
     this.laneEvents = new Uint32Array(count);
     for (let i = 0; i < count; ++i) {
-      this.laneEvents[next[this.firstLane[rank[i]] + lane[i]]++] = i;
+      this.laneEvents[next[this.firstLane[strand[i]] + lane[i]]++] = i;
     }
   }
 
@@ -165,6 +209,16 @@ export class TraceModel {
     }
   }
 
+  // What brought an event about: the span around it, or in the background its commit; -1 for none.
+  causeOf(event) {
+    return this.parent[event] >= 0 ? this.parent[event] : (this.ties.commitOf.get(event) ?? -1);
+  }
+
+  // What a commit left to the background.
+  leftBy(commit) {
+    return this.ties.leftBy.get(commit) ?? [];
+  }
+
   kindName(event) {
     return this.kinds[this.kind[event]].name;
   }
@@ -184,13 +238,13 @@ export class TraceModel {
   }
 }
 
-function startsOf(rank, count, rankCount) {
-  const starts = new Uint32Array(rankCount + 1);
+function startsOf(strand, count, strandCount) {
+  const starts = new Uint32Array(strandCount + 1);
   for (let i = 0; i < count; ++i) {
-    starts[rank[i] + 1]++;
+    starts[strand[i] + 1]++;
   }
-  for (let r = 0; r < rankCount; ++r) {
-    starts[r + 1] += starts[r];
+  for (let s = 0; s < strandCount; ++s) {
+    starts[s + 1] += starts[s];
   }
   return starts;
 }

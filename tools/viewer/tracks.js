@@ -60,9 +60,10 @@ export function valuesOf(app, track, count) {
   const { t0, t1, span } = app.viewport;
   const perColumn = (track.scale * count) / span;
   if (track.channels) {
-    const sums = app.states.columns(t0, t1, count);
     const { channels } = app.states;
-    return Float64Array.from({ length: count }, (_, x) => track.channels().reduce((sum, c) => sum + sums[x * channels + c], 0) * perColumn);
+    const [states, backgrounds] = [app.states, app.backgrounds].map((series) => series.columns(t0, t1, count));
+    const at = (x, c) => states[x * channels + c] + backgrounds[x * channels + c];
+    return Float64Array.from({ length: count }, (_, x) => track.channels().reduce((sum, c) => sum + at(x, c), 0) * perColumn);
   }
   track.series ??= seriesOf(app.model, track.amount);
   return track.series.columns(t0, t1, count).map((sum) => sum * perColumn);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "trace/counters/counters.hpp"
+#include "viewer/background_threads.hpp"
 #include "viewer/base64.hpp"
 #include "viewer/moving_kinds.hpp"
 #include "viewer/parents.hpp"
@@ -26,15 +27,19 @@ using nlohmann::json;
 using trace::Event;
 using trace::TraceFile;
 
-// The events in order of rank and begin, whatever their thread; a span comes before
-// those inside it.
-std::vector<uint32_t> page_order(const std::vector<Event>& events) {
+// The events in order of rank and begin; a span comes before those inside it. Threads don't matter,
+// but for those that commit in the background: their events come behind the others of the rank.
+std::vector<uint32_t> page_order(const TraceFile& trace) {
+  const std::vector<Event>& events = trace.events;
+  const std::vector<bool> in_background = events_in_background(trace);
   std::vector<uint32_t> order(events.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&events](uint32_t a, uint32_t b) {
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     const Event& x = events[a];
     const Event& y = events[b];
-    return std::tuple(x.rank, x.begin_ns, -x.end_ns) < std::tuple(y.rank, y.begin_ns, -y.end_ns);
+    const int strand_of_x = in_background[a] ? 1 + x.thread : 0;
+    const int strand_of_y = in_background[b] ? 1 + y.thread : 0;
+    return std::tuple(x.rank, strand_of_x, x.begin_ns, -x.end_ns) < std::tuple(y.rank, strand_of_y, y.begin_ns, -y.end_ns);
   });
   return order;
 }
@@ -203,6 +208,7 @@ json header_json(const TraceFile& trace) {
                  {"datasets", trace.datasets},
                  {"counters", counters_json(trace)},
                  {"aggregators", aggregator_ranks(trace)},
+                 {"background", background_threads(trace)},
                  {"notices", trace_notices(trace)}};
   add_nodes(trace, header);
   return header;
@@ -256,7 +262,7 @@ std::vector<std::string> trace_notices(const TraceFile& trace) {
 
 std::string view_page(const TraceFile& trace) {
   const std::vector<Event>& events = trace.events;
-  const std::vector<uint32_t> order = page_order(events);
+  const std::vector<uint32_t> order = page_order(trace);
   const std::vector<int64_t> parents = parent_positions(events, order);
   ColumnWriter writer(order.size());
   auto at = [&events, &order](size_t i) -> const Event& { return events[order[i]]; };
