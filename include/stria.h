@@ -108,8 +108,9 @@ const char* stria_version(void);
  * (their names, with commas between, for xarray and other readers of netCDF), "meaning" (what other
  * programs take the numbers for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16;
  * "complex", of pairs along a last dimension of 2), "enumeration" (of integers, the names of their
- * values: "NAME=INTEGER", with commas between), "fill_value" (a number: what elements read as that
- * nobody puts); in netCDF "unlimited" (the first dimension is).
+ * values: "NAME=INTEGER", with commas between), "fill_value" (what elements read as that nobody
+ * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between); in
+ * netCDF "unlimited" (the first dimension is).
  * Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value. */
 int stria_options_new(stria_options** options);
@@ -174,6 +175,10 @@ int stria_discard(stria_file* file);
  * that was neither committed nor discarded is given up: the other ranks' next collective call on it
  * returns STRIA_ABORTED. Collective: no; it doesn't wait for other ranks. */
 void stria_close(stria_file** file);
+/* As stria_close(), because this rank's own work has failed: nothing is said on standard error, and
+ * the message of the other ranks has the first 200 bytes of `reason`, which may be NULL.
+ * Collective: no; it doesn't wait for other ranks. */
+void stria_give_up(stria_file** file, const char* reason);
 
 /* Returns the file's path; valid as long as the file. */
 const char* stria_file_path(const stria_file* file);
@@ -423,8 +428,8 @@ int stria_create_link(stria_file* file, const char* path, const char* target, co
 
 /* ---- Small datasets, whole ---- */
 
-/* One column of records: a number, or, when string_bytes > 0, a string of fixed size
- * padded with blanks. */
+/* One column of records: a number, or, when string_bytes > 0, a string of fixed size,
+ * in tables padded with blanks. */
 typedef struct stria_column {
   const char* name;
   int64_t offset_bytes;
@@ -446,10 +451,15 @@ int stria_create_strings(stria_file* file, const char* path, int64_t count, cons
 /* Likewise in the shape {count, 1}, as FLASH has its names. */
 int stria_create_string_column(stria_file* file, const char* path, int64_t count, const char* const* strings,
                                int64_t string_bytes);
+/* Likewise in the shape `dims`, padded with NULs, as h5py has them; as long as the longest where
+ * `string_bytes` is 0. */
+int stria_create_string_array(stria_file* file, const char* path, int rank, const int64_t* dims, const char* const* strings,
+                              int64_t string_bytes);
 /* Makes a dataset of records of which every rank puts its own: as stria_create_dataset(), with the
  * columns of `records`, whose rows don't count. In the file a record has its columns one behind the
- * other. Give stria_put() and stria_get() a type of stria_type_records() and STRIA_BYTE. Options
- * for numbers alone are refused: STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
+ * other. Strings have what is in memory, and are declared as padded with NULs. Give stria_put() and
+ * stria_get() a type of stria_type_records() and STRIA_BYTE. Options for numbers alone are refused:
+ * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
 /* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns

@@ -95,6 +95,20 @@ std::vector<std::string> texts(const char* const* values, int64_t count) {
   return result;
 }
 
+std::vector<int64_t> shape(int rank, const int64_t* dims) {
+  return rank <= 0 ? std::vector<int64_t>() : std::vector<int64_t>(&given(dims, "dims"), dims + rank);
+}
+
+int64_t elements_in(const std::vector<int64_t>& sizes) {
+  int64_t elements = 1;
+  for (const int64_t size : sizes) {
+    if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) {
+      stria::c::refuse("a dimension is negative, or the shape has more than 2^63 elements");
+    }
+  }
+  return elements;
+}
+
 void require_count(int64_t count) {
   if (count < 0) {
     stria::c::refuse("the number of values is negative");
@@ -298,10 +312,7 @@ int stria_create_table(stria_file* file, const char* path, const stria_records* 
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset) {
   return define(file, [&](stria::File& of) {
-    std::vector<int64_t> sizes;
-    for (int i = 0; i < rank; ++i) {
-      sizes.push_back((&given(dims, "dims"))[i]);
-    }
+    const std::vector<int64_t> sizes = shape(rank, dims);
     const auto columns = columns_of(given(records, "records"));
     given(dataset, "dataset") =
         stria::c::keep(*file, of.create_records(text(path), columns, sizes, stria::c::dataset_options(options)));
@@ -337,6 +348,14 @@ int stria_create_string_column(stria_file* file, const char* path, int64_t count
   return define(file, [&](stria::File& of) {
     require_count(count);
     of.create_strings(text(path), texts(strings, count), string_bytes, true);
+  });
+}
+
+int stria_create_string_array(stria_file* file, const char* path, int rank, const int64_t* dims, const char* const* strings,
+                              int64_t string_bytes) {
+  return define(file, [&](stria::File& of) {
+    const std::vector<int64_t> sizes = shape(rank, dims);
+    of.create_string_array(text(path), sizes, texts(strings, elements_in(sizes)), string_bytes);
   });
 }
 

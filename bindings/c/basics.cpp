@@ -1,6 +1,9 @@
 // Errors, lists and options.
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <complex>
+#include <cstring>
 #include <span>
 
 #include "handles.hpp"
@@ -97,7 +100,7 @@ Filters filters(const std::string& name, const std::string& value) {
 }
 
 // An integer where the text is one, so that it is exact.
-FillValue fill_value(const std::string& name, const std::string& value) {
+FillValue real_fill_value(const std::string& name, const std::string& value) {
   int64_t integer = 0;
   uint64_t large = 0;
   const char* const begin = value.data();
@@ -113,6 +116,30 @@ FillValue fill_value(const std::string& name, const std::string& value) {
     return real;
   }
   refuse("option '" + name + "' is '" + value + "'; it must be a number");
+}
+
+// Both parts of a complex number have a comma between.
+FillValue fill_value(const std::string& name, const std::string& value) {
+  const std::vector<std::string> parts = words(value);
+  if (parts.size() != 2) {
+    return real_fill_value(name, value);
+  }
+  std::array<double, 2> numbers{};
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const char* const end = parts[i].data() + parts[i].size();
+    if (const auto [rest, error] = std::from_chars(parts[i].data(), end, numbers[i]); error != std::errc() || rest != end) {
+      refuse("option '" + name + "' is '" + value + "'; it must be a number, or two with a comma between");
+    }
+  }
+  return std::complex<double>(numbers[0], numbers[1]);
+}
+
+// The bits of half precision are given as any integer is.
+FillValue bits_of_half(const FillValue& value) {
+  int64_t bits = 0;
+  std::memcpy(&bits, value.bytes.data(), sizeof bits);
+  const bool fits = value.element == ElementType::kInt64 && bits >= 0 && bits <= UINT16_MAX;
+  return fits ? FillValue(static_cast<uint16_t>(bits)) : value;
 }
 
 bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
@@ -227,6 +254,9 @@ DatasetOptions dataset_options(const stria_options* options) {
     } else if (name == "fill_value") {
       result.fill_value = fill_value(name, value);
     }
+  }
+  if (result.meaning == Meaning::kHalf && result.fill_value.is_given) {
+    result.fill_value = bits_of_half(result.fill_value);
   }
   return result;
 }

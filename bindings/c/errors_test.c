@@ -65,14 +65,16 @@ static void one_rank_errs(int kind) {
   stria_close(&file);
 }
 
-static void one_rank_leaves(void) {
+// By stria_close() without a reason.
+static void one_rank_leaves(const char* reason) {
   stria_file* file = new_file();
   if (rank == ranks - 1) {
-    stria_close(&file);
+    reason == NULL ? stria_close(&file) : stria_give_up(&file, reason);
+    CHECK(file == NULL);
     return;
   }
   CHECK(stria_commit(file) == STRIA_ABORTED);
-  CHECK(strstr(stria_error_message(), "rank") != NULL);
+  CHECK(strstr(stria_error_message(), reason == NULL ? "rank" : reason) != NULL);
   stria_close(&file);
 }
 
@@ -94,6 +96,9 @@ static void nothing_given(void) {
   CHECK(stria_get_report(NULL, NULL) == STRIA_INVALID_ARGUMENT);
   stria_close(NULL);
   stria_close(&file);
+  stria_give_up(NULL, NULL);
+  stria_give_up(&file, NULL);
+  CHECK(stria_create_string_array(NULL, "x", 1, NULL, NULL, 0) == STRIA_INVALID_ARGUMENT);
   stria_list_free(NULL);
   stria_type_free(NULL);
   CHECK_OK(stria_options_new(&options));
@@ -129,7 +134,9 @@ int main(int argc, char** argv) {
     one_rank_errs(kind);
   }
   if (ranks > 1) {
-    one_rank_leaves();
+    one_rank_leaves(NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    one_rank_leaves("the solver diverged");
     MPI_Barrier(MPI_COMM_WORLD);
   }
   nothing_given();

@@ -81,6 +81,13 @@ void stria_close(stria_file** file) {
   }
 }
 
+void stria_give_up(stria_file** file, const char* reason) {
+  if (file != nullptr && *file != nullptr) {
+    guarded([&] { (*file)->file.give_up(text(reason)); });
+  }
+  stria_close(file);
+}
+
 int stria_get_report(const stria_file* file, stria_report* report) {
   return guarded([&] {
     const stria::Report& of = given(file, "file").file.report();

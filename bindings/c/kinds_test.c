@@ -8,7 +8,7 @@
 enum { COUNT = 6 };
 
 static int rank, ranks;
-static const char *path = "c_kinds_test.h5", *records_path = "c_kinds_test_records.h5";
+static const char *path = "c_kinds_test.h5", *records_path = "c_kinds_test_records.h5", *filled_path = "c_kinds_test_filled.h5";
 
 static void write_file(void) {
   stria_file* file;
@@ -34,9 +34,45 @@ static void write_file(void) {
   CHECK_OK(stria_set_booleans(file, "wave", "switches", 3, switches));
   CHECK_OK(stria_set_complex(file, "wave", "phase", STRIA_FLOAT32, -1, one));
   CHECK_OK(stria_set_references(file, "/", "shown", 2, paths));
+  CHECK_OK(stria_create_string_array(file, "paths", 2, (const int64_t[]){1, 2}, paths, 0));
   CHECK_OK(stria_create_link(file, "g/latest", "/wave", NULL));
   CHECK_OK(stria_commit(file));
   stria_close(&file);
+}
+
+// Nobody puts anything: what is read are the fill values.
+static void fill(const char* meaning, const char* value, int element, int rank_of_it, const void* expected, size_t bytes) {
+  stria_file* file;
+  stria_options* options;
+  stria_dataset* dataset;
+  unsigned char found[16];
+  const int64_t dims[] = {1, 2}, start[] = {0, 0};
+  CHECK_OK(stria_options_new(&options));
+  CHECK_OK(stria_options_set(options, "meaning", meaning));
+  CHECK_OK(stria_options_set(options, "fill_value", value));
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK_OK(stria_create_dataset(file, "x", element, rank_of_it, dims, options, &dataset));
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+  stria_options_free(options);
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK_OK(stria_find_dataset(file, "x", &dataset));
+  CHECK_OK(stria_read(dataset, start, dims, found, NULL, element));
+  CHECK(memcmp(found, expected, bytes) == 0);
+  stria_close(&file);
+}
+
+static void fill_what_has_parts(void) {
+  const double wave[] = {1.5, -2}, real[] = {7, 0};
+  const uint16_t half = 0x3e00;
+  stria_options* options;
+  fill("complex", "1.5,-2", STRIA_FLOAT64, 2, wave, sizeof wave);
+  fill("complex", "7", STRIA_FLOAT64, 2, real, sizeof real);
+  fill("half", "15872", STRIA_UINT16, 1, &half, sizeof half);
+  CHECK_OK(stria_options_new(&options));
+  CHECK(stria_options_set(options, "fill_value", "1,x") == STRIA_INVALID_ARGUMENT);
+  CHECK(stria_options_set(options, "fill_value", "1,2,3") == STRIA_INVALID_ARGUMENT);
+  stria_options_free(options);
 }
 
 static void overwrite(void) {
@@ -80,6 +116,11 @@ static void read_file(void) {
   CHECK_OK(stria_get_references(file, "/", "shown", &paths));
   CHECK(stria_list_size(paths) == 2 && strcmp(stria_list_at(paths, 0), "/wave") == 0);
   CHECK(strcmp(stria_list_at(paths, 1), "/wave") == 0);
+  stria_list_free(paths);
+  CHECK_OK(stria_find_dataset(file, "paths", &dataset));
+  CHECK(stria_dataset_rank(dataset) == 2 && strcmp(stria_dataset_type_name(dataset), "string[5]") == 0);
+  CHECK_OK(stria_read_strings(file, "paths", &paths));
+  CHECK(stria_list_size(paths) == 2 && strcmp(stria_list_at(paths, 1), "/wave") == 0);
   stria_list_free(paths);
   stria_close(&file);
 }
@@ -132,9 +173,10 @@ int main(int argc, char** argv) {
   overwrite();
   read_file();
   move_records();
+  fill_what_has_parts();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0)
-    CHECK(remove(path) == 0 && remove(records_path) == 0);
+    CHECK(remove(path) == 0 && remove(records_path) == 0 && remove(filled_path) == 0);
   MPI_Finalize();
   return 0;
 }

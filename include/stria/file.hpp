@@ -122,7 +122,7 @@ struct DatasetOptions {
   /// and isn't put whole before the first flush() or commit() that has puts of it, the ranks write
   /// it everywhere first. netCDF files, and datasets with names of dimensions, have it as the
   /// attribute "_FillValue" too, for readers that leave such elements out. kInvalidArgument where
-  /// the type can't hold it. Of complex numbers it is the real part.
+  /// the type can't hold it. Of half precision it is the bits, a uint16_t.
   FillValue fill_value{};
 };
 
@@ -226,6 +226,11 @@ class File {
   ~File();
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
+  /// Ends this rank's part as the destructor does, because its own work has failed: nothing is said
+  /// on standard error, and the other ranks' next collective call throws kAborted with the first
+  /// 200 bytes of `reason`. Later calls throw kInvalidArgument or kAborted. Collective: no; waits
+  /// as the destructor.
+  void give_up(const std::string& reason);
 
   // Writing.
   /// Makes a dataset of numbers, and the groups in its path. Throws kInvalidArgument, here and
@@ -262,11 +267,10 @@ class File {
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a dataset of records, of which every rank puts its own: Dataset::put() and get() take
   /// memory of records(). In the file a record has its columns one behind the other, in the order
-  /// given, and its bytes as they are in memory; h5py and C's libhdf5 see a compound type. Options
-  /// for numbers alone throw kUnsupported: value_range, big_endian, meaning, enumeration, fill_value.
-  /// Other
-  /// records in a file are got likewise, by the columns of columns(). Collective: as
-  /// create_dataset().
+  /// given, and its bytes as they are in memory; h5py and C's libhdf5 see a compound type, whose
+  /// strings are declared as padded with NULs. Options for numbers alone throw kUnsupported:
+  /// value_range, big_endian, meaning, enumeration, fill_value. Other records in a file are got
+  /// likewise, by the columns of columns(). Collective: as create_dataset().
   Dataset create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
@@ -279,6 +283,11 @@ class File {
   /// shape is {count, 1} when `as_column`. kInvalidArgument when a string is longer. Collective: as
   /// create_dataset().
   void create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes, bool as_column);
+  /// Makes a small dataset of strings in the shape `dims`, padded with NULs, as h5py has them; as
+  /// long as the longest where `string_bytes` is 0. kInvalidArgument when one is longer, or when
+  /// there are more or fewer than the shape has. Collective: as create_dataset().
+  void create_string_array(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& strings,
+                           int64_t string_bytes = 0);
   /// Likewise with the element type of T.
   template <Number T>
   Dataset create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 
@@ -9,7 +11,8 @@
 
 namespace stria {
 
-/// A number of any type, or none, which is zero: `DatasetOptions{.fill_value = -999.0}`.
+/// A number of any type, perhaps complex, or none, which is zero:
+/// `DatasetOptions{.fill_value = -999.0}`.
 struct FillValue {
   FillValue() = default;
   template <Number T>
@@ -17,10 +20,15 @@ struct FillValue {
       : is_given(true), element(element_type_of<T>()) {
     std::memcpy(bytes.data(), &value, sizeof value);
   }
+  template <std::floating_point T>
+  FillValue(const std::complex<T>& value)  // NOLINT(google-explicit-constructor): likewise
+      : is_given(true), element(element_type_of<T>()) {
+    std::memcpy(bytes.data(), &value, sizeof value);
+  }
 
   bool is_given = false;
-  ElementType element = ElementType::kUint8;
-  std::array<std::byte, 8> bytes{};  ///< the number in memory
+  ElementType element = ElementType::kUint8;          ///< of a complex number: of each part
+  std::array<std::byte, 2 * sizeof(double)> bytes{};  ///< in memory: the number, its imaginary part
 };
 
 }  // namespace stria

@@ -31,7 +31,8 @@ struct Hyperslab {
 struct Column {
   std::string name;
   int64_t offset_bytes = 0;
-  /// A number; or, when string_bytes > 0, a string of fixed size padded with blanks.
+  /// A number; or, when string_bytes > 0, a string of fixed size, which is padded with blanks in
+  /// create_table(), and with what is in memory in create_records().
   ElementType number = ElementType::kByte;
   int64_t string_bytes = 0;
 };

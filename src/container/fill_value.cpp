@@ -28,19 +28,17 @@ Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const F
     return Status(ErrorCode::kUnsupported, "a fill value of half precision is given by its bits, as an unsigned 16-bit number");
   }
   const ElementType stored = element.number == ElementType::kByte ? ElementType::kUint8 : element.number;
-  const auto width = static_cast<size_t>(element_bytes(stored));
-  std::vector<std::byte> bytes(width);
-  convert_elements(value.element, value.bytes.data(), stored, bytes.data(), 1);
+  const int64_t parts = element.meaning == Meaning::kComplex ? 2 : 1;
+  std::vector<std::byte> bytes(static_cast<size_t>(parts * element_bytes(stored)));
+  convert_elements(value.element, value.bytes.data(), stored, bytes.data(), parts);
+  FillValue back = value;
+  std::fill(back.bytes.begin() + parts * element_bytes(value.element), back.bytes.end(), std::byte{0});
   if (stored != ElementType::kFloat32 && stored != ElementType::kFloat64) {
-    FillValue back;
-    convert_elements(stored, bytes.data(), value.element, back.bytes.data(), 1);
-    if (back.bytes != value.bytes) {
-      return Status(ErrorCode::kInvalidArgument,
-                    "its type, " + std::string(element_type_name(element.number)) + ", can't hold the fill value");
-    }
+    convert_elements(stored, bytes.data(), value.element, back.bytes.data(), parts);
   }
-  if (element.meaning == Meaning::kComplex) {
-    bytes.resize(2 * width);  // the imaginary part is 0
+  if (back.bytes != value.bytes) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "its type, " + std::string(element_type_name(element.number)) + ", can't hold the fill value");
   }
   return bytes;
 }

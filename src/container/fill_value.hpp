@@ -21,8 +21,8 @@ inline std::byte unwritten_byte(std::span<const std::byte> value, int64_t at) {
   return value.empty() ? std::byte{0} : value[static_cast<size_t>(at) % value.size()];
 }
 
-/// A number as elements of `element`, in the machine's byte order. kInvalidArgument when these
-/// can't hold it.
+/// A number as an element of `element`, in the machine's byte order. kInvalidArgument when that
+/// can't hold it, all of its imaginary part included.
 Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const FillValue& value);
 
 /// The fill value of numbers: none is given where it is zero.

@@ -39,6 +39,33 @@ void leave(file::Session& session) noexcept {
   }
 }
 
+// Leaves by `how`, after the call of another thread.
+template <typename Leave>
+void at_end(file::Session& session, Leave&& how) {
+  session.await_turn();
+  {
+    const trace::FileSpan span = call(session, trace::BuiltIn::kFileClose);
+    how(session);
+  }
+  session.end_call();
+}
+
+// Makes a dataset of strings, with `filler` behind each.
+void create_filled(file::WriteSession& session, const char* name, container::DatasetSpec spec,
+                   const std::vector<std::string>& strings, char filler) {
+  const auto string_bytes = static_cast<size_t>(spec.element.bytes);
+  std::vector<std::byte> content(strings.size() * string_bytes, static_cast<std::byte>(filler));
+  for (size_t i = 0; i < strings.size(); ++i) {
+    if (strings[i].size() > string_bytes) {
+      const std::string what = fmt::format("{}('{}'): '{}' has {} bytes, more than the {} of a string", name, spec.path,
+                                           strings[i], strings[i].size(), string_bytes);
+      session.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+    }
+    std::memcpy(content.data() + i * string_bytes, strings[i].data(), strings[i].size());
+  }
+  session.create_table(std::move(spec), content).throw_if_error();
+}
+
 }  // namespace
 
 std::vector<std::string> hint_problems(const Hints& hints) {
@@ -50,13 +77,14 @@ std::vector<std::string> hint_problems(const Hints& hints) {
 // Datasets may keep the session for longer.
 File::~File() {
   if (session_ != nullptr) {
-    session_->await_turn();
-    {
-      const trace::FileSpan span = call(*session_, trace::BuiltIn::kFileClose);
-      leave(*session_);
-    }
-    session_->end_call();
+    at_end(*session_, leave);
     session_.reset();
+  }
+}
+void File::give_up(const std::string& reason) {
+  if (session_ != nullptr) {
+    const std::string said = "gave the file up: " + reason;
+    at_end(*session_, [&](file::Session& session) noexcept { session.leave(said); });
   }
 }
 File::File(File&&) noexcept = default;
@@ -120,20 +148,31 @@ void File::create_strings(const std::string& path, const std::vector<std::string
   spec.path = path;
   spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
   spec.dims = {static_cast<int64_t>(strings.size())};
-  string_bytes = spec.element.bytes;
   if (as_column) {
     spec.dims.push_back(1);
   }
-  std::vector<std::byte> content(strings.size() * static_cast<size_t>(string_bytes), static_cast<std::byte>(' '));
-  for (size_t i = 0; i < strings.size(); ++i) {
-    if (strings[i].size() > static_cast<size_t>(string_bytes)) {
-      const std::string what = fmt::format("create_strings('{}'): '{}' has {} bytes, more than the {} of a string", path,
-                                           strings[i], strings[i].size(), string_bytes);
-      session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
-    }
-    std::memcpy(content.data() + i * static_cast<size_t>(string_bytes), strings[i].data(), strings[i].size());
+  create_filled(*session, "create_strings", std::move(spec), strings, ' ');
+}
+
+void File::create_string_array(const std::string& path, const std::vector<int64_t>& dims,
+                               const std::vector<std::string>& strings, int64_t string_bytes) {
+  const Writing session(session_, "create_string_array()");
+  int64_t longest = 1;
+  for (const std::string& one : strings) {
+    longest = std::max(longest, static_cast<int64_t>(one.size()));
   }
-  session->create_table(std::move(spec), content).throw_if_error();
+  container::DatasetSpec spec;
+  spec.path = path;
+  spec.element = container::ElementSpec::of_string(string_bytes == 0 ? longest : std::max<int64_t>(string_bytes, 0), false);
+  spec.dims = dims;
+  const auto bytes = container::dataset_bytes(spec);
+  session->refuse(bytes.status()).throw_if_error();
+  if (spec.element.bytes > 0 && *bytes / spec.element.bytes != static_cast<int64_t>(strings.size())) {
+    const std::string what = fmt::format("create_string_array('{}'): {} strings are not as many as the shape {{{}}} has", path,
+                                         strings.size(), fmt::join(dims, ", "));
+    session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+  }
+  create_filled(*session, "create_string_array", std::move(spec), strings, '\0');
 }
 
 std::vector<std::string> File::datasets() const {

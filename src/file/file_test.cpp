@@ -250,6 +250,43 @@ TEST_F(FileTest, ManyDatasetsTablesStringsAndAttributes) {
   EXPECT_TRUE(reading.verify().empty());
 }
 
+TEST_F(FileTest, ListsOfStringsHaveAnyShape) {
+  const std::vector<std::string> words = {"dens", "", "ρρ", "a"};
+  File file = File::create(MPI_COMM_WORLD, path(), {.sync = false});
+  file.create_string_array("square", {2, 2}, words);
+  file.create_string_array("wide", {4, 1, 1}, words, 9);
+  file.create_string_array("one", {}, {"Sedov"});
+  file.create_string_array("none", {0, 3}, {});
+  file.commit();
+  File reading = File::open(MPI_COMM_WORLD, path());
+  EXPECT_EQ(reading.read_strings("square"), words);
+  EXPECT_EQ(reading.dataset("square").dims(), (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(reading.dataset("square").type_name(), "string[4]");
+  EXPECT_EQ(reading.read_strings("wide"), words);
+  EXPECT_EQ(reading.dataset("wide").type_name(), "string[9]");
+  EXPECT_EQ(reading.read_strings("one"), std::vector<std::string>{"Sedov"});
+  EXPECT_TRUE(reading.dataset("one").dims().empty());
+  EXPECT_TRUE(reading.read_strings("none").empty());
+}
+
+TEST_F(FileTest, GivingUpTellsTheOthersWhy) {
+  File file = File::create(MPI_COMM_WORLD, path());
+  file.create_dataset("x", ElementType::kFloat64, {4});
+  if (rank_ == ranks_ - 1) {
+    file.give_up("the solver diverged");
+    file.give_up("once more");
+  }
+  try {
+    file.commit();
+    ADD_FAILURE() << "it was given up";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kAborted);
+    EXPECT_NE(std::string(error.what()).find("gave the file up: the solver diverged"), std::string::npos) << error.what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_TRUE(names().empty());
+}
+
 TEST_F(FileTest, SeveralFlushesColumnsAndStrides) {
   File file = File::create(MPI_COMM_WORLD, path(), {.sync = false});
   Dataset columns = file.create_dataset("columns", ElementType::kInt64, {30, 4 * ranks_});
@@ -347,6 +384,12 @@ TEST_F(FileTest, WhatCannotBeIsRefusedWhereItIsSaid) {
     MPI_Barrier(MPI_COMM_WORLD);
   };
   refuse([](File& file) { file.create_strings("names", {"dens", "density"}, 4, false); }, "'density' has 7 bytes");
+  refuse([](File& file) { file.create_string_array("names", {2}, {"dens", "density"}, 4); }, "'density' has 7 bytes");
+  refuse(
+      [](File& file) {
+        file.create_string_array("names", {2, 2}, {"dens"});
+      },
+      "1 strings are not as many as the shape {2, 2}");
   refuse([](File& file) { file.create_dataset("a/../b", ElementType::kFloat64, {4}); }, "meaning of its own");
   refuse([](File& file) { file.create_dataset("\xff\xfe", ElementType::kFloat64, {4}); }, "not UTF-8");
   refuse([](File& file) { file.create_table(".stria/x", {}, 8, 1, nullptr); }, "checksums");
@@ -395,6 +438,7 @@ TEST_F(FileTest, AForgottenCommitIsSaidOnceAndNothingElse) {
   EXPECT_EQ(said([](File file) { file.commit(); }), "");
   EXPECT_EQ(said([](File file) { file.abandon(); }), "");
   EXPECT_EQ(said([](const File&) { throw std::runtime_error("passing"); }), "");
+  EXPECT_EQ(said([](File file) { file.give_up("diverged"); }), "");
   setenv("STRIA_VERBOSE", "0", 1);
   EXPECT_EQ(said([](File) {}), "");
   unsetenv("STRIA_VERBOSE");

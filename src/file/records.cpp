@@ -22,6 +22,11 @@ container::ElementSpec element_of(const Column& column) {
                                  : container::ElementSpec::of_number(column.number);
 }
 
+// Of records that are put: what a program has behind the end of a string is NULs, or its own.
+container::ElementSpec element_put(const Column& column) {
+  return column.string_bytes > 0 ? container::ElementSpec::of_string(column.string_bytes, false) : element_of(column);
+}
+
 // The columns of each row, with zeros between them: what a program has there differs by rank.
 std::vector<std::byte> without_padding(const container::ElementSpec& record, std::span<const std::byte> rows) {
   std::vector<std::byte> clean(rows.size());
@@ -53,7 +58,7 @@ container::ElementSpec packed(const std::vector<Column>& columns) {
   std::vector<container::ElementSpec::Member> members;
   int64_t bytes = 0;
   for (const Column& column : columns) {
-    members.push_back({column.name, bytes, element_of(column)});
+    members.push_back({column.name, bytes, element_put(column)});
     if (!checked_add(bytes, members.back().element.bytes, &bytes)) {
       bytes = -1;
       break;

@@ -14,6 +14,8 @@ INSTEAD = {
     r"stria_type_(?!bytes|hvector|records|size|free).*": "sections of arrays",
     r"stria_read_columns": "read_table and get_records, by the names and the order of the columns that are given",
     r"stria_(put|get)_(box|array|rows)": "put and get of a section: they know its shape",
+    r"stria_create_string_array": "create_strings: Fortran's own strings end in blanks",
+    r"stria_give_up": "close: a subroutine that fails returns its status",
     r"stria_element_(bytes|name)": "Fortran's storage_size, and a dataset's type_name",
     r"stria_trace_start(_from_environment)?_mpi": "the calls with Fortran's communicator",
     r"stria_read": "read_strided's call, without a stride",
