@@ -326,11 +326,14 @@ def test_progress(path):
         f.progress(None)
 
 
-def test_an_exception_discards(path):
+def test_an_exception_discards(path, capfd):
     path.write_text("old")
     with pytest.raises(RuntimeError, match="mine"), create(path) as f:
         f.create_dataset("x", data=np.ones(3))
         raise RuntimeError("mine")
+    with pytest.raises(ValueError), create(path) as f:
+        f.create_dataset("x", (3,), compress=9)
+    assert capfd.readouterr() == ("", "")
     assert path.read_text() == "old"
     assert [one.name for one in path.parent.iterdir()] == ["a.h5"]
 

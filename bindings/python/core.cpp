@@ -105,12 +105,10 @@ class File {
 
   // It waits for a call of another thread, which may want to report its progress to Python.
   void close() {
-    stria_file* ending = std::exchange(file_, nullptr);
-    {
-      const nb::gil_scoped_release released;
-      stria_close(&ending);
-    }
-    report_.reset();
+    end_by([](stria_file** file) { stria_close(file); });
+  }
+  void give_up(const std::string& reason) {
+    end_by([&](stria_file** file) { stria_give_up(file, reason.c_str()); });
   }
   bool is_open() const { return file_ != nullptr; }
   stria_file* get() const {
@@ -148,6 +146,16 @@ class File {
   }
 
  private:
+  template <typename End>
+  void end_by(End&& end) {
+    stria_file* ending = std::exchange(file_, nullptr);
+    {
+      const nb::gil_scoped_release released;
+      end(&ending);
+    }
+    report_.reset();
+  }
+
   // An exception would leave the other ranks waiting: Python prints it.
   static void tell(void* self, int64_t done_bytes, int64_t total_bytes) {
     const nb::gil_scoped_acquire acquired;
@@ -300,21 +308,12 @@ std::vector<double> get_complex(File& file, const std::string& object, const std
   return parts;
 }
 
-std::vector<double> get_floats(File& file, const std::string& object, const std::string& name) {
+template <typename Number, int kElement>
+std::vector<Number> get_numbers(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
-  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count); });
-  std::vector<double> values(static_cast<size_t>(count));
-  released(
-      [&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, values.data(), &count); });
-  return values;
-}
-
-std::vector<int64_t> get_integers(File& file, const std::string& object, const std::string& name) {
-  int64_t count = 0;
-  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, 0, nullptr, &count); });
-  std::vector<int64_t> values(static_cast<size_t>(count));
-  released(
-      [&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), STRIA_INT64, count, values.data(), &count); });
+  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), kElement, 0, nullptr, &count); });
+  std::vector<Number> values(static_cast<size_t>(count));
+  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), kElement, count, values.data(), &count); });
   return values;
 }
 
@@ -368,6 +367,7 @@ nb::dict report(File& file) {
 void define_life(nb::class_<File>& type) {
   type.def_prop_ro("is_open", &File::is_open)
       .def("close", &File::close)
+      .def("give_up", &File::give_up)
       .def("flush", [](File& file) { released([&] { return stria_flush(file.get()); }); })
       .def("commit", [](File& file) { released([&] { return stria_commit(file.get()); }); })
       .def("commit_async",
@@ -473,8 +473,9 @@ void define_attributes(nb::class_<File>& type) {
              return listed(
                  [&](stria_list** out) { return stria_get_references(file.get(), object.c_str(), name.c_str(), out); });
            })
-      .def("get_floats", get_floats)
-      .def("get_integers", get_integers)
+      .def("get_floats", get_numbers<double, STRIA_FLOAT64>)
+      .def("get_signed", get_numbers<int64_t, STRIA_INT64>)
+      .def("get_unsigned", get_numbers<uint64_t, STRIA_UINT64>)
       .def("get_strings",
            [](File& file, const std::string& object, const std::string& name) {
              return listed([&](stria_list** out) { return stria_get_strings(file.get(), object.c_str(), name.c_str(), out); });
@@ -491,11 +492,17 @@ void define_attributes(nb::class_<File>& type) {
            [](File& file, const std::string& path) {
              return listed([&](stria_list** out) { return stria_read_strings(file.get(), path.c_str(), out); });
            })
-      .def("create_strings",
-           [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes, bool as_column) {
+      .def("create_string_array",
+           [](File& file, const std::string& path, const Sizes& dims, const std::vector<std::string>& strings, int64_t bytes) {
              const auto texts = pointers(strings);
-             const auto create = as_column ? stria_create_string_column : stria_create_strings;
-             check(create(file.get(), path.c_str(), static_cast<int64_t>(texts.size()), texts.data(), bytes));
+             check(stria_create_string_array(file.get(), path.c_str(), static_cast<int>(dims.size()), dims.data(), texts.data(),
+                                             bytes));
+           })
+      .def("create_string_column",
+           [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes) {
+             const auto texts = pointers(strings);
+             check(
+                 stria_create_string_column(file.get(), path.c_str(), static_cast<int64_t>(texts.size()), texts.data(), bytes));
            })
       .def("create_table", create_table)
       .def("read_table", read_table)

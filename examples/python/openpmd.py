@@ -19,7 +19,7 @@ MASS_DENSITY, LENGTH = (-3, 1, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 0)
 
 def describe(f, name, **attributes):
     for key, value in attributes.items():
-        stria.Attributes(f, name)[key] = value
+        f.attrs_of(name)[key] = value
 
 
 with stria.create(path, comm) as f:

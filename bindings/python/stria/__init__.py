@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _whole, errors, trace
-from ._file import Attributes, Commit, Dataset, Elements, File, Reference
+from ._attributes import Attributes, Reference
+from ._file import Commit, Dataset, Elements, File
 from ._library import library_for
 from ._whole import DistributedArray
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
@@ -112,10 +113,10 @@ def write(
     hints: "Mapping[str, Any] | None" = None,
     **options: Any,
 ) -> None:
-    """Makes a file of whole datasets in one call. A value is an array, a list of strings or a
-    structured array, the same on all ranks, which rank 0 writes; or a DistributedArray, of which
-    every rank writes its box. `attrs` are the file's. Other options are those of create_dataset().
-    Collective over `comm`.
+    """Makes a file of whole datasets in one call. A value is an array of numbers, records or
+    strings, or what NumPy makes one of, the same on all ranks, which rank 0 writes; or a
+    DistributedArray, of which every rank writes its box. `attrs` are the file's. Other options are
+    those of create_dataset(). Collective over `comm`.
 
         stria.write("step.h5", {"dens": DistributedArray(dens, start, shape, ghosts=4)}, comm)
     """
@@ -132,12 +133,14 @@ def read(
 ) -> Any:
     """Reads datasets in one call. `wanted` is a name: the array is returned; a list of names, or
     None for all: a dictionary of arrays, whole on every rank; or a dictionary of arrays and
-    DistributedArrays, into which is read and which is returned. Collective over `comm`."""
+    DistributedArrays, into which is read and which is returned. UnsupportedError names the first
+    dataset that can't be read. Collective over `comm`."""
     return _whole.read(open(path, comm, verify=verify, hints=hints), wanted)
 
 
 def inspect(path: "str | os.PathLike[str]", comm: Any = None) -> "list[dict[str, Any]]":
-    """What each dataset of a file is: its path, type, shape and attributes. It is a table as pandas
+    """What each dataset of a file is: its path, type, shape and attributes, with None for one that
+    can't be read. It is a table as pandas
     takes it: pandas.DataFrame(stria.inspect(path)). Collective over `comm`."""
     return _whole.inspect(open(path, comm))
 

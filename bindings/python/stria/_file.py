@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ._attributes import Attributes, Named
 from ._numbers import EXACT, HALF, MEANINGS, MEANT_BY_NAME, array_of, as_numbers, element_of, has_strides_of_elements
+from ._options import compress_text, fill_text
 from ._selection import box_of, select
-from ._tables import ELEMENTS, NUMBERS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
+from ._strings import texts_of
+from ._tables import ELEMENTS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
-
-
-class Reference(str):
-    """The path of an object of the same file, as the value of an attribute."""
 
 
 class Elements:
@@ -39,7 +38,7 @@ class Elements:
         return self._maps[library]
 
 
-class Dataset:
+class Dataset(Named):
     """A dataset of an open file.
 
     `d[index] = array` records a write, of a file that is being written; the array is kept, and must
@@ -76,6 +75,7 @@ class Dataset:
     @property
     def dtype(self) -> np.dtype:
         """Of records in an opened file: collective."""
+        self._require_readable()
         if self._dtype is None:
             columns, row_bytes, _ = self._file._handle.read_columns(self.name)
             self._dtype = dtype_of(columns, row_bytes)
@@ -188,7 +188,7 @@ class Dataset:
             return as_strings(self.name, value, self._dtype)
         array = array_of(value)
         if self._has_records:
-            return as_rows(self.name, array, self.dtype)
+            return as_rows(self.name, array, self.dtype, filler=b"\0")
         return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
 
     def _needs_own_kind(self, dtype: np.dtype) -> bool:
@@ -198,6 +198,13 @@ class Dataset:
             return False
         exact = self._dtype in EXACT or dtype == HALF
         return exact or (dtype.kind == "c") != bool(self._parts)
+
+    def _require_readable(self) -> None:
+        if self.type_name.startswith(("other", "reference")):
+            raise UnsupportedError(
+                f"'{self._file.path}': the dataset '{self.name}' holds {self.type_name}, which stria can't read; the other "
+                "datasets can be read by name"
+            )
 
     def _require_own_kind(self, out: np.ndarray) -> None:
         if self._has_records:
@@ -220,6 +227,7 @@ class Dataset:
     def get(self, key: Any, out: Any) -> None:
         """Records a read into `out`, an array of the index's shape with any strides and number
         type: filled by the file's next flush() or commit(). Local."""
+        self._require_readable()
         selection = select(key, self.shape, self.name)
         if not has_strides_of_elements(out):
             raise InvalidArgumentError(f"'{self.name}': get() can't fill members of packed records; align them")
@@ -273,6 +281,9 @@ class Dataset:
             raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
     def __getitem__(self, key: Any) -> Any:
+        if self._file.writing:
+            raise InvalidArgumentError(f"'{self._file.path}' is being written: stria.open() reads it after its commit")
+        self._require_readable()
         if self._handle.type_name.startswith("string"):
             return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]
         selection = select(key, self.shape, self.name)
@@ -283,8 +294,10 @@ class Dataset:
                 axis.count = axis.indices.size
         selection.__post_init__()
         out = np.empty(selection.shape, self.dtype)
-        self._move(self._file._handle.get, selection.parts(out))
-        self._file.flush()
+        try:
+            self._move(self._file._handle.get, selection.parts(out))
+        finally:
+            self._file.flush()  # after an error too, of which the ranks hear by it
         taken = out[tuple(b for b, axis in zip(back, selection.axes, strict=True) if axis.kept)]
         return taken if selection.shape else taken[()]
 
@@ -305,88 +318,6 @@ def _sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
     return np.take(array, order, axis=sum(axis.kept for axis in selection.axes[:which]))
 
 
-class Attributes:
-    """Attributes of a dataset or group, like a dictionary: numbers, complex ones too, strings,
-    booleans, references to objects (a Reference or a Dataset), and lists of one of these.
-
-    All ranks set the same, and reading is collective.
-    """
-
-    def __init__(self, file: "File", path: str) -> None:
-        self._file = file
-        self._path = path
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        handle = self._file._handle
-        one = isinstance(value, (Reference, Dataset))
-        listed = isinstance(value, (list, tuple)) and value and all(isinstance(v, (Reference, Dataset)) for v in value)
-        if one or listed:
-            paths = [v.name if isinstance(v, Dataset) else str(v) for v in ([value] if one else value)]
-            handle.set_references(self._path, name, paths, not one)
-            return
-        if isinstance(value, (str, bytes)):
-            text = value.decode() if isinstance(value, bytes) else value
-            handle.set_strings(self._path, name, [text], False)
-            return
-        array = np.asarray(value)
-        if array.dtype.kind in "US" or (array.dtype == object and all(isinstance(one, str) for one in array)):
-            handle.set_strings(self._path, name, [str(one) for one in array], True)
-            return
-        if array.ndim > 1 and array.dtype.kind not in "iuf":
-            raise UnsupportedError(f"attribute '{name}' of '{self._path}': a list has one dimension, not {array.ndim}")
-        if array.dtype == bool:
-            handle.set_booleans(self._path, name, [int(one) for one in array.reshape(-1)], array.ndim == 1)
-        elif array.dtype.kind == "c":
-            handle.set_complex(self._path, name, np.ascontiguousarray(as_numbers(array_of(array))), array.ndim == 1)
-        else:
-            array = array.astype("f4") if array.dtype == HALF else array
-            handle.set_numbers(self._path, name, np.ascontiguousarray(array_of(array)).reshape(array.shape))
-
-    def types(self) -> dict[str, str]:
-        """The type and shape of each, in words: "float64 ()", "string[4] (3)"."""
-        handle = self._file._handle
-        return dict(zip(handle.attributes(self._path), handle.attribute_types(self._path), strict=True))
-
-    def __getitem__(self, name: str) -> Any:
-        handle = self._file._handle
-        type_name = self.types().get(name)
-        if type_name is None:
-            raise NotFoundError(f"'{self._file.path}': '{self._path}' has no attribute '{name}'")
-        kind, _, shape = type_name.rpartition(" ")
-        if kind.startswith("string"):
-            strings = handle.get_strings(self._path, name)
-            return strings[0] if shape == "()" else strings
-        if kind == "reference":
-            paths = [Reference(path) for path in handle.get_references(self._path, name)]
-            return paths[0] if shape == "()" else paths
-        if kind.startswith("complex"):
-            pairs = np.array(handle.get_complex(self._path, name)).view(np.complex128).astype(kind.split()[0])
-            return pairs[0] if shape == "()" else pairs
-        integers = kind.startswith(("int", "uint", "bool"))
-        numbers = handle.get_integers(self._path, name) if integers else handle.get_floats(self._path, name)
-        array = np.array(numbers, dtype=np.int64 if integers else np.float64)
-        array = array.astype(kind) if kind in NUMBERS or kind in MEANT_BY_NAME else array
-        return array[0] if shape == "()" else array
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._file._handle.attributes(self._path))
-
-    def __len__(self) -> int:
-        return len(self._file._handle.attributes(self._path))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._file._handle.attributes(self._path)
-
-    def keys(self) -> list[str]:
-        return list(self)
-
-    def items(self) -> list[tuple[str, Any]]:
-        return [(name, self[name]) for name in self]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
-
-
 class Commit:
     """A commit that goes on by itself; made by File.commit_async()."""
 
@@ -400,6 +331,9 @@ class Commit:
     def wait(self) -> None:
         """Waits until the file has its name, or raises the error, the same on every rank."""
         self._handle.wait()
+
+
+_MOST_REASON_BYTES = 200  # that the library tells the other ranks
 
 
 class File:
@@ -423,7 +357,10 @@ class File:
         self, kind: "type[BaseException] | None", error: "BaseException | None", trace: "TracebackType | None"
     ) -> None:
         try:
-            if kind is None and self._handle.is_open and not self._committed:
+            if kind is not None:
+                reason = f"{kind.__name__}: {error}" if str(error) else kind.__name__
+                self._handle.give_up(reason.encode(errors="replace")[:_MOST_REASON_BYTES].decode(errors="ignore"))
+            elif self._handle.is_open and not self._committed:
                 self.commit()
         finally:
             self.close()
@@ -437,63 +374,72 @@ class File:
         """Those of the file itself."""
         return Attributes(self, "/")
 
+    def attrs_of(self, path: str) -> Attributes:
+        """Those of a group or dataset: `f.attrs_of("fields")["time"] = 0.25`."""
+        return Attributes(self, path)
+
     def create_dataset(
         self,
         path: str,
         shape: "tuple[int | None, ...] | int | None" = None,
-        dtype: Any = "f8",
+        dtype: Any = None,
         data: Any = None,
         *,
         value_range: bool = False,
         alignment: int = 0,
-        compress: "bool | str" = False,
+        compress: "bool | int | str | None" = False,
         shuffle: "bool | None" = None,
         fletcher32: bool = False,
         chunks: "tuple[int, ...] | None" = None,
-        dimensions: "list[str] | None" = None,
+        dimensions: "Sequence[str] | None" = None,
         unlimited: bool = False,
         fill_value: Any = None,
     ) -> Dataset:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file, and h5py's
-        enum_dtype() makes an enumeration. `compress`
-        shuffles and deflates its chunks; "zstd": that in place of deflate; "scale_offset": integers
-        in as few bits as they need; "zfp_absolute:BOUND", "zfp_relative:BOUND": lossy, no number
-        differs by more (relative: times its chunk's greatest); "zfp_reversible"; "zfp_rate:BITS":
-        so many of each number. `shuffle`: with `compress` or without; `fletcher32`: a sum behind
+        enum_dtype() makes an enumeration; None is the type of `data`, or else "f8". `compress`:
+        True, "deflate" and "gzip" shuffle and deflate its chunks; "zstd": that in place of deflate;
+        "scale_offset": integers in as few bits as they need; "zfp_absolute:BOUND",
+        "zfp_relative:BOUND": lossy, no number differs by more (relative: times its chunk's
+        greatest); "zfp_reversible"; "zfp_rate:BITS": so many of each number. `shuffle`: with `compress` or without; `fletcher32`: a sum behind
         each chunk, which other readers compare. A first length of None: it has no rows yet, and
         append_rows() gives it some. `dimensions` are their names, for xarray and other readers of
         netCDF: a dataset of one dimension that has its name holds its coordinates. In netCDF files
         the first one may be unlimited. Elements that nobody puts read as `fill_value`, or zero.
-        With `data`, an array that this process puts whole. Collective: all ranks pass the same."""
-        if data is not None:
-            array = array_of(data)
+        With `data`, an array that this process puts whole, of as many rows as it has where the
+        first length is None. Collective: all ranks pass the same."""
+        array = None if data is None else array_of(data)
+        if array is not None:
             shape = array.shape if shape is None else shape
-            dtype = array.dtype if dtype == "f8" else dtype
+            dtype = array.dtype if dtype is None else dtype
+        dtype = np.dtype("f8" if dtype is None else dtype)
         dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
+        grows = bool(dims) and dims[0] is None
+        if grows and array is not None and array.ndim != len(dims):
+            raise InvalidArgumentError(f"'{path}': data of {array.ndim} dimensions for a dataset of {len(dims)}")
         options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
-        options["compress"] = compress if isinstance(compress, str) else "true" if compress else "false"
+        options["compress"] = compress_text(compress)
         if shuffle is not None:
             options["shuffle"] = "true" if shuffle else "false"
         if fletcher32:
             options["fletcher32"] = "true"
-        meaning = MEANINGS.get(np.dtype(dtype).newbyteorder("="))
+        meaning = MEANINGS.get(dtype.newbyteorder("="))
         parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
             options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])
-        if dimensions is not None:
+        if dimensions is not None and (dimensions or dims):
             options["dimensions"] = ",".join(dimensions)
-        if names := (np.dtype(dtype).metadata or {}).get("enum"):
+        if names := (dtype.metadata or {}).get("enum"):
             if any("," in name for name in names):
                 raise UnsupportedError(f"'{path}': a name of an enumeration has no comma")
             options["enumeration"] = ",".join(f"{name}={int(value)}" for name, value in names.items())
         if unlimited:
             options["unlimited"] = "true"
         if fill_value is not None:
-            options["fill_value"] = str(fill_value)
-        options["big_endian"] = "true" if np.dtype(dtype).byteorder == ">" else "false"
+            options["fill_value"] = fill_text(fill_value, dtype)
+        options["big_endian"] = "true" if dtype.byteorder == ">" else "false"
         sizes = [-1 if size is None else int(size) for size in dims] + parts
-        if np.dtype(dtype).fields is not None:
-            of_file = packed(np.dtype(dtype))
+        if dtype.fields is not None:
+            of_file = packed(dtype)
             made = self._handle.create_records(path, columns_of(path, of_file), sizes, options)
             self._records[path.strip("/")] = of_file
         else:
@@ -501,7 +447,9 @@ class File:
                 options["meaning"] = meaning[0]
             made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
-        if data is not None:
+        if array is not None:
+            if grows:
+                dataset = self.append_rows(path, len(array))
             dataset[...] = array
         return dataset
 
@@ -535,11 +483,16 @@ class File:
             return dataset
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
-    def create_strings(self, path: str, strings: "list[str]", width: "int | None" = None, *, as_column: bool = False) -> None:
-        """Makes a dataset of strings of `width` bytes, padded with blanks, of the shape (n,) or
-        (n, 1). Collective: all ranks pass the same."""
-        width = max([len(one.encode()) for one in strings] + [1]) if width is None else width
-        self._handle.create_strings(path, list(strings), width, as_column)
+    def create_strings(self, path: str, strings: Any, width: "int | None" = None, *, as_column: bool = False) -> None:
+        """Makes a dataset of strings of `width` bytes, or as many as the longest has, in the shape
+        of `strings`: one, a list or an array. `as_column`: as FLASH has its names, in the shape
+        (n, 1) and padded with blanks. Collective: all ranks pass the same."""
+        texts = texts_of(f"'{path}'", strings)
+        if as_column:
+            longest = max([len(one.encode()) for one in texts] + [1])
+            self._handle.create_string_column(path, texts, longest if width is None else width)
+        else:
+            self._handle.create_string_array(path, list(np.shape(strings)), texts, width or 0)
 
     def create_table(self, path: str, records: np.ndarray) -> None:
         """Makes a small dataset of records from a structured array, whose fields are integers,

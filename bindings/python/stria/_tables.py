@@ -41,19 +41,20 @@ def packed(dtype: np.dtype) -> np.dtype:
     return np.dtype([(name, dtype.fields[name][0]) for name in dtype.names])
 
 
-def as_rows(path: str, records: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The records as the file has them: in the layout of `dtype`, zeros between the fields, blanks
-    behind strings. Themselves where they are so."""
+def as_rows(path: str, records: np.ndarray, dtype: np.dtype, filler: bytes) -> np.ndarray:
+    """The records as the file has them: in the layout of `dtype`, zeros between the fields, and
+    `filler` behind strings. Themselves where they are so."""
     if records.dtype.names is None or set(records.dtype.names) != set(dtype.names):
         raise InvalidArgumentError(f"'{path}' holds records of {', '.join(dtype.names)}, not {records.dtype}")
-    strings = {name for name in dtype.names if dtype.fields[name][0].kind == "S"}
-    if records.dtype == dtype and not strings:
+    filled = {name for name in dtype.names if dtype.fields[name][0].kind == "S" and filler != b"\0"}
+    if records.dtype == dtype and not filled:
         return records
     rows = np.zeros(records.shape, dtype)
     for name in dtype.names:
         values = records[name]
-        if name in strings and values.size > 0:
-            values = np.char.ljust(values, dtype.fields[name][0].itemsize)
+        _require_room(f"'{path}': the field '{name}'", values, dtype.fields[name][0].itemsize)
+        if name in filled and values.size > 0:
+            values = np.char.ljust(values, dtype.fields[name][0].itemsize, filler)
         rows[name] = values
     return rows
 
@@ -62,16 +63,25 @@ def as_strings(path: str, strings: Any, dtype: np.dtype) -> np.ndarray:
     """Strings, or bytes, as the file has them: filled up with NULs."""
     array = np.asarray(strings)
     array = np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array
-    if array.dtype.kind != "S" or array.dtype.itemsize > dtype.itemsize:
+    if array.dtype.kind != "S":
         raise InvalidArgumentError(f"'{path}' holds strings of {dtype.itemsize} bytes, not {array.dtype}")
+    _require_room(f"'{path}'", array, dtype.itemsize)
     return array.astype(dtype)
+
+
+def _require_room(what: str, values: np.ndarray, field_bytes: int) -> None:
+    """NumPy would cut strings off."""
+    if values.dtype.kind == "S" and values.dtype.itemsize > field_bytes:
+        longest = np.char.str_len(values).max(initial=0)
+        if longest > field_bytes:
+            raise InvalidArgumentError(f"{what} holds strings of {field_bytes} bytes, and one has {longest}")
 
 
 def as_table(path: str, records: np.ndarray) -> tuple[list[Column], np.ndarray]:
     """Columns, and rows in one piece."""
     if records.dtype.fields is None or records.ndim != 1:
         raise UnsupportedError(f"'{path}': a table is a structured array of one dimension")
-    return columns_of(path, records.dtype), as_rows(path, np.ascontiguousarray(records), records.dtype)
+    return columns_of(path, records.dtype), as_rows(path, np.ascontiguousarray(records), records.dtype, filler=b" ")
 
 
 def from_table(columns: list[Column], row_bytes: int, rows: bytes) -> np.ndarray:

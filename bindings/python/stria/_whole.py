@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._attributes import is_readable
 from ._file import Dataset, File
 from .errors import InvalidArgumentError
 
@@ -54,8 +55,8 @@ def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[
         file.create_dataset(path, tuple(value.shape), part.dtype, **options)[place] = part
         return
     array = np.asarray(value)
-    if array.dtype.kind in "US":
-        file.create_strings(path, array.astype(str).reshape(-1).tolist())
+    if array.dtype.kind in "USO":
+        file.create_strings(path, value)
     else:
         dataset = file.create_dataset(path, array.shape, array.dtype, **options)
         if first_rank:
@@ -114,5 +115,5 @@ def _described(dataset: Dataset) -> "dict[str, Any]":
         "path": dataset.name,
         "type": dataset.type_name,
         "shape": dataset.shape,
-        "attributes": {name: None if kind.startswith("other") else attrs[name] for name, kind in attrs.types().items()},
+        "attributes": {name: attrs[name] if is_readable(kind) else None for name, kind in attrs.types().items()},
     }

@@ -20,7 +20,7 @@ class NotFoundError(StriaError, KeyError, FileNotFoundError):
 
     code = "not_found"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
