@@ -115,3 +115,52 @@ def test_chunks_that_do_not_shrink_are_stored_as_they_are(work):
         assert np.array_equal(f["noise"], noise) and np.array_equal(f["mixed"], mixed)
     with stria.open(path, verify=True) as f:
         assert np.array_equal(f["noise"][...], noise) and np.array_equal(f["mixed"][...], mixed) and f.verify() == ([], [])
+
+
+def complex_numbers(kind):
+    parts = np.random.default_rng(3).integers(0, 50, size=(2, 12, 40))
+    return (parts[0] + 1j * parts[1]).astype(kind)
+
+
+@pytest.mark.parametrize("kind", ["c8", "c16"])
+def test_complex_numbers_are_shuffled_as_others_do(work, kind):
+    stria = pytest.importorskip("stria")
+    path = work / "complex.h5"
+    numbers = complex_numbers(kind)
+    with stria.create(path) as f:
+        f.create_dataset("ours", data=numbers, compress=True, chunks=(5, 40))
+    with h5py.File(path, "r+") as f:
+        filters = f["ours"].id.get_create_plist()
+        assert filters.get_filter(0)[2] == (np.dtype(kind).itemsize,)
+        f.create_dataset("theirs", data=numbers, maxshape=(None, 40), chunks=(5, 40), shuffle=True, compression="gzip")
+    with stria.append(path) as f:
+        f.append_rows("theirs", 2)[-2:] = numbers[:2]
+    more = np.vstack([numbers, numbers[:2]])
+    for library in (h5py, pyfive):
+        with library.File(str(path)) as f:
+            assert np.array_equal(f["ours"][...], numbers), library
+            assert np.array_equal(f["theirs"][...], more), library
+    with stria.open(path, verify=True) as f:
+        assert np.array_equal(f["ours"][...], numbers) and np.array_equal(f["theirs"][...], more)
+        assert f["theirs"].stored_bytes is not None
+
+
+def test_files_whose_complex_numbers_were_shuffled_by_parts_stay_readable(work):
+    stria = pytest.importorskip("stria")
+    path = work / "old.h5"
+    numbers = complex_numbers("c16")
+    shuffled = numbers.view("u1").reshape(-1, 8).T.tobytes()
+    with h5py.File(path, "w", libver="earliest") as f:  # whose headers have no checksums
+        made = f.create_dataset("z", shape=(12, 40), dtype="c16", maxshape=(None, 40), chunks=(12, 40), shuffle=True)
+        made.id.write_direct_chunk((0, 0), shuffled)
+    content = path.read_bytes()
+    at = content.index(b"shuffle\0") + 8
+    assert content[at : at + 4] == (16).to_bytes(4, "little")
+    path.write_bytes(content[:at] + (8).to_bytes(4, "little") + content[at + 4 :])
+    with stria.append(path) as f:
+        f.append_rows("z", 3)[-3:] = numbers[4:7]
+    more = np.vstack([numbers, numbers[4:7]])
+    with h5py.File(path) as f:
+        assert np.array_equal(f["z"], more)
+    with stria.open(path) as f:
+        assert np.array_equal(f["z"][...], more) and f["z"].stored_bytes is not None

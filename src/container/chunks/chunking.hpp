@@ -15,6 +15,9 @@ inline constexpr int kZstdLevel = 1;
 struct Chunking {
   std::vector<int64_t> dims;  ///< of a chunk; as many as the dataset has
   Filters filters;
+  /// The bytes that shuffling takes apart, as a file has them; 0: those of a whole element, of both
+  /// parts of a complex number.
+  int64_t shuffled_bytes = 0;
 };
 
 /// A filter that a chunk did not pass has its bit set, in the order in which the dataset

@@ -149,6 +149,23 @@ TEST_P(EachInflate, WhatGoesInComesOut) {
   }
 }
 
+TEST(FilterPipeline, ComplexNumbersAreShuffledWholeUnlessTheFileSaysOtherwise) {
+  std::mt19937_64 random(10);
+  FilterPipeline pipeline;
+  const Bytes chunk = random_bytes(random, 64 * 16, 255);
+  for (const int64_t of_file : {0, 8, 16}) {
+    DatasetSpec spec = spec_of({.shuffle = true}, 8);
+    spec.element.meaning = Meaning::kComplex;
+    spec.chunking->shuffled_bytes = of_file;
+    Bytes stored, expected(chunk.size()), back(chunk.size());
+    const FilterMask skipped = pipeline.encode(spec, chunk, stored);
+    container::shuffle(chunk, expected, of_file == 8 ? 8 : 16);
+    EXPECT_EQ(stored, expected) << of_file;
+    EXPECT_TRUE(pipeline.decode(spec, stored, skipped, back).ok());
+    EXPECT_EQ(back, chunk) << of_file;
+  }
+}
+
 TEST_P(EachInflate, DamagedChunksAreErrorsAndStayWithinTheirMemory) {
   std::mt19937_64 random(9);
   FilterPipeline pipeline(GetParam());

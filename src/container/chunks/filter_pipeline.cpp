@@ -166,9 +166,9 @@ FilterMask FilterPipeline::encode(const DatasetSpec& spec, std::span<const std::
     skipped = is_coded ? 0 : bits.scale_offset | bits.zfp;
   }
   std::span<const std::byte> shuffled = content;
-  if (filters.shuffle && spec.element.bytes > 1) {
+  if (filters.shuffle && shuffled_bytes(spec) > 1) {
     scratch_.resize(content.size());
-    shuffle(content, scratch_, spec.element.bytes);
+    shuffle(content, scratch_, shuffled_bytes(spec));
     shuffled = scratch_;
   }
   const bool compresses = filters.deflate || filters.zstd;
@@ -204,7 +204,7 @@ Status FilterPipeline::decode(const DatasetSpec& spec, std::span<const std::byte
       return corrupted("it doesn't match its sum");
     }
   }
-  const bool shuffled = passed(bits.shuffle) && spec.element.bytes > 1;
+  const bool shuffled = passed(bits.shuffle) && shuffled_bytes(spec) > 1;
   const bool coded = passed(bits.scale_offset) || passed(bits.zfp);
   const size_t content_bytes = coded ? static_cast<size_t>(stored_bytes_max(static_cast<int64_t>(chunk.size()))) : chunk.size();
   std::span<const std::byte> content = stored;
@@ -220,7 +220,7 @@ Status FilterPipeline::decode(const DatasetSpec& spec, std::span<const std::byte
   if (shuffled) {
     coded_.resize(coded ? content.size() : 0);
     const std::span<std::byte> target = coded ? std::span(coded_) : chunk;
-    unshuffle(content, target, spec.element.bytes);
+    unshuffle(content, target, shuffled_bytes(spec));
     content = target;
   }
   if (coded) {
@@ -230,6 +230,11 @@ Status FilterPipeline::decode(const DatasetSpec& spec, std::span<const std::byte
     std::copy(content.begin(), content.end(), chunk.begin());
   }
   return Status();
+}
+
+int64_t shuffled_bytes(const DatasetSpec& spec) {
+  const int64_t parts = spec.element.meaning == Meaning::kComplex ? 2 : 1;
+  return spec.chunking->shuffled_bytes > 0 ? spec.chunking->shuffled_bytes : parts * spec.element.bytes;
 }
 
 uint32_t fletcher32(std::span<const std::byte> data) {

@@ -51,6 +51,9 @@ class FilterPipeline {
   std::vector<std::byte> coded_, scratch_, deflated_;
 };
 
+/// How many bytes of a dataset's chunks shuffling takes apart. \pre the spec is cut into chunks
+int64_t shuffled_bytes(const DatasetSpec& spec);
+
 /// Fletcher's sum of 32 bits, as HDF5 has it.
 uint32_t fletcher32(std::span<const std::byte> data);
 

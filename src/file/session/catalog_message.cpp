@@ -81,6 +81,7 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
     fields.number(std::bit_cast<int64_t>(filters.zfp_absolute));
     fields.number(std::bit_cast<int64_t>(filters.zfp_relative));
     fields.number(std::bit_cast<int64_t>(filters.zfp_rate));
+    fields.number(entry.spec.chunking->shuffled_bytes);
   }
 }
 
@@ -117,6 +118,7 @@ DatasetEntry decode_dataset(FieldReader& fields) {
     chunking.filters.zfp_absolute = std::bit_cast<double>(fields.number());
     chunking.filters.zfp_relative = std::bit_cast<double>(fields.number());
     chunking.filters.zfp_rate = std::bit_cast<double>(fields.number());
+    chunking.shuffled_bytes = fields.number();
   }
   return entry;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "container/chunks/filter_pipeline.hpp"
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/filters/zfp_header.hpp"
 #include "container/hdf5/chunk_tree.hpp"
@@ -86,9 +87,12 @@ bool add(const Filter& filter, DatasetSpec& spec) {
       return fits;
     }
     case kShuffleFilter: {
-      const bool fits = !filters.shuffle && !filters.deflate && !filters.zstd && !filters.fletcher32 &&
-                        filter.value_count > 0 && filter.values[0] == static_cast<unsigned>(spec.element.bytes);
+      const int64_t element_bytes = shuffled_bytes(spec);
+      const int64_t bytes = filter.value_count > 0 ? filter.values[0] : 0;
+      const bool fits =
+          !filters.shuffle && !filters.deflate && !filters.zstd && !filters.fletcher32 && bytes > 0 && bytes <= element_bytes;
       filters.shuffle = true;
+      spec.chunking->shuffled_bytes = bytes;
       return fits;
     }
     case kDeflateFilter: {

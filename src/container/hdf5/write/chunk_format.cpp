@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container/chunks/filter_pipeline.hpp"
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/filters/zfp_header.hpp"
 #include "container/hdf5/chunk_tree.hpp"
@@ -107,7 +108,7 @@ void put_filter_pipeline(Encoder& to, const DatasetSpec& spec) {
     stored.push_back({kZfpFilter, zfp_values(spec), std::string_view("H5Z-ZFP\0", 8)});
   }
   if (filters.shuffle) {
-    stored.push_back({kShuffleFilter, {static_cast<uint32_t>(spec.element.bytes)}});
+    stored.push_back({kShuffleFilter, {static_cast<uint32_t>(shuffled_bytes(spec))}});
   }
   if (filters.deflate) {
     stored.push_back({kDeflateFilter, {kDeflateLevel}});

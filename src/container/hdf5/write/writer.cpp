@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "container/chunks/chunk_grid.hpp"
+#include "container/chunks/filter_pipeline.hpp"
 #include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/sizes.hpp"
 #include "container/hdf5/write/dimension_scales.hpp"
@@ -121,6 +122,9 @@ Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, Object& dataset) {
   DatasetSpec stored = spec;
   STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
   dataset.number_bytes = spec.element.bytes;
+  if (stored.chunking) {
+    stored.chunking->shuffled_bytes = shuffled_bytes(spec);
+  }
   dataset.chunking = std::move(stored.chunking);
   return Status();
 }
