@@ -23,6 +23,7 @@ class Session;
 /// closed or abandoned, or a new file is committed.
 class Dataset {
  public:
+  /// The dataset's path in the file; of one found by a link, that of the dataset.
   const std::string& path() const;
   ElementType element() const;  ///< of numbers
   Meaning meaning() const;      ///< of numbers

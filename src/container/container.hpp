@@ -133,6 +133,9 @@ class Reader {
   /// objects of this file under them too; the order of a link is how many paths of list() come
   /// before it.
   virtual Result<std::vector<LinkSpec>> links() const { return std::vector<LinkSpec>(); }
+  /// The paths of list() that are other paths of an object, in its form: groups end with '/', the
+  /// root group is "". An object goes by the first of its hard links.
+  virtual Result<std::vector<Alias>> aliases() const { return std::vector<Alias>(); }
   /// Whether the file keeps the order in which objects were made, as its root group does.
   virtual bool keeps_order() const { return false; }
   /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes

@@ -100,6 +100,12 @@ struct LinkSpec {
   int64_t order = DatasetSpec::kLast;  ///< as that of a dataset
 };
 
+/// Another path that leads to an object of the same file: a hard link, or a soft one.
+struct Alias {
+  std::string path;
+  std::string of;  ///< the path that the object goes by
+};
+
 /// A value attached to a dataset or group. The buffer holds the elements in the
 /// machine's byte order.
 struct AttributeSpec {

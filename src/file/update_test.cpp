@@ -129,6 +129,20 @@ TEST_F(UpdateTest, RandomBoxesOfAllRanks) {
   }
 }
 
+TEST_F(UpdateTest, ThroughALink) {
+  create();
+  {
+    File file = File::append(MPI_COMM_WORLD, path());
+    file.create_link("a link", "whole");
+    file.commit();
+  }
+  File file = File::append(MPI_COMM_WORLD, path());
+  put(file.update("a link"), 3, 4, 0, kColumns, 9);
+  put(file.update("whole"), 12, 1, 5, 30, 8);
+  file.commit();
+  expect();
+}
+
 TEST_F(UpdateTest, FilesWithoutSums) {
   has_sums_ = false;
   create(false);

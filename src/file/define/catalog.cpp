@@ -51,24 +51,46 @@ ByteRange DatasetEntry::in_file(ByteRange raw) const {
   return {begin, begin + std::min(raw.size(), row_bytes() - within)};
 }
 
+Catalog::Catalog(std::vector<DatasetEntry> datasets, CatalogPaths paths)
+    : datasets_(std::move(datasets)),
+      paths_(std::move(paths)),
+      number_of_path_(paths_.datasets.begin(), paths_.datasets.end()) {}
+
 int Catalog::add(DatasetEntry entry) {
   const auto number = static_cast<int>(datasets_.size());
   number_of_path_.emplace(entry.spec.path, number);
+  paths_.datasets.emplace_back(entry.spec.path, number);
   datasets_.push_back(std::move(entry));
   return number;
 }
 
 std::optional<int> Catalog::find(const std::string& path) const {
-  const auto found = number_of_path_.find(without_leading_slash(path));
+  auto found = number_of_path_.find(without_leading_slash(path));
+  if (found == number_of_path_.end() && !paths_.groups.empty()) {
+    found = number_of_path_.find(listed_path(without_leading_slash(path)));
+  }
   return found == number_of_path_.end() ? std::nullopt : std::optional(found->second);
+}
+
+// A path with each group by the name under which its content is listed.
+std::string Catalog::listed_path(const std::string& path) const {
+  std::string listed;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = path.find('/', begin);
+    listed += (listed.empty() ? "" : "/") + path.substr(begin, end - begin);
+    if (const auto group = paths_.groups.find(listed); group != paths_.groups.end()) {
+      listed = group->second;
+    }
+  }
+  return listed;
 }
 
 std::vector<std::string> Catalog::content_paths() const {
   std::vector<std::string> paths;
   std::string own = std::string(kOwnGroup) + "/";
-  for (const DatasetEntry& entry : datasets_) {
-    if (!entry.spec.is_dimension && entry.spec.path.compare(0, own.size(), own) != 0) {
-      paths.push_back(entry.spec.path);
+  for (const auto& [path, number] : paths_.datasets) {
+    if (!(*this)[number].spec.is_dimension && path.compare(0, own.size(), own) != 0) {
+      paths.push_back(path);
     }
   }
   return paths;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/byte_range.hpp"
@@ -61,15 +62,27 @@ struct DatasetEntry {
   int64_t own_rows() const { return row_count() - added_rows; }
 };
 
+/// All paths that a file has, of which several may lead to one object.
+struct CatalogPaths {
+  /// In the order of the file's list: of a dataset, and its number.
+  std::vector<std::pair<std::string, int>> datasets;
+  /// Of a group, and the one under which the file lists what it has.
+  std::unordered_map<std::string, std::string> groups;
+};
+
 /// The datasets of a file by number, in the order in which they came, and by path.
 class Catalog {
  public:
+  Catalog() = default;
+  Catalog(std::vector<DatasetEntry> datasets, CatalogPaths paths);
+
   /// Returns the dataset's number.
   int add(DatasetEntry entry);
-  /// The number of the dataset at a path, with or without a slash before it.
+  /// The number of the dataset at a path, with or without a slash before it; links lead to theirs.
   std::optional<int> find(const std::string& path) const;
-  /// Everything but Stria's own tables, and datasets that only stand for a dimension.
+  /// Everything but Stria's own tables, and datasets that only stand for a dimension. Links too.
   std::vector<std::string> content_paths() const;
+  const CatalogPaths& paths() const { return paths_; }
 
   DatasetEntry& operator[](int number) { return datasets_[static_cast<size_t>(number)]; }
   const DatasetEntry& operator[](int number) const { return datasets_[static_cast<size_t>(number)]; }
@@ -78,7 +91,10 @@ class Catalog {
   std::span<const DatasetEntry> datasets() const { return datasets_; }
 
  private:
+  std::string listed_path(const std::string& path) const;
+
   std::vector<DatasetEntry> datasets_;
+  CatalogPaths paths_;
   std::unordered_map<std::string, int> number_of_path_;
 };
 

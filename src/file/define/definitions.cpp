@@ -255,8 +255,8 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   const auto refused = [&](ErrorCode code, const std::string& why) {
     return Status(code, fmt::format("append_rows('{}', {}): {}", path, rows, why));
   };
-  auto number = target_.catalog.find(path);
   const auto old = target_.before.find(path);
+  auto number = target_.catalog.find(old ? target_.before[*old].spec.path : path);
   if (!number && !old) {
     return refused(ErrorCode::kNotFound, "there is no such dataset");
   }
@@ -294,12 +294,12 @@ Result<int> Definitions::update(const std::string& path) {
     return Status(code, fmt::format("update('{}'): {}", path, why));
   };
   STRIA_RETURN_IF_ERROR(check_dataset_name(path));
-  if (const auto number = target_.catalog.find(path)) {
+  const auto old = target_.before.find(path);
+  if (const auto number = target_.catalog.find(old ? target_.before[*old].spec.path : path)) {
     return target_.catalog[*number].is_updated
                ? Result<int>(*number)
                : refused(ErrorCode::kInvalidArgument, "it is new, or gets rows, and can't be overwritten as well");
   }
-  const auto old = target_.before.find(path);
   if (!old) {
     return refused(ErrorCode::kNotFound, "the file has no such dataset");
   }

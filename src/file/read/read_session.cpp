@@ -66,7 +66,7 @@ Status ReadSession::begin() {
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&]() -> Status {
       STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> parts, open_root());
-      catalog = encode_catalog(format_, datasets(), checksums_, parts);
+      catalog = encode_catalog(format_, catalog_, checksums_, parts);
       return Status();
     });
   }
@@ -119,6 +119,7 @@ Result<std::vector<std::byte>> ReadSession::open_root() {
   auto index = read_checksum_index(*reader_, report_.file_bytes);
   if (index.ok()) {
     checksums_ = std::move(*index);
+    go_by_summed_paths(checksums_, catalog_);
   } else {
     STRIA_RETURN_IF_ERROR(without_index(index.status()));
   }
@@ -142,9 +143,7 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   if (!is_root()) {
     STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(message));
-    for (DatasetEntry& entry : catalog.datasets) {
-      catalog_.add(std::move(entry));
-    }
+    catalog_ = std::move(catalog.datasets);
     checksums_ = std::move(catalog.checksums);
     format_ = catalog.format;
     STRIA_RETURN_IF_ERROR(take_parts(catalog.parts));

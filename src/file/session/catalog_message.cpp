@@ -123,28 +123,99 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   return entry;
 }
 
+// A path that is the dataset's own goes as an empty one.
+void encode_paths(const Catalog& catalog, FieldWriter& fields) {
+  fields.number(static_cast<int64_t>(catalog.paths().datasets.size()));
+  for (const auto& [path, number] : catalog.paths().datasets) {
+    fields.text(path == catalog[number].spec.path ? "" : path);
+    fields.number(number);
+  }
+  fields.number(static_cast<int64_t>(catalog.paths().groups.size()));
+  for (const auto& [path, of] : catalog.paths().groups) {
+    fields.text(path);
+    fields.text(of);
+  }
+}
+
+CatalogPaths decode_paths(FieldReader& fields, const std::vector<DatasetEntry>& datasets) {
+  CatalogPaths paths;
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    std::string path = fields.text();
+    const int64_t number = fields.number();
+    if (fields.well()) {
+      paths.datasets.emplace_back(path.empty() ? datasets[static_cast<size_t>(number)].spec.path : std::move(path),
+                                  static_cast<int>(number));
+    }
+  }
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    std::string path = fields.text();
+    paths.groups.emplace(std::move(path), fields.text());
+  }
+  return paths;
+}
+
+bool is_group(const std::string& path) {
+  return path.empty() || path.back() == '/';
+}
+
+std::string without_slash_at_end(const std::string& path) {
+  return path.substr(0, path.empty() ? 0 : path.size() - 1);
+}
+
+Result<DatasetEntry> read_entry(const container::Reader& reader, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(path));
+  DatasetEntry entry;
+  entry.spec = std::move(info.spec);
+  entry.spec.path = path;
+  entry.data_offset = info.data_offset;
+  entry.filters = std::move(info.filters);
+  entry.chunk = std::move(info.chunk);
+  entry.is_scale = info.is_scale;
+  entry.is_virtual = info.layout == container::DatasetInfo::Layout::kVirtual;
+  STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
+  return entry;
+}
+
 }  // namespace
 
+// A link may come before what it leads to.
 Result<Catalog> read_catalog(const container::Reader& reader) {
-  Catalog catalog;
-  STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> paths, reader.list());
-  for (const std::string& path : paths) {
-    if (path.empty() || path.back() == '/') {
-      continue;
+  STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> listed, reader.list());
+  STRIA_ASSIGN_OR_RETURN(const std::vector<container::Alias> aliases, reader.aliases());
+  CatalogPaths paths;
+  std::unordered_map<std::string, std::string> of_datasets;
+  for (const container::Alias& alias : aliases) {
+    if (is_group(alias.path)) {
+      paths.groups.emplace(without_slash_at_end(alias.path), without_slash_at_end(alias.of));
+    } else {
+      of_datasets.emplace(alias.path, alias.of);
     }
-    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(path));
-    DatasetEntry entry;
-    entry.spec = std::move(info.spec);
-    entry.spec.path = path;
-    entry.data_offset = info.data_offset;
-    entry.filters = std::move(info.filters);
-    entry.chunk = std::move(info.chunk);
-    entry.is_scale = info.is_scale;
-    entry.is_virtual = info.layout == container::DatasetInfo::Layout::kVirtual;
-    STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
-    catalog.add(std::move(entry));
   }
-  return catalog;
+  std::vector<DatasetEntry> datasets;
+  std::unordered_map<std::string, int> number_of;
+  for (const std::string& path : listed) {
+    if (!is_group(path) && of_datasets.count(path) == 0) {
+      number_of.emplace(path, static_cast<int>(datasets.size()));
+      STRIA_ASSIGN_OR_RETURN(DatasetEntry entry, read_entry(reader, path));
+      datasets.push_back(std::move(entry));
+    }
+  }
+  for (const std::string& path : listed) {
+    const auto alias = of_datasets.find(path);
+    const auto number = number_of.find(alias == of_datasets.end() ? path : alias->second);
+    if (number != number_of.end()) {
+      paths.datasets.emplace_back(path, number->second);
+    }
+  }
+  return Catalog(std::move(datasets), std::move(paths));
+}
+
+void go_by_summed_paths(const ChecksumIndex& checksums, Catalog& catalog) {
+  for (const std::string& path : checksums.paths) {
+    if (const auto number = catalog.find(path)) {
+      catalog[*number].spec.path = path;
+    }
+  }
 }
 
 Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
@@ -171,14 +242,15 @@ Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
   return Status();
 }
 
-std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums,
+std::vector<std::byte> encode_catalog(Format format, const Catalog& datasets, const ChecksumIndex& checksums,
                                       std::span<const std::byte> parts) {
   FieldWriter fields;
   fields.number(static_cast<int64_t>(format));
-  fields.number(static_cast<int64_t>(datasets.size()));
-  for (const DatasetEntry& entry : datasets) {
+  fields.number(datasets.size());
+  for (const DatasetEntry& entry : datasets.datasets()) {
     encode_dataset(entry, fields);
   }
+  encode_paths(datasets, fields);
   fields.bytes(encode_index(checksums));
   fields.bytes(parts);
   return fields.take();
@@ -188,14 +260,17 @@ Result<CatalogMessage> decode_catalog(std::span<const std::byte> message) {
   FieldReader fields(message);
   CatalogMessage catalog;
   catalog.format = static_cast<Format>(fields.number());
+  std::vector<DatasetEntry> datasets;
   for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
-    catalog.datasets.push_back(decode_dataset(fields));
+    datasets.push_back(decode_dataset(fields));
   }
+  CatalogPaths paths = decode_paths(fields, datasets);
   const auto index = fields.bytes();
   catalog.parts = fields.bytes();
   if (!fields.well()) {
     return Status(ErrorCode::kInternal, "the catalog was garbled on its way");
   }
+  catalog.datasets = Catalog(std::move(datasets), std::move(paths));
   STRIA_ASSIGN_OR_RETURN(catalog.checksums, decode_index(index));
   return catalog;
 }

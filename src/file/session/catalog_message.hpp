@@ -14,18 +14,20 @@ namespace stria::file {
 
 /// All datasets of a file.
 Result<Catalog> read_catalog(const container::Reader& reader);
+/// Makes each dataset go by that of its paths by which its sums know it.
+void go_by_summed_paths(const ChecksumIndex& checksums, Catalog& catalog);
 /// Tells the datasets of their rows' sums. kFormat where both don't fit.
 Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog);
 
 struct CatalogMessage {
   Format format = Format::kHdf5;
-  std::vector<DatasetEntry> datasets;
+  Catalog datasets;
   ChecksumIndex checksums;
   std::span<const std::byte> parts;  ///< as decode_parts() takes them; they stay in the message
 };
 
 /// `parts`: the content of the table of parts; empty where there are none.
-std::vector<std::byte> encode_catalog(Format format, std::span<const DatasetEntry> datasets, const ChecksumIndex& checksums,
+std::vector<std::byte> encode_catalog(Format format, const Catalog& datasets, const ChecksumIndex& checksums,
                                       std::span<const std::byte> parts);
 Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 

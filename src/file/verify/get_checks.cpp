@@ -120,8 +120,8 @@ Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& has
 
 Status SumChecker::check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
   const DatasetEntry& entry = seen_.catalog[transfer.dataset];
-  if (listed_[static_cast<size_t>(transfer.dataset)] == 0) {
-    return Status();  // another program has added it
+  if (!is_listed(transfer.dataset)) {
+    return Status();
   }
   const bool by_rows = entry.checksum_group >= 0;
   bool all_known = by_rows;

@@ -44,6 +44,8 @@ class SumChecker {
 
   /// Finds each dataset's records, once catalog and checksums are known.
   void find_slabs();
+  /// Whether the list of sums has it: else another program has added it.
+  bool is_listed(int dataset) const { return listed_[static_cast<size_t>(dataset)] != 0; }
   bool has_slabs(int dataset) const { return !slabs_of_[static_cast<size_t>(dataset)].empty(); }
 
   // On the way of a read: get_checks.cpp. kCorrupted names dataset and rows.

@@ -288,6 +288,62 @@ void write_older(storage::MemoryDriver& memory, int64_t rows_put) {
   set_content(memory, kPath, content);
 }
 
+/// Makes datasets {kRows, kColumns} in a group, one in one piece and one in chunks, and links to
+/// them and to the group, of which some come first in the order of names.
+void write_linked(storage::MemoryDriver& memory) {
+  auto comm = make_self_comm();
+  auto session = WriteSession::create(environment_of(*comm, borrow(memory), {}), kPath, {}).value();
+  std::vector<double> values(static_cast<size_t>(kRows * kColumns));
+  std::iota(values.begin(), values.end(), 1);
+  for (const char* name : {"group/plain", "group/chunked"}) {
+    container::DatasetSpec spec;
+    spec.path = name;
+    spec.dims = {kRows, kColumns};
+    DatasetOptions options;
+    if (spec.path == "group/chunked") {
+      options.chunk = {kRows / 2, kColumns};
+      options.filters = Filters::compress();
+    }
+    const int number = session->create_dataset(spec, options).value();
+    ASSERT_TRUE(session->record(number, {{0, 0}, {kRows, kColumns}}, Memory(values.data(), kRows * kColumns)).ok());
+  }
+  for (const auto& [path, target] : {std::pair("a_plain", "/group/plain"), std::pair("z_chunked", "group/chunked"),
+                                     std::pair("again", "group"), std::pair("twice", "again")}) {
+    ASSERT_TRUE(session->create_link({.path = path, .target = target}).ok());
+  }
+  ASSERT_TRUE(session->commit().ok());
+}
+
+TEST(Verify, DamageIsFoundThroughLinks) {
+  const auto chunk_of = [](storage::MemoryDriver& memory) {
+    auto file = memory.open(kPath, {}).value();
+    const auto chunk = container::open_file(*file).value()->chunks("group/chunked").value()[1];
+    return ByteRange{chunk.offset, chunk.offset + chunk.bytes};
+  };
+  for (const auto& [dataset, links] :
+       {std::pair("plain", std::vector<std::string>{"a_plain", "/group/plain", "again/plain", "twice/plain"}),
+        std::pair("chunked", std::vector<std::string>{"z_chunked", "again/chunked", "twice/chunked"})}) {
+    storage::MemoryDriver memory;
+    write_linked(memory);
+    const Verdict before = verify_on(memory, 2);
+    EXPECT_TRUE(before.intact()) << before.status.message();
+    EXPECT_FALSE(before.says("another program")) << before.remarks[0];
+    for (const std::string& link : links) {
+      const Status status = get_whole(memory, link, {.verify = true});
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    const bool chunked = std::string(dataset) == "chunked";
+    const ByteRange range = chunked ? chunk_of(memory) : place_of(memory, "group/plain");
+    overwrite(memory, {range.end - 9, range.end - 8}, std::byte{0x5a});
+    for (const std::string& link : links) {
+      EXPECT_EQ(get_whole(memory, link, {.verify = true}).code(), ErrorCode::kCorrupted) << link;
+    }
+    const Verdict after = verify_on(memory, 2);
+    ASSERT_EQ(after.damages.size(), 1U);
+    EXPECT_EQ(after.damages[0].dataset, std::string("group/") + dataset);
+  }
+}
+
 TEST(Verify, FilesOfOlderVersionsAreReadAndSayWhatTheyLack) {
   for (int64_t rows_put : {kRows, kRows / 2}) {
     storage::MemoryDriver memory;

@@ -67,21 +67,13 @@ Status WholeFileCheck::check_sealed(const Seal& seal, Findings& findings) {
 
 // Rank 0: finds names that are in the list of sums but not in the file, and the reverse.
 void WholeFileCheck::check_names(Findings& findings) {
-  const std::set<std::string> listed(seen_.checksums.paths.begin(), seen_.checksums.paths.end());
-  std::set<int64_t> summed_places;
-  for (const std::string& path : listed) {
-    const auto number = seen_.catalog.find(path);
-    if (!number) {
+  for (const std::string& path : seen_.checksums.paths) {
+    if (!seen_.catalog.find(path)) {
       add_damage(findings.damages, path, 0, 0);
-    } else if (seen_.catalog[*number].data_offset >= 0) {
-      summed_places.insert(seen_.catalog[*number].data_offset);
     }
   }
   for (const std::string& path : seen_.catalog.content_paths()) {
-    const auto number = seen_.catalog.find(path);
-    // A link is another name for data that have sums.
-    const bool is_other_name = number && summed_places.count(seen_.catalog[*number].data_offset) != 0;
-    if (listed.count(path) == 0 && !is_other_name) {
+    if (!seen_.checker.is_listed(*seen_.catalog.find(path))) {
       findings.remarks.push_back(fmt::format("dataset '{}' has no checksum: another program has added it", path));
     }
   }
@@ -152,7 +144,14 @@ Status WholeFileCheck::share(Findings& findings) {
 }
 
 Status WholeFileCheck::check_share(const std::vector<std::string>& except, const Status& chunk_sums, Findings& findings) {
-  const std::set<std::string> left_out(except.begin(), except.end());
+  std::set<int> left_out;
+  for (const std::string& path : except) {
+    left_out.insert(seen_.catalog.find(path).value_or(-1));
+  }
+  const auto is_left_out = [&](const std::string& path) {
+    const auto number = seen_.catalog.find(path);
+    return number && left_out.count(*number) != 0;
+  };
   if (chunk_sums.code() == ErrorCode::kCorrupted || chunk_sums.code() == ErrorCode::kFormat) {
     if (seen_.comm.rank() == 0) {
       add_damage(findings.damages, kChunkSumsPath, 0, seen_.catalog[*seen_.catalog.find(kChunkSumsPath)].row_count());
@@ -162,14 +161,14 @@ Status WholeFileCheck::check_share(const std::vector<std::string>& except, const
   }
   for (const std::string& path : seen_.checksums.paths) {
     const auto number = seen_.catalog.find(path);
-    if (number && path != kSealPath && left_out.count(path) == 0) {
+    if (number && path != kSealPath && !is_left_out(path)) {
       STRIA_RETURN_IF_ERROR(seen_.checker.check_dataset(*number, seen_.comm, findings));
     }
   }
   for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
     const SlabSum& slab = seen_.checksums.slabs[i];
     if (static_cast<int>(i % static_cast<size_t>(seen_.comm.size())) == seen_.comm.rank() &&
-        left_out.count(seen_.checksums.paths[static_cast<size_t>(slab.dataset)]) == 0) {
+        !is_left_out(seen_.checksums.paths[static_cast<size_t>(slab.dataset)])) {
       STRIA_RETURN_IF_ERROR(seen_.checker.check_slab(slab, findings.damages));
     }
   }

@@ -66,6 +66,7 @@ Status read_sums(storage::File& file, OldContent& old) {
                : index.status();
   }
   old.checksums = std::move(*index);
+  go_by_summed_paths(old.checksums, old.catalog);
   const ByteRange superblock = reader.superblock();
   StreamingHash now;
   STRIA_RETURN_IF_ERROR(hash_range(file, superblock, now));
@@ -154,7 +155,7 @@ std::vector<std::byte> encode_old_content(const OldContent& old) {
   FieldWriter fields;
   fields.number(old.end);
   fields.number(old.left_behind_bytes);
-  fields.bytes(encode_catalog(old.format, old.catalog.datasets(), old.checksums, {}));
+  fields.bytes(encode_catalog(old.format, old.catalog, old.checksums, {}));
   return fields.take();
 }
 
@@ -170,9 +171,7 @@ Result<OldContent> decode_old_content(std::span<const std::byte> message) {
   }
   STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(bytes));
   old.format = catalog.format;
-  for (DatasetEntry& entry : catalog.datasets) {
-    old.catalog.add(std::move(entry));
-  }
+  old.catalog = std::move(catalog.datasets);
   old.checksums = std::move(catalog.checksums);
   return old;
 }

@@ -1,8 +1,8 @@
 #include "container/hdf5/read/objects.hpp"
 
 #include <algorithm>
+#include <map>
 #include <new>
-#include <set>
 #include <utility>
 
 namespace stria::container::h5 {
@@ -96,7 +96,7 @@ void put_in_order(std::vector<Named>& list, bool by_creation) {
 
 struct Object {
   H5O_type_t type = H5O_TYPE_UNKNOWN;
-  std::string identity;  ///< the same for all links to one object
+  std::string identity;  ///< the same for all links to one object, also of several files
 };
 
 bool get_object(hid_t group, const char* name, Object* object) {
@@ -106,11 +106,12 @@ bool get_object(hid_t group, const char* name, Object* object) {
     return false;
   }
   object->identity.assign(reinterpret_cast<const char*>(&info.token), sizeof(info.token));
+  object->identity += std::to_string(info.fileno);
 #else
   if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
     return false;
   }
-  object->identity = std::to_string(info.addr);
+  object->identity = std::to_string(info.addr) + " " + std::to_string(info.fileno);
 #endif
   object->type = info.type;
   return true;
@@ -162,21 +163,50 @@ class Walk {
  public:
   Status visit(hid_t group, const std::string& prefix, int depth);
   Status start(hid_t file);
-  Listed take() { return std::move(listed_); }
+  Listed take();
 
  private:
   Status visit_link(hid_t group, const std::string& prefix, GroupMember& link, int depth);
+  bool is_alias(const GroupMember& link, const Object& object, const std::string& path);
 
-  std::set<std::string> entered_;
+  struct SoftPath {
+    std::string path;
+    std::string identity;
+  };
+
+  std::map<std::string, std::string> path_of_;  // the first hard link of each identity
+  std::vector<SoftPath> soft_paths_;            // an object may come behind its soft links
   Listed listed_;
 };
+
+Listed Walk::take() {
+  for (SoftPath& soft : soft_paths_) {
+    if (const auto object = path_of_.find(soft.identity); object != path_of_.end()) {
+      listed_.aliases.push_back({.path = std::move(soft.path), .of = object->second});
+    }
+  }
+  return std::move(listed_);
+}
+
+// Whether it has a path already, or gets one later. Else it goes by this one.
+bool Walk::is_alias(const GroupMember& link, const Object& object, const std::string& path) {
+  if (link.kind == Kind::kSoft) {
+    soft_paths_.push_back({path, object.identity});
+    return true;
+  }
+  const auto [known, is_new] = path_of_.emplace(object.identity, path);
+  if (!is_new) {
+    listed_.aliases.push_back({.path = path, .of = known->second});
+  }
+  return !is_new;
+}
 
 Status Walk::start(hid_t file) {
   Object root;
   if (!get_object(file, "/", &root)) {
     return last_error(ErrorCode::kCorrupted, "the root group can't be read");
   }
-  entered_.insert(root.identity);
+  path_of_.emplace(root.identity, "");
   const Id group(H5Gopen2(file, "/", H5P_DEFAULT));
   return group.valid() ? visit(group.get(), "", 0) : last_error(ErrorCode::kCorrupted, "the root group can't be read");
 }
@@ -193,7 +223,7 @@ Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
 }
 
 Status Walk::visit_link(hid_t group, const std::string& prefix, GroupMember& link, int depth) {
-  const std::string path = prefix + link.name;
+  std::string path = prefix + link.name;
   if (leads_by_path(link)) {
     STRIA_RETURN_IF_ERROR(find_target(group, link));
     const auto order = static_cast<int64_t>(listed_.paths.size());
@@ -207,19 +237,16 @@ Status Walk::visit_link(hid_t group, const std::string& prefix, GroupMember& lin
     const Status status = last_error(ErrorCode::kCorrupted, "object '" + path + "' can't be read");
     return link.kind == Kind::kSoft ? Status() : status;
   }
-  if (object.type == H5O_TYPE_DATASET) {
-    listed_.paths.push_back(path);
+  if (object.type != H5O_TYPE_DATASET && object.type != H5O_TYPE_GROUP) {
     return Status();
   }
-  if (object.type != H5O_TYPE_GROUP) {
-    return Status();
-  }
-  listed_.paths.push_back(path + '/');
-  if (link.kind == Kind::kSoft || !entered_.insert(object.identity).second) {
+  path += object.type == H5O_TYPE_GROUP ? "/" : "";
+  listed_.paths.push_back(path);
+  if (is_alias(link, object, path) || object.type == H5O_TYPE_DATASET) {
     return Status();
   }
   const Id inner(H5Gopen2(group, link.name.c_str(), H5P_DEFAULT));
-  return inner.valid() ? visit(inner.get(), path + '/', depth + 1)
+  return inner.valid() ? visit(inner.get(), path, depth + 1)
                        : last_error(ErrorCode::kCorrupted, "group '" + path + "' can't be read");
 }
 

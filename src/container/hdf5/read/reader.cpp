@@ -49,7 +49,8 @@ struct Hdf5Reader::Impl {
   Status open();
   /// The error of libhdf5 as a Status that names the file. An error of the storage is preferred.
   Status failure(ErrorCode code, const std::string& what);
-  Result<h5::Listed> list();
+  /// What the file has; found once.
+  Result<const h5::Listed*> list();
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
   Status locate(hid_t dataset, DatasetInfo* info);
@@ -64,6 +65,7 @@ struct Hdf5Reader::Impl {
   Id file;
   int64_t base = 0;                 // of addresses
   bool has_wide_addresses = false;  // of 8 bytes, and lengths too
+  std::optional<h5::Listed> listed;
 };
 
 Status Hdf5Reader::Impl::failure(ErrorCode code, const std::string& what) {
@@ -192,24 +194,32 @@ ByteRange Hdf5Reader::superblock() const {
   return {0, h5::kSuperblockBytes};
 }
 
-Result<h5::Listed> Hdf5Reader::Impl::list() {
+Result<const h5::Listed*> Hdf5Reader::Impl::list() {
   const LibraryScope scope;
-  auto listed = h5::list_objects(file.get());
-  const Status cause = source.take_error();
-  if (!listed.ok()) {
-    return (cause.ok() ? listed.status() : cause).with_context(name);
+  if (!listed) {
+    auto found = h5::list_objects(file.get());
+    const Status cause = source.take_error();
+    if (!found.ok()) {
+      return (cause.ok() ? found.status() : cause).with_context(name);
+    }
+    listed = std::move(*found);
   }
-  return listed;
+  return &*listed;
 }
 
 Result<std::vector<std::string>> Hdf5Reader::list() const {
-  STRIA_ASSIGN_OR_RETURN(h5::Listed listed, impl_->list());
-  return std::move(listed.paths);
+  STRIA_ASSIGN_OR_RETURN(const h5::Listed* const listed, impl_->list());
+  return listed->paths;
 }
 
 Result<std::vector<LinkSpec>> Hdf5Reader::links() const {
-  STRIA_ASSIGN_OR_RETURN(h5::Listed listed, impl_->list());
-  return std::move(listed.links);
+  STRIA_ASSIGN_OR_RETURN(const h5::Listed* const listed, impl_->list());
+  return listed->links;
+}
+
+Result<std::vector<Alias>> Hdf5Reader::aliases() const {
+  STRIA_ASSIGN_OR_RETURN(const h5::Listed* const listed, impl_->list());
+  return listed->aliases;
 }
 
 bool Hdf5Reader::keeps_order() const {

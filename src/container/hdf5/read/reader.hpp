@@ -27,6 +27,7 @@ class Hdf5Reader : public Reader {
 
   Result<std::vector<std::string>> list() const override;
   Result<std::vector<LinkSpec>> links() const override;
+  Result<std::vector<Alias>> aliases() const override;
   bool keeps_order() const override;
   /// Enumerations count as the integers by which they are stored. Strings of variable length count
   /// as fixed ones, as long as the longest; with more than 65,536 strings they have 0 bytes and

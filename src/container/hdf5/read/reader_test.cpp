@@ -453,6 +453,11 @@ TEST(Hdf5Reader, LinksOfAllKinds) {
   auto names = file.reader->list();
   ASSERT_TRUE(names.ok()) << names.status().message();
   EXPECT_EQ(*names, (std::vector<std::string>{"again/", "again/cycle/", "again/inner", "group/", "soft"}));
+  std::vector<std::string> aliases;
+  for (const Alias& alias : file.reader->aliases().value()) {
+    aliases.push_back(alias.path + " = " + alias.of);
+  }
+  EXPECT_EQ(aliases, (std::vector<std::string>{"again/cycle/ = ", "group/ = again/", "soft = again/inner"}));
   EXPECT_TRUE(file.reader->dataset("group/inner").ok());
   EXPECT_TRUE(file.reader->dataset("soft").ok());
   EXPECT_FALSE(file.reader->dataset("external").ok());
