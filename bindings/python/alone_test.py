@@ -427,6 +427,35 @@ def test_threads_have_files_of_their_own(tmp_path):
         assert list(pool.map(write, range(4))) == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("flushes", [False, True])
+@pytest.mark.parametrize("columns", [6, 100])
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("a.h5", {}),
+        ("a.h5", {"compress": True, "chunks": (3, 5)}),
+        ("a.h5", {"fill_value": 7}),
+        ("a.nc", {"unlimited": True, "dimensions": ["time", "x"]}),
+    ],
+)
+def test_elements_that_are_put_twice_are_no_damage(tmp_path, name, options, columns, flushes):
+    path = tmp_path / name
+    with create(path) as f:
+        d = f.create_dataset("d", (4, columns), **options)
+        f.create_dataset("e", (4, columns), **options)[...] = 5
+        d[:, 0:3] = 1
+        d[:, 1:4] = 2
+        if flushes:
+            f.flush()
+        d[2:] = 3
+        d[1:] = 4
+    damage, remarks = stria.verify(path)
+    assert damage == []
+    assert "compress" in options or any("dataset 'd', rows" in one and "put more than once" in one for one in remarks)
+    with stria.open(path, verify=True) as f:
+        assert f["d"][0].tolist()[:4] in ([1, 1, 1, 2], [1, 2, 2, 2]) and np.all(f["e"][...] == 5)
+
+
 def test_one_thread_at_a_time_uses_a_file(path):
     messages = []
     f = create(path)

@@ -55,9 +55,10 @@ class Dataset {
   /// float32 infinity. A floating-point number becomes an integer by rounding towards zero, and
   /// NaN becomes 0. Errors are local and thrown here; the file's next commit() then fails on every
   /// rank.
-  /// A rank may put a dataset in any number of parts, before and after a flush(). But each element
-  /// may be put only once in the life of the file: put twice, by one rank or by two, it holds
-  /// either value, and its checksum may be that of the other. Elements that are never put read as
+  /// A rank may put a dataset in any number of parts, before and after a flush(). Each element is
+  /// meant to be put once in the life of the file: put twice, by one rank or by two, it holds
+  /// either value. That is no error; but of such puts a checksum tells nothing, which
+  /// File::verify() remarks where values differ. Elements that are never put read as
   /// DatasetOptions::fill_value. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
   /// Records a read of `slab` into `memory`, which commit() does. Numbers are converted as by

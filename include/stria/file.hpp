@@ -402,10 +402,11 @@ class File {
   bool has_checksums() const;
   /// Reads everything and compares it with its checksums; elements that were never put must have
   /// the fill value. `remarks`, if given, gets sentences on what can't be checked, or was changed
-  /// by other programs. The ranks share the work; the result is the same on all. kUnsupported: the
-  /// file has no checksums. kCorrupted: the checksums are themselves damaged. Datasets named in
-  /// `except`, the same on all ranks, are left out, for instance because they were got whole with
-  /// OpenOptions::verify. Collective: yes.
+  /// by other programs. Elements that were put more than once are no damage: a remark names their
+  /// rows where the values differed. The ranks share the work; the result is the same on all.
+  /// kUnsupported: the file has no checksums. kCorrupted: the checksums are themselves damaged.
+  /// Datasets named in `except`, the same on all ranks, are left out, for instance because they
+  /// were got whole with OpenOptions::verify. Collective: yes.
   std::vector<Damage> verify(std::vector<std::string>* remarks = nullptr, const std::vector<std::string>& except = {});
 
   // Both.

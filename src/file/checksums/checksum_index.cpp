@@ -177,6 +177,10 @@ bool is_as_written(const container::Reader& reader) {
 
 }  // namespace
 
+ByteRange hull_of(const SlabSum& slab) {
+  return {slab.displacement + slab.region.true_lower_bound(), slab.displacement + slab.region.true_upper_bound()};
+}
+
 void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record) {
   put_value(record, static_cast<int64_t>(slab.dataset));
   put_value(record, slab.sum);

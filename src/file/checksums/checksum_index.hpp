@@ -9,7 +9,7 @@
 //                     where a row has none
 //   .stria/slabs      uint8 {n}: the XXH3-64 of all that follows, then records (dataset int64,
 //                     sum uint64, region displacement int64, Datatype) of everything that was not
-//                     put by whole rows
+//                     put by whole rows; the sum is 0 for rows that were put again
 //   .stria/seal       what all of this can be trusted for: file/checksums/seal.hpp
 //
 // Rows are summed where a row has at least kLeastRowBytes: blocks of an AMR mesh. Sums are written
@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_range.hpp"
 #include "container/container.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/checksums/seal.hpp"
@@ -30,6 +31,10 @@
 #include "stria/status.hpp"
 
 namespace stria::file {
+
+/// As the sum of a record: its rows were put more than once, so that the sum of each may be that of
+/// another put.
+inline constexpr uint64_t kNoSum = 0;
 
 /// A sum of a region of a dataset that is not made of whole rows.
 struct SlabSum {
@@ -39,6 +44,8 @@ struct SlabSum {
   uint64_t sum = 0;
 };
 
+/// Where a record's region lies in its dataset, from the first byte to the last.
+ByteRange hull_of(const SlabSum& slab);
 void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record);
 /// kFormat when the bytes are not records of datasets below `dataset_count`.
 Result<std::vector<SlabSum>> decode_slab_sums(std::span<const std::byte> records, int64_t dataset_count);

@@ -78,6 +78,27 @@ TEST(ChecksumStore, ATablesSumDependsOnPlacesAndValuesButNotOnWhoWroteThem) {
   EXPECT_EQ(sealed({}).count, 0);
 }
 
+TEST(ChecksumStore, PlacesThatMayHoldAnotherRowAreKnown) {
+  const std::vector<RowTable> tables = {{8, {0}, 100}};
+  const auto repeated = [&](std::vector<std::vector<RowSum>> ranks) {
+    std::vector<TableShare> shares;
+    for (auto& sums : ranks) {
+      shares.push_back(lay_out_row_sums(tables, std::move(sums)).shares[0]);
+    }
+    std::vector<ByteRange> places;
+    unite(std::move(shares), &places);
+    return places;
+  };
+  using Places = std::vector<ByteRange>;
+  EXPECT_EQ(repeated({{{0, 0, 1}, {0, 1, 2}}, {{0, 2, 3}}}), Places());
+  EXPECT_EQ(repeated({{{0, 3, 1}, {0, 4, 1}, {0, 4, 2}, {0, 3, 1}}}), (Places{{4, 5}}));
+  EXPECT_EQ(repeated({{{0, 0, 1}, {0, 7000, 1}, {0, 7000, 2}}}), (Places{{7000, 7001}}));
+  // Ranks that have put the same, and one that has not.
+  EXPECT_EQ(repeated({{{0, 1, 5}, {0, 2, 6}}, {{0, 1, 5}, {0, 2, 6}}}), Places());
+  EXPECT_EQ(repeated({{{0, 1, 5}, {0, 2, 6}}, {{0, 1, 5}, {0, 2, 7}}}), (Places{{1, 3}}));
+  EXPECT_EQ(repeated({{{0, 1, 5}, {0, 2, 6}, {0, 3, 6}}, {{0, 0, 5}, {0, 1, 5}}, {{0, 3, 6}}}), (Places{{1, 2}, {3, 4}}));
+}
+
 TEST(ChecksumStore, DenseAndSparseRowSumsAreWrittenAlike) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 50; ++round) {

@@ -6,8 +6,10 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/hash.hpp"
+#include "base/united_ranges.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -56,8 +58,8 @@ namespace {
 constexpr int64_t kSparsestPart = 4;
 
 // Puts the sums in the order of the table, each once. A rank's rows of most datasets make a dense
-// part of one table, so nothing has to be compared.
-bool put_in_order_densely(std::vector<RowSum>& sums) {
+// part of one table, so nothing has to be sorted.
+bool put_in_order_densely(std::vector<RowSum>& sums, std::vector<RowSum>& repeated) {
   auto [least, most] =
       std::minmax_element(sums.begin(), sums.end(), [](const RowSum& a, const RowSum& b) { return a.index < b.index; });
   const int64_t first = least->index;
@@ -70,7 +72,10 @@ bool put_in_order_densely(std::vector<RowSum>& sums) {
   }
   std::vector<uint64_t> dense(static_cast<size_t>(places), 0);  // no sum is 0
   for (const RowSum& sum : sums) {
-    dense[static_cast<size_t>(sum.index - first)] = sum.sum;
+    const uint64_t before = std::exchange(dense[static_cast<size_t>(sum.index - first)], sum.sum);
+    if (before != 0 && before != sum.sum) {
+      repeated.push_back(sum);
+    }
   }
   sums.clear();
   for (int64_t i = 0; i < places; ++i) {
@@ -82,15 +87,19 @@ bool put_in_order_densely(std::vector<RowSum>& sums) {
 }
 
 // Of a row that was put again, the last sum counts.
-void put_in_order(std::vector<RowSum>& sums) {
-  if (sums.empty() || put_in_order_densely(sums)) {
+void put_in_order(std::vector<RowSum>& sums, std::vector<RowSum>& repeated) {
+  if (sums.empty() || put_in_order_densely(sums, repeated)) {
     return;
   }
   const auto place = [](const RowSum& sum) { return std::tie(sum.table, sum.index); };
   std::stable_sort(sums.begin(), sums.end(), [&](const RowSum& a, const RowSum& b) { return place(a) < place(b); });
   size_t kept = 0;
   for (const RowSum& sum : sums) {
-    kept += kept == 0 || place(sums[kept - 1]) != place(sum) ? 1 : 0;
+    if (kept == 0 || place(sums[kept - 1]) != place(sum)) {
+      ++kept;
+    } else if (sums[kept - 1].sum != sum.sum) {
+      repeated.push_back(sum);
+    }
     sums[kept - 1] = sum;
   }
   sums.resize(kept);
@@ -105,7 +114,8 @@ uint64_t place_term(int64_t place, uint64_t sum) {
 
 RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums) {
   constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
-  put_in_order(sums);
+  std::vector<RowSum> repeated;
+  put_in_order(sums, repeated);
   RowSumBytes bytes;
   bytes.values.reserve(sums.size());  // segments point into it
   bytes.shares.resize(tables.size());
@@ -124,22 +134,62 @@ RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSu
     }
     last_table = sum.table;
   }
+  for (const RowSum& sum : repeated) {
+    bytes.shares[static_cast<size_t>(sum.table)].repeated.push_back({sum.index, sum.index + 1});
+  }
+  for (TableShare& share : bytes.shares) {
+    share.repeated = united(std::move(share.repeated));
+  }
   return bytes;
 }
 
-TableSeal unite(std::vector<TableShare> shares) {
-  TableSeal seal;
+namespace {
+
+void sort_by_place(std::vector<ByteRange>& places) {
+  std::sort(places.begin(), places.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+}
+
+// The places that two of the shares have. Ranks that put all of the same have the same sums.
+void add_common_places(std::vector<TableShare>& shares, std::vector<ByteRange>& common) {
+  const auto key = [](const TableShare& share) {
+    return std::tuple(share.sum, share.places.size(), share.places.empty() ? -1 : share.places.front().begin);
+  };
+  std::sort(shares.begin(), shares.end(), [&](const TableShare& a, const TableShare& b) { return key(a) < key(b); });
+  const auto is_same = [](const TableShare& a, const TableShare& b) { return a.sum == b.sum && a.places == b.places; };
+  shares.erase(std::unique(shares.begin(), shares.end(), is_same), shares.end());
   std::vector<ByteRange> places;
-  for (TableShare& share : shares) {
-    seal.sum += share.sum;
+  for (const TableShare& share : shares) {
     places.insert(places.end(), share.places.begin(), share.places.end());
   }
-  std::sort(places.begin(), places.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (i > 0 && places[i].begin < places[i - 1].end) {
-      return {TableSeal::kUnknown, 0};
+  sort_by_place(places);
+  int64_t end = 0;
+  for (const ByteRange& range : places) {
+    common.push_back({range.begin, std::min(range.end, end)});
+    end = std::max(end, range.end);
+  }
+}
+
+}  // namespace
+
+TableSeal unite(std::vector<TableShare> shares, std::vector<ByteRange>* repeated) {
+  TableSeal seal;
+  std::vector<ByteRange> places;
+  std::vector<ByteRange> again;
+  for (const TableShare& share : shares) {
+    seal.sum += share.sum;
+    places.insert(places.end(), share.places.begin(), share.places.end());
+    again.insert(again.end(), share.repeated.begin(), share.repeated.end());
+  }
+  sort_by_place(places);
+  for (size_t i = 0; i < places.size() && seal.count != TableSeal::kUnknown; ++i) {
+    const bool is_common = i > 0 && places[i].begin < places[i - 1].end;
+    seal = is_common ? TableSeal{TableSeal::kUnknown, 0} : TableSeal{seal.count + places[i].size(), seal.sum};
+  }
+  if (repeated != nullptr) {
+    if (seal.count == TableSeal::kUnknown) {
+      add_common_places(shares, again);
     }
-    seal.count += places[i].size();
+    *repeated = united(std::move(again));
   }
   return seal;
 }

@@ -47,6 +47,7 @@ struct RowSum {
 struct TableShare {
   std::vector<ByteRange> places;  ///< counted in sums, not in bytes
   uint64_t sum = 0;
+  std::vector<ByteRange> repeated{};  ///< places that had another sum before
 };
 
 /// What a place of a row table adds to the table's own sum. A place without a sum, which holds
@@ -59,8 +60,8 @@ struct RowSumBytes {
   std::vector<storage::WriteSegment> segments;
   std::vector<TableShare> shares;  ///< one per table
 };
-/// Puts row sums at their places and joins neighbours. For a row that was put twice, the
-/// last sum counts.
+/// Puts row sums at their places and joins neighbours. For a row that was put twice, the last sum
+/// counts; where the first differs, its share says so.
 RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums);
 
 /// A whole row table, however many ranks wrote it.
@@ -72,7 +73,9 @@ struct TableSeal {
   int64_t count = 0;
   uint64_t sum = 0;  ///< of place_term() over all of them
 };
-/// Joins what the ranks have put into a table.
-TableSeal unite(std::vector<TableShare> shares);
+/// Joins what the ranks have put into a table. `repeated`, if given, gets the places whose rows may
+/// hold something else than their sum tells: a rank put them again, or two ranks whose shares are
+/// not the same.
+TableSeal unite(std::vector<TableShare> shares, std::vector<ByteRange>* repeated = nullptr);
 
 }  // namespace stria::file

@@ -18,14 +18,31 @@ void add_damage(std::vector<Damage>& found, const std::string& dataset, int64_t 
   }
 }
 
-std::vector<std::byte> encode_findings(const Findings& findings) {
-  FieldWriter fields;
-  fields.number(static_cast<int64_t>(findings.damages.size()));
-  for (const Damage& damage : findings.damages) {
+namespace {
+
+void encode_damages(const std::vector<Damage>& damages, FieldWriter& fields) {
+  fields.number(static_cast<int64_t>(damages.size()));
+  for (const Damage& damage : damages) {
     fields.text(damage.dataset);
     fields.number(damage.first_row);
     fields.number(damage.last_row);
   }
+}
+
+void decode_damages(FieldReader& fields, std::vector<Damage>& damages) {
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    std::string dataset = fields.text();
+    const int64_t first_row = fields.number();
+    damages.push_back({std::move(dataset), first_row, fields.number()});
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_findings(const Findings& findings) {
+  FieldWriter fields;
+  encode_damages(findings.damages, fields);
+  encode_damages(findings.repeated, fields);
   fields.bytes(std::as_bytes(std::span(findings.summed)));
   for (const std::string& remark : findings.remarks) {
     fields.text(remark);
@@ -35,11 +52,8 @@ std::vector<std::byte> encode_findings(const Findings& findings) {
 
 void decode_findings(std::span<const std::byte> message, Findings& findings) {
   FieldReader fields(message);
-  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
-    std::string dataset = fields.text();
-    const int64_t first_row = fields.number();
-    findings.damages.push_back({std::move(dataset), first_row, fields.number()});
-  }
+  decode_damages(fields, findings.damages);
+  decode_damages(fields, findings.repeated);
   const auto summed = fields.bytes();
   const size_t before = findings.summed.size();
   findings.summed.resize(before + summed.size() / sizeof(int64_t));

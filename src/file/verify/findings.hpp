@@ -13,6 +13,8 @@ namespace stria::file {
 
 struct Findings {
   std::vector<Damage> damages;
+  /// Rows that don't match their sums, because they were put more than once.
+  std::vector<Damage> repeated;
   std::vector<int64_t> summed;  ///< datasets with at least one row that has a sum
   std::vector<std::string> remarks;
 };

@@ -95,7 +95,7 @@ Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher
       seen = again[0];
     }
     if (seen != expected) {
-      add_damage(found, entry.spec.path, row, row + 1);
+      STRIA_RETURN_IF_ERROR(mismatch(transfer.dataset, row, found));
     }
   }
   return Status();
@@ -109,9 +109,7 @@ Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& has
   const ByteRange touched = touched_by(transfer, entry);
   for (int number : slabs_of_[static_cast<size_t>(transfer.dataset)]) {
     const SlabSum& slab = seen_.checksums.slabs[static_cast<size_t>(number)];
-    const ByteRange hull{slab.displacement + slab.region.true_lower_bound(),
-                         slab.displacement + slab.region.true_upper_bound()};
-    if (!intersect(hull, touched).empty() && !(is_same(transfer, entry, slab) && seen == slab.sum)) {
+    if (!intersect(hull_of(slab), touched).empty() && !(is_same(transfer, entry, slab) && seen == slab.sum)) {
       STRIA_RETURN_IF_ERROR(check_slab(slab, found));
     }
   }

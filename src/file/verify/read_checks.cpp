@@ -22,11 +22,6 @@ uint64_t known(uint64_t sum) {
   return sum == 0 ? 1 : sum;
 }
 
-// Where a record's region lies in its dataset, from the first byte to the last.
-ByteRange hull_of(const SlabSum& slab) {
-  return {slab.displacement + slab.region.true_lower_bound(), slab.displacement + slab.region.true_upper_bound()};
-}
-
 ByteRange share_of(int64_t total, const Comm& comm) {
   const int64_t each = total / comm.size();
   const int64_t more = total % comm.size();
@@ -53,6 +48,7 @@ Status SumChecker::cut_short(const char* before_what) const {
 
 void SumChecker::find_slabs() {
   slabs_of_.resize(seen_.catalog.datasets().size());
+  repeated_of_.resize(slabs_of_.size());
   listed_.resize(slabs_of_.size());
   for (const std::string& path : seen_.checksums.paths) {
     if (const auto number = seen_.catalog.find(path)) {
@@ -61,7 +57,12 @@ void SumChecker::find_slabs() {
   }
   for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
     if (const auto number = entry_of(seen_.checksums.slabs[i].dataset)) {
-      slabs_of_[static_cast<size_t>(*number)].push_back(static_cast<int>(i));
+      const SlabSum& slab = seen_.checksums.slabs[i];
+      if (slab.sum == kNoSum) {
+        repeated_of_[static_cast<size_t>(*number)].push_back(hull_of(slab));
+      } else {
+        slabs_of_[static_cast<size_t>(*number)].push_back(static_cast<int>(i));
+      }
     }
   }
 }
@@ -237,8 +238,8 @@ Status SumChecker::load_chunk_sums(ByteRange superblock) {
 
 Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
   const auto entry_number = entry_of(slab.dataset);
-  if (!entry_number) {
-    return Status();  // ReadSession::verify_names() has it
+  if (!entry_number || slab.sum == kNoSum) {
+    return Status();  // check_names() has it, or there is nothing to compare
   }
   const int number = *entry_number;
   if (!seen_.catalog[number].is_readable()) {
@@ -251,11 +252,7 @@ Status SumChecker::check_slab(const SlabSum& slab, std::vector<Damage>& found) {
                   fmt::format("'{}': a checksum record lies outside of dataset '{}'", seen_.path, entry.spec.path));
   }
   STRIA_ASSIGN_OR_RETURN(const uint64_t seen, hash_region(number, slab.region, slab.displacement, found));
-  if (seen != slab.sum) {
-    int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
-    add_damage(found, entry.spec.path, hull.begin / row_bytes, (hull.end + row_bytes - 1) / row_bytes);
-  }
-  return Status();
+  return seen == slab.sum ? Status() : mismatch(slab, number, found);
 }
 
 // Reads as many rows at a time as fit a buffer, with their part of the table of sums.
@@ -271,7 +268,7 @@ Status SumChecker::check_stored_rows(int number, ByteRange rows, std::vector<Dam
       const uint64_t expected = stored[static_cast<size_t>(row)];
       any_sum = any_sum || expected != 0;
       if (expected != 0 && expected != seen[static_cast<size_t>(row)]) {
-        add_damage(found, entry.spec.path, begin + row, begin + row + 1);
+        STRIA_RETURN_IF_ERROR(mismatch(number, begin + row, found));
       }
     }
   }

@@ -3,7 +3,8 @@
 // Problem: what was put by rows has sums in tables, other puts records of their own, and what
 // nobody put must read as the fill value.
 // Method: rows that pass by whole are hashed there; of everything else that a read touches the rest
-// is read as well.
+// is read as well. Where elements were put more than once, the sum of each put but one is wrong: a
+// mismatch is no damage where another put shares elements, which is looked up then.
 // Cost: of a read by whole rows 8 bytes a row; else what it touches, once more.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "access/failure/abort_signal.hpp"
@@ -60,6 +62,8 @@ class SumChecker {
   /// From now on chunks are compared with the sums of their bytes, if the file has some that
   /// hold for it.
   Status load_chunk_sums(ByteRange superblock);
+  /// Rows that don't match their sums, but were put more than once; they are given up.
+  std::vector<Damage> take_repeated() { return std::exchange(repeated_, {}); }
   /// This rank's share of the tables of sums.
   Status check_tables(const Comm& comm, std::vector<Damage>& found);
   /// Of the file's bytes, or of a dataset's raw data in one piece or in rows.
@@ -72,6 +76,13 @@ class SumChecker {
   Status check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found);
   Status trust_table(int table);
   Status table_damaged(int table) const;
+
+  // A mismatch, of a record or of a row: damage, unless the elements were put again. put_again.cpp.
+  Status mismatch(const SlabSum& slab, int dataset, std::vector<Damage>& found);
+  Status mismatch(int dataset, int64_t row, std::vector<Damage>& found);
+  Result<bool> shares_rows(const SlabSum& slab, int dataset);
+  bool shares_record(const SlabSum& slab, int dataset) const;
+  bool is_any_repeated(int dataset) const;
 
   Status damaged(const Damage& damage) const;
   Status not_raw(int dataset) const;
@@ -99,9 +110,11 @@ class SumChecker {
   };
 
   Subject seen_;
-  std::vector<std::byte> zeros_;            // for chunks that can't be read
-  std::vector<std::vector<int>> slabs_of_;  // of each dataset: the numbers of its records
-  std::vector<char> listed_;                // of each dataset: whether the list of sums has it
+  std::vector<std::byte> zeros_;                     // for chunks that can't be read
+  std::vector<std::vector<int>> slabs_of_;           // of each dataset: the numbers of its records
+  std::vector<std::vector<ByteRange>> repeated_of_;  // raw data of rows that were put again
+  std::vector<Damage> repeated_;
+  std::vector<char> listed_;  // of each dataset: whether the list of sums has it
   TableRows table_rows_;
   std::set<int> trusted_tables_;  // whose own sums were looked at
 };

@@ -196,6 +196,74 @@ TEST(Verify, RowsThatTwoRanksPutAlikeAreNoDamage) {
   EXPECT_FALSE(verify_on(memory, 2).intact());
 }
 
+const std::vector<double> others(static_cast<size_t>(kRows* kColumns), -3);
+
+// Puts elements more than once, each rank with a value of its own, by `put`.
+void expect_repeats_are_no_damage(int ranks, const std::function<void(WriteSession&, const double*)>& put) {
+  storage::MemoryDriver memory;
+  std::vector<std::vector<double>> values;
+  for (int value = 0; value < ranks; ++value) {
+    values.emplace_back(static_cast<size_t>(kRows * kColumns), 1.5 + value);
+  }
+  write_rows(memory, ranks,
+             [&](WriteSession& session) { put(session, values[static_cast<size_t>(session.comm().rank())].data()); });
+  for (int readers : {1, 2, 3}) {
+    const Verdict verdict = verify_on(memory, readers);
+    EXPECT_TRUE(verdict.intact()) << verdict.status.message() << (verdict.damages.empty() ? "" : verdict.damages[0].dataset);
+    EXPECT_TRUE(verdict.says("dataset 'half', rows")) << "no remark";
+    EXPECT_TRUE(verdict.says("elements were put more than once"));
+  }
+  for (const char* name : {"full", "half"}) {
+    const Status status = get_whole(memory, name, {.verify = true});
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  // What was put once is as safe as ever.
+  const int64_t at = place_of(memory, "full").begin;
+  overwrite(memory, {at, at + 1}, std::byte{77});
+  const Verdict verdict = verify_on(memory, 2);
+  ASSERT_EQ(verdict.damages.size(), 1U);
+  EXPECT_EQ(verdict.damages[0].dataset, "full");
+}
+
+Status put_box(WriteSession& session, ByteRange rows, ByteRange columns, const double* values) {
+  return session.record(1, {{rows.begin, columns.begin}, {rows.size(), columns.size()}},
+                        Memory(values, rows.size() * columns.size()));
+}
+
+/// Rank 0 puts "full" once.
+void put_full(WriteSession& session) {
+  if (session.comm().rank() == 0) {
+    ASSERT_TRUE(put_rows(session, 0, 0, kRows).ok());
+  }
+}
+
+TEST(Verify, BoxesThatOverlapAreNoDamage) {
+  for (int ranks : {1, 3}) {
+    expect_repeats_are_no_damage(ranks, [](WriteSession& session, const double* values) {
+      put_full(session);
+      const int rank = session.comm().rank();
+      ASSERT_TRUE(put_box(session, {1, 5}, {4 * rank, 4 * rank + 6}, values).ok());
+      ASSERT_TRUE(put_box(session, {3, 7}, {4 * rank, 4 * rank + 6}, others.data()).ok());
+    });
+  }
+}
+
+TEST(Verify, RowsThatAreRepeatedAreNoDamage) {
+  for (const bool flushes : {false, true}) {
+    for (int ranks : {1, 3}) {
+      expect_repeats_are_no_damage(ranks, [&](WriteSession& session, const double* values) {
+        put_full(session);
+        ASSERT_TRUE(put_box(session, {2, 9}, {0, kColumns}, values).ok());
+        if (flushes) {
+          ASSERT_TRUE(session.flush().ok());
+        }
+        ASSERT_TRUE(put_box(session, {4, 6}, {0, kColumns}, others.data()).ok());
+        ASSERT_TRUE(put_box(session, {8, 9}, {3, 5}, others.data()).ok());
+      });
+    }
+  }
+}
+
 TEST(Verify, DamagedChecksumsDontKeepTheDataFromBeingRead) {
   storage::MemoryDriver memory;
   write_rows(memory, 2, put_half);

@@ -81,6 +81,12 @@ void WholeFileCheck::check_names(Findings& findings) {
 
 // Rank 0, when it knows what all have found.
 void WholeFileCheck::remark_on_datasets(Findings& findings) {
+  for (const Damage& rows : findings.repeated) {
+    findings.remarks.push_back(
+        fmt::format("dataset '{}', rows {} to {}: elements were put more than once, with different values; the checksums of "
+                    "such puts can't be compared",
+                    rows.dataset, rows.first_row, rows.last_row - 1));
+  }
   const std::set<int64_t> summed(findings.summed.begin(), findings.summed.end());
   for (const std::string& path : seen_.checksums.paths) {
     const auto number = seen_.catalog.find(path);
@@ -104,7 +110,7 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
   for (size_t i = 0; seen_.checksums.is_sealed && i < seen_.checksums.tables.size(); ++i) {
     if (seen_.checksums.seal.tables[i].count == TableSeal::kUnknown) {
       findings.remarks.push_back(
-          fmt::format("dataset '{}', which holds checksums, has none itself: two ranks put the same rows", RowTable::path(i)));
+          fmt::format("dataset '{}', which holds checksums, has none itself: rows were put more than once", RowTable::path(i)));
     }
   }
 }
@@ -130,6 +136,7 @@ Status WholeFileCheck::share(Findings& findings) {
       decode_findings(part, all);
     }
     tidy(all.damages);
+    tidy(all.repeated);
     remark_on_datasets(all);
     message = encode_findings(all);
     return Status();
@@ -172,6 +179,7 @@ Status WholeFileCheck::check_share(const std::vector<std::string>& except, const
       STRIA_RETURN_IF_ERROR(seen_.checker.check_slab(slab, findings.damages));
     }
   }
+  findings.repeated = seen_.checker.take_repeated();
   STRIA_RETURN_IF_ERROR(seen_.checker.check_tables(seen_.comm, findings.damages));
   if (seen_.comm.rank() == 0) {
     check_names(findings);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/united_ranges.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/define/names.hpp"
@@ -97,6 +98,28 @@ void add_table_sums(const Catalog& catalog, const Definitions& definitions, std:
                       records);
     }
     ++number;
+  }
+}
+
+void add_repeated_rows(const RowTable& table, std::span<const ByteRange> places, const Catalog& catalog,
+                       std::vector<std::byte>& records) {
+  const auto columns = static_cast<int64_t>(table.datasets.size());
+  for (int64_t column = 0; column < columns; ++column) {
+    // The first row whose place is there, or behind it.
+    const auto row_at = [&](int64_t place) { return std::max<int64_t>(place - column + columns - 1, 0) / columns; };
+    std::vector<ByteRange> rows;
+    for (const ByteRange& range : places) {
+      rows.push_back({row_at(range.begin), row_at(range.end)});
+    }
+    const int dataset = table.datasets[static_cast<size_t>(column)];
+    const int64_t row_bytes = catalog[dataset].row_bytes();
+    for (const ByteRange& range : united(std::move(rows))) {
+      encode_slab_sum({.dataset = dataset,
+                       .displacement = range.begin * row_bytes,
+                       .region = Datatype::bytes(range.size() * row_bytes),
+                       .sum = kNoSum},
+                      records);
+    }
   }
 }
 

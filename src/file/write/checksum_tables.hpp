@@ -22,6 +22,11 @@ Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const Old
 /// tables; no message is sent.
 void add_table_sums(const Catalog& catalog, const Definitions& definitions, std::vector<std::byte>& records);
 
+/// Adds records without a sum, for rows of a table's datasets that may hold something else than
+/// their sum tells: those at `places`.
+void add_repeated_rows(const RowTable& table, std::span<const ByteRange> places, const Catalog& catalog,
+                       std::vector<std::byte>& records);
+
 /// The records of the whole file: those that it had, and the new ones, whose datasets the session
 /// has numbered.
 Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldContent& old, size_t table_count,

@@ -2,13 +2,14 @@
 //
 // Problem: the raw data of a dataset in one piece begin as a hole in the file, which reads as
 // zeros. No rank knows what the others put.
-// Method: each element is put once at most, so that a dataset has no gap if its puts have as many
-// bytes as it has. Where they have fewer, the ranks share all of it and write the fill value,
-// before anything is put there. Chunks are filled where they are packed.
+// Method: a dataset has no gap if its puts have as many bytes as it has, and the same sum of their
+// places: what was put twice can't stand for what nobody put. Else the ranks share all of it and
+// write the fill value, before anything is put there. Chunks are filled where they are packed.
 // Cost: a sum over the ranks; a dataset with gaps is written once more.
 #include <algorithm>
 
 #include "container/fill_value.hpp"
+#include "datatype/cursor.hpp"
 #include "file/write/write_session.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -26,6 +27,29 @@ int64_t new_bytes(const DatasetEntry& dataset) {
 
 bool may_have_gaps(const DatasetEntry& dataset) {
   return !dataset.is_updated && !dataset.is_chunked() && !dataset.spec.fill_value.empty() && new_bytes(dataset) > 0;
+}
+
+constexpr uint64_t kPlaceMask = (uint64_t{1} << 40) - 1;  // sums of many ranks don't overflow
+
+// Twice the sum of the places of some bytes, modulo 2^40.
+uint64_t place_sum(int64_t begin, int64_t bytes) {
+  return static_cast<uint64_t>(bytes) * static_cast<uint64_t>(2 * begin + bytes - 1) & kPlaceMask;
+}
+
+// Likewise of what a put has. 0 where rows lie among others', whose places are others.
+uint64_t place_sum(const Transfer& put, const DatasetEntry& dataset) {
+  uint64_t sum = 0;
+  if (dataset.is_interleaved()) {
+    return sum;
+  }
+  for (Cursor cursor(put.region, put.displacement); !cursor.done();) {
+    const PieceRow row = cursor.row();
+    const auto count = static_cast<uint64_t>(row.count);
+    sum += count * place_sum(row.begin, row.piece_bytes) +
+           static_cast<uint64_t>(row.piece_bytes) * static_cast<uint64_t>(row.stride) * count * (count - 1);
+    cursor.advance_row(row.count);
+  }
+  return sum & kPlaceMask;
 }
 
 // Writes the elements [begin, end) of a dataset, which are counted in bytes.
@@ -51,7 +75,7 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
 
 Result<std::vector<int>> WriteSession::find_gaps(bool last) {
   std::vector<int> candidates;
-  std::vector<int64_t> put_bytes;
+  std::vector<int64_t> put_bytes;  // of each candidate; behind them the sums of their places
   const Status counted = or_out_of_memory([&] {
     is_full_.resize(static_cast<size_t>(catalog_.size()));
     for (int i = 0; i < catalog_.size(); ++i) {
@@ -59,11 +83,14 @@ Result<std::vector<int>> WriteSession::find_gaps(bool last) {
         candidates.push_back(i);
       }
     }
-    put_bytes.resize(candidates.size());
+    put_bytes.resize(2 * candidates.size());
     for (const Transfer& put : pending_) {
       const auto found = std::lower_bound(candidates.begin(), candidates.end(), put.dataset);
       if (found != candidates.end() && *found == put.dataset) {
-        put_bytes[static_cast<size_t>(found - candidates.begin())] += put.region.size();
+        const auto number = static_cast<size_t>(found - candidates.begin());
+        put_bytes[number] += put.region.size();
+        auto& places = put_bytes[candidates.size() + number];
+        places = static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, catalog_[put.dataset])) & kPlaceMask);
       }
     }
     return Status();
@@ -75,9 +102,14 @@ Result<std::vector<int>> WriteSession::find_gaps(bool last) {
   }
   comm().all_reduce(put_bytes, ReduceOp::kSum);
   size_t kept = 0;
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  const size_t count = candidates.size();
+  for (size_t i = 0; i < count; ++i) {
     const int number = candidates[i];
-    const bool is_whole = put_bytes[i] == new_bytes(catalog_[number]);
+    const DatasetEntry& dataset = catalog_[number];
+    const uint64_t places = static_cast<uint64_t>(put_bytes[count + i]) & kPlaceMask;
+    const uint64_t all =
+        dataset.is_interleaved() ? 0 : place_sum(dataset.data_bytes() - new_bytes(dataset), new_bytes(dataset));
+    const bool is_whole = put_bytes[i] == new_bytes(dataset) && places == all;
     if (is_whole || put_bytes[i] > 0 || last) {
       is_full_[static_cast<size_t>(number)] = 1;
       candidates[kept] = number;

@@ -15,6 +15,12 @@ void unite_with(ValueRange& total, const ValueRange& more) {
   total.maximum = std::max(total.maximum, more.maximum);
 }
 
+std::vector<ByteRange> ranges_of(std::span<const std::byte> bytes) {
+  std::vector<ByteRange> ranges(bytes.size() / sizeof(ByteRange));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
+  return ranges;
+}
+
 }  // namespace
 
 Result<SlabSum> record_of(const Transfer& put, const DatasetEntry& dataset) {
@@ -104,6 +110,7 @@ std::vector<std::byte> Gathered::encode(const Catalog& catalog) const {
   for (const TableShare& share : row_sum_bytes_.shares) {
     fields.bytes(std::as_bytes(std::span(share.places)));
     fields.number(static_cast<int64_t>(share.sum));
+    fields.bytes(std::as_bytes(std::span(share.repeated)));
   }
   fields.bytes(slab_records_);
   for (size_t i = 0; i < value_ranges_.size(); ++i) {
@@ -130,11 +137,10 @@ Status GatheredByAll::add(std::span<const std::byte> message, const Catalog& cat
     }
   }
   for (std::vector<TableShare>& shares : table_shares) {
-    const auto places = fields.bytes();
     TableShare& share = shares.emplace_back();
-    share.places.resize(places.size() / sizeof(ByteRange));
-    std::copy(places.begin(), places.end(), reinterpret_cast<std::byte*>(share.places.data()));
+    share.places = ranges_of(fields.bytes());
     share.sum = static_cast<uint64_t>(fields.number());
+    share.repeated = ranges_of(fields.bytes());
   }
   const auto records = fields.bytes();
   slab_records.insert(slab_records.end(), records.begin(), records.end());

@@ -129,12 +129,13 @@ Status Metadata::finish(GatheredByAll gathered, bool checksums) {
   STRIA_RETURN_IF_ERROR(fill_value_ranges(gathered.value_ranges));
   STRIA_RETURN_IF_ERROR(place_chunks(std::move(gathered.chunks), checksums));
   if (checksums) {
+    unite_tables(std::move(gathered.table_shares), gathered.slab_records);
     STRIA_RETURN_IF_ERROR(create_slabs(std::move(gathered.slab_records)));
     STRIA_RETURN_IF_ERROR(create_room_for_seal());
   }
   STRIA_ASSIGN_OR_RETURN(image_, writer_->finish());
   if (checksums) {
-    seal(std::move(gathered.table_shares));
+    seal();
   }
   return Status();
 }
@@ -192,6 +193,24 @@ Result<std::vector<container::StoredChunk>> Metadata::join_chunks(const DatasetE
   return places;
 }
 
+// Rows that were put more than once may not have their sum: a record says so. There is no room for
+// one before rows that lie among each other; the table's seal then says it of all.
+void Metadata::unite_tables(std::vector<std::vector<TableShare>> shares, std::vector<std::byte>& records) {
+  const auto datasets = content_.catalog.datasets();
+  const bool has_room =
+      std::none_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_interleaved(); });
+  for (size_t i = 0; i < shares.size(); ++i) {
+    std::vector<ByteRange> repeated;
+    TableSeal sealed = unite(std::move(shares[i]), &repeated);
+    if (has_room) {
+      add_repeated_rows(content_.row_tables[i], repeated, content_.catalog, records);
+    } else if (!repeated.empty()) {
+      sealed = {TableSeal::kUnknown, 0};
+    }
+    row_tables_.push_back(sealed);
+  }
+}
+
 Status Metadata::create_slabs(std::vector<std::byte> records) {
   add_table_sums(content_.catalog, content_.definitions, records);
   STRIA_ASSIGN_OR_RETURN(records, join_records(content_.catalog, content_.old, content_.definitions.tables().size(), records));
@@ -232,16 +251,14 @@ std::vector<SealedPart> Metadata::new_parts() {
 }
 
 // The seal has a sum of everything around it, so it is filled in when all of that has its place.
-void Metadata::seal(std::vector<std::vector<TableShare>> table_shares) {
+void Metadata::seal() {
   const ChecksumIndex& before = content_.old.checksums;
   Seal seal;
   seal.file_bytes = image_.file_bytes;
   for (size_t i = 0; i < before.tables.size(); ++i) {
     seal.tables.push_back(before.is_sealed ? before.seal.tables[i] : TableSeal{TableSeal::kUnknown, 0});
   }
-  for (std::vector<TableShare>& shares : table_shares) {
-    seal.tables.push_back(unite(std::move(shares)));
-  }
+  seal.tables.insert(seal.tables.end(), row_tables_.begin(), row_tables_.end());
   seal.superblock_sum = sum_of(image_.at(image_.superblock));
   if (in_parts_) {
     seal.parts = content_.old.sealed;

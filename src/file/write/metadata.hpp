@@ -50,15 +50,17 @@ class Metadata {
   Status place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool checksums);
   Result<std::vector<container::StoredChunk>> join_chunks(const DatasetEntry& dataset, std::vector<SummedChunk> own,
                                                           ChunkSums& sums) const;
+  void unite_tables(std::vector<std::vector<TableShare>> shares, std::vector<std::byte>& records);
   Status create_slabs(std::vector<std::byte> records);
   Status create_room_for_seal();
   std::vector<SealedPart> new_parts();
-  void seal(std::vector<std::vector<TableShare>> table_shares);
+  void seal();
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
   bool in_parts_;          // the seal has a sum for each stretch of the metadata
   size_t seal_parts_ = 0;  // for which there is room in the seal
+  std::vector<TableSeal> row_tables_;
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;
   std::map<std::string, ValueRange> old_ranges_;  // which what is put can only widen

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/hash.hpp"
+#include "base/united_ranges.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
 
@@ -38,19 +39,6 @@ Status read_in_pieces(storage::File& file, ByteRange range, Take&& take) {
 ByteRange share_of(int64_t total, const Comm& comm) {
   const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
   return {before(comm.rank()), before(comm.rank() + 1)};
-}
-
-std::vector<ByteRange> united(std::vector<ByteRange> ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
-  std::vector<ByteRange> joined;
-  for (const ByteRange& range : ranges) {
-    if (!joined.empty() && range.begin <= joined.back().end) {
-      joined.back().end = std::max(joined.back().end, range.end);
-    } else {
-      joined.push_back(range);
-    }
-  }
-  return joined;
 }
 
 }  // namespace
